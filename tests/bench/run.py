@@ -8,11 +8,11 @@ are run.
 software to compare with, so it runs only when it is named; with ``--write`` it makes
 the table of tests/README.md and the plot anew. ``ways`` builds what it measures (the
 sidecar installed, as one file, with an interpreter, as WebAssembly) and writes the
-table of clients/README.md. ``trust FOLDER ...`` runs alone: it
-reads the texts of folders. Makes its own environment like the other commands. Absolute
-times are this machine's; the ratios are what counts. The rows of a benchmark are
-printed when it is done; one that fails is told, and the others go on. Exits with 0, but
-with 1 when a benchmark failed, and under ``--check`` when a bar was missed.
+table of clients/README.md. ``page`` needs a browser. ``trust FOLDER ...`` runs alone:
+it reads the texts of folders. Makes its own environment like the other commands.
+Absolute times are this machine's; the ratios are what counts. The rows of a benchmark
+are printed when it is done; one that fails is told, and the others go on. Exits with 0,
+but with 1 when a benchmark failed, and under ``--check`` when a bar was missed.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ BENCHES = (
     *("hostile", "startup", "memory", "pauses", "repair", "emission"),
     *("client_typescript", "client_rust"),
 )
-WHEN_NAMED = ("peers", "ways")
-"""They need the package registries."""
+WHEN_NAMED = ("peers", "ways", "page")
+"""They need the package registries, or a browser."""
 
 MODULES = {"recordings": "recorded"}
 """Whose module has another name."""
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
         names, folders = names[:1], names[1:]
     if unknown := set(names) - {*BENCHES, *WHEN_NAMED, OF_FOLDERS}:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}")
-    written = [name for name in WHEN_NAMED if name in names]
+    written = [name for name in WHEN_NAMED if name in names and name != "page"]
     if chosen.write and not written:
         parser.error("--write is for peers and ways")
     given: dict[str, dict[str, Any]] = {OF_FOLDERS: {"folders": folders}}

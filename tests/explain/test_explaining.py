@@ -30,6 +30,7 @@ from stream_sidecar.explain.hearing import Hearing
 from stream_sidecar.explain.placing import Happened, Owned, place
 from stream_sidecar.explain.reasons import UNTOLD
 from stream_sidecar.explain.rules import rules
+from stream_sidecar.explain.summary import answer, summary
 from stream_sidecar.options import ReasoningPolicy
 from stream_sidecar.parts import ReasoningPart, RefusalPart, TextPart
 from stream_sidecar.stream.intake import Intake
@@ -257,3 +258,44 @@ def test_who_does_not_ask_pays_nothing() -> None:
 
     stream = Stream(options_of({"wire": "text"}))
     assert stream._outlet.ear is None
+
+
+SENTENCES = {
+    "nothing": (["Hi"], "Nothing was taken out of the answer."),
+    "one": (["Hi</s>\n"], "4 characters of tags were taken out of the answer."),
+    "some": (
+        ["<think>", "why</think>", "Hi"],
+        "3 characters of reasoning and 15 of tags were taken out of the answer.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("chunks", "sentence"), SENTENCES.values(), ids=SENTENCES)
+def test_what_happened_is_one_sentence(chunks: list[str], sentence: str) -> None:
+    assert summary(explained({"wire": "text"}, chunks)) == sentence
+
+
+def test_what_happened_beside_the_answer() -> None:
+    def call(index: int) -> dict[str, Any]:
+        function = {"name": "f", "arguments": "{}"}
+        return {"index": index, "id": f"c{index}", "function": function}
+
+    chunks = [
+        {"choices": [{"delta": {"reasoning_content": "x" * 1500}}]},
+        {"choices": [{"delta": {"content": "a "}}]},
+        {"choices": [{"delta": {"tool_calls": [call(0), call(1)]}}]},
+        {"error": {"message": "overloaded"}},
+    ]
+    said = summary(explained({"wire": "openai-chat"}, chunks))
+    assert said == (
+        "Nothing was taken out of the answer; 1,500 of reasoning came in a field of "
+        "its own; 2 calls; 1 error of the provider."
+    )
+
+
+def test_the_answer_of_all_choices_is_what_is_left() -> None:
+    chunks = [
+        {"choices": [{"index": n, "delta": {"content": f"<think>hm</think>{n}"}}]}
+        for n in (0, 1)
+    ]
+    assert answer(explained({"wire": "openai-chat"}, chunks)) == "0\n\n1"

@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
+import operator
 import re
 from html.parser import HTMLParser
+from itertools import combinations, starmap
 from typing import Any
 
 import pytest
@@ -148,6 +151,64 @@ def test_every_owner_has_a_colour() -> None:
     for owner in (*OWNERS, "held"):
         assert re.search(rf"--{owner}: light-dark\(#\w+, #\w+\);", style)
         assert f".{owner} {{ background: var(--{owner});" in style
+
+
+SEEN = {
+    "all colours": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "no red": (
+        *((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216)),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "no green": (
+        *((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413)),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "no blue": (
+        *((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602)),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+"""Who sees which colours -> linear RGB as they see it (Machado and others, 2009)."""
+
+LMS = (
+    (0.4122214708, 0.5363325363, 0.0514459929),
+    (0.2119034982, 0.6806995451, 0.1073969566),
+    (0.0883024619, 0.2817188376, 0.6299787005),
+)
+LAB = (
+    (0.2104542553, 0.7936177850, -0.0040720468),
+    (1.9779984951, -2.4285922050, 0.4505937099),
+    (0.0259040371, 0.7827717662, -0.8086757660),
+)
+"""Linear RGB to cone responses, and their cube roots to OKLab (Ottosson, 2020)."""
+
+
+def times(matrix: Any, vector: Any) -> list[float]:
+    return [sum(map(operator.mul, row, vector)) for row in matrix]
+
+
+def lab(colour: str, seen: Any) -> list[float]:
+    """A colour in OKLab, in which a distance is how different two look."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+    ]
+    rgb = [min(1, max(0, each)) for each in times(seen, linear)]
+    return times(LAB, [max(0, each) ** (1 / 3) for each in times(LMS, rgb)])
+
+
+@pytest.mark.parametrize("seen", SEEN.values(), ids=SEEN)
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_fills_can_be_told_apart(seen: Any, scheme: int) -> None:
+    """Also by who is colour-blind; 0.02 is about what can just be seen."""
+    style = PLAIN.text("('style', [])")
+    fills = [
+        lab(match[scheme + 1], seen)
+        for owner in OWNERS
+        if (match := re.search(rf"--{owner}: light-dark\((#\w+), (#\w+)\)", style))
+    ]
+    assert len(fills) == len(OWNERS)
+    assert min(starmap(math.dist, combinations(fills, 2))) > 0.04
 
 
 def test_every_wire_has_a_heading() -> None:

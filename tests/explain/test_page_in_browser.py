@@ -61,6 +61,11 @@ LEAKING = [
     for text in ("<thi", "nk>why", "</think>Ans", "wer")
 ]
 
+TWO_LEAKS = [
+    *LEAKING[:3],
+    {"choices": [{"delta": {"content": " and <think>how</think>wer"}}]},
+]
+
 
 def texts(page: Any, selector: str) -> list[str]:
     return page.locator(selector).all_inner_texts()
@@ -82,14 +87,18 @@ def test_nothing_of_a_hostile_stream_runs(page: Any, tmp_path: Path) -> None:
         ".filter(a => a.name.startsWith('on')).length"
     )
     assert handlers == 0
-    links = page.evaluate("[...document.links].map(link => link.protocol)")
-    assert set(links) <= {"https:"}
+    links = page.evaluate("[...document.links].map(link => link.href)")
+    elsewhere = {link for link in links if not link.startswith(f"{page.url}#")}
+    assert {link.partition(":")[0] for link in elsewhere} <= {"https"}
 
 
 def test_nothing_of_a_hostile_stream_is_hidden(page: Any, tmp_path: Path) -> None:
     """Each character that nobody sees has its sign, in a lane and in the events."""
     page.goto(write(CHUNKS, tmp_path / "page.html"))
-    for selector in (".lane .text >> nth=0", "#message"):
+    page.locator("#message-part summary").click()
+    for each in page.locator(".lane button, .code button").all():
+        each.click()
+    for selector in (".lane .text >> nth=0", "#message", "#answer"):
         shown = page.locator(selector).inner_text()
         for character, sign in SIGNS.items():
             assert character not in shown or sign in shown
@@ -118,41 +127,182 @@ def test_a_policy_forbids_everything_else(page: Any, tmp_path: Path) -> None:
 def test_the_slider_goes_through_the_chunks(page: Any, tmp_path: Path) -> None:
     page.goto(write(LEAKING, tmp_path / "page.html"))
     assert page.locator("#at").inner_text() == "5 of 5"
-    assert texts(page, ".piece.delimiter") == ["<thi", "nk>", "</think>"]
-    assert page.locator("#message").inner_text().startswith("{")
+    assert texts(page, ".piece.delimiter") == ["<think>", "</think>"]
+    assert texts(page, ".piece.answer") == ["Answer"]
     page.locator("#step").focus()
     page.keyboard.press("Home")
     assert page.locator("#at").inner_text() == "1 of 5"
     assert texts(page, ".piece:visible") == texts(page, ".piece.held") == ["<thi"]
+    assert page.locator("#why").inner_text().startswith("It comes with chunk 2.")
     page.keyboard.press("ArrowRight")
-    assert texts(page, ".piece.delimiter:visible") == ["<thi", "nk>"]
+    assert texts(page, ".piece.delimiter:visible") == ["<think>"]
     assert texts(page, ".piece.reasoning:visible") == ["why"]
-    events = texts(page, "#events li:visible")
-    assert [event.split()[1] for event in events][-1] == "reasoning-delta"
+    assert texts(page, ".caused b")[-1].endswith("reasoning-delta ")
     page.locator("#play").click()
     page.get_by_text("5 of 5").wait_for()
     assert page.locator("#play").inner_text() in ("Play", "Pause")
 
 
-def test_the_keyboard_is_enough(page: Any, tmp_path: Path) -> None:
-    """Tab reaches every part once, arrows go through the pieces, and each says why."""
+def test_the_first_thing_said_is_what_happened(page: Any, tmp_path: Path) -> None:
+    """And the first finding is chosen, beside the answer that is left."""
     page.goto(write(LEAKING, tmp_path / "page.html"))
-    for _ in range(12):
+    said = "3 characters of reasoning and 15 of tags were taken out of the answer."
+    assert page.locator("h1").inner_text() == said
+    assert page.locator("#answer").inner_text() == "Answer"
+    assert texts(page, ".piece.chosen") == ["why"]
+    assert texts(page, "#findings .excerpt") == ["why"]
+
+
+def test_the_keyboard_is_enough(page: Any, tmp_path: Path) -> None:
+    """Tab reaches every part once, arrows go through the pieces, n and p through the
+    findings, Enter keeps one, Escape lets it go."""
+    page.goto(write(TWO_LEAKS, tmp_path / "page.html"))
+    why = page.locator("#why")
+    for _ in range(30):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.className").startswith("piece"):
             break
-    assert page.evaluate("document.activeElement.textContent") == "<thi"
-    why = page.locator("#why")
+    assert page.evaluate("document.activeElement.textContent") == "why"
+    assert "Rule 3.3 A pair closes itself" in why.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.textContent") == "<think>"
     assert "Rule 3.2 Which delimiters count" in why.inner_text()
-    page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.ariaLabel") == "reasoning: why"
     assert page.evaluate("document.activeElement.ariaSelected") == "true"
-    assert "Rule 3.3 A pair closes itself" in why.inner_text()
     assert why.get_attribute("aria-live") == "polite"
+    page.keyboard.press("n")
+    assert page.evaluate("document.activeElement.textContent") == "how"
+    page.keyboard.press("n")
+    assert page.evaluate("document.activeElement.textContent") == "why"
+    page.keyboard.press("p")
+    page.keyboard.press("Enter")
+    assert texts(page, ".piece.pinned") == ["how"]
+    page.keyboard.press("Escape")
+    assert texts(page, ".piece.pinned") == []
     page.keyboard.press("End")
     assert page.evaluate("document.activeElement.textContent") == "wer"
-    assert "#21-every-character-has-its-place" in why.locator("a").get_attribute("href")
+    assert "#21-every-character-has-its-place" in why.locator("a").first.get_attribute(
+        "href"
+    )
+
+
+def test_the_mouse_is_enough(page: Any, tmp_path: Path) -> None:
+    """What is pointed at is shown, a click keeps it on the way to its rule, another
+    lets it go; an owner is seen alone; a list leads to each finding."""
+    page.goto(write(TWO_LEAKS, tmp_path / "page.html"))
+    why = page.locator("#why")
+    page.locator(".piece.answer").first.hover()
+    assert "Rule 2.1" in why.inner_text()
+    page.get_by_text("<think>").first.click()
+    page.locator(".piece.answer").first.hover()
+    assert "Rule 3.2" in why.inner_text()
+    why.locator("a").first.hover()
+    why.get_by_role("button").click()
+    page.locator(".piece.answer").first.hover()
+    assert "Rule 2.1" in why.inner_text()
+    page.locator("#legend button").filter(has_text="call").first.click()
+    assert texts(page, "#findings .excerpt") == []
+    faded = page.locator(".piece.reasoning").first
+    assert faded.evaluate("piece => getComputedStyle(piece).opacity") == "0.35"
+    page.locator("#legend button").filter(has_text="reasoning").first.click()
+    page.locator("#findings button").last.click()
+    assert texts(page, ".piece.pinned") == ["how"]
+    page.locator("#on").click()
+    assert texts(page, ".piece.pinned") == ["why"]
+    page.locator("#events-part summary").click()
+    page.locator("#events li").first.wait_for()
+    assert page.locator("#events li").count() == int(texts(page, "#events-count")[0])
+
+
+def test_a_link_leads_to_its_piece(page: Any, tmp_path: Path) -> None:
+    address = write(TWO_LEAKS, tmp_path / "page.html")
+    page.goto(address)
+    page.keyboard.press("p")
+    page.get_by_text("Link to this piece").click()
+    assert page.url.startswith(f"{address}#0.")
+    page.reload()
+    assert texts(page, ".piece.pinned") == ["how"]
+    page.told = [page.url]
+
+
+def test_what_is_long_is_folded(page: Any, tmp_path: Path) -> None:
+    text = f"<think>{'long ' * 1000}</think>Hi"
+    chunk = {"choices": [{"delta": {"content": text}}]}
+    page.goto(write([chunk], tmp_path / "page.html"))
+    piece = page.locator(".piece.reasoning")
+    assert piece.inner_text().endswith("... 5 kB more")
+    assert copied_from(page, ".lane .text") == text
+    piece.get_by_role("button").click()
+    assert piece.inner_text() == text[7:-10]
+    assert not page.locator("#message").is_visible()
+
+
+def test_a_megabyte_has_few_elements(page: Any, tmp_path: Path) -> None:
+    """And what is far down is there when somebody goes there."""
+    words = [
+        "<think>hm</think>" if n % 50 == 0 else f"word {n}\n" for n in range(100_000)
+    ]
+    chunks = ["".join(words[at : at + 50]) for at in range(0, len(words), 50)]
+    text = "".join(chunks)
+    explanation = explained({"wire": "text"}, chunks)
+    path = tmp_path / "page.html"
+    path.write_text(page_of(explanation), encoding="utf-8")
+    page.goto(path.as_uri())
+    assert len(text) > 1_000_000
+    assert page.evaluate("document.querySelectorAll('*').length") < 3000
+    page.keyboard.press("p")
+    assert page.evaluate("document.activeElement.textContent") == "hm"
+    assert page.locator("#why").inner_text().count("chunk 2000") == 2
+    lane = page.locator(".lane .text").first
+    assert lane.evaluate("lane => lane.textContent.replaceAll('↵', '')") == text
+    page.locator("#step").press("Home")
+    there = "lane => lane.querySelectorAll('.block:not([hidden])')[0].textContent"
+    assert lane.evaluate(there).replace("↵", "") == chunks[0]
+
+
+def test_paper_has_the_colours_and_the_events(page: Any, tmp_path: Path) -> None:
+    page.goto(write(LEAKING, tmp_path / "page.html"))
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    piece = page.locator(".piece.reasoning")
+    style = piece.evaluate("piece => getComputedStyle(piece).printColorAdjust")
+    assert style == "exact"
+    assert page.locator("#events li").last.is_visible()
+    assert page.locator("#message").inner_text().startswith("{")
+    assert not page.locator("#player").is_visible()
+
+
+def test_without_fills_the_owners_have_lines_of_their_own(
+    page: Any, tmp_path: Path
+) -> None:
+    page.emulate_media(forced_colors="active")
+    page.goto(write(LEAKING, tmp_path / "page.html"))
+    signs = page.evaluate(
+        "[...document.querySelectorAll('.owner')].slice(0, 9).map((each) => {"
+        " const { borderBottomStyle, textDecorationLine, textDecorationStyle,"
+        " fontStyle, fontWeight, outlineStyle } = getComputedStyle(each);"
+        " return [borderBottomStyle, textDecorationLine, textDecorationStyle,"
+        " fontStyle, fontWeight, outlineStyle].join(); })"
+    )
+    assert len(set(signs)) == 9
+
+
+@pytest.mark.parametrize("width", [420, 1400])
+def test_why_is_short_where_there_is_little_room(
+    page: Any, tmp_path: Path, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(write(LEAKING, tmp_path / "page.html"))
+    more = page.locator("#why details")
+    assert more.locator("p").first.is_visible() == (width > 1000)
+    if width < 1000:
+        box = page.locator("#reason").bounding_box()
+        assert box["y"] + box["height"] <= 800
+        assert box["height"] < 160
+        more.locator("summary").click()
+        assert more.locator("p").first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 CONTRAST = """() => {
@@ -206,17 +356,25 @@ def test_an_editor_that_shows_it_has_its_theme(page: Any, tmp_path: Path) -> Non
     assert page.evaluate(ground) != light
 
 
+def copied_from(page: Any, selector: str) -> str:
+    """What a person copies who selects an element."""
+    page.evaluate(
+        "(selector) => { const range = document.createRange();"
+        " range.selectNodeContents(document.querySelector(selector));"
+        " getSelection().removeAllRanges(); getSelection().addRange(range);"
+        " window.copied = ''; addEventListener('copy', (event) => {"
+        " window.copied = event.clipboardData.getData('text/plain'); }); }",
+        selector,
+    )
+    page.keyboard.press("Control+C")
+    copied = page.evaluate("window.copied")
+    page.evaluate("getSelection().removeAllRanges()")
+    assert isinstance(copied, str)
+    return copied
+
+
 def test_what_is_copied_are_the_characters_that_came(page: Any, tmp_path: Path) -> None:
     text = "a\n\tb\u200b\u202ec\u00a0 d"
     chunk = {"choices": [{"delta": {"content": text}}]}
     page.goto(write([chunk], tmp_path / "page.html"))
-    copied = page.evaluate(
-        "() => { const range = document.createRange();"
-        " range.selectNodeContents(document.querySelector('.lane .text'));"
-        " getSelection().removeAllRanges(); getSelection().addRange(range);"
-        " const clipboardData = new DataTransfer();"
-        " const copy = new ClipboardEvent('copy', { clipboardData, bubbles: true });"
-        " document.body.dispatchEvent(copy);"
-        " return clipboardData.getData('text/plain'); }"
-    )
-    assert copied == text
+    assert copied_from(page, ".lane .text") == text

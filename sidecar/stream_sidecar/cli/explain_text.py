@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.explain.explanation import OWNERS
 from stream_sidecar.explain.rules import rules
+from stream_sidecar.explain.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,8 @@ class ExplainText:
     def _head(self, each: Explanation) -> None:
         facts = f"wire {each.wire}, framing {each.framing}, profile {each.profile}"
         self._terminal.line((each.name, "bold"), f": {facts}")
+        if not each.is_unknown:
+            self._terminal.line(summary(each))
         self._terminal.line(*self._legend(each))
 
     def _legend(self, explanation: Explanation) -> Iterator[str | tuple[str, str]]:

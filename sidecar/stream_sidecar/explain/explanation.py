@@ -32,7 +32,7 @@ OWNERS: dict[Owner, str] = {
     "reasoning": "the model's reasoning",
     "call": "a tool call",
     "result": "a tool's result",
-    "delimiter": "opens or closes something, and is removed",
+    "delimiter": "tags and tokens, removed",
     "citation": "a source, or the marker of one",
     "error": "an error of the provider",
     "dropped": "a duplicate, or removed",
@@ -92,12 +92,17 @@ class InputPiece:
 
 @frozen
 class Lane:
-    """One text of the input, of ``choice``. ``is_part``: it is no field's text."""
+    """One text of the input, of ``choice``. ``usual``: whose its characters are where
+    nothing leaked; None: it is a part, and no field's text."""
 
     title: str
     choice: int
     pieces: tuple[InputPiece, ...]
-    is_part: bool = False
+    usual: Owner | None = None
+
+    @property
+    def is_part(self) -> bool:
+        return self.usual is None
 
 
 @frozen

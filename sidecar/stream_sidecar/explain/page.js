@@ -51,8 +51,8 @@ function show(element, text) {
 
 // What is copied are the characters that came. Behind the sign of a line end or a tab
 // stands the character itself; any other sign stands for its own.
-const UNCOPIED = "[hidden], script, noscript, button, .sign.line";
-const BLOCKS = "h1, h2, h3, p, li, .text, .code";
+const UNCOPIED = "[hidden]:not(.rest), script, noscript, .control, .sign.line";
+const LINES = "h1, h2, h3, p, li, .text, .code, summary";
 
 function copy(event) {
   const selection = getSelection();
@@ -61,19 +61,9 @@ function copy(event) {
   for (const each of copied.querySelectorAll(UNCOPIED)) each.remove();
   for (const each of copied.querySelectorAll(".sign"))
     each.replaceWith(String.fromCodePoint(parseInt(each.title.slice(2), 16)));
-  for (const each of copied.querySelectorAll(BLOCKS)) each.append("\n");
+  for (const each of copied.querySelectorAll(LINES)) each.append("\n");
   event.clipboardData.setData("text/plain", copied.textContent);
   event.preventDefault();
-}
-
-// What has come is the beginning of a list: the rest of it is not in the document.
-// Hiding each would take a time that grows with the square of their number.
-function showFirst(parent, elements, count) {
-  const more = document.createDocumentFragment();
-  let there = parent.childElementCount;
-  for (; there > count; there -= 1) parent.lastElementChild.remove();
-  for (; there < count; there += 1) more.append(elements[there]);
-  parent.append(more);
 }
 
 function countWhile(list, isSo) {
@@ -86,94 +76,326 @@ function countWhile(list, isSo) {
   return low;
 }
 
+function button(words, onClick, className = "") {
+  const element = make("button", className, words);
+  element.type = "button";
+  element.addEventListener("click", onClick);
+  return element;
+}
+
+const inWords = (size) => (size > 2000 ? `${Math.round(size / 1000)} kB` : `${size} characters`);
+
+// Of a text that is long only the beginning is shown. The rest waits in the document, so
+// that it is copied and printed, too.
+const LONG = 2048;
+
+function fold(element, text) {
+  if (text.length <= LONG) return show(element, text);
+  const cut = 500 + /^[\udc00-\udfff]/.test(text[500]);
+  const rest = make("span", "rest");
+  rest.textContent = text.slice(cut);
+  rest.hidden = true;
+  const more = button(`... ${inWords(text.length - cut)} more`, () => reveal(rest), "control");
+  show(element, text.slice(0, cut));
+  element.append(more, rest);
+  return undefined;
+}
+
+function reveal(rest) {
+  const text = rest.textContent;
+  rest.replaceChildren();
+  show(rest, text);
+  rest.hidden = false;
+  rest.previousSibling.remove();
+}
+
 // --- The legend ----------------------------------------------------------------------
 
 const owners = [...Object.keys(data.owners), HELD];
 const counts = new Map();
+let only = "";
 
 function buildLegend() {
   for (const owner of owners) {
     const item = make("li");
-    const words = data.owners[owner] ?? "not decided yet";
-    item.append(make("span", `owner ${owner}`, owner), " ");
-    const count = make("span");
-    item.append(count);
-    item.title = words;
-    counts.set(owner, count);
+    const choice = button("", () => filter(only === owner ? "" : owner));
+    choice.setAttribute("aria-pressed", "false");
+    const count = make("span", "count");
+    const words = make("span", "hint", data.owners[owner] ?? "not decided yet");
+    choice.append(make("span", `owner ${owner}`, owner), " ", count, " ", words);
+    item.append(choice);
+    counts.set(owner, { item, choice, count });
     at("legend").append(item);
   }
 }
 
+function filter(owner) {
+  only = owner;
+  for (const [name, { choice }] of counts) choice.setAttribute("aria-pressed", String(name === owner));
+  if (owner) at("lanes").dataset.only = owner;
+  else delete at("lanes").dataset.only;
+  listFindings();
+}
+
+// How many characters an owner has at each step: a row of sums for each owner.
+const sums = new Map(owners.map((owner) => [owner, new Int32Array(last + 2)]));
+
+function sumUp() {
+  for (const { pieces } of lanes) {
+    for (const piece of pieces) {
+      const size = /[\ud800-\udbff]/.test(piece.words) ? [...piece.words].length : piece.words.length;
+      let before = HELD;
+      sums.get(HELD)[piece.step] += size;
+      for (const [when, owner] of piece.fates) {
+        sums.get(before)[when] -= size;
+        sums.get(owner)[when] += size;
+        before = owner;
+      }
+    }
+  }
+  for (const row of sums.values()) for (let step = 1; step <= last; step += 1) row[step] += row[step - 1];
+}
+
 // --- The lanes -----------------------------------------------------------------------
 
-// A piece of the data is [text, step, [[step, owner, reason, seq], ...]]; the steps of
-// a lane's pieces ascend.
+// A piece of the data is [text, step, [[step, owner, reason, seq], ...]]; the steps of a
+// lane's pieces ascend. Pieces are put into blocks of some 4,000 characters, which end
+// where a line does. In a block neighbours of one owner and one reason are one run, and
+// one element. Only blocks near what is seen have elements; the others are plain text.
+const BLOCK = 4096;
 const lanes = [];
+const runs = new WeakMap();
+const blocks = new WeakMap();
 
-function buildLane(lane) {
-  const section = make("section", lane.part ? "lane part" : "lane");
-  const title = make("h3", "", lane.title);
+function buildLane(source, number) {
+  const section = make("section", source.usual ? "lane" : "lane part");
+  const title = make("h3", "", source.title);
   const text = make("div", "text");
-  title.id = `lane-${at("lanes").childElementCount}`;
+  title.id = `lane-${number}`;
   text.setAttribute("role", "listbox");
   text.setAttribute("aria-labelledby", title.id);
-  const pieces = [];
-  for (const [words, step, fates] of lane.pieces) {
-    const element = make("span", "piece", words);
-    element.setAttribute("role", "option");
-    element.setAttribute("aria-selected", "false");
-    element.tabIndex = -1;
-    const piece = { element, words, step, fates, owner: "", size: [...words].length, lane: text };
-    element.addEventListener("mouseenter", () => explain(piece));
-    element.addEventListener("focus", () => choose(piece));
-    pieces.push(piece);
+  const lane = { number, usual: source.usual, title: source.title, section, text, pieces: [], blocks: [] };
+  let start = 0;
+  for (const [words, step, fates] of source.pieces) {
+    lane.pieces.push({ words, step, fates, start });
+    start += words.length;
   }
-  if (pieces.length) pieces[0].element.tabIndex = 0;
+  buildBlocks(lane);
   text.addEventListener("keydown", walk);
+  text.addEventListener("mouseover", (event) => preview(runs.get(event.target.closest(".piece"))));
+  text.addEventListener("click", (event) => isFree(event) && pin(runs.get(event.target.closest(".piece"))));
+  text.addEventListener("focusin", (event) => choose(runs.get(event.target)));
   section.append(title, text);
-  lanes.push({ section, text, pieces, elements: pieces.map((piece) => piece.element) });
+  lanes.push(lane);
   at("lanes").append(section);
 }
 
-function walk(event) {
-  const all = [...event.currentTarget.children];
-  const here = all.indexOf(document.activeElement);
-  const there = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[event.key];
-  if (there === undefined || !all[there]) return;
-  event.preventDefault();
-  all[there].focus();
+// Whoever selects a text, or unfolds it, does not choose a piece.
+const isFree = (event) => !event.target.closest("button") && getSelection().isCollapsed;
+
+function buildBlocks(lane) {
+  let [pieces, size] = [[], 0];
+  const finish = () => {
+    if (pieces.length) buildBlock(lane, pieces);
+    [pieces, size] = [[], 0];
+  };
+  for (let piece of lane.pieces) {
+    for (let end; (end = endOfBlock(piece.words, size)); finish()) {
+      const { words, start } = piece;
+      pieces.push({ ...piece, words: words.slice(0, end) });
+      piece = { ...piece, words: words.slice(end), start: start + end };
+    }
+    if (piece.words) pieces.push(piece);
+    size += piece.words.length;
+  }
+  finish();
 }
 
-function fateOf(piece, step) {
-  let found = null;
-  for (const fate of piece.fates) if (fate[0] <= step) found = fate;
+// Where in `words` a block of that size is full: behind a line, or where it is far too
+// long, but between no halves; 0: nowhere.
+function endOfBlock(words, size) {
+  if (size + words.length <= BLOCK) return 0;
+  const line = words.indexOf("\n", Math.max(0, BLOCK - size)) + 1;
+  const most = Math.max(1, 4 * BLOCK - size);
+  if (line && line <= most) return line;
+  if (words.length <= most) return 0;
+  return /[\udc00-\udfff]/.test(words[most]) ? most + 1 : most;
+}
+
+function buildBlock(lane, pieces) {
+  const element = make("div", "block");
+  element.setAttribute("role", "presentation");
+  const changes = [...new Set(pieces.flatMap((piece) => [piece.step, ...piece.fates.map((fate) => fate[0])]))];
+  changes.sort((a, b) => a - b);
+  const lines = pieces.reduce((sum, piece) => sum + piece.words.split("\n").length - 1 + piece.words.length / 90, 1);
+  element.style.containIntrinsicSize = `auto ${Math.round(lines * 22)}px`;
+  // What is far away is read when it comes near, but for the first of each lane.
+  const block = { lane, pieces, element, changes, runs: [], isNear: lane.blocks.length < 2, isPlain: true };
+  blocks.set(element, block);
+  if (watcher) watcher.observe(element);
+  else block.isNear = true;
+  lane.blocks.push(block);
+  lane.text.append(element);
+}
+
+const watcher =
+  "IntersectionObserver" in window &&
+  new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const block = blocks.get(target);
+        block.isNear = isIntersecting;
+        if (isIntersecting && block.isPlain) render(block);
+      }
+    },
+    { rootMargin: "1000px" },
+  );
+
+const fatesAt = (piece, number) => piece.fates.filter((fate) => fate[0] <= number);
+
+// Neighbours that have become the same, for the same reasons, as far as the step.
+function runsOf(pieces, number) {
+  const found = [];
+  let key;
+  for (const piece of pieces) {
+    if (piece.step > number) break;
+    const fates = fatesAt(piece, number);
+    const before = key;
+    key = fates.map((fate) => `${fate[1]} ${fate[2]}`).join();
+    if (found.length && key === before) {
+      found.at(-1).words += piece.words;
+      found.at(-1).last = piece;
+    } else found.push({ first: piece, last: piece, fates, owner: fates.length ? fates.at(-1)[1] : HELD, words: piece.words });
+  }
   return found;
+}
+
+function render(block) {
+  block.isPlain = false;
+  block.runs = runsOf(block.pieces, step);
+  block.element.replaceChildren(...block.runs.map((run) => buildRun(block, run)));
+  if (shown && shown.lane === block.lane) mark();
+}
+
+function buildRun(block, run) {
+  const element = make("span", `piece ${run.owner}`);
+  if (run.owner === "answer") show(element, run.words);
+  else fold(element, run.words);
+  const rule = run.fates.length ? data.rules[data.reasons[run.fates.at(-1)[2]].rule] : null;
+  element.setAttribute("role", "option");
+  element.setAttribute("aria-selected", "false");
+  element.setAttribute("aria-label", `${run.owner}: ${element.textContent}`);
+  element.setAttribute("aria-description", rule ? `Rule ${rule.title}` : "");
+  element.tabIndex = block === block.lane.blocks[0] && run === block.runs[0] ? 0 : -1;
+  Object.assign(run, { block, element });
+  runs.set(element, run);
+  return element;
+}
+
+function plain(block) {
+  block.isPlain = true;
+  block.runs = [];
+  const count = countWhile(block.pieces, (piece) => piece.step <= step);
+  block.element.textContent = block.pieces.slice(0, count).map((piece) => piece.words).join("");
+}
+
+// The run at a place of a lane; undefined: it has not come yet.
+function runAt({ lane, start }) {
+  const block = lane.blocks[countWhile(lane.blocks, (each) => each.pieces[0].start <= start) - 1];
+  if (block === undefined) return undefined;
+  if (block.isPlain) render(block);
+  return block.runs.find((run) => start < run.last.start + run.last.words.length && start >= run.first.start);
+}
+
+function walk(event) {
+  const run = runs.get(document.activeElement);
+  if (!run) return;
+  if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault();
+    pin(run);
+    return;
+  }
+  const { lane } = run.block;
+  const end = run.last.start + run.last.words.length;
+  const all = lane.pieces[countWhile(lane.pieces, (piece) => piece.step <= step) - 1];
+  const there = {
+    ArrowRight: end,
+    ArrowDown: end,
+    ArrowLeft: run.first.start - 1,
+    ArrowUp: run.first.start - 1,
+    Home: 0,
+    End: all.start + all.words.length - 1,
+  }[event.key];
+  const next = there === undefined ? undefined : runAt({ lane, start: there });
+  if (!next) return;
+  event.preventDefault();
+  next.element.focus();
 }
 
 // --- Why -----------------------------------------------------------------------------
 
-let chosen = null;
+// The place that is shown, and whether it stays until it is let go.
+let shown = null;
+let isPinned = false;
+let marked = null;
 let step = last;
+const isWide = !window.matchMedia || matchMedia("(min-width: 60rem)").matches;
 
-function choose(piece) {
-  if (chosen) {
-    chosen.element.classList.remove("chosen");
-    chosen.element.setAttribute("aria-selected", "false");
+function mark() {
+  if (marked) {
+    marked.element.classList.remove("chosen", "pinned");
+    marked.element.setAttribute("aria-selected", "false");
   }
-  chosen = piece;
-  for (const each of piece.lane.querySelectorAll('[tabindex="0"]')) each.tabIndex = -1;
-  piece.element.tabIndex = 0;
-  piece.element.classList.add("chosen");
-  piece.element.setAttribute("aria-selected", "true");
-  explain(piece);
+  marked = shown ? runAt(shown) : null;
+  if (!marked) return;
+  marked.element.classList.add("chosen");
+  marked.element.classList.toggle("pinned", isPinned);
+  marked.element.setAttribute("aria-selected", "true");
 }
 
-function explain(piece) {
+function choose(run) {
+  if (!run) return;
+  if (shown && run.first.start !== shown.start) isPinned = false;
+  shown = { lane: run.block.lane, start: run.first.start };
+  for (const each of shown.lane.text.querySelectorAll('[tabindex="0"]')) each.tabIndex = -1;
+  run.element.tabIndex = 0;
+  explain();
+}
+
+function preview(run) {
+  if (run && !isPinned) choose(run);
+}
+
+function pin(run) {
+  if (!run) return;
+  choose(run);
+  isPinned = true;
+  explain();
+}
+
+function release() {
+  isPinned = false;
+  explain();
+}
+
+// What is shown, as it was decided up to this step.
+function explain() {
+  mark();
+  if (!shown) return;
+  const { lane, start } = shown;
+  const piece = lane.pieces[countWhile(lane.pieces, (each) => each.start <= start) - 1];
   const parts = [];
-  for (const fate of piece.fates.filter((each) => each[0] <= step).reverse()) parts.push(...told(fate));
-  if (!parts.length) parts.push(make("p", "", "Held back: what follows decides what it is."));
-  parts.push(make("p", "hint", `It came with chunk ${piece.step + 1}.`));
-  at("why").replaceChildren(...parts);
+  for (const fate of fatesAt(piece, step).reverse()) parts.push(...told(fate));
+  const from = piece.step + 1;
+  const to = (marked ? marked.last.step : piece.step) + 1;
+  if (!marked) parts.push(make("p", "", `It comes with chunk ${from}.`));
+  else if (!parts.length) parts.push(make("p", "", "Held back: what follows decides what it is."));
+  const where = make("p", "hint", marked ? (from === to ? `It came with chunk ${from}. ` : `It came with chunks ${from} to ${to}. `) : "");
+  const link = make("a", "", "Link to this piece");
+  link.href = `#${lane.number}.${start}`;
+  where.append(link);
+  if (isPinned) where.append(" ", button("Let it go (Esc)", release));
+  at("why").replaceChildren(...parts, where);
 }
 
 function told([when, owner, reason, seq]) {
@@ -181,17 +403,22 @@ function told([when, owner, reason, seq]) {
   const first = make("p");
   first.append(make("span", `owner ${owner}`, owner), " ");
   show(first, `${why.words}.`);
+  const found = [first];
+  const rule = data.rules[why.rule];
+  const more = make("details");
+  more.open = isWide;
+  more.append(make("summary", "", "more"));
+  if (rule) {
+    found.push(leading("Rule ", rule.title, rule.link));
+    more.append(make("p", "", rule.text));
+  }
+  if (why.dialect) more.append(leading("Dialect ", why.dialect, data.dialects));
+  if (data.wires[why.wire]) more.append(leading("Wire ", why.wire, data.wires[why.wire]));
   const facts = [];
   if (why.code) facts.push(`diagnostic ${why.code}`);
   facts.push(seq ? `event ${seq}, at chunk ${when + 1}` : `at chunk ${when + 1}`);
-  const found = [first, make("p", "hint", facts.join(" · "))];
-  const rule = data.rules[why.rule];
-  const links = [];
-  if (rule) links.push(leading("Rule ", rule.title, rule.link), make("p", "", rule.text));
-  if (why.dialect) links.push(leading("Dialect ", why.dialect, data.dialects));
-  if (data.wires[why.wire]) links.push(leading("Wire ", why.wire, data.wires[why.wire]));
-  found.splice(1, 0, ...links);
-  return found;
+  more.append(make("p", "hint", facts.join(" · ")));
+  return [...found, more];
 }
 
 // The addresses are the project's own.
@@ -204,70 +431,172 @@ function leading(before, title, address) {
   return line;
 }
 
+// --- Findings ------------------------------------------------------------------------
+
+// Neighbours that are not whose they would be where nothing leaked. What is called by its
+// tags and blanks only where nothing else is in it.
+const UNUSUAL_PARTS = new Set(["error", "dropped"]);
+const MINOR = new Set(["delimiter", "dropped"]);
+const findings = [];
+let wanted = [];
+const LISTED = 100;
+
+function find() {
+  for (const lane of lanes) {
+    let finding = null;
+    for (const run of runsOf(lane.pieces, last)) {
+      const isUsual = lane.usual ? run.owner === lane.usual : !UNUSUAL_PARTS.has(run.owner);
+      if (isUsual) finding = null;
+      else if (finding) {
+        finding.owners.add(run.owner);
+        if (MINOR.has(finding.owner) && !MINOR.has(run.owner)) Object.assign(finding, placed(lane, run));
+      } else findings.push((finding = { owners: new Set([run.owner]), ...placed(lane, run) }));
+    }
+  }
+}
+
+function placed(lane, { owner, first, words, fates }) {
+  return { lane, owner, start: first.start, words: words.slice(0, 80), when: Math.max(first.step, fates.at(-1)[0]) };
+}
+
+function listFindings() {
+  wanted = only ? findings.filter((each) => each.owners.has(only)) : findings;
+  at("found").textContent = wanted.length;
+  at("findings").replaceChildren();
+  listMore();
+  at("back").disabled = at("on").disabled = wanted.length === 0;
+}
+
+function listMore() {
+  const list = at("findings");
+  list.querySelector(".further")?.remove();
+  const there = list.childElementCount;
+  for (const finding of wanted.slice(there, there + LISTED)) {
+    const item = make("li");
+    const choice = button("", () => goTo(finding));
+    choice.append(make("span", `owner ${finding.owner}`, finding.owner), " ");
+    choice.append(make("span", "excerpt", finding.words));
+    item.append(choice);
+    list.append(item);
+  }
+  const left = wanted.length - list.childElementCount;
+  if (left > 0) {
+    const item = make("li", "further control");
+    item.append(button(`... ${left} more`, listMore));
+    list.append(item);
+  }
+}
+
+// To a place; where it has not come at this step, the step is the one that decided it.
+function goTo(place) {
+  if (place.when > step) go(place.when);
+  const run = runAt(place);
+  if (!run) return;
+  run.element.focus({ preventScroll: true });
+  run.element.scrollIntoView({ block: "center" });
+  pin(run);
+}
+
+// The next finding behind what is shown, or the one before it; at the end the first.
+function nextFinding(direction) {
+  if (!wanted.length) return;
+  const place = shown ? [shown.lane.number, shown.start] : [0, -1];
+  const isBefore = ({ lane, start }) => lane.number < place[0] || (lane.number === place[0] && start < place[1]);
+  const isHere = ({ lane, start }) => lane.number === place[0] && start === place[1];
+  const before = countWhile(wanted, isBefore);
+  const there = wanted[before] && isHere(wanted[before]) ? before + 1 : before;
+  const next = direction > 0 ? there : before - 1;
+  goTo(wanted[(next + wanted.length) % wanted.length]);
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") release();
+  else if (event.key === "n") nextFinding(1);
+  else if (event.key === "p") nextFinding(-1);
+}
+
+// A link to a piece is the number of its lane and where in it the piece begins.
+function followLink() {
+  const [, number, start] = /^#(\d+)\.(\d+)$/.exec(location.hash) ?? [];
+  const lane = lanes[number];
+  if (lane) goTo({ lane, start: Number(start), when: last });
+  return lane !== undefined;
+}
+
 // --- The steps -----------------------------------------------------------------------
 
-const rows = [];
-const rowElements = [];
-
-function buildEvents() {
-  data.steps.forEach((each, number) => {
-    for (const event of each.events) {
-      const { type, seq, ...rest } = event;
-      const row = make("li");
-      row.append(make("b", "", `${seq} ${type} `));
-      show(row, JSON.stringify(rest));
-      rows.push([row, number]);
-      rowElements.push(row);
-    }
-  });
+function eventRow({ type, seq, ...rest }) {
+  const row = make("li");
+  row.append(make("b", "", `${seq} ${type} `));
+  fold(row, JSON.stringify(rest));
+  return row;
 }
 
 function showStep(number) {
+  const [from, to] = step < number ? [step, number] : [number, step];
+  const isFirst = step === number;
   step = number;
-  const sizes = new Map(owners.map((owner) => [owner, 0]));
   for (const lane of lanes) {
-    const count = countWhile(lane.pieces, (piece) => piece.step <= number);
-    for (const piece of lane.pieces.slice(0, count)) {
-      const fate = fateOf(piece, number);
-      const owner = fate ? fate[1] : HELD;
-      sizes.set(owner, sizes.get(owner) + piece.size);
-      if (owner !== piece.owner) paint(piece, owner, fate);
+    for (const block of lane.blocks) {
+      const changed = countWhile(block.changes, (each) => each <= to) - countWhile(block.changes, (each) => each <= from);
+      if (!changed && !isFirst) continue;
+      block.element.hidden = block.changes[0] > number;
+      if (block.isNear) render(block);
+      else plain(block);
     }
-    showFirst(lane.text, lane.elements, count);
-    lane.section.hidden = count === 0;
+    lane.section.hidden = !lane.pieces.length || lane.pieces[0].step > number;
   }
-  for (const [owner, count] of counts) count.textContent = sizes.get(owner);
-  showEvents(number);
+  for (const [owner, { count, item }] of counts) {
+    count.textContent = sums.get(owner)[number];
+    item.classList.toggle("none", sums.get(owner)[number] === 0);
+  }
+  showChunk(number);
   at("step").value = number;
   at("step").setAttribute("aria-valuetext", `chunk ${number + 1} of ${last + 1}`);
   at("at").textContent = `${number + 1} of ${last + 1}`;
   at("previous").disabled = number === 0;
   at("next").disabled = number === last;
-  if (chosen) explain(chosen);
+  if (shown) explain();
 }
 
-function paint(piece, owner, fate) {
-  const { element } = piece;
-  if (piece.owner) element.classList.remove(piece.owner);
-  element.classList.add(owner);
-  const rule = fate ? data.rules[data.reasons[fate[2]].rule] : null;
-  element.setAttribute("aria-label", `${owner}: ${element.textContent}`);
-  element.setAttribute("aria-description", rule ? `Rule ${rule.title}` : "");
-  piece.owner = owner;
+function showChunk(number) {
+  const { chunk, events } = data.steps[number];
+  const came = make("div", "came");
+  fold(came, chunk || "The end of the stream.");
+  const rows = make("ol", "caused");
+  rows.append(...events.slice(0, LISTED).map(eventRow));
+  if (events.length > LISTED) rows.append(make("li", "hint", `... ${events.length - LISTED} more, under All events`));
+  at("chunk").replaceChildren(came, rows);
 }
 
-function showEvents(number) {
-  const before = countWhile(rows, ([, when]) => when < number);
-  const count = countWhile(rows, ([, when]) => when <= number);
+// What is folded is built when somebody looks.
+const EVENTS = 500;
+const allEvents = data.steps.flatMap((each) => each.events);
+
+function buildEvents(count = EVENTS) {
   const list = at("events");
-  for (const row of list.querySelectorAll(".now")) row.classList.remove("now");
-  for (const [row] of rows.slice(before, count)) row.classList.add("now");
-  showFirst(list, rowElements, count);
-  if (before < count) list.scrollTop = rowElements[before].offsetTop - list.offsetTop;
-  else list.scrollTop = list.scrollHeight;
-  const chunk = make("div");
-  show(chunk, data.steps[number].chunk || "The end of the stream.");
-  at("chunk").replaceChildren(chunk);
+  list.querySelector(".further")?.remove();
+  const there = list.childElementCount;
+  list.append(...allEvents.slice(there, there + count).map(eventRow));
+  const left = allEvents.length - list.childElementCount;
+  if (left <= 0) return;
+  const item = make("li", "further control");
+  item.append(button(`... ${left} more`, () => buildEvents()));
+  list.append(item);
+}
+
+function buildMessage() {
+  if (!at("message").firstChild) fold(at("message"), JSON.stringify(data.message, null, 1));
+}
+
+// On paper everything is there.
+function unfold() {
+  for (const id of ["events-part", "message-part"]) at(id).open = true;
+  buildMessage();
+  buildEvents(allEvents.length);
+  for (const { blocks: all } of lanes) for (const block of all) if (block.isPlain) render(block);
+  document.querySelectorAll(".rest[hidden]").forEach(reveal);
 }
 
 // --- Playing -------------------------------------------------------------------------
@@ -300,17 +629,29 @@ function go(number) {
 
 // --- All of it -----------------------------------------------------------------------
 
+show(at("summary"), data.unknown ? "Nothing was understood." : data.summary);
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
 at("unknown").textContent = data.unknown;
 at("unknown").hidden = !data.unknown;
+fold(at("answer"), data.answer);
 buildLegend();
 data.lanes.forEach(buildLane);
-buildEvents();
-show(at("message"), JSON.stringify(data.message, null, 1));
+sumUp();
+find();
+listFindings();
+at("events-count").textContent = allEvents.length;
+at("events-part").addEventListener("toggle", () => at("events").firstChild || buildEvents());
+at("message-part").addEventListener("toggle", buildMessage);
 at("step").max = last;
 at("step").addEventListener("input", (event) => go(Number(event.target.value)));
 at("previous").addEventListener("click", () => go(step - 1));
 at("next").addEventListener("click", () => go(step + 1));
 at("play").addEventListener("click", play);
+at("back").addEventListener("click", () => nextFinding(-1));
+at("on").addEventListener("click", () => nextFinding(1));
 document.addEventListener("copy", copy);
+document.addEventListener("keydown", onKey);
+addEventListener("beforeprint", unfold);
+addEventListener("hashchange", followLink);
 showStep(last);
+if (!followLink() && findings.length) choose(runAt(findings[0]));

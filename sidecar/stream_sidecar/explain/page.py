@@ -20,6 +20,7 @@ from attrs import asdict
 
 from stream_sidecar.explain.explanation import OWNERS, UNKNOWN
 from stream_sidecar.explain.rules import PAGES, rules, wire_links
+from stream_sidecar.explain.summary import answer, summary
 from stream_sidecar.protocol.converter import unstructure
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def document(explanation: Explanation) -> dict[str, Any]:
     cited = {reason.rule for reason in known}
     facts = ("name", "wire", "framing", "profile")
     return {
+        "summary": summary(explanation),
+        "answer": answer(explanation),
         "facts": [[name, getattr(explanation, name)] for name in facts],
         "unknown": UNKNOWN if explanation.is_unknown else "",
         "owners": OWNERS,
@@ -73,7 +76,7 @@ def _lane(lane: Lane, known: dict[Reason, int]) -> dict[str, Any]:
     pieces = [
         [piece.text, piece.step, list(map(told, piece.fates))] for piece in lane.pieces
     ]
-    return {"title": lane.title, "part": lane.is_part, "pieces": pieces}
+    return {"title": lane.title, "usual": lane.usual, "pieces": pieces}
 
 
 def _read(name: str) -> str:

@@ -92,9 +92,12 @@ def _texts(said: list[Said], owned: dict[Counted, list[Owned]]) -> Iterator[Lane
         pieces = lanes.setdefault((each.counted, each.field), [])
         pieces += _known(each)
         pieces += cutters[each.counted].cut(each)
-    for ((choice, _), field), pieces in sorted(lanes.items(), key=lambda lane: lane[0]):
+    for ((choice, is_native), field), pieces in sorted(
+        lanes.items(), key=lambda lane: lane[0]
+    ):
         title = f"choice {choice}: {field}" if choice else field
-        yield Lane(title, choice, tuple(_joined(pieces)))
+        usual: Owner = "reasoning" if is_native else "answer"
+        yield Lane(title, choice, tuple(_joined(pieces)), usual)
 
 
 def _known(said: Said) -> Iterator[InputPiece]:
@@ -170,7 +173,7 @@ def _call(group: list[Happened], wire: str) -> Lane:
         if isinstance(each.event, ToolCallDelta) and each.event.arguments_delta
     ]
     first: Any = group[0].event
-    return Lane(f"call: {first.name}", first.choice, tuple(pieces), is_part=True)
+    return Lane(f"call: {first.name}", first.choice, tuple(pieces))
 
 
 def _part(happened: Happened, wire: str) -> Lane | None:
@@ -183,7 +186,7 @@ def _part(happened: Happened, wire: str) -> Lane | None:
     owner, title, text = _TOLD[type(event)](event)
     verdict = left_out(event) if owner == "dropped" else of_wire(owner, wire)
     piece = _piece(text, happened.step, verdict, event.seq)
-    return Lane(title, event.choice, (piece,), is_part=True)
+    return Lane(title, event.choice, (piece,))
 
 
 def _shown(value: Any) -> str:
