@@ -239,11 +239,14 @@ async def test_the_fix_of_a_message_by_its_lens(editor: LanguageClient) -> None:
     lenses = await editor.text_document_code_lens_async(
         types.CodeLensParams(types.TextDocumentIdentifier(URI))
     )
-    first, second = [lens.command for lens in lenses or []]
+    told_of, first, second = [lens.command for lens in lenses or []]
+    assert told_of is not None
     assert first is not None
     assert second is not None
-    assert first.title == "2 leaks: 1 delimiter, 1 reasoning"
-    assert second.command == ""
+    assert told_of.title == "2 leaks: 1 delimiter, 1 reasoning"
+    assert told_of.command == second.command == ""
+    assert first.title == "Take it out"
+    assert second.title.startswith("1 leak: reasoning; it stays: ")
 
     await editor.workspace_execute_command_async(
         types.ExecuteCommandParams(command=first.command, arguments=first.arguments)
@@ -317,6 +320,16 @@ def test_diagnostics_on_request(encoding: str) -> None:
         }
 
 
+def titles_of_two_leaking_messages(client: Any) -> list[str]:
+    """What an editor that asks for any kind offers on the first of them."""
+    line = json.dumps({"role": "assistant", "content": "Hi</think>"})
+    open_document(client, f"{line}\n{line}\n", "file:///two.jsonl")
+    document = {"textDocument": {"uri": "file:///two.jsonl"}}
+    items = client.request("textDocument/diagnostic", document)["items"]
+    params = {**document, "range": items[0]["range"], "context": {"diagnostics": []}}
+    return [each["title"] for each in client.request("textDocument/codeAction", params)]
+
+
 def test_actions() -> None:
     with client_of() as client:
         open_document(client, LEAKING)
@@ -330,6 +343,11 @@ def test_actions() -> None:
         titles = [each["title"] for each in actions(items[0]["range"])]
         assert titles == [
             "Delete the reasoning",
+            "Fix all in this message",
+            "Take out everything that leaked into this session",
+        ]
+        assert titles_of_two_leaking_messages(client) == [
+            "Remove stray delimiter",
             "Fix all in this message",
             "Take out everything that leaked into this session",
         ]
@@ -437,7 +455,7 @@ def test_whole_documents_and_others() -> None:
             params = {"textDocument": {"uri": uri}}
             items = client.request("textDocument/diagnostic", params)["items"]
             assert len(items) == count
-            assert len(client.request("textDocument/codeLens", params)) == count
+            assert len(client.request("textDocument/codeLens", params)) == 2 * count
         params = {"textDocument": {"uri": "file:///never"}}
         assert client.request("textDocument/diagnostic", params)["items"] == []
 
@@ -554,4 +572,4 @@ def test_a_request_that_is_cancelled_leaves_the_reading() -> None:
         client.send(message("textDocument/codeLens", DOCUMENT, id="l"))
         while "id" not in (told := client.read()):
             pass
-        assert len(told["result"]) == 700
+        assert len(told["result"]) == 2 * 700

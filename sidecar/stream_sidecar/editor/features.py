@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"
+FIX_ALL_TITLE = "Take out everything that leaked into this session"
 FIX_MESSAGE = "streamSidecar.fixMessage"
 
 Change: TypeAlias = tuple[int, int, str]
@@ -34,6 +35,9 @@ Change: TypeAlias = tuple[int, int, str]
 
 _LONGEST = 80
 """So many characters of a text are shown in a line."""
+
+_SHORTEST = 24
+"""A finding of so many characters is its own description; a hover shows longer ones."""
 
 _WORDS: dict[str, tuple[str, str]] = {
     "reasoning": ("Reasoning in the answer", "Delete the reasoning"),
@@ -102,6 +106,10 @@ class View:
                 "Fix all in this message", types.CodeActionKind.QuickFix
             )
             found.append((action, self._changes(placed, message)))
+        fixable = [each for _, each in self.malformed() if each.stays is None]
+        if found and len(fixable) > 1:
+            action = types.CodeAction(FIX_ALL_TITLE, types.CodeActionKind.QuickFix)
+            found.append((action, self.all_changes()))
         return found
 
     def _touched(
@@ -151,7 +159,8 @@ class View:
     # What is shown beside
 
     def lenses(self) -> list[types.CodeLens]:
-        """One for each message with findings."""
+        """Above each message with findings their number, which does nothing, and what
+        takes them out."""
         malformed = self.malformed()
         ranges = self._ranges(
             (placed.start + message.place[0],) * 2
@@ -161,15 +170,13 @@ class View:
         lenses = []
         for number, where in enumerate(ranges):
             _, message = malformed[number]
-            command = types.Command(
-                title=_count(message),
-                command=FIX_MESSAGE,
-                arguments=[self.uri, self.version, number],
-            )
-            if message.stays is not None:
-                title = f"{_count(message)}; it stays: {message.stays}"
-                command = types.Command(title=title, command="")
-            lenses.append(types.CodeLens(where, command))
+            stays = "" if message.stays is None else f"; it stays: {message.stays}"
+            told = types.Command(title=f"{_count(message)}{stays}", command="")
+            lenses.append(types.CodeLens(where, told))
+            if not stays:
+                arguments = [self.uri, self.version, number]
+                fix = types.Command("Take it out", FIX_MESSAGE, arguments=arguments)
+                lenses.append(types.CodeLens(where, fix))
         return lenses
 
     def hover(self, position: types.Position) -> types.Hover | None:
@@ -233,8 +240,10 @@ def _range(points: dict[int, Point], span: Cut) -> types.Range:
 def _diagnostic(
     message: SessionMessage, leak: Leak, where: types.Range
 ) -> types.Diagnostic:
-    kind, text = leak.finding.kind, _short(leak.finding.text)
-    words = f"{_WORDS[kind][0]}: {text}"
+    kind, text = leak.finding.kind, leak.finding.text.strip()
+    is_short = 0 < len(text) <= _SHORTEST and "\n" not in text
+    what = text if is_short else f"{len(leak.finding.text):,} characters"
+    words = f"{_WORDS[kind][0]}: {what}"
     if message.stays is not None:
         words += f" (it stays: {message.stays})"
     return types.Diagnostic(
@@ -247,11 +256,12 @@ def _diagnostic(
 
 
 def _count(message: SessionMessage) -> str:
-    """``3 leaks: 1 delimiter, 2 reasoning``."""
+    """``1 leak: reasoning``, or ``3 leaks: 1 delimiter, 2 reasoning``."""
     kinds = Counter(leak.finding.kind for leak in message.leaks)
+    if len(message.leaks) == 1:
+        return f"1 leak: {next(iter(kinds))}"
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    total = len(message.leaks)
-    return f"{total} leak{'s' if total > 1 else ''}: {told}"
+    return f"{len(message.leaks)} leaks: {told}"
 
 
 def _told(message: SessionMessage, leak: Leak) -> str:
@@ -290,12 +300,24 @@ def _name(message: SessionMessage) -> str:
 
 
 def _detail(message: SessionMessage) -> str:
-    content = at(message.found.message, ("content",))
-    text = content if isinstance(content, str) else ""
-    told = [_short(text)] if text else []
+    """How much leaked, and what it begins with."""
+    text = _short(_text_in(message.found.message))
+    told = [text] if text else []
     if message.leaks:
         told.insert(0, _count(message))
     return "; ".join(told)
+
+
+def _text_in(message: Any) -> str:
+    """What a message says: its text, or the texts of its parts."""
+    for name in ("content", "parts", "text"):
+        content = at(message, (name,))
+        if isinstance(content, str):
+            return content
+        if isinstance(content, list):
+            texts = (at(part, ("text",)) for part in content)
+            return " ".join(text for text in texts if isinstance(text, str))
+    return ""
 
 
 def _short(text: str) -> str:

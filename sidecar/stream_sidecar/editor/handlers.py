@@ -17,7 +17,13 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from stream_sidecar.editor.features import FIX_ALL, FIX_MESSAGE, SOURCE, View
+from stream_sidecar.editor.features import (
+    FIX_ALL,
+    FIX_ALL_TITLE,
+    FIX_MESSAGE,
+    SOURCE,
+    View,
+)
 from stream_sidecar.editor.progress import progress
 from stream_sidecar.editor.session import CHAT_LOG, LINES, WHOLE, SessionDocument
 from stream_sidecar.editor.settings import kinds_in
@@ -230,10 +236,12 @@ class Editor:
             for (action, _), each in zip(fixes, edits, strict=True):
                 action.edit = self._edit(view, each)
                 found.append(action)
-        if _is_wanted(params.context, FIX_ALL) and (fix := view.all_changes()):
-            title = "Take out everything that leaked into this session"
+        # An editor that asks for any kind shows it once, as a quick fix.
+        is_there = any(each.title == FIX_ALL_TITLE for each in found)
+        wants = _is_wanted(params.context, FIX_ALL) and not is_there
+        if wants and (fix := view.all_changes()):
             edit = self._edit(view, *view.edits([fix]))
-            found.append(types.CodeAction(title, FIX_ALL, edit=edit))
+            found.append(types.CodeAction(FIX_ALL_TITLE, FIX_ALL, edit=edit))
         return found
 
     def _edit(self, view: View, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
