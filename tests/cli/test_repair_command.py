@@ -19,7 +19,7 @@ from backup_lists import inside
 from click.testing import CliRunner, Result
 from rpc_client import ROOT
 from systems import no_such_file, not_on_windows
-from terminals import ended_by_ctrl_c
+from terminals import ended_by_ctrl_c, on_terminal
 
 from stream_sidecar.cli import main
 from stream_sidecar.cli.repair_formats import WORDS
@@ -55,19 +55,53 @@ def session(tmp_path: Path) -> Path:
 def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
     told = repair(session, "--diff").output.splitlines()
     assert "  [-<think>Hm.</think>-]Four.</s>" in told
-    assert told[-1] == "Each removal in its place: --diff. Take them out: --write"
+    assert told[-1] == "1 of 3 messages. Take out: --write"
+    assert repair(session).output.endswith(
+        "3 messages. See: --diff. Take out: --write\n"
+    )
 
 
 def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
     path = tmp_path / ("a long name" * 5) / "session.jsonl"
     path.parent.mkdir()
     path.write_text(line(LEAK), encoding="utf-8")
-    (row,) = [
-        each
-        for each in repair(path, COLUMNS="40").output.splitlines()
-        if "would change" in each
-    ]
-    assert row.startswith(f"{path} ")
+    said = repair(path, COLUMNS="40").output.splitlines()
+    (row,) = [each for each in said if each.startswith(f"{path} ")]
+    assert row.split()[-3:] == ["1", "1", "1"]
+    head = said[said.index(row) - 1]
+    kinds = ["delimiter", "reasoning"]
+    assert head.split() == ["file", "messages", "malformed", *kinds, "result"]
+
+
+CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+
+
+@not_on_windows("needs a terminal")
+def test_a_terminal_gets_groups_and_no_row_is_wrapped(tmp_path: Path) -> None:
+    """A name that is too long loses its middle, a note stands below its row."""
+    for folder in ("one", "other"):
+        for name in ("session " * 12, "b"):
+            path = tmp_path / folder / f"{name}.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(line(LEAK) + line("<think>a</think>"), encoding="utf-8")
+    terminal = {"term": "xterm-256color", "columns": 80}
+    said = on_terminal("repair", str(tmp_path), **terminal)
+    lines = CONTROLS.sub("", said).splitlines()
+    head = next(n for n, each in enumerate(lines) if "file    " in each)
+    first, _, note, second, _, other = lines[head + 1 : head + 7]
+    assert (first, other) == (f"{tmp_path / 'one'}/", f"{tmp_path / 'other'}/")
+    assert note == "    1 would be left empty"
+    assert re.match("session session .*….* session .jsonl ", second)
+    assert len(second) <= 80
+    assert lines[-1] == "4 of 8 messages. See: --diff. Take out: --write"
+    shown = on_terminal("repair", "--diff", str(path), **terminal)
+    assert f"{path}\n1 /content delimiter\n" in CONTROLS.sub("", shown)
+
+
+def test_no_option_is_in_no_section() -> None:
+    said = repair("--help").output
+    assert said.partition("\nMore:\n")[2].splitlines()[0].startswith("  -h, --help")
+    assert max(map(len, said.splitlines())) <= 80
 
 
 def test_the_still_of_the_front_page(tmp_path: Path, monkeypatch: Any) -> None:

@@ -15,13 +15,13 @@ STEERS = re.compile(
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def on_terminal(*arguments: str, term: str = "dumb") -> str:
+def on_terminal(*arguments: str, term: str = "dumb", columns: int = 2000) -> str:
     """What a terminal gets of ``stream-sidecar``, errors included; rich writes colours
     to one of another kind than ``dumb`` only."""
     import pty
 
     terminal, ours = pty.openpty()
-    environment = {"PATH": "", "TERM": term, "COLUMNS": "2000"}
+    environment = {"PATH": "", "TERM": term, "COLUMNS": str(columns)}
     process = start(arguments, environment, (ours, ours, ours), (terminal,))
     said = b""
     with os.fdopen(terminal, "rb", buffering=0) as reader:

@@ -57,10 +57,10 @@ class ExplainText:
 
     def _head(self, each: Explanation) -> None:
         facts = f"wire {each.wire}, framing {each.framing}, profile {each.profile}"
-        self._terminal.line((each.name, "bold"), f": {facts}")
+        self._terminal.paragraph((each.name, "bold"), f": {facts}")
         if not each.is_unknown:
-            self._terminal.line(summary(each))
-        self._terminal.line(*self._legend(each))
+            self._terminal.paragraph(summary(each))
+        self._terminal.paragraph(*self._legend(each))
 
     def _legend(self, explanation: Explanation) -> Iterator[str | tuple[str, str]]:
         """Every owner with the number of its characters."""
@@ -74,15 +74,15 @@ class ExplainText:
             yield f" {sizes[owner]}"
 
     def _coloured(self, lane: Lane) -> None:
-        text = ""
-        for owner, _, text in _runs(lane):
-            self._terminal.body(text, _STYLES[owner])
-        if not text.endswith("\n"):
+        runs = [(text, _STYLES[owner]) for owner, _, text in _runs(lane)]
+        self._terminal.body(*runs, wraps=True)
+        if not runs or not runs[-1][0].endswith("\n"):
             self._terminal.line()
 
     def _plain(self, lane: Lane) -> None:
         for owner, _, text in _runs(lane):
-            self._terminal.line(f"{owner:<{_WIDTH}}  {text}")
+            line = f"{owner:<{_WIDTH}}  {text}"
+            self._terminal.paragraph(line, indent=_WIDTH + 2)
 
     def _reasons(self, explanation: Explanation) -> None:
         """What decided, once each, with how many characters it decided on."""
@@ -92,7 +92,8 @@ class ExplainText:
                 sizes[owner, reason] += len(text)
         for (owner, reason), size in sizes.items():
             name = (f"{owner:<{_WIDTH}}", _STYLES[owner])
-            self._terminal.line(name, f"  {size:>6}  {_why(reason)}")
+            line = (name, f"  {size:>6}  {_why(reason)}")
+            self._terminal.paragraph(*line, indent=_WIDTH + 10)
 
 
 def _runs(lane: Lane) -> Iterator[tuple[Owner, Reason, str]]:

@@ -15,8 +15,9 @@ wire_option = click.option(
     "--wire",
     type=click.Choice(["auto", *WIRES]),
     default="auto",
+    metavar="WIRE",
     show_default=True,
-    help="The provider's format.",
+    help=f"The provider's format: auto, {', '.join(WIRES)}.",
 )
 
 framing_option = click.option(

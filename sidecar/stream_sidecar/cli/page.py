@@ -107,7 +107,7 @@ class Page:
         for line in text.splitlines(keepends=True):
             lines.append(_INDENT * (self._begins and not line.isspace()) + line)
             self._begins = line.splitlines()[0] != line
-        self._terminal.body("".join(lines), style)
+        self._terminal.body(("".join(lines), style))
 
     def _line(self, kind: str, words: str, body: str = "") -> None:
         """A heading of its own, with an optional body."""

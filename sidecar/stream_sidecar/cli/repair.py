@@ -28,6 +28,7 @@ from stream_sidecar.cli.repair_backups import Meant, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
 from stream_sidecar.cli.repair_page import RepairPage
 from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.cli.sections import SectionedCommand
 from stream_sidecar.history.results import KINDS
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import define
@@ -62,7 +63,21 @@ and the signal's number when one ended it.
 """
 
 
-@click.command("repair", epilog=_EPILOG)
+_SECTIONS = {
+    "See what leaked": ("check", "diff", "report_path", "output_format"),
+    "Take it out": ("write", "ask", "only", "but"),
+    "Take it back": ("back", "clean", "force"),
+    "Agents": ("list_agents", "everywhere", "folders"),
+    "How it is read": ("model", "provider", "jobs"),
+    "Databases": (
+        *("preset", "table", "column", "role"),
+        *("role_column", "session_column", "model_column"),
+    ),
+    "Datasets": ("engine", "ray_address", "ray_output", "messages_column"),
+}
+
+
+@click.command("repair", epilog=_EPILOG, cls=SectionedCommand, sections=_SECTIONS)
 @click.argument(
     "paths", nargs=-1, metavar="[PATH|AGENT]...", type=click.Path(path_type=Path)
 )
@@ -80,6 +95,7 @@ and the signal's number when one ended it.
     "folders",
     multiple=True,
     type=click.Path(file_okay=False),
+    metavar="FOLDER",
     help="--list: a folder that is worked in; may be said again. Default: this one.",
 )
 @click.option(
@@ -94,23 +110,26 @@ and the signal's number when one ended it.
     "--only",
     multiple=True,
     type=click.Choice(KINDS),
-    help="Remove this kind; may be said again.",
+    metavar="KIND",
+    help=f"Only this kind; may be said again: {', '.join(KINDS)}.",
 )
 @click.option(
     "--except",
     "but",
     multiple=True,
     type=click.Choice(KINDS),
-    help="Leave this kind; may be said again.",
+    metavar="KIND",
+    help="Not this kind; may be said again.",
 )
 @click.option("--restore", "back", is_flag=True, help="Put the latest backups back.")
 @click.option("--clean", is_flag=True, help="Remove the backups.")
 @click.option(
     "--output-format",
     type=click.Choice(["text", *FORMATS]),
+    metavar="FORMAT",
     default="text",
     show_default=True,
-    help="How to say what was found.",
+    help=f"How to say what was found: {', '.join(['text', *FORMATS])}.",
 )
 @click.option(
     "--report",
@@ -123,30 +142,50 @@ and the signal's number when one ended it.
     is_flag=True,
     help="--report may replace an older file, --restore one that was written to since.",
 )
-@click.option("--model", help="Model of the messages that name none.")
-@click.option("--provider", help="Provider of the messages that name none.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; default: all cores.")
-@click.option("--preset", type=click.Choice([*PRESETS]), help="Layout of a database.")
-@click.option("--table", help="SQLite: the table of the messages.")
-@click.option("--column", help="SQLite: the column of the messages, or their content.")
-@click.option("--role", help="SQLite: the column is content of messages of this role.")
-@click.option("--role-column", help="SQLite: the column of that role.")
-@click.option("--session-column", help="SQLite: the column that tells sessions apart.")
-@click.option("--model-column", help="SQLite: the column of the model's name.")
+@click.option("--model", metavar="NAME", help="Model of the messages that name none.")
+@click.option(
+    "--provider", metavar="NAME", help="Provider of the messages that name none."
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: all cores."
+)
+@click.option(
+    "--preset",
+    type=click.Choice([*PRESETS]),
+    metavar="LAYOUT",
+    help=f"Layout of a database: {', '.join(PRESETS)}.",
+)
+@click.option("--table", metavar="NAME", help="The table of the messages.")
+@click.option(
+    "--column", metavar="NAME", help="The column of the messages, or their content."
+)
+@click.option(
+    "--role", metavar="ROLE", help="The column is content of messages of this role."
+)
+@click.option("--role-column", metavar="NAME", help="The column of that role.")
+@click.option(
+    "--session-column", metavar="NAME", help="The column that tells sessions apart."
+)
+@click.option("--model-column", metavar="NAME", help="The column of the model's name.")
 @click.option(
     "--engine",
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="ray: PATHS are datasets (Parquet or JSONL) for Ray Data.",
+    help="ray: PATHS are datasets (Parquet, JSONL) for Ray Data.",
 )
-@click.option("--ray-address", help="Ray: the cluster; default: started here.")
-@click.option("--ray-output", help="Ray: where --write puts the repaired dataset.")
+@click.option(
+    "--ray-address", metavar="URL", help="The cluster; default: started here."
+)
+@click.option(
+    "--ray-output", metavar="FOLDER", help="Where --write puts the repaired dataset."
+)
 @click.option(
     "--messages-column",
     default="messages",
     show_default=True,
-    help="Ray: the column of the messages of a row.",
+    metavar="NAME",
+    help="The column of the messages of a row.",
 )
 def command(**given: Any) -> None:
     """Find and remove what leaked into stored sessions.

@@ -6,6 +6,7 @@ output.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.cli.terminal import Terminal
@@ -13,10 +14,11 @@ from stream_sidecar.history.repair_counts import RepairCounts
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from stream_sidecar.cli.terminal import Row
     from stream_sidecar.history.repair_counts import ModelRepairCounters
     from stream_sidecar.session_files.reports import FileReport
 
@@ -26,9 +28,7 @@ _LONGEST = 400
 _MARKS = "[-", "-]"
 """Around a removal where no colour can be seen, as in a diff of words."""
 
-_NAMELESS = "-"
-
-_NEXT = "Each removal in its place: --diff. Take them out: --write"
+_NAMELESS = _NOTHING = "-"
 
 _UNSURE = (
     "Whether another program has {} of them open for writing could not be told: what "
@@ -48,6 +48,8 @@ class RepairPage:
         self._kept = 0
         self._unsure = 0
         self._unrecognised = 0
+        self._has_shown = False
+        self._last = ""
         self._rows: list[FileReport] = []
 
     def progress(
@@ -77,13 +79,19 @@ class RepairPage:
 
     def show(self, line: bytes) -> None:
         """Shows one removal, as it is in the report."""
+        self._has_shown = True
         record: dict[str, Any] = loads(line.decode())
         place = ":".join(
             str(record[name]) for name in ("file", "line", "row") if name in record
         )
         where = f"{record['message']}{record.get('path', '')}"
+        if self._terminal.is_screen:  # which has no room for a path on each line
+            if record["file"] != self._last:
+                self._last = record["file"]
+                self._terminal.line((self._last, "bold"))
+            place = place.removeprefix(self._last).removeprefix(":")
         self._terminal.line(
-            (f"{place} {where} ", "bold"), (record["kind"], "bold yellow")
+            (f"{place} {where} ".lstrip(), "bold"), (record["kind"], "bold yellow")
         )
         if record["kind"] != "blocked":
             opener, closer = ("", "") if self._terminal.has_colours else _MARKS
@@ -97,32 +105,38 @@ class RepairPage:
     def summary(self, files: int) -> None:
         """The files with something to say, and the numbers by model; ``files``: how
         many there were to deal with."""
-        if self._rows:
-            heads = ("file", "#messages", "#malformed", "removed", "result")
-            self._terminal.table(heads, map(_file_cells, self._rows))
         total = self._counts.total()
-        if total.changed or total.blocked:
-            heads = ("provider", "model", "#messages", "#malformed", "removed")
-            self._terminal.table(heads, map(_model_cells, total.by_model))
-        self._terminal.line(
+        kinds = sorted(total.removed)
+        numbers = ["#messages", "#malformed", *(f"#{kind}" for kind in kinds)]
+        if self._rows:
+            rows = [_file_row(report, kinds) for report in self._rows]
+            self._terminal.table(("file", *numbers, "result"), rows)
+        if any(each.model or each.provider for each in total.by_model):
+            rows = [_model_row(each, kinds) for each in total.by_model]
+            self._terminal.table(("model", *numbers, "provider"), rows)
+        self._terminal.paragraph(
             f"{count(self._files, 'file')}, "
             f"{count(total.messages, 'message')} of a model: "
             f"{self._done(total.changed)}, {total.blocked} that would be left empty"
         )
-        if total.changed > self._kept and not self._write:
-            self._terminal.line(_NEXT)
         if self._unrecognised:
-            self._terminal.line(
+            self._terminal.paragraph(
                 f"{count(self._unrecognised, 'file')} in which no message of a model "
                 "was recognised: whether anything leaked there is not known"
             )
         if self._unsure:
-            self._terminal.line(_UNSURE.format(self._unsure))
+            self._terminal.paragraph(_UNSURE.format(self._unsure))
         if self._files < files:
             self._terminal.line(
                 f"stopped after {self._files} of {count(files, 'file')}; "
                 "the others are as they were"
             )
+        if total.changed > self._kept and not self._write:
+            leaking = (
+                f"{total.changed - self._kept} of {count(total.messages, 'message')}"
+            )
+            see = "" if self._has_shown else " See: --diff."
+            self._terminal.line(f"{leaking}.{see} Take out: --write")
 
     def _done(self, changed: int) -> str:
         """What became of the messages of which something has to go."""
@@ -139,28 +153,25 @@ def count(number: int, name: str) -> str:
     return f"{number} {name}{'' if number == 1 else 's'}"
 
 
-def _file_cells(report: FileReport) -> list[str]:
-    return [
-        report.path,
-        str(report.messages),
-        str(report.malformed),
-        _kinds(report.removed),
-        _result(report),
-    ]
+def _file_row(report: FileReport, kinds: Sequence[str]) -> Row:
+    """Under its folder."""
+    folder, name = os.path.split(report.path)
+    group = f"{folder}{os.sep}" if folder.rstrip(os.sep) else folder
+    counts = (report.messages, report.malformed)
+    return group, (name, *_numbers(counts, report.removed, kinds)), _result(report)
 
 
-def _model_cells(each: ModelRepairCounters) -> list[str]:
-    return [
-        each.provider or _NAMELESS,
-        each.model or _NAMELESS,
-        str(each.messages),
-        str(each.changed + each.blocked),
-        _kinds(each.removed),
-    ]
+def _model_row(each: ModelRepairCounters, kinds: Sequence[str]) -> Row:
+    counts = (each.messages, each.changed + each.blocked)
+    cells = (each.model or _NAMELESS, *_numbers(counts, each.removed, kinds))
+    return "", cells, each.provider or ""
 
 
-def _kinds(removed: dict[str, int]) -> str:
-    return ", ".join(f"{count} {kind}" for kind, count in sorted(removed.items()))
+def _numbers(
+    counts: Iterable[int], removed: dict[str, int], kinds: Sequence[str]
+) -> list[str]:
+    """What was counted, and a column for each kind."""
+    return [*map(str, counts), *(str(removed.get(kind, _NOTHING)) for kind in kinds)]
 
 
 def _result(report: FileReport) -> str:
@@ -170,8 +181,6 @@ def _result(report: FileReport) -> str:
     elif report.written:
         old = f", old one in {report.backup}" if report.backup else ""
         told.append(f"written{old}")
-    elif report.repairable:
-        told.append("would change")
     told += [f"{number} kept: {reason}" for reason, number in report.kept.items()]
     if report.blocked:
         told.append(f"{report.blocked} would be left empty")

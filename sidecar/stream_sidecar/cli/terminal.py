@@ -14,7 +14,7 @@ from errno import EBADF, EPIPE
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -29,6 +29,14 @@ StyledText: TypeAlias = "str | tuple[str, str]"
 
 _ENDLESS = 1_000_000
 """Columns of a page that wraps nothing."""
+
+_NARROWEST = 16
+"""Columns that a text has at least."""
+
+_GAP = "  "
+
+Row: TypeAlias = "tuple[str, Sequence[str], str]"
+"""Of a table: the name of its group, its cells, and a note on it."""
 
 
 class _Console(Console):
@@ -46,6 +54,12 @@ class Terminal:
             self._console.width = _ENDLESS
 
     @property
+    def is_screen(self) -> bool:
+        """Whether it has a width: neither a file or a pipe, nor a terminal that can
+        nothing."""
+        return self._console.is_terminal and not self._console.is_dumb_terminal
+
+    @property
     def has_colours(self) -> bool:
         """Whether a style can be seen."""
         console = self._console
@@ -57,14 +71,16 @@ class Terminal:
         text = Text.assemble(*((one_line(words), style) for words, style in told))
         self._console.print(text, soft_wrap=True)
 
-    def body(self, text: str, style: str = "") -> None:
-        """Text of any number of lines, without a line break of its own: as it is to a
-        file or a pipe, harmless to a terminal."""
+    def body(self, *pieces: StyledText, wraps: bool = False) -> None:
+        """Text of any number of lines: as it is to a file or a pipe, harmless to a
+        terminal, which ``wraps`` it at words or breaks it as it does."""
+        told = [(each, "") if isinstance(each, str) else each for each in pieces]
         if self._console.is_terminal:
-            shown = Text(in_lines(text), style=style)
-            self._console.print(shown, end="", soft_wrap=True)
+            shown = Text.assemble(*((in_lines(text), style) for text, style in told))
+            is_soft = not (wraps and self.is_screen)
+            self._console.print(shown, end="", soft_wrap=is_soft)
         else:
-            self._console.file.write(text)
+            self._console.file.write("".join(text for text, _ in told))
             self._console.file.flush()
 
     def json(self, document: bytes) -> None:
@@ -73,23 +89,54 @@ class Terminal:
         sys.stdout.buffer.write(json_line(document) + b"\n")
         sys.stdout.flush()
 
-    def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """A table, each cell one line; columns of numbers have heads that begin with
-        #. A file or a pipe gets a line for each row, however long it is."""
-        from rich.table import Table
+    def paragraph(self, *pieces: StyledText, indent: int = 0) -> None:
+        """Text that a terminal wraps at words, under the ``indent`` of its first line;
+        a file or a pipe gets it as a line."""
+        told = [(each, "") if isinstance(each, str) else each for each in pieces]
+        text = Text.assemble(*((one_line(words), style) for words, style in told))
+        width = self._console.width - indent
+        if not self.is_screen or width < _NARROWEST:
+            self._console.print(text, soft_wrap=True)
+            return
+        first, rest = text[:indent], text[indent:]
+        for line in rest.wrap(self._console, width):
+            line.rstrip()
+            self._console.print(Text.assemble(first, line), soft_wrap=True)
+            first = Text(" " * indent)
 
-        table = Table(box=None, pad_edge=False)
-        for head in heads:
-            is_number = head.startswith("#")
-            table.add_column(
-                Text(one_line(head.removeprefix("#"))),
-                justify="right" if is_number else "left",
-                no_wrap=is_number,
-                overflow="fold",
-            )
-        for row in rows:
-            table.add_row(*(Text(one_line(cell)) for cell in row))
-        self._console.print(table)
+    def table(self, heads: Sequence[str], rows: Iterable[Row]) -> None:
+        """A table, each cell one line; columns of numbers have heads that begin with
+        #. The last cell of a row is a note on it.
+
+        A terminal gets the groups of rows under their names; first cells that are too
+        long lose their middle, and notes stand below their rows. A file or a pipe gets
+        a line for each row, however long it is.
+        """
+        if not self.is_screen:
+            rows = [
+                ("", (f"{group}{first}", *cells, note), "")
+                for group, (first, *cells), note in rows
+            ]
+        else:
+            heads = heads[:-1]
+        shown = [(group, [*map(one_line, cells)], note) for group, cells, note in rows]
+        names = [head.removeprefix("#") for head in heads]
+        cells_by_row = [names, *(cells for _, cells, _ in shown)]
+        widths = [
+            max(map(cell_len, column)) for column in zip(*cells_by_row, strict=True)
+        ]
+        others = sum(width + len(_GAP) for width in widths[1:])
+        widths[0] = max(_NARROWEST, min(widths[0], self._console.width - others))
+        columns = [*zip(heads, widths, strict=True)]
+        self.line((_row(columns, names), "dim"))
+        last = ""
+        for group, cells, note in shown:
+            if group != last:
+                self.line((group, "bold"))
+                last = group
+            self.line(_row(columns, cells))
+            if note:
+                self.paragraph(f"    {note}", indent=4)
 
     @contextmanager
     def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
@@ -111,6 +158,27 @@ class Terminal:
         with progress.Progress(*columns, console=errors, transient=True) as shown:
             task = shown.add_task(one_line(words), total=total)
             yield lambda size: shown.advance(task, size)
+
+
+def _row(columns: Sequence[tuple[str, int]], cells: Sequence[str]) -> str:
+    """The cells in their ``columns``, each a head and a width."""
+    padded = []
+    for (head, width), cell in zip(columns, cells, strict=True):
+        text = _elided(cell, width)
+        blanks = " " * (width - cell_len(text))
+        padded.append(f"{blanks}{text}" if head.startswith("#") else f"{text}{blanks}")
+    return _GAP.join(padded).rstrip()
+
+
+def _elided(text: str, width: int) -> str:
+    """``text`` without its middle where it takes more columns."""
+    if cell_len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    end = text[-tail:]
+    while cell_len(end) > tail:
+        end = end[1:]
+    return f"{set_cell_size(text, width - 1 - cell_len(end))}…{end}"
 
 
 def columns(text: str) -> int:
