@@ -95,7 +95,7 @@ def test_a_terminal_gets_groups_and_no_row_is_wrapped(tmp_path: Path) -> None:
     assert len(second) <= 80
     assert lines[-1] == "4 of 8 messages. See: --diff. Take out: --write"
     shown = on_terminal("repair", "--diff", str(path), **terminal)
-    assert f"{path}\n1 /content delimiter\n" in CONTROLS.sub("", shown)
+    assert f"{path}\n1 /content reasoning\n" in CONTROLS.sub("", shown)
 
 
 def test_no_option_is_in_no_section() -> None:

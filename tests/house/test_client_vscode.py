@@ -73,7 +73,9 @@ def test_it_is_packaged_without_a_warning(package: Path, tmp_path: Path) -> None
     assert {"LICENSE.txt", "dist/LICENCES.txt", MANIFEST["icon"]} <= packed
     entries = {MANIFEST[name].removeprefix("./") for name in ("main", "browser")}
     assert {*entries, "dist/worker.js", "dist/node-worker.js"} <= packed
-    assert not re.search(r"\]\((?!https://)", readme), "a link that leads nowhere"
+    assert not re.search(r"\]\((?!https://|data:image/png;)", readme), (
+        "a link that leads nowhere"
+    )
 
 
 # --- The manifest ---------------------------------------------------------------------

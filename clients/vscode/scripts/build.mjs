@@ -1,7 +1,7 @@
 // Bundles the extension into dist/, each entry with all that it needs in one file, and
 // the licences of what it brings along beside them. --minify: as it is published.
 
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -39,7 +39,10 @@ const ENTRIES = [
   },
 ];
 
-rmSync("dist", { recursive: true, force: true });
+// Packages that were made before stay.
+for (const name of existsSync("dist") ? readdirSync("dist") : []) {
+  if (!name.endsWith(".vsix")) rmSync(join("dist", name), { recursive: true });
+}
 const built = await Promise.all(ENTRIES.map((entry) => build({ ...shared, ...entry })));
 const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeFileSync("dist/LICENCES.txt", licences(inputs));

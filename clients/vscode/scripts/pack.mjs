@@ -3,17 +3,16 @@
 // the self-contained one of this machine, which has to be of that platform.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 /** What makes the sidecar for browsers; its packages have to be installed. */
 const CLIENT = "../typescript";
 
-/** What links and pictures of the page are relative to. */
-const PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/clients/vscode";
-const PICTURES = "https://raw.githubusercontent.com/stream-sidecar/stream-sidecar/main/clients/vscode";
+/** What links of the page are relative to. */
+const PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/clients/vscode/";
 
 const { values } = parseArgs({
   options: { universal: { type: "boolean" }, target: { type: "string" }, out: { type: "string" } },
@@ -21,40 +20,70 @@ const { values } = parseArgs({
 const python = process.env["SIDECAR_TEST_PYTHON"] ?? "python3";
 const out = values.out ?? "dist/stream-sidecar.vsix";
 
-rmSync("bundled", { recursive: true, force: true });
+// What is packed is put together outside of this folder.
+const scratch = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
+const staged = join(scratch, "extension");
+const bundled = join(staged, "bundled");
 try {
+  run("node", "scripts/build.mjs", "--minify");
+  stage();
   if (values.universal) bringPortable();
   if (values.target !== undefined) bringProgram();
   const target = values.target === undefined ? [] : ["--target", values.target];
-  const links = ["--baseContentUrl", PAGES, "--baseImagesUrl", PICTURES];
-  run("npx", "--no-install", "vsce", "package", "--no-dependencies", "--out", out, ...target, ...links);
+  const vsce = [
+    resolve("node_modules/@vscode/vsce/vsce"),
+    "package",
+    "--no-dependencies",
+    "--no-rewrite-relative-links",
+  ];
+  run(process.execPath, ...vsce, "--out", resolve(out), ...target, { cwd: staged });
 } finally {
-  rmSync("bundled", { recursive: true, force: true });
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+function stage() {
+  const isPacked = (file) => !file.endsWith(".vsix");
+  for (const name of ["dist", "media", "LICENSE", ".vscodeignore"]) {
+    cpSync(name, join(staged, name), { recursive: true, filter: isPacked });
+  }
+  const { scripts: _, ...manifest } = JSON.parse(readFileSync("package.json", "utf8"));
+  writeFileSync(join(staged, "package.json"), JSON.stringify(manifest, undefined, 2));
+  writeFileSync(join(staged, "README.md"), page());
+  mkdirSync(bundled);
+}
+
+/** The page with its pictures inside, so that it shows them without a network. */
+function page() {
+  return readFileSync("README.md", "utf8").replaceAll(/(!?\[[^\]]*\])\(([^()\s]+)\)/g, (_, words, address) => {
+    const isPicture = words.startsWith("!");
+    return `${words}(${isPicture ? `data:image/png;base64,${readFileSync(address, "base64")}` : new URL(address, PAGES)})`;
+  });
 }
 
 /** The folder that has an interpreter in it. */
 function bringProgram() {
-  const made = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
-  try {
-    run(python, "../bundle/binary.py", made);
-    cpSync(join(made, "stream-sidecar"), "bundled/stream-sidecar", { recursive: true });
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
+  run(python, "../bundle/binary.py", scratch);
+  cpSync(join(scratch, "stream-sidecar"), join(bundled, "stream-sidecar"), { recursive: true });
 }
 
 function bringPortable() {
-  run(python, "../bundle/bundle.py", "bundled/stream-sidecar.pyz");
-  mkdirSync("bundled/wasm");
+  run(python, "../bundle/bundle.py", join(bundled, "stream-sidecar.pyz"));
+  mkdirSync(join(bundled, "wasm"));
   run("npm", "run", "--silent", "--prefix", CLIENT, "build:wasm");
   for (const name of ["core.zip", "snapshot.bin.gz", "made.json"]) copy(`${CLIENT}/wasm`, name);
   for (const name of ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"]) copy("node_modules/pyodide", name);
 }
 
 function copy(folder, name) {
-  copyFileSync(`${folder}/${name}`, `bundled/wasm/${name}`);
+  copyFileSync(`${folder}/${name}`, join(bundled, "wasm", name));
 }
 
+/** The last of `args` may be options. */
 function run(command, ...args) {
-  execFileSync(command, args, { stdio: "inherit", shell: process.platform === "win32" });
+  const options = typeof args.at(-1) === "object" ? args.pop() : {};
+  execFileSync(command, args, {
+    stdio: "inherit",
+    shell: process.platform === "win32" && command !== process.execPath,
+    ...options,
+  });
 }

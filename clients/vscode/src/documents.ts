@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClientOptions, Middleware } from "vscode-languageclient";
+import { shownMiddleware } from "./lenses.js";
 import { isExcluded, SECTION, settings } from "./settings.js";
 
 export const SELECTOR = [
@@ -21,6 +22,7 @@ export function isServed(document: vscode.TextDocument): boolean {
 
 /** The server never hears of documents that are not served, so it has nothing to say of them. */
 const middleware: Middleware = {
+  ...shownMiddleware,
   didOpen: async (document, next) => (isServed(document) ? next(document) : undefined),
   didChange: async (event, next) => (isServed(event.document) ? next(event) : undefined),
   didClose: async (document, next) => (isServed(document) ? next(document) : undefined),

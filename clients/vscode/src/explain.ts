@@ -3,6 +3,7 @@
 // policy, under which nothing of the stream can run; it is shown as it is.
 
 import * as vscode from "vscode";
+import { tell } from "./problems.js";
 
 /** Makes the page of a stream; `name` is what the stream is called. */
 export type MakePage = (uri: vscode.Uri, name: string) => Promise<string>;
@@ -29,7 +30,8 @@ export class Explainer implements vscode.Disposable {
   }
 
   /** Explains a file, else what is in the editor, else what the user chooses. */
-  async #explain(given?: vscode.Uri): Promise<void> {
+  async #explain(named?: vscode.Uri): Promise<void> {
+    const given = named === undefined ? undefined : vscode.Uri.from(named); // a link gives it as JSON
     const uri = given ?? vscode.window.activeTextEditor?.document.uri ?? (await chosen());
     if (uri === undefined) return;
     const name = uri.path.slice(uri.path.lastIndexOf("/") + 1);
@@ -37,6 +39,7 @@ export class Explainer implements vscode.Disposable {
     const page = await vscode.window.withProgress(options, () => this.#makePage(uri, name));
     const panel = this.#panel(uri, name);
     panel.webview.html = page;
+    panel.reveal(undefined, true);
   }
 
   #panel(uri: vscode.Uri, name: string): vscode.WebviewPanel {
@@ -44,7 +47,9 @@ export class Explainer implements vscode.Disposable {
     const open = this.#panels.get(key);
     if (open !== undefined) return open;
     const options = { enableScripts: true, localResourceRoots: [], retainContextWhenHidden: true };
-    const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    // A further one is a tab where the others are.
+    const other = [...this.#panels.values()].find(({ viewColumn }) => viewColumn !== undefined);
+    const where = { viewColumn: other?.viewColumn ?? vscode.ViewColumn.Beside, preserveFocus: true };
     const panel = vscode.window.createWebviewPanel("streamSidecar.explain", `Explained: ${name}`, where, options);
     panel.onDidDispose(() => this.#panels.delete(key));
     this.#panels.set(key, panel);
@@ -55,8 +60,4 @@ export class Explainer implements vscode.Disposable {
 async function chosen(): Promise<vscode.Uri | undefined> {
   const title = "A recorded stream or body, or what --record wrote";
   return (await vscode.window.showOpenDialog({ title, openLabel: "Explain" }))?.[0];
-}
-
-function tell(error: unknown): void {
-  void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
 }

@@ -9,6 +9,7 @@ import { Explainer, type MakePage } from "./explain.js";
 import { explainedBy } from "./explain-process.js";
 import { locate, NotFound, type Located } from "./locate.js";
 import { place } from "./run.js";
+import { Remembered } from "./sessions/remembered.js";
 import { Repair } from "./sessions/repair.js";
 import { SessionsView } from "./sessions/view.js";
 import { settings } from "./settings.js";
@@ -35,7 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const byProcess = explainedBy(command);
   const explained: MakePage = (uri, name) => (inWorker.isRunning ? inWorker.explained : byProcess)(uri, name);
   const texts = new ShownTexts();
-  const view = new SessionsView(new Repair(command), texts);
+  const view = new SessionsView(new Repair(command), texts, new Remembered(context.globalState));
   context.subscriptions.push(inWorker, texts, view, new Explainer(explained));
 }
 

@@ -1,18 +1,12 @@
 // The language server of this window: started, started anew when a setting changes, and
 // ended with the window. Where there is no sidecar it says so once, with a way out.
 
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import type { BaseLanguageClient } from "vscode-languageclient";
+import { tell, Unavailable } from "./problems.js";
 
 /** Makes a client that is not started yet. */
 export type MakeClient = () => Promise<BaseLanguageClient>;
-
-/** What the user may do about it: a command and what it is given. */
-const WAYS_OUT: Readonly<Record<string, readonly [string, ...unknown[]]>> = {
-  "How to Install": ["vscode.open", vscode.Uri.parse("https://github.com/stream-sidecar/stream-sidecar#install")],
-  Settings: ["workbench.action.openSettings", "@ext:stream-sidecar.stream-sidecar"],
-  "Show Log": ["streamSidecar.showLog"],
-};
 
 export class Server implements vscode.Disposable {
   #client: BaseLanguageClient | undefined;
@@ -57,10 +51,8 @@ export class Server implements vscode.Disposable {
     const message = error instanceof Error ? error.message : String(error);
     this.#output.error(message);
     for (const line of triedIn(error)) this.#output.error(`  tried ${line}`);
-    void vscode.window.showErrorMessage(message, ...Object.keys(WAYS_OUT)).then((chosen) => {
-      const [command, ...given] = WAYS_OUT[chosen ?? ""] ?? [];
-      if (command !== undefined) void vscode.commands.executeCommand(command, ...given);
-    });
+    const isTold = error instanceof Error && error.name === "NotFound";
+    void tell(isTold ? error : new Unavailable(message));
   }
 
   dispose(): Promise<void> {

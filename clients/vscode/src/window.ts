@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import type { BaseLanguageClient } from "vscode-languageclient";
+import { fixesCommand } from "./lenses.js";
 import { neverShow } from "./never-show.js";
 import { Server } from "./server.js";
 import { needsRestart } from "./settings.js";
@@ -18,6 +19,7 @@ export function beginWindow(
     output,
     server,
     neverShow(),
+    fixesCommand(),
     vscode.commands.registerCommand("streamSidecar.restart", () => server.restart()),
     vscode.commands.registerCommand("streamSidecar.showLog", () => output.show()),
     vscode.workspace.onDidChangeConfiguration((change) => (needsRestart(change) ? server.restart() : undefined)),

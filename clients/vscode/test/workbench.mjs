@@ -12,7 +12,7 @@
 //   npm run workbench -- --target                     with the sidecar that came along, without Python
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundings.mjs";
 
@@ -57,6 +57,11 @@ async function save(name) {
   return readFileSync(at("work", name), "utf8");
 }
 
+const lens = (kind) =>
+  page
+    .locator(".codelens-decoration")
+    .filter({ hasText: `1 leak: ${kind}` })
+    .first();
 const squiggles = () => page.locator(".squiggly-warning");
 const notification = (text) => page.locator(".notification-toast").filter({ hasText: text });
 const row = (text) => page.locator(".pane-body .monaco-list-row").filter({ hasText: text }).first();
@@ -99,7 +104,7 @@ const STEPS = {
   async "a session is underlined"() {
     await open("session.jsonl");
     await until(async () => (await squiggles().count()) >= 3, "three squiggles");
-    await page.locator(".codelens-decoration").filter({ hasText: "1 leak: 1 reasoning" }).waitFor();
+    await page.locator(".codelens-decoration").filter({ hasText: "1 leak: reasoning" }).first().waitFor();
   },
 
   async "a hover tells what was found"() {
@@ -109,6 +114,19 @@ const STEPS = {
     assert.match(await hover.innerText(), /I should look at auth\.py first/);
     await picture("hover");
     await page.keyboard.press("Escape");
+  },
+
+  async "the lens that tells opens the menu of fixes, and changes nothing"() {
+    await page.locator(".codelens-decoration a").filter({ hasText: "1 leak: reasoning" }).first().click();
+    const menu = page.locator(".action-widget .monaco-list-row");
+    await menu.filter({ hasText: "Take out everything that leaked into this session" }).first().waitFor();
+    await menu.filter({ hasText: 'Never show "reasoning"' }).first().waitFor();
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator(".tab.active.dirty").count(), 0);
+    await page.locator(".codelens-decoration a").filter({ hasText: "Take it out" }).first().click();
+    assert.equal(await save("session.jsonl"), SESSION.replace(/<think>.*?<\/think>/, ""));
+    await page.keyboard.press("Control+Z");
+    assert.equal(await save("session.jsonl"), SESSION);
   },
 
   async "one is fixed, and the fix undone"() {
@@ -133,6 +151,48 @@ const STEPS = {
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
   },
 
+  async "a kind of findings is never shown again, until the setting says so"() {
+    const settings = at("data", "User", "settings.json");
+    const before = readFileSync(settings, "utf8");
+    await page.mouse.click(...(await pointAt("asks")));
+    await page.keyboard.press("Control+.");
+    const menu = page.locator(".action-widget .monaco-list-row");
+    await menu.filter({ hasText: 'Never show "reasoning"' }).first().click();
+    await lens("reasoning").waitFor({ state: "detached" });
+    assert.deepEqual(JSON.parse(readFileSync(settings, "utf8"))["streamSidecar.except"], ["reasoning"]);
+    writeFileSync(settings, JSON.stringify({ ...JSON.parse(before), "streamSidecar.only": ["reasoning"] }));
+    await lens("reasoning").waitFor();
+    await lens("delimiter").waitFor({ state: "detached" });
+    writeFileSync(settings, before);
+    await lens("delimiter").waitFor();
+  },
+
+  async "a session that is too long for a message is underlined"() {
+    const user = JSON.stringify({ role: "user", content: "x".repeat(100_000) });
+    const long = `{"role":"assistant","content":"<think>Hm.</think>Hi"}\n${`${user}\n`.repeat(350)}`;
+    writeFileSync(at("work", "long.jsonl"), long);
+    await open("long.jsonl");
+    await until(async () => (await squiggles().count()) >= 1, "a squiggle");
+    await command("View: Close All Editors");
+    await open("session.jsonl");
+  },
+
+  async "a hover leads to the explanation of the session, beside the others"() {
+    for (const name of ["session.jsonl", "leaking.sse"]) {
+      await open(name);
+      if (name === "leaking.sse") await command("Explain This Stream");
+      else {
+        await page.mouse.move(...(await pointAt("asks")));
+        await page.locator(".monaco-hover a").filter({ hasText: "Explain" }).first().click();
+      }
+      await explained(`Explained: ${name}`);
+      await page.locator(".tab").filter({ hasText: "session.jsonl" }).first().click();
+    }
+    assert.equal(await page.locator(".editor-group-container").count(), 2);
+    await command("View: Close All Editors");
+    await open("session.jsonl");
+  },
+
   async "the sidecar is started anew, and its log says so"() {
     await command("Stream Sidecar: Restart");
     await command("Stream Sidecar: Show Log");
@@ -144,7 +204,9 @@ const STEPS = {
 
   async "the sessions of the machine are checked"() {
     await command("Check the Sessions of This Machine");
-    await row("Claude Code").filter({ hasText: "2 leaks in 2 files" }).waitFor();
+    await row("Claude Code").filter({ hasText: "3 leaks in 3 files" }).waitFor();
+    await row("-work-shop").filter({ hasText: "1 leak" }).waitFor();
+    await row("Why does the test of the login fail?").filter({ hasText: "2 leaks · now · 5f0c2d1e.jsonl" }).waitFor();
     await row("Continue").filter({ hasText: "1 leak in 1 file" }).waitFor();
     await row("5f0c2d1e.jsonl").click();
     await row("Stray delimiter").waitFor();
@@ -173,9 +235,9 @@ const STEPS = {
 
   async "all are repaired when the user agrees"() {
     await command("Repair All Sessions");
-    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Take 3 leaks out of 2 sessions?" });
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Take 4 leaks out of 3 sessions?" });
     await question.locator('.monaco-button:has-text("Repair")').click();
-    await notification("2 sessions: what leaked is taken out").waitFor();
+    await notification("3 sessions: what leaked is taken out").waitFor();
     for (const name of Object.keys(FILES).filter((each) => each.startsWith("home/"))) {
       assert.equal(
         readFileSync(at(name), "utf8"),
@@ -183,6 +245,34 @@ const STEPS = {
         name,
       );
     }
+  },
+
+  async "what is not saved is saved first, where the user agrees"() {
+    const name = "home/.claude/projects/-work-shop/0be1.jsonl";
+    await row("0be1.jsonl").locator('[aria-label="Undo the Repair"]').click();
+    await row("0be1.jsonl").filter({ hasText: "1 leak" }).click();
+    await row("Stray delimiter").click();
+    await page.locator('.tab.active[data-resource-name="0be1.jsonl"]').waitFor();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("{}");
+    await row("0be1.jsonl").hover();
+    await row("0be1.jsonl").locator('[aria-label="Repair"]').click();
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has changes" });
+    await question.locator('.monaco-button:has-text("Save and Repair")').click();
+    await row("0be1.jsonl").filter({ hasText: "repaired" }).waitFor();
+    const said = readFileSync(at(name), "utf8");
+    assert.ok(said.endsWith("{}") && !said.includes("</think>"), said);
+  },
+
+  async "a repair can be undone after the window was closed"() {
+    const name = "home/.claude/projects/-work-shop/0be1.jsonl";
+    await page.reload();
+    await page.waitForSelector(".monaco-workbench .part.statusbar");
+    await command("View: Show Stream Sidecar");
+    await row("0be1.jsonl").filter({ hasText: "repaired" }).hover();
+    await row("0be1.jsonl").locator('[aria-label="Undo the Repair"]').click();
+    await row("0be1.jsonl").filter({ hasText: "1 leak" }).waitFor();
+    assert.equal(readFileSync(at(name), "utf8"), `${FILES[name]}{}`);
   },
 
   async "a stream is explained"() {
@@ -200,7 +290,7 @@ const STEPS = {
     const all = await shown();
     await slider.press("Home");
     const first = await shown();
-    for (let step = 0; step < 5; step += 1) await slider.press("ArrowRight");
+    for (let step = 0; step < 2; step += 1) await slider.press("ArrowRight");
     const later = await shown();
     assert.ok(first < later && later < all, `${first}, ${later}, ${all} pieces`);
     await frame.locator(".piece.reasoning:not([hidden])").first().hover();
@@ -255,6 +345,8 @@ const NEEDS_PROCESSES = [
   "the sessions of the machine are checked",
   "a repair is previewed, done and undone",
   "all are repaired when the user agrees",
+  "what is not saved is saved first, where the user agrees",
+  "a repair can be undone after the window was closed",
 ];
 
 let failed = false;

@@ -98,6 +98,20 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+const UNITS: readonly (readonly [string, number])[] = [
+  ["y", 365 * 86_400_000],
+  ["mo", 30 * 86_400_000],
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+];
+
+/** How long ago something was: `3 d`. */
+export function ageOf(then: number, now: number): string {
+  const [unit, size] = UNITS.find(([, each]) => now - then >= each) ?? ["", 0];
+  return size === 0 ? "now" : `${Math.floor((now - then) / size)} ${unit}`;
+}
+
 const LONGEST = 100;
 
 /** The text of a finding in one line. */

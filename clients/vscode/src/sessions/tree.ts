@@ -1,10 +1,15 @@
-// The view of what leaked on this machine: agents, their sessions, and what was found in
-// each. A session in which nothing was found is counted and not shown.
+// The view of what leaked on this machine: agents, their sessions by project, and what was
+// found in each; most leaks first. A session in which nothing was found is counted and not
+// shown, but for one whose repair can be undone.
 
 import { homedir } from "node:os";
+import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
+import { firstWords } from "./first-words.js";
+import type { Repaired } from "./remembered.js";
 import {
+  ageOf,
   counted,
   grouped,
   iconOf,
@@ -24,6 +29,31 @@ export interface Session {
   readonly state: State;
   readonly findings: readonly Finding[];
   readonly problem: string | null;
+  readonly about: About;
+}
+
+/** What a row says of a session: the first words of its user, and when it was last written to. */
+export interface About {
+  readonly words: string | undefined;
+  readonly changed: number | undefined;
+}
+
+export async function aboutOf(path: string): Promise<About> {
+  const [words, changed] = await Promise.all([
+    firstWords(path),
+    stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => undefined,
+    ),
+  ]);
+  return { words, changed };
+}
+
+/** The sessions of an agent in one folder, which most agents have for each project. */
+interface ProjectNode {
+  readonly type: "project";
+  readonly folder: string;
+  readonly sessions: readonly Session[];
 }
 
 interface AgentNode {
@@ -41,7 +71,7 @@ interface MoreNode {
   readonly count: number;
 }
 
-export type Node = AgentNode | Session | FindingNode | MoreNode;
+export type Node = AgentNode | ProjectNode | Session | FindingNode | MoreNode;
 
 /** So many findings of a session are shown. */
 const SHOWN = 500;
@@ -59,13 +89,34 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     this.#changed.fire();
   }
 
-  /** Takes over what was found in files of an agent. */
-  add(agent: Agent, { files, findings }: Report): void {
+  /** Shows sessions that were repaired before, until they are looked at. */
+  remember(repaired: readonly Repaired[]): void {
+    for (const { path, agent } of repaired) {
+      const known = this.#agents.find((each) => each.agent.name === agent.name)?.agent;
+      const owner = known ?? { ...agent, files: [path] };
+      if (known === undefined) this.#agents.push({ type: "agent", agent: owner });
+      const about = { words: undefined, changed: undefined };
+      const session = { agent: owner, path, state: "repaired", findings: [], problem: null, about } as const;
+      if (!this.#sessions.has(path)) this.#sessions.set(path, { type: "session", ...session });
+    }
+    this.#changed.fire();
+  }
+
+  /** Takes over what was found in files of an agent; `wasRepaired` knows those whose repair can be undone. */
+  add(
+    agent: Agent,
+    { files, findings }: Report,
+    about: ReadonlyMap<string, About>,
+    wasRepaired: (path: string) => boolean,
+  ): void {
     const byFile = grouped(findings, ({ file }) => file);
     for (const file of files) {
       const found = file.written ? [] : (byFile.get(file.path) ?? []);
-      const session = { agent, path: file.path, findings: found, ...stateOf(file) };
-      this.#sessions.set(file.path, { type: "session", ...session });
+      const { state, problem } = stateOf(file);
+      const known = about.get(file.path) ?? { words: undefined, changed: undefined };
+      const session = { agent, path: file.path, findings: found, problem, about: known };
+      const shown = state === "clean" && wasRepaired(file.path) ? "repaired" : state;
+      this.#sessions.set(file.path, { type: "session", ...session, state: shown });
     }
     this.#changed.fire();
   }
@@ -84,7 +135,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
 
   getChildren(node?: Node): Node[] {
     if (node === undefined) return this.#agents;
-    if (node.type === "agent") return this.#of(node.agent).filter(({ state }) => state !== "clean");
+    if (node.type === "agent") return byProject(this.#of(node.agent).filter(({ state }) => state !== "clean"));
+    if (node.type === "project") return [...node.sessions];
     if (node.type !== "session") return [];
     const shown = node.findings.slice(0, SHOWN).map((finding): Node => ({ type: "finding", finding }));
     const count = node.findings.length - shown.length;
@@ -93,6 +145,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
 
   getTreeItem(node: Node): vscode.TreeItem {
     if (node.type === "agent") return this.#agentItem(node.agent);
+    if (node.type === "project") return projectItem(node);
     if (node.type === "session") return sessionItem(node);
     if (node.type === "finding") return findingItem(node.finding);
     return new vscode.TreeItem(`and ${node.count.toLocaleString("en")} more`);
@@ -118,12 +171,38 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   }
 }
 
-function sessionItem({ path, state, findings, problem }: Session): vscode.TreeItem {
+/** By folder, most leaks first; the sessions themselves where there is one folder. */
+function byProject(sessions: readonly Session[]): Node[] {
+  const groups = [...grouped(mostFirst(sessions, leaksOf), ({ path }) => dirname(path))];
+  const nodes = groups.map(([folder, each]): ProjectNode => ({ type: "project", folder, sessions: each }));
+  if (nodes.length <= 1) return [...(nodes[0]?.sessions ?? [])];
+  return mostFirst(nodes, (node) => node.sessions.reduce((sum, each) => sum + leaksOf(each), 0));
+}
+
+const leaksOf = ({ findings }: Session) => findings.length;
+
+function mostFirst<T>(items: readonly T[], count: (item: T) => number): T[] {
+  return [...items].sort((one, other) => count(other) - count(one));
+}
+
+function projectItem({ folder, sessions }: ProjectNode): vscode.TreeItem {
+  const item = new vscode.TreeItem(basename(folder), vscode.TreeItemCollapsibleState.Expanded);
+  const leaks = sessions.reduce((sum, each) => sum + leaksOf(each), 0);
+  item.description = leaks > 0 ? counted(leaks, "leak") : "";
+  item.tooltip = atHome(folder);
+  item.contextValue = leaks > 0 ? "project.leaks" : "project";
+  item.iconPath = new vscode.ThemeIcon("folder");
+  return item;
+}
+
+function sessionItem({ path, state, findings, problem, about }: Session): vscode.TreeItem {
   const { Collapsed, None } = vscode.TreeItemCollapsibleState;
-  const item = new vscode.TreeItem(basename(path), findings.length > 0 ? Collapsed : None);
+  const item = new vscode.TreeItem(about.words ?? basename(path), findings.length > 0 ? Collapsed : None);
   const said = { leaks: counted(findings.length, "leak"), repaired: "repaired", clean: "", failed: problem };
-  item.description = `${said[state] ?? ""} · ${atHome(dirname(path))}`;
-  item.tooltip = problem === null ? path : `${path}\n${problem}`;
+  const age = about.changed === undefined ? [] : [ageOf(about.changed, Date.now())];
+  const name = about.words === undefined ? [] : [basename(path)];
+  item.description = [said[state] ?? "", ...age, ...name].join(" · ");
+  item.tooltip = [atHome(path), ...(problem === null ? [] : [problem])].join("\n");
   item.contextValue = `session.${state}`;
   item.iconPath = new vscode.ThemeIcon({ leaks: "file-code", repaired: "pass", clean: "pass", failed: "error" }[state]);
   return item;

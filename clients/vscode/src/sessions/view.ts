@@ -2,11 +2,13 @@
 
 import { basename } from "node:path";
 import * as vscode from "vscode";
+import { tell } from "../problems.js";
 import { SCHEME, type ShownTexts } from "../shown.js";
 import { opened, repaired } from "./preview.js";
+import type { Remembered } from "./remembered.js";
 import type { Repair } from "./repair.js";
 import { counted, grouped, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
-import { SessionTree, type Node, type Session } from "./tree.js";
+import { aboutOf, SessionTree, type Node, type Session } from "./tree.js";
 
 /** Whether there is anything to repair, for menus. */
 const LEAKS = "streamSidecar.leaks";
@@ -14,14 +16,17 @@ const LEAKS = "streamSidecar.leaks";
 export class SessionsView implements vscode.Disposable {
   readonly #repair: Repair;
   readonly #texts: ShownTexts;
+  readonly #remembered: Remembered;
   readonly #tree = new SessionTree();
   readonly #view: vscode.TreeView<Node>;
   readonly #subscriptions: vscode.Disposable;
   #isChecking = false;
 
-  constructor(repair: Repair, texts: ShownTexts) {
+  constructor(repair: Repair, texts: ShownTexts, remembered: Remembered) {
     this.#repair = repair;
     this.#texts = texts;
+    this.#remembered = remembered;
+    this.#tree.remember(remembered.all());
     this.#view = vscode.window.createTreeView("streamSidecar.sessions", { treeDataProvider: this.#tree });
     const commands: Record<string, (given: never) => Promise<void>> = {
       "streamSidecar.checkSessions": () => this.#check(),
@@ -54,9 +59,10 @@ export class SessionsView implements vscode.Disposable {
         const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
         const agents = await this.#repair.agents(folders, signal);
         this.#begin(agents);
+        this.#tree.remember(this.#remembered.all());
         for (const agent of agents) {
           tellProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
-          for await (const report of this.#repair.check(agent.files, signal)) this.#add(agent, report);
+          for await (const report of this.#repair.check(agent.files, signal)) await this.#add(agent, report);
         }
       });
     } finally {
@@ -70,8 +76,13 @@ export class SessionsView implements vscode.Disposable {
     this.#count();
   }
 
-  #add(agent: Agent, report: Report): void {
-    this.#tree.add(agent, report);
+  async #add(agent: Agent, report: Report): Promise<void> {
+    for (const { path, written, backup } of report.files) {
+      const { name, title } = agent;
+      if (written && backup !== null) await this.#remembered.add({ path, backup, agent: { name, title } });
+    }
+    const about = await Promise.all(report.files.map(async ({ path }) => [path, await aboutOf(path)] as const));
+    this.#tree.add(agent, report, new Map(about), (path) => this.#remembered.has(path));
     this.#count();
   }
 
@@ -118,6 +129,7 @@ export class SessionsView implements vscode.Disposable {
       return session === undefined ? [] : [session];
     }
     if (node.type === "agent") return this.#tree.leaking(node.agent);
+    if (node.type === "project") return node.sessions.filter(({ state }) => state === "leaks");
     return node.type === "session" ? [node] : [];
   }
 
@@ -127,7 +139,7 @@ export class SessionsView implements vscode.Disposable {
       const byAgent = grouped(sessions, ({ agent }) => agent);
       for (const [agent, each] of byAgent) {
         const paths = each.map(({ path }) => path);
-        for await (const report of this.#repair.write(paths, signal)) this.#add(agent, report);
+        for await (const report of this.#repair.write(paths, signal)) await this.#add(agent, report);
       }
     });
     await closePreviews(sessions);
@@ -137,7 +149,7 @@ export class SessionsView implements vscode.Disposable {
   async #offerUndo(sessions: readonly Session[]): Promise<void> {
     const done = sessions.filter(({ state }) => state === "repaired");
     const failed = sessions.length - done.length;
-    if (failed > 0) tell(new Error(`${counted(failed, "session")} could not be repaired; the view says why.`));
+    if (failed > 0) void tell(new Error(`${counted(failed, "session")} could not be repaired; the view says why.`));
     if (done.length === 0) return;
     const what = done.length === 1 ? basename(done[0]?.path ?? "") : counted(done.length, "session");
     const said = `${what}: what leaked is taken out, and a backup is beside it.`;
@@ -147,7 +159,8 @@ export class SessionsView implements vscode.Disposable {
   async #restore(sessions: readonly Session[]): Promise<void> {
     for (const { path, agent } of sessions) {
       await this.#repair.restore(path);
-      for await (const report of this.#repair.check([path])) this.#add(agent, report);
+      await this.#remembered.forget(path);
+      for await (const report of this.#repair.check([path])) await this.#add(agent, report);
     }
   }
 
@@ -155,20 +168,29 @@ export class SessionsView implements vscode.Disposable {
   async #lookAgain(uri: vscode.Uri): Promise<void> {
     const session = uri.scheme === "file" ? this.#tree.session(uri.fsPath) : undefined;
     if (session === undefined) return;
-    for await (const report of this.#repair.check([session.path])) this.#add(session.agent, report);
+    for await (const report of this.#repair.check([session.path])) await this.#add(session.agent, report);
   }
 }
 
-/** Not what has changes that are not saved; many only when the user agrees. */
+/** What has changes that are not saved only when the user lets it be saved; many only when the user agrees. */
 async function mayRepair(sessions: readonly Session[]): Promise<boolean> {
   const paths = new Set(sessions.map(({ path }) => path));
-  const dirty = vscode.workspace.textDocuments.find(({ isDirty, uri }) => isDirty && paths.has(uri.fsPath));
-  if (dirty !== undefined) throw new Error(`${basename(dirty.fileName)} has changes that are not saved.`);
+  const dirty = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && paths.has(uri.fsPath));
+  if (dirty.length > 0 && !(await saved(dirty))) return false;
   if (sessions.length === 1) return true;
   const leaks = sessions.reduce((sum, { findings }) => sum + findings.length, 0);
   const question = `Take ${counted(leaks, "leak")} out of ${counted(sessions.length, "session")}?`;
   const detail = "Each file keeps a backup beside it, which “Undo” puts back.";
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, "Repair")) === "Repair";
+}
+
+async function saved(dirty: readonly vscode.TextDocument[]): Promise<boolean> {
+  const [first] = dirty;
+  const one = `${basename(first?.fileName ?? "")} has changes that are not saved.`;
+  const said = dirty.length === 1 ? one : `${counted(dirty.length, "session")} have changes that are not saved.`;
+  const way = "Save and Repair";
+  if ((await vscode.window.showWarningMessage(said, { modal: true }, way)) !== way) return false;
+  return (await Promise.all(dirty.map((document) => document.save()))).every(Boolean);
 }
 
 async function closePreviews(sessions: readonly Session[]): Promise<void> {
@@ -197,8 +219,4 @@ async function cancellable(title: string, work: Work): Promise<void> {
       listening.dispose();
     }
   });
-}
-
-function tell(error: unknown): void {
-  void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
 }

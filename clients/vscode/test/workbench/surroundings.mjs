@@ -40,17 +40,21 @@ export const SESSION = [
 const claude = (content) =>
   JSON.stringify({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text: content }] } });
 
+const asked = (content) => JSON.stringify({ type: "user", message: { role: "user", content } });
+
 const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=2</script></script><b>bold</b>\u202e\u001b[31m`;
 
 export const FILES = {
   "work/hostile.sse": `data: ${JSON.stringify({ choices: [{ delta: { content: HOSTILE } }] })}\n\ndata: [DONE]\n\n`,
   "work/session.jsonl": SESSION,
   "home/.claude/projects/-work-login/5f0c2d1e.jsonl": [
+    asked("Why does the test of the login fail?"),
     claude("<think>Short.</think>The test fails because of a blank."),
     claude("Fixed.<|im_end|>"),
     "",
   ].join("\n"),
   "home/.claude/projects/-work-login/77aa01c4.jsonl": `${claude("All is well.")}\n`,
+  "home/.claude/projects/-work-shop/0be1.jsonl": `${asked("Add a test.")}\n${claude("Done.</think>")}\n`,
   "home/.continue/sessions/a1.json": JSON.stringify(
     { sessionId: "a1", title: "Login", history: [{ message: { role: "assistant", content: "Done.</think> Bye." } }] },
     undefined,
