@@ -62,6 +62,19 @@ const lens = (kind) =>
     .locator(".codelens-decoration")
     .filter({ hasText: `1 leak: ${kind}` })
     .first();
+
+/** As a user does it: the workbench does not see what another writes into the file. */
+async function writeSettings(values) {
+  await command("Preferences: Open User Settings (JSON)");
+  await page.locator('.tab.active[data-resource-name="settings.json"]').waitFor();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(JSON.stringify(values));
+  await page.locator(".tab.active.dirty").waitFor();
+  await page.keyboard.press("Control+S");
+  await page.locator(".tab.active:not(.dirty)").waitFor();
+  await page.keyboard.press("Control+F4");
+}
+
 const squiggles = () => page.locator(".squiggly-warning");
 const notification = (text) => page.locator(".notification-toast").filter({ hasText: text });
 const row = (text) => page.locator(".pane-body .monaco-list-row").filter({ hasText: text }).first();
@@ -160,10 +173,10 @@ const STEPS = {
     await menu.filter({ hasText: 'Never show "reasoning"' }).first().click();
     await lens("reasoning").waitFor({ state: "detached" });
     assert.deepEqual(JSON.parse(readFileSync(settings, "utf8"))["streamSidecar.except"], ["reasoning"]);
-    writeFileSync(settings, JSON.stringify({ ...JSON.parse(before), "streamSidecar.only": ["reasoning"] }));
+    await writeSettings({ ...JSON.parse(before), "streamSidecar.only": ["reasoning"] });
     await lens("reasoning").waitFor();
     await lens("delimiter").waitFor({ state: "detached" });
-    writeFileSync(settings, before);
+    await writeSettings(JSON.parse(before));
     await lens("delimiter").waitFor();
   },
 
