@@ -66,13 +66,22 @@ const lens = (kind) =>
 /** As a user does it: the workbench does not see what another writes into the file. */
 async function writeSettings(values) {
   await command("Preferences: Open User Settings (JSON)");
-  await page.locator('.tab.active[data-resource-name="settings.json"]').waitFor();
+  await page.locator(".view-line").filter({ hasText: "workbench.startupEditor" }).first().click();
+  const text = JSON.stringify(values);
   await page.keyboard.press("Control+A");
-  await page.keyboard.insertText(JSON.stringify(values));
-  await page.locator(".tab.active.dirty").waitFor();
+  await page.keyboard.insertText(text);
   await page.keyboard.press("Control+S");
-  await page.locator(".tab.active:not(.dirty)").waitFor();
-  await page.keyboard.press("Control+F4");
+  const file = at("data", "User", "settings.json");
+  await until(
+    () => readFileSync(file, "utf8").replace(/\s/g, "") === text.replace(/\s/g, ""),
+    "the settings are saved",
+  );
+  await page.keyboard.press("Escape");
+  await page
+    .locator(".view-line")
+    .filter({ hasText: "workbench.startupEditor" })
+    .first()
+    .waitFor({ state: "detached" });
 }
 
 const squiggles = () => page.locator(".squiggly-warning");
