@@ -144,6 +144,7 @@ class Emit:
 @frozen
 class StreamOptions:
     """What ``stream/open`` asks for. ``tools`` of None: the host did not say.
+    ``response_template``: JSON that says how the model writes, in place of its profile.
     ``stream_id``: the host's, from which ids of calls are made that have none."""
 
     wire: str = "auto"
@@ -154,5 +155,6 @@ class StreamOptions:
     tools: tuple[Tool, ...] | None = None
     policy: Policy = field(factory=Policy)
     limits: Limits = field(factory=Limits)
+    response_template: Any = None
     emit: Emit | None = None
     stream_id: str | None = None

@@ -11,14 +11,20 @@ nothing of ``a``, and reads all of it. Distributions mend this without another v
 so a probe tells. Where it fails, `compile` makes such a repeat an atomic group,
 ``(?>(?:ab?c)*)``, which means the same. That costs every Python more time and memory,
 so no pattern is written so where it stands.
+
+`parse` gives what Python's own parser makes of a pattern, for patterns of strangers,
+which are never compiled (``forms.stranger_patterns``).
 """
 
 from __future__ import annotations
 
 import re
+import warnings
+from re import _constants as tokens  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, AnyStr
 
-__all__ = ["compile", "compile_atomic"]
+__all__ = ["compile", "compile_atomic", "parse", "tokens"]
 
 _TOKENS = r"""
       \\.
@@ -53,6 +59,17 @@ def compile_atomic(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
         text = _with_atomic_groups(pattern.decode("latin-1"))
         return re.compile(text.encode("latin-1"), flags)
     return re.compile(_with_atomic_groups(pattern), flags)
+
+
+def parse(pattern: str) -> Any:
+    """``pattern`` as the parser of `re` reads it, where ``.`` is any character; what is
+    none is a ValueError. The codes in it are those of `tokens`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what may mean something else one day
+        try:
+            return _parser.parse(pattern, re.DOTALL)
+        except re.error as reason:
+            raise ValueError(str(reason)) from None
 
 
 _compile = re.compile if re.fullmatch("(?:ab?c)*+", "a") is None else compile_atomic

@@ -178,7 +178,9 @@ def _assert_told(events: list[Event]) -> None:
 def _assert_clean(message: Message, params: Params) -> None:
     """No supported delimiter in visible text outside code."""
     policy = params.get("policy", {}).get("reasoning", {})
-    delimiters = delimiters_of(policy.get("tags"))
+    template = params.get("responseTemplate")
+    delimiters = delimiters_of(policy.get("tags", None if template is None else []))
+    delimiters = (*delimiters, *_delimiters_in(template or {}))
     scope = policy.get("scope", "outside-code")
     text = message.text or ""
     if scope == "everywhere":
@@ -188,6 +190,14 @@ def _assert_clean(message: Message, params: Params) -> None:
     if scope == "boundary":
         shown = [each for each in shown if "/" in each[1]]
     assert not [each for each in shown if not _is_attributed(text, *each)], text
+
+
+def _delimiters_in(template: Params) -> list[str]:
+    """The literals around reasoning in a response template."""
+    thinking = template.get("fields", {}).get("thinking", {})
+    given = [thinking.get(side, []) for side in ("open", "close")]
+    found = [each for one in given for each in ([one] if isinstance(one, str) else one)]
+    return [each.strip() for each in found]
 
 
 def _is_attributed(text: str, place: int, closer: str) -> bool:

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     error::Error,
@@ -53,6 +53,8 @@ struct Asked<'a> {
     tools: Option<&'a [AnyTool]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'a PolicyPatch>,
+    #[serde(rename = "responseTemplate", skip_serializing_if = "Option::is_none")]
+    response_template: Option<&'a Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -119,10 +121,11 @@ impl Passage {
         if !self.is_certain() {
             return Err(Error::Unsupported { method: PREPARE });
         }
-        let OpenParams { provider, model, tools, policy, .. } = &self.params;
+        let OpenParams { provider, model, tools, policy, response_template, .. } = &self.params;
         let (provider, model) = (provider.as_deref(), model.as_deref());
         let (tools, policy) = (tools.as_deref(), policy.as_ref());
-        let asked = Asked { wire, body, provider, model, tools, policy };
+        let response_template = response_template.as_ref();
+        let asked = Asked { wire, body, provider, model, tools, policy, response_template };
         let told: Prepared = self.sidecar.request(PREPARE, &asked).await?;
         Ok(told.body.filter(|_| told.changed).map(|it| String::from(Box::<str>::from(it)).into()))
     }

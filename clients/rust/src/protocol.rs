@@ -501,6 +501,9 @@ pub struct HistoryParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
+    /// How the model writes, in place of what its name says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_template: Option<Map<String, Value>>,
 }
 
 /// One for each of `messages`, in their order.
@@ -838,6 +841,9 @@ pub struct NormalizeParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
+    /// How the model writes, in place of what its name says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_template: Option<Map<String, Value>>,
     /// As which documents the stream is also given clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emit: Option<Emit>,
@@ -890,6 +896,9 @@ pub struct OpenParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
+    /// How the model writes, in place of what its name says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_template: Option<Map<String, Value>>,
     /// As which documents the stream is also given clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emit: Option<Emit>,
@@ -992,6 +1001,9 @@ pub struct PrepareParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
+    /// How the model writes, in place of what its name says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_template: Option<Map<String, Value>>,
     /// What becomes of calls that were found in the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<RenderParamsClaims>,

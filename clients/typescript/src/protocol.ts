@@ -657,6 +657,9 @@ export interface HistoryParams {
   model?: string | null;
   provider?: string | null;
   policy?: PolicyPatch | null;
+  responseTemplate?: {
+    [k: string]: unknown;
+  } | null;
 }
 
 /**
@@ -816,6 +819,9 @@ export interface NormalizeParams {
   model?: string | null;
   tools?: (Tool | ProviderTool)[] | null;
   policy?: PolicyPatch | null;
+  responseTemplate?: {
+    [k: string]: unknown;
+  } | null;
   emit?: Emit | null;
   streamId?: string | null;
 }
@@ -856,6 +862,9 @@ export interface OpenParams {
   model?: string | null;
   tools?: (Tool | ProviderTool)[] | null;
   policy?: PolicyPatch | null;
+  responseTemplate?: {
+    [k: string]: unknown;
+  } | null;
   emit?: Emit | null;
   metadata?: unknown;
 }
@@ -953,6 +962,9 @@ export interface PrepareParams {
   model?: string | null;
   tools?: (Tool | ProviderTool)[] | null;
   policy?: PolicyPatch | null;
+  responseTemplate?: {
+    [k: string]: unknown;
+  } | null;
   claims?: "drop" | "include" | null;
   reasoning?: "auto" | "all" | "none" | null;
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.message.message import Message
 from stream_sidecar.options import Limits, Policy
-from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.protocol.converter import camel, unstructure
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
 
@@ -36,13 +36,12 @@ def normalize(
     model: str | None = None,
     tools: list[Any] | None = None,
     policy: Options | None = None,
+    response_template: Options | None = None,
     emit: Options | None = None,
     stream_id: str | None = None,
 ) -> NormalizeResult:
     """``message/normalize``: a whole response. ``stream_id`` as of `Stream`."""
-    params = {**locals()}
-    params["streamId"] = params.pop("stream_id")
-    result: NormalizeResult = call("message/normalize", params)
+    result: NormalizeResult = call("message/normalize", locals())
     return result
 
 
@@ -53,6 +52,7 @@ def inspect(
     model: str | None = None,
     provider: str | None = None,
     policy: Options | None = None,
+    response_template: Options | None = None,
 ) -> InspectResult:
     """``message/inspect``: what of a session's messages is malformed."""
     result: InspectResult = call("message/inspect", locals(), _watch)
@@ -66,6 +66,7 @@ def repair(
     model: str | None = None,
     provider: str | None = None,
     policy: Options | None = None,
+    response_template: Options | None = None,
 ) -> RepairResult:
     """``message/repair``: a session's messages without what is malformed."""
     result: RepairResult = call("message/repair", locals(), _watch)
@@ -97,6 +98,7 @@ def prepare(
     model: str | None = None,
     tools: list[Any] | None = None,
     policy: Options | None = None,
+    response_template: Options | None = None,
     claims: str = "drop",
     reasoning: str = "auto",
 ) -> PrepareResult:
@@ -114,7 +116,8 @@ def call(
     method: str, params: Options, *more: Any, sessions: Sessions | None = None
 ) -> Any:
     """Runs the method, in ``sessions`` of its own where none are given."""
-    return METHODS[method].run(sessions or new_sessions(), params, *more)
+    spelled = {camel(name): value for name, value in params.items()}
+    return METHODS[method].run(sessions or new_sessions(), spelled, *more)
 
 
 def new_sessions() -> Sessions:

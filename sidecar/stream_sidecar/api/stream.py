@@ -33,11 +33,11 @@ class Stream:
         model: str | None = None,
         tools: list[Any] | None = None,
         policy: Options | None = None,
+        response_template: Options | None = None,
         emit: Options | None = None,
         stream_id: str | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name != "self"}
-        options["streamId"] = options.pop("stream_id")
         self._name: dict[str, str] = {}
         self._sessions = new_sessions()
         self._decoder = getincrementaldecoder("utf-8")("replace")

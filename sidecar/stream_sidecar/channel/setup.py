@@ -21,12 +21,13 @@ from stream_sidecar.dialects import (
 from stream_sidecar.dialects.host_echo import host_forms
 from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT, elements_of
 from stream_sidecar.dialects.profiles import Profile, profile_of
+from stream_sidecar.dialects.response_templates import NAME, template_of
 from stream_sidecar.forms.grammar import Context
 from stream_sidecar.forms.known_results import KnownResults, known_value
 from stream_sidecar.forms.literals import Delimiters
 from stream_sidecar.forms.repeated_results import PATIENCE, EchoRules
 from stream_sidecar.options import DEFAULT_TAGS
-from stream_sidecar.records import evolve, hot
+from stream_sidecar.records import evolve, frozen, hot
 from stream_sidecar.text.fast_path import ROOM, on
 from stream_sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total
 from stream_sidecar.text.rereading import Rereading
@@ -111,37 +112,67 @@ class Surroundings:
 def decisive(options: StreamOptions) -> tuple[object, ...]:
     """What surroundings are made of: many models have one profile."""
     profile = profile_of(options.model, options.provider)
-    return profile.name, options.tools, options.policy, options.limits
+    given = options.response_template
+    return profile.name, options.tools, options.policy, options.limits, given
 
 
-def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
-    """The surroundings of a new stream."""
+@frozen
+class _Spoken:
+    """How the model writes: ``named`` and all ``families``, and ``own`` dialects that
+    have no name in the table; ``hidden`` are families whose pairs count, too."""
+
+    profile: Profile
+    named: tuple[str, ...]
+    families: tuple[str, ...]
+    tags: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+    own: tuple[Dialect, ...] = ()
+
+
+def _spoken(options: StreamOptions) -> _Spoken:
+    """By the profile, or by the template that the host gave in its place."""
     profile = profile_of(options.model, options.provider)
     policy, auto = options.policy, options.policy.dialects == "auto"
+    tags = policy.reasoning.tags
+    if options.response_template is not None:
+        template = template_of(options.response_template)
+        named = companions(() if auto else tuple(policy.dialects))
+        opens = profile.starts_open or template.starts_open
+        profile = evolve(profile, dialects=(NAME, *named), starts_open=opens)
+        return _Spoken(profile, named, named, tags or (), own=(template.dialect,))
     named = companions(profile.dialects if auto else tuple(policy.dialects))
     left_out = without(named)
     safe = [name for name in SAFE if auto and name not in left_out]
     families = tuple(dict.fromkeys((*named, *safe)))
-    shown = _tagging(policy, named)
-    hidden = SENTINELS if auto and policy.reasoning.tags is None else ()
-    tags = DEFAULT_TAGS if policy.reasoning.tags is None else policy.reasoning.tags
+    profile = evolve(profile, dialects=families)
+    if tags is None:
+        hidden = SENTINELS if auto else ()
+        return _Spoken(profile, named, families, DEFAULT_TAGS, hidden)
+    return _Spoken(profile, named, families, tags)
+
+
+def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
+    """The surroundings of a new stream."""
+    policy, spoken = options.policy, _spoken(options)
+    named, shown = spoken.named, _tagging(policy, spoken.named)
     tools = _by_name(options.tools)
     rules = _echo_rules(options, named)
     mode, echoes = policy.tool_results.mode, tools != {} or bool(rules.known)
     words = lexicon(
-        tags,
-        families,
-        tagging=tuple(dict.fromkeys((*shown, *hidden))),
+        spoken.tags,
+        spoken.families,
+        tagging=tuple(dict.fromkeys((*shown, *spoken.hidden))),
         named=named,
         about=_about(policy, bare=bool(tools), echoes=echoes),
         tools=tuple(tools or ()),
-        own=host_forms(policy.echo),
+        own=(*spoken.own, *filter(None, (host_forms(policy.echo),))),
     )
     context = Context(tools, rules, policy.tool_calls.mode)
+    tags = tags_of(spoken.tags, shown, spoken.own)
     return Surroundings(
         options,
-        evolve(profile, dialects=families),
-        evolve(policy, reasoning=evolve(policy.reasoning, tags=tags_of(tags, shown))),
+        spoken.profile,
+        evolve(policy, reasoning=evolve(policy.reasoning, tags=tags)),
         words,
         context,
         rules,
@@ -192,18 +223,19 @@ def vocabulary(
     families: tuple[str, ...],
     named: tuple[str, ...],
     about: frozenset[str],
-    own: Dialect | None,
+    own: tuple[Dialect, ...],
 ) -> Vocabulary:
     """``tags`` and the pairs of ``tagging`` as delimiters; the forms of ``families``.
 
-    ``about``: which forms are read. ``own`` are the host's own formats.
+    ``about``: which forms are read. ``own`` are dialects that the host has described.
     """
     pairs = [pair_of(tag) for tag in tags]
+    pairs += [pair for dialect in own for pair in dialect.pairs]
     pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
     chosen = [(DIALECTS[name], name in named) for name in families]
     chosen += [(LEFTOVERS, False), (RESULTS_DIALECT, False)]
     chosen.append((elements_of(tuple(dict.fromkeys(pairs))), False))
-    chosen += [(own, True)] if own is not None else []
+    chosen += [(dialect, True) for dialect in own]
     return Vocabulary(Delimiters(tuple(dict.fromkeys(pairs))), tuple(chosen), about)
 
 
@@ -216,7 +248,7 @@ def lexicon(
     named: tuple[str, ...] = (),
     about: tuple[str, ...] = (),
     tools: tuple[str, ...] = (),
-    own: Dialect | None = None,
+    own: tuple[Dialect, ...] = (),
 ) -> Lexicon:
     """All literals at which a stream's splitter stops; see `vocabulary`."""
     words = vocabulary(tags, tagging, families, named, frozenset(about), own)

@@ -67,15 +67,26 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
     type=click.File("rb"),
     help="The declared tools: JSON, a list or a request with it.",
 )
+@click.option(
+    "--response-template",
+    type=click.File("rb"),
+    help="How the model writes: its tokenizer_config.json, or the template alone.",
+)
 @click.option("--json", "form", flag_value="json", help="Print one event a line.")
 @click.option("--answer", "form", flag_value="answer", help="Print the text alone.")
 @click.option("--message", "form", flag_value="message", help="Print it as JSON.")
 def command(
-    file: BufferedReader, form: str | None, tools: BinaryIO | None, **options: Any
+    file: BufferedReader,
+    form: str | None,
+    tools: BinaryIO | None,
+    response_template: BinaryIO | None,
+    **options: Any,
 ) -> None:
     """Print the channels of FILE; "-" is standard input."""
-    declared = None if tools is None else _declared(tools)
-    stream = Stream(StreamOptions(encoding="base64", tools=declared, **options))
+    options["tools"] = None if tools is None else _declared(tools)
+    if response_template is not None:
+        options["response_template"] = _template(response_template)
+    stream = Stream(StreamOptions(encoding="base64", **options))
     page = Page()
     kinds: set[type] = set()
     is_empty = False
@@ -113,6 +124,24 @@ def _declared(file: BinaryIO) -> tuple[Tool, ...]:
             raise
     except (ValueError, UsageError) as error:
         raise Failure(f"--tools {file.name}: {error}") from None
+
+
+def _template(file: BinaryIO) -> Any:
+    """The response template of a file, which may be the configuration of a tokenizer;
+    it is one that can be read."""
+    from stream_sidecar.dialects.response_templates import TemplateError, template_of
+    from stream_sidecar.values.jsontext import decode
+
+    try:
+        found = decode(file.read())
+        if isinstance(found, dict) and "fields" not in found:
+            if found.get("response_template") is None:
+                raise TemplateError("response_template", "is missing")
+            found = found["response_template"]
+        template_of(found)
+    except ValueError as error:
+        raise Failure(f"--response-template {file.name}: {error}") from None
+    return found
 
 
 def _events(stream: Stream, file: BufferedReader) -> Iterator[list[Event]]:

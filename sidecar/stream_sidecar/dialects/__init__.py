@@ -87,10 +87,13 @@ def pair_of(tag: str) -> Pair:
     return tag, f"{tag[:at]}/{tag[at:]}"
 
 
-def tags_of(tags: tuple[str, ...], dialects: tuple[str, ...]) -> tuple[str, ...]:
-    """``tags`` and the openers that the dialects add to them."""
+def tags_of(
+    tags: tuple[str, ...], dialects: tuple[str, ...], own: tuple[Dialect, ...]
+) -> tuple[str, ...]:
+    """``tags`` and the openers that the dialects, and the host's own, add to them."""
     known = {pair_of(tag)[0] for tag in tags}
-    openers = (opener for name in dialects for opener, _ in DIALECTS[name].pairs)
+    spoken = (*own, *(DIALECTS[name] for name in dialects))
+    openers = (opener for dialect in spoken for opener, _ in dialect.pairs)
     return tags + tuple(dict.fromkeys(o for o in openers if o and o not in known))
 
 

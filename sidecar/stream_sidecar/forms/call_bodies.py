@@ -23,11 +23,13 @@ from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.values.relaxed import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from stream_sidecar.forms.grammar import Context, Extent
 
 Calls: TypeAlias = list[WrittenCall]
+CallReader: TypeAlias = "Callable[[str, Any, int, int], WrittenCall]"
+"""The call of a value that stands in a text from one place to another; -1: nowhere."""
 
 NAME_KEYS = (
     *("name", "tool_name", "function", "tool", "function_name"),
@@ -61,7 +63,11 @@ def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
     tool's name, its value the arguments. What beside calls is none is ``spoiled``
     (text rule 11.20).
     """
-    read = _keyed_call if keyed else _call
+    return calls_by(_keyed_call if keyed else _call, text, at)
+
+
+def calls_by(read: CallReader, text: str, at: int) -> Calls:
+    """As `calls_of`; ``read`` gives the call of each value."""
     calls: Calls = []
     reasons: list[ValueError] = []
     for value, start, end in _values(text):
@@ -211,6 +217,17 @@ def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
         return dumps(value)
     member_start, member_end = _member(text, start, key)
     return text[member_start:member_end]
+
+
+def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> str:
+    """The arguments of a call that stand under ``keys`` in ``value``, which stands in
+    ``text`` at ``start``."""
+    *path, last = keys
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+        start = _member(text, start, key)[0] if start >= 0 and value else -1
+    given = value.get(last) if isinstance(value, dict) else None
+    return _arguments(given, text, start, last)
 
 
 def _member(text: str, at: int, key: str) -> Extent:

@@ -40,5 +40,6 @@ METHOD_NAMES = (
 
 OPTION_NAMES = (
     *("streamId", "wire", "framing", "encoding", "provider", "model", "tools"),
-    *("policy", "emit", "metadata", "emit.wire", "emit.claims", "emit.reasoning"),
+    *("policy", "responseTemplate", "emit", "metadata", "emit.wire", "emit.claims"),
+    "emit.reasoning",
 )

@@ -57,6 +57,7 @@ def _history(sessions: Sessions, params: HistoryParams) -> History:
             model=params.model,
             tools=params.tools,
             policy=patched(sessions.policy, params.policy or {}),
+            response_template=params.response_template,
             limits=sessions.limits,
         )
     )

@@ -20,7 +20,7 @@ from stream_sidecar.message.message import Message, Stats
 from stream_sidecar.message.turn import Turn, TurnResult
 from stream_sidecar.options import Emit, Limits, Policy, Tool
 from stream_sidecar.parts import Chunk
-from stream_sidecar.protocol.reading_options import PolicyPatch
+from stream_sidecar.protocol.reading_options import PolicyPatch, ResponseTemplate
 from stream_sidecar.records import define, frozen
 from stream_sidecar.values.absent import ABSENT
 from stream_sidecar.wires.shared.rendering import Lost, LostPart
@@ -38,6 +38,7 @@ class OpenParams:
     model: str | None = None
     tools: tuple[Tool, ...] | None = None
     policy: PolicyPatch | None = None
+    response_template: ResponseTemplate | None = None
     emit: Emit | None = None
     metadata: Any = None
 
@@ -197,6 +198,7 @@ class NormalizeParams:
     model: str | None = None
     tools: tuple[Tool, ...] | None = None
     policy: PolicyPatch | None = None
+    response_template: ResponseTemplate | None = None
     emit: Emit | None = None
     stream_id: str | None = None
 
@@ -245,6 +247,7 @@ class PrepareParams:
     model: str | None = None
     tools: tuple[Tool, ...] | None = None
     policy: PolicyPatch | None = None
+    response_template: ResponseTemplate | None = None
     claims: Literal["drop", "include"] = "drop"
     reasoning: Literal["auto", "all", "none"] = "auto"
 
@@ -363,6 +366,7 @@ class HistoryParams:
     model: str | None = None
     provider: str | None = None
     policy: PolicyPatch | None = None
+    response_template: ResponseTemplate | None = None
     work_done_token: str | int | None = None
 
 

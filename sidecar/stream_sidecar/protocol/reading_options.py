@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NewType, TypeVar
 
 from attrs import evolve, fields, has
 
+from stream_sidecar.dialects.response_templates import TemplateError, template_of
 from stream_sidecar.options import (
     EchoPolicy,
     Limits,
@@ -36,6 +37,9 @@ PolicyPatch = NewType("PolicyPatch", dict[str, Any])
 
 LimitsPatch = NewType("LimitsPatch", dict[str, Any])
 """Some fields of Limits, by name."""
+
+ResponseTemplate = NewType("ResponseTemplate", dict[str, Any])
+"""A response template of Hugging Face's, as it is written."""
 
 
 PATCHES: dict[Any, type] = {PolicyPatch: Policy, LimitsPatch: Limits}
@@ -137,6 +141,16 @@ def _tool(value: Any) -> Any:
     return spelled
 
 
+def _read_template(value: Any, _kind: Any) -> Any:
+    """The template as it is: what cannot be read of it is the host's mistake."""
+    try:
+        template_of(value)
+    except TemplateError as error:
+        raise Invalid(error.reason, error.path) from None
+    return value
+
+
+converter.register_structure_hook(ResponseTemplate, _read_template)
 converter.register_structure_hook(
     Tool, lambda value, kind: _read_tool(_tool(value), kind)
 )

@@ -50,6 +50,7 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
             model=_model(params),
             tools=tools_of(body) if params.tools is None else params.tools,
             policy=patched(sessions.policy, params.policy or {}),
+            response_template=params.response_template,
             limits=sessions.limits,
         ),
         _wants(params, rule),

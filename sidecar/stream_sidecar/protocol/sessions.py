@@ -294,6 +294,7 @@ def stream_options(
         model=params.model,
         tools=params.tools,
         policy=patched(policy, params.policy or {}),
+        response_template=params.response_template,
         limits=limits,
         emit=params.emit,
         stream_id=params.stream_id,

@@ -175,19 +175,22 @@ class InAnswer:
     def _protocol(self, literal: str) -> bool:
         """Handles a mark, a closer or an opener of calls, or not (text rule 12.3)."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
+        tail = self._tail
         attempts.renew()
         tried = self._buffer.place < attempts.free  # it is text, and time is linear
         if tried or attempts.is_owed(literal, inside=False):
             return False
-        called = self._tail.is_start or self._buffer.place == self._behind
+        called = tail.is_start or self._buffer.place == self._behind
         openings = words.openings_of(literal, called=called)
         closer = words.closers.get(literal)
         if literal in words.ends or literal in words.marks or (closer and called):
-            self._tail.remove(PieceKind.MARK, len(literal))
+            tail.remove(PieceKind.MARK, len(literal))
             self._behind = PENDING if closer else -1
             self._bordered = -1 if closer else self._buffer.place
+            if literal in words.ends:  # so this is the answer already
+                tail.shown.next_orphan = Orphan.NONE
         elif closer:
-            self._tail.hold(closer)
+            tail.hold(closer)
         elif not openings:
             return False
         else:

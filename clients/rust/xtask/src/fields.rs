@@ -213,6 +213,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("reasoningTokens", "Output tokens of reasoning."),
     ("refusal", "Said instead of an answer, in a field of the provider's own."),
     ("removed", "What was taken out."),
+    ("responseTemplate", "How the model writes, in place of what its name says."),
     ("results", "One for each message, in their order."),
     ("retryAfterMs", "Milliseconds to wait before that."),
     ("retryable", "Whether the same request may succeed later."),

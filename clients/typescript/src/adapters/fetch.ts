@@ -21,6 +21,8 @@ export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions 
   /** Calls that the model wrote into its text are left out, left in the text, or made calls. "drop". */
   claims?: "drop" | "text" | "promote";
   policy?: PolicyPatch;
+  /** How the model writes, in place of what its name says (protocol.md, "Response templates"). */
+  responseTemplate?: OpenParams["responseTemplate"];
   /** Who answers, where the host of the address does not say it ("groq" behind a proxy). */
   provider?: string;
   /**
@@ -146,12 +148,13 @@ class Cleaner {
 
   /** What is known of the model and who answers. */
   #about({ host, model, tools }: Asked) {
-    const { provider = host, policy } = this.#options;
+    const { provider = host, policy, responseTemplate } = this.#options;
     return {
       provider,
       ...(model !== undefined && { model }),
       ...(tools && { tools: tools as NonNullable<OpenParams["tools"]> }),
       ...(policy && { policy }),
+      ...(responseTemplate && { responseTemplate }),
     };
   }
 

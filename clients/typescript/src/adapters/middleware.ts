@@ -24,6 +24,8 @@ export interface MiddlewareOptions extends ListeningOptions {
    */
   claims?: ClaimPolicy;
   policy?: PolicyPatch;
+  /** How the model writes, in place of what its name says (protocol.md, "Response templates"). */
+  responseTemplate?: OpenParams["responseTemplate"];
   /**
    * Earlier answers of the prompt go out without what leaked in them, and without reasoning
    * that the provider refuses. true; false sends the prompt as it is.
@@ -163,7 +165,7 @@ class Through {
   }
 
   #params({ tools }: CallOptions, model: Model): OpenParams {
-    const { policy } = this.#options;
+    const { policy, responseTemplate } = this.#options;
     const declared = tools?.map(({ name, description, inputSchema }) => ({
       name,
       ...(description === undefined ? {} : { description }),
@@ -174,6 +176,7 @@ class Through {
       model: model.modelId,
       ...(declared && { tools: declared }),
       ...(policy && { policy }),
+      ...(responseTemplate && { responseTemplate }),
     };
   }
 

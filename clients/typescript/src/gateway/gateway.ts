@@ -22,7 +22,10 @@ import {
   type ReadAnswer,
 } from "./upstream.js";
 
-export interface GatewayOptions extends Pick<SidecarFetchOptions, "provider" | "policy" | "claims" | "prepare"> {
+export interface GatewayOptions extends Pick<
+  SidecarFetchOptions,
+  "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
+> {
   /** Path -> base URL of the provider behind it. `/` is the one of all other paths. */
   upstreams: Readonly<Record<string, string | URL>>;
   /** A folder for what each turn asked, what came and what went on: contents too. */
@@ -118,10 +121,15 @@ class Gateway {
       return came.response;
     };
     const turn = new Turn();
-    const { provider, policy, claims, prepare } = this.#options;
+    const { provider, policy, responseTemplate, claims, prepare } = this.#options;
     const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
     const fetching = sidecarFetch(this.#sidecar, {
-      ...{ ...chosen, ...(prepare !== undefined && { prepare }), fetch: send as typeof fetch },
+      ...{
+        ...chosen,
+        ...(responseTemplate && { responseTemplate }),
+        ...(prepare !== undefined && { prepare }),
+        fetch: send as typeof fetch,
+      },
       onEvent: (event) => turn.hear(event),
       onLost: (error) => this.#sayLost(error),
     });

@@ -1,0 +1,827 @@
+"""Response templates: how a model writes, handed over as data by the host.
+
+A template is what Hugging Face defines (``response_template`` of a model's
+``tokenizer_config.json``): fields with what opens and closes each, how its body is
+read, and a shape for the result. `dialect_of` makes a `Dialect` of it, of the parts
+that every dialect is made of, so that all rules of the text hold for it:
+
+- ``thinking``, ``reasoning_content`` and ``reasoning`` are pairs of delimiters;
+- what opens and closes ``content`` are wrappers of the answer, and without an opener
+  ends of the turn;
+- ``tool_calls``, and each field whose ``transform`` has the shape of a call, are forms;
+- of any other field the delimiters go, and its text stays in the answer.
+
+Example: ``{"fields": {"thinking": {"open": "<a>", "close": "</a>"}}}`` has one pair.
+What is not understood is a `TemplateError`, which says where. Source: transformers
+5.24, its page on response parsing and its module ``utils.chat_parsing``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar import patterns
+from stream_sidecar.dialects.python_calls import python_calls
+from stream_sidecar.dialects.tokens import cut_part
+from stream_sidecar.forms.call_bodies import (
+    ARGUMENT_KEYS,
+    ID_KEYS,
+    NAME_KEYS,
+    Parameter,
+    arguments_at,
+    arguments_of,
+    calls_by,
+    calls_of,
+    cut_calls,
+    properties,
+    typed,
+)
+from stream_sidecar.forms.form import (
+    Dialect,
+    Form,
+    Found,
+    MalformedError,
+    WrittenCall,
+    mark,
+)
+from stream_sidecar.forms.grammar import EndedError, MismatchError, literals
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.stranger_patterns import (
+    StrangerError,
+    StrangerPattern,
+    fits,
+    may_lack,
+    parsed,
+)
+from stream_sidecar.patterns import tokens
+from stream_sidecar.records import define, evolve, field, frozen
+from stream_sidecar.values.jsontext import dumps, loads
+from stream_sidecar.values.pythonic import CallScanner
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.form import Tier
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+    from stream_sidecar.forms.literals import Pair
+
+NAME = "response-template"
+"""The name of the dialect that a template is."""
+
+REASONING = ("thinking", "reasoning_content", "reasoning")
+CONTENT = "content"
+CALLS = "tool_calls"
+
+
+class TemplateError(ValueError):
+    """The template is not understood; ``path`` says where, from the template on."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path.lstrip('.') or 'it'}: {reason}")
+        self.path, self.reason = path, reason
+
+
+# Reading
+
+
+_TOP = {
+    "version": (int, "1"),
+    "defaults": (dict, "an object"),
+    "fields": (dict, "an object"),
+    "start_anchor": ((str, list), "a string or an array of strings"),
+    "start_anchor_pattern": (str, "a string"),
+}
+_FIELD = {
+    "open": ((str, list), "a string or an array of strings"),
+    "open_pattern": (str, "a string"),
+    "close": ((str, list), "a string or an array of strings"),
+    "close_pattern": (str, "a string"),
+    "content": (str, "a string"),
+    "content_args": (dict, "an object"),
+    "repeats": (bool, "true or false"),
+    "join": (str, "a string"),
+    "optional": (bool, "true or false"),
+    "transform": ((dict, list, str), "an object, an array or a string"),
+    "transform_each": (bool, "true or false"),
+}
+_ARGUMENTS: dict[str, dict[str, tuple[Any, str]]] = {
+    "text": {"strip": (bool, "true or false")},
+    "int": {},
+    "float": {},
+    "bool": {},
+    "json": {
+        "unquoted_keys": (bool, "true or false"),
+        "string_delims": (list, "an array"),
+        "allow_non_json": (bool, "true or false"),
+    },
+    "xml-inline": {
+        "tag_pattern": (str, "a string"),
+        "value_parser": (dict, "an object"),
+        "merge_duplicates": (bool, "true or false"),
+    },
+    "kv-lines": {
+        "line_sep": (str, "a string"),
+        "kv_sep": (str, "a string"),
+        "strip": (bool, "true or false"),
+        "value_parser": (dict, "an object"),
+    },
+    "python-call-list": {},
+    "gemma4-tool-call": {},
+}
+"""The parsers of bodies, and the arguments that each of them has."""
+
+
+def _members(
+    value: Any, known: dict[str, tuple[Any, str]], path: str
+) -> dict[str, Any]:
+    """The members of an object that are not null, each of its type."""
+    if not isinstance(value, dict):
+        raise TemplateError(path, "must be an object")
+    found = {key: each for key, each in value.items() if each is not None}
+    for key, each in found.items():
+        if key not in known:
+            raise TemplateError(f"{path}.{key}", "is not known")
+        kind, words = known[key]
+        is_flag = isinstance(each, bool) and kind is not bool
+        if is_flag or not isinstance(each, kind):
+            raise TemplateError(f"{path}.{key}", f"must be {words}")
+    return found
+
+
+@frozen(eq=False)
+class _Anchor:
+    """What opens or closes a region: literals, or a pattern."""
+
+    heads: tuple[str, ...]
+    pattern: StrangerPattern | None = None
+    starts: bool = False
+    groups: frozenset[str] = frozenset()
+
+    def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
+        """Reads it where one of its heads stands; its groups by name."""
+        if self.pattern is not None:
+            return (yield from self.pattern.read(cursor))
+        yield from cursor.literal(*self.heads)
+        return {}
+
+
+def _anchor(given: dict[str, Any], side: str, path: str) -> _Anchor:
+    """What ``side`` and ``side_pattern`` say; nothing has no heads."""
+    key = f"{side}_pattern"
+    if side in given and key in given:
+        raise TemplateError(f"{path}.{key}", f"stands beside {side}")
+    if key in given:
+        return _pattern(given[key], f"{path}.{key}")
+    found = given.get(side, [])
+    heads = [found] if isinstance(found, str) else found
+    for number, each in enumerate(heads):
+        where = f"{path}.{side}" + (f"[{number}]" if heads is found else "")
+        if not isinstance(each, str) or not each:
+            raise TemplateError(where, "must be a string that is not empty")
+    if side in given and not heads:
+        raise TemplateError(f"{path}.{side}", "must not be empty")
+    return _Anchor(tuple(dict.fromkeys(each.lstrip() or each for each in heads)))
+
+
+def _pattern(source: str, path: str) -> _Anchor:
+    items, names = _parsed(source, path)
+    made = _made(items, names, path, trimmed=True)
+    groups = frozenset(names.values())
+    if made.is_literal and not groups:
+        return _Anchor(made.heads, None, made.starts)
+    return _Anchor(made.heads, made, made.starts, groups)
+
+
+_LONGEST_PATTERN = 2048
+
+
+def _parsed(source: str, path: str) -> tuple[list[Any], dict[int, str]]:
+    if len(source) > _LONGEST_PATTERN:
+        raise TemplateError(path, "is too long")
+    try:
+        return parsed(source)
+    except StrangerError as reason:
+        raise TemplateError(path, str(reason)) from None
+
+
+def _made(
+    items: list[Any], names: dict[int, str], path: str, *, trimmed: bool = False
+) -> StrangerPattern:
+    try:
+        return StrangerPattern(items, names, trimmed=trimmed)
+    except StrangerError as reason:
+        raise TemplateError(path, str(reason)) from None
+    except RecursionError:
+        raise TemplateError(path, "is nested too deep") from None
+
+
+# The shape of a call
+
+_PLACEHOLDER = patterns.compile(r"\{(\w++(?:\.\w++)*+)\}")
+
+
+@frozen
+class _Place:
+    """Where a part of a call stands: ``keys``, the first of which is ``content``, a
+    group of a pattern or a member of a list's item; else it is ``constant``."""
+
+    keys: tuple[str, ...] = ()
+    constant: Any = None
+
+    def find(self, scope: dict[str, Any]) -> Any:
+        value: Any = scope
+        for key in self.keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value if self.keys else self.constant
+
+
+@frozen
+class _Shape:
+    """What a ``transform`` makes of a body; with ``whole`` alone that is the call.
+    ``each``: the body is a list, and its items are in the place of the body."""
+
+    name: _Place = _Place()
+    arguments: _Place = _Place(constant={})
+    id: _Place = _Place()
+    whole: _Place | None = None
+    each: bool = False
+
+
+def _shape(given: dict[str, Any], groups: frozenset[str], path: str) -> _Shape | None:
+    """The shape of a call that ``transform`` has; None: it has another."""
+    each = given.get("transform_each", False)
+    transform = given.get("transform")
+    if transform is None:
+        if each or groups:
+            what = "transform_each" if each else "a named group"
+            raise TemplateError(path, f"{what} stands without a transform")
+        return _Shape(whole=_Place((CONTENT,)))
+    roots = None if each else frozenset((CONTENT, *groups))
+    _check_places(transform, roots, f"{path}.transform")
+    if isinstance(transform, list) and len(transform) == 1:
+        transform = transform[0]
+    if isinstance(transform, str):
+        return _Shape(whole=_place(transform), each=each)
+    body = transform.get("function", transform) if isinstance(transform, dict) else None
+    if isinstance(body, str) and "function" in transform:
+        return _Shape(whole=_place(body), each=each)
+    if not isinstance(body, dict) or not any(key in body for key in NAME_KEYS):
+        return None
+    name = _place(_first(body, NAME_KEYS, ""))
+    arguments = _place(_first(body, ARGUMENT_KEYS, {}))
+    return _Shape(name, arguments, _place(_first(transform, ID_KEYS, "")), each=each)
+
+
+def _first(value: dict[str, Any], keys: tuple[str, ...], otherwise: Any) -> Any:
+    return next((value[key] for key in keys if key in value), otherwise)
+
+
+def _place(value: Any) -> _Place:
+    found = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+    return _Place(tuple(found[1].split("."))) if found else _Place(constant=value)
+
+
+def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
+    """Checks that each placeholder stands alone and means something."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in items:
+            _check_places(each, roots, f"{path}.{key}")
+    elif isinstance(value, str) and (found := _PLACEHOLDER.search(value)):
+        if found[0] != value:
+            raise TemplateError(path, "mixes a placeholder with other text")
+        root = found[1].partition(".")[0]
+        if roots is not None and root not in roots:
+            raise TemplateError(path, f"{root} is neither content nor a group")
+
+
+@frozen(eq=False)
+class _Tags:
+    """How parameters stand in tags: ``head`` with the key before a value, ``tail``
+    behind it. ``allows``: which characters a value may have; ``strips``: which are cut
+    off at its end; ``merges``: equal keys make a list."""
+
+    head: StrangerPattern
+    tail: StrangerPattern
+    allows: Callable[[str], bool]
+    strips: tuple[Callable[[str], bool], ...] = ()
+    merges: bool = False
+
+    def value(self, cursor: Cursor) -> Reading[Extent]:
+        start = cursor.position
+        (_, end), _ = yield from _found(cursor, self.tail.heads, self.tail.read)
+        return start, end
+
+    def text(self, raw: str, part: Extent) -> str:
+        start, end = part
+        while end > start and any(strip(raw[end - 1]) for strip in self.strips):
+            end -= 1
+        text = raw[start:end]
+        if not all(map(self.allows, text)):
+            raise MalformedError("a value has other characters")
+        return text
+
+
+Groups: TypeAlias = dict[str, str]
+
+
+def _found(
+    cursor: Cursor, heads: tuple[str, ...], read: Callable[[Cursor], Reading[Groups]]
+) -> Reading[tuple[Extent, Groups]]:
+    """Reads up to what begins with one of ``heads`` and ``read`` can read, and that."""
+    start = cursor.position
+    while True:
+        (_, end), _ = yield from cursor.until(literals(*heads))
+        try:
+            return (start, end), (yield from read(cursor))
+        except MismatchError:
+            cursor.at += 1
+
+
+_MOST_BETWEEN = 256
+"""Code points between the tags of parameters."""
+
+
+def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
+    """Reads a short text up to one of ``heads``, which stays unread."""
+    table, start = literals(*heads), cursor.position
+    while True:
+        cursor.at, found = table.next(cursor.text, cursor.at, final=cursor.final)
+        if cursor.position > start + _MOST_BETWEEN:
+            raise cursor.fails_at(start + _MOST_BETWEEN + 1)
+        if found is not None:
+            return found
+        if cursor.final:
+            raise EndedError
+        yield
+
+
+@frozen(eq=False)
+class _CallField:
+    """A field of calls. ``kind``: of values that are texts, as of `Parameter`."""
+
+    open: _Anchor
+    close: _Anchor
+    shape: _Shape
+    content: str
+    args: dict[str, Any]
+    tags: _Tags | None = None
+    kind: str = ""
+
+    def grammar(self, cursor: Cursor) -> Reading[Found]:
+        cursor.again()
+        scope: dict[str, Any] = {**(yield from self.open.read(cursor))}
+        return (yield from _BODIES[self.content](self, cursor, scope))
+
+    def closed(
+        self, cursor: Cursor, scope: dict[str, Any], read: Callable[[str], Calls]
+    ) -> Reading[Found]:
+        """Behind a body that closed itself: white space, and the closer."""
+        if not all(map(str.isspace, self.close.heads)):
+            cursor.whole = cursor.position, read
+            yield from cursor.space()
+            scope.update((yield from self.close.read(cursor)))
+        return Found(PieceKind.CALL, read)
+
+    def rest(self, cursor: Cursor, scope: dict[str, Any]) -> Reading[Extent]:
+        """Reads a body and what closes it; without such a thing up to the text's
+        end."""
+        if self.close.heads:
+            part, groups = yield from _found(cursor, self.close.heads, self.close.read)
+            scope.update(groups)
+            return part
+        start = cursor.position
+        while True:
+            cursor.at = len(cursor.text)
+            if cursor.final:
+                return start, cursor.position
+            yield
+
+    def cut(self, scope: dict[str, Any], start: int) -> Callable[[str], Calls]:
+        """Reads the calls of a body that the text's end cut off."""
+        name = self.shape.name.find(scope)
+        if isinstance(name, str) and name:
+            return cut_part(name, start)
+        return lambda raw: cut_calls(raw[start:], start)
+
+    def call(self, scope: dict[str, Any], end: int, arguments: str = "") -> WrittenCall:
+        """The call of what was read; ``arguments`` where they are known."""
+        name, id = self.shape.name.find(scope), self.shape.id.find(scope)
+        if not name or not isinstance(name, str):
+            raise MalformedError("a call has a name")
+        given, is_text = self.shape.arguments.find(scope), False
+        if not arguments:
+            is_text = isinstance(given, str) and not _is_object(given)
+            arguments = given if isinstance(given, str) else dumps(given)
+        if not (is_text or _is_object(arguments)):
+            raise MalformedError("arguments are an object")
+        id = str(id) if isinstance(id, str | int) else ""
+        return WrittenCall(name, arguments, end, id, text=is_text)
+
+    def calls_in(self, scope: dict[str, Any], text: str, at: int) -> Calls:
+        """The calls of a JSON body, which stands ``at`` a place in the candidate."""
+        if self.shape.whole == _Place((CONTENT,)):
+            return calls_of(text, at)
+        return calls_by(partial(self.call_of, scope), text, at)
+
+    def call_of(
+        self, scope: dict[str, Any], text: str, value: Any, start: int, end: int
+    ) -> WrittenCall:
+        """The call of a value in a body, whose arguments keep their characters."""
+        if self.shape.each and not isinstance(value, dict):
+            raise MalformedError("an item of calls is an object")
+        own = {**scope, **value} if self.shape.each else {**scope, CONTENT: value}
+        if self.shape.whole is not None:
+            return calls_of(dumps(self.shape.whole.find(own)))[0]
+        keys, arguments = self.shape.arguments.keys, ""
+        if keys == (CONTENT,) and not self.shape.each:
+            arguments = arguments_of(text[start:end] if start >= 0 else dumps(value))
+        elif keys and (self.shape.each or keys[0] == CONTENT):
+            keys = keys if self.shape.each else keys[1:]
+            arguments = arguments_at(value, text, start, keys)
+        return self.call(own, end, arguments)
+
+    def call_with(
+        self, scope: dict[str, Any], given: list[tuple[str, str]], cursor: Cursor
+    ) -> WrittenCall:
+        """A call whose parameters are texts."""
+        own = {**scope, CONTENT: dict(given)}
+        name = self.shape.name.find(own)
+        if self.shape.arguments.keys != (CONTENT,) or not isinstance(name, str):
+            return self.call(own, cursor.position)
+        known = properties(name, cursor.context)
+        parameters = [
+            Parameter(key, text, "" if key in known else self.kind)
+            for key, text in given
+        ]
+        arguments = typed(name, parameters, cursor.context)
+        if self.tags is not None and self.tags.merges:
+            arguments = _merged(name, parameters, cursor)
+        return self.call(own, cursor.position, arguments)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _merged(name: str, parameters: list[Parameter], cursor: Cursor) -> str:
+    """Arguments of which those with equal keys are lists."""
+    found: dict[str, list[Any]] = {}
+    for each in parameters:
+        value = loads(typed(name, [each], cursor.context))[each.key]
+        found.setdefault(each.key, []).append(value)
+    return dumps({key: v if len(v) > 1 else v[0] for key, v in found.items()})
+
+
+# Bodies
+
+_KNOWN_DELIMITERS = (('<|"|>', '<|"|>'), ("<escape>", "<escape>"), ("`", "`"))
+"""What `ObjectScanner` knows beside quotes."""
+
+
+def _json(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+    yield from cursor.space()
+    start = cursor.position
+    cursor.partial = field.cut(scope, start)
+    delimiters = field.args.get("string_delims") or ()
+
+    def reader(start: int, end: int) -> Callable[[str], Calls]:
+        def read(raw: str) -> Calls:
+            text = raw[start:end]
+            if not delimiters:
+                return field.calls_in(scope, text, start)
+            calls = field.calls_in(scope, _quoted(text, delimiters), -1)
+            return [evolve(call, end=end) for call in calls]
+
+        return read
+
+    if field.args.get("allow_non_json") and (yield from cursor.need()) not in "{[":
+        return (yield from _text(field, cursor, scope))
+    if not all(tuple(pair) in _KNOWN_DELIMITERS for pair in delimiters):
+        part = yield from field.rest(cursor, scope)
+        return Found(PieceKind.CALL, reader(*part))
+    scanner = ObjectScanner(bare_values=bool(delimiters), opener="{[")
+    part = yield from cursor.scan(scanner)
+    return (yield from field.closed(cursor, scope, reader(*part)))
+
+
+def _quoted(text: str, delimiters: Any) -> str:
+    """``text`` with its strings between quotes."""
+    for opener, closer in delimiters:
+        found, rest = [], text
+        while closer in rest:
+            before, begins, behind = rest.partition(opener)
+            string, ends, behind = behind.partition(closer)
+            if not (begins and ends):
+                break
+            found += [before, dumps(string)]
+            rest = behind
+        text = "".join(found) + rest
+    return text
+
+
+def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+    """Parameters in tags, with little between them: a closer in a value is data (text
+    rule 11.8)."""
+    tags = field.tags
+    assert tags is not None  # it was checked
+    parts: list[tuple[str, Extent]] = []
+
+    def read(raw: str) -> Calls:
+        given = [(key, tags.text(raw, part)) for key, part in parts]
+        return [field.call_with(scope, given, cursor)]
+
+    cursor.partial = read
+    while True:
+        try:
+            head = yield from _next_head(cursor, *tags.head.heads, *field.close.heads)
+        except EndedError:
+            if field.close.heads:
+                raise
+            break
+        try:
+            if head in field.close.heads:
+                scope.update((yield from field.close.read(cursor)))
+                break
+            groups = yield from tags.head.read(cursor)
+            parts.append((groups["key"], (yield from tags.value(cursor))))
+        except MismatchError:
+            cursor.at += 1
+    return Found(PieceKind.CALL, read)
+
+
+def _lines(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+    start, end = yield from field.rest(cursor, scope)
+
+    def read(raw: str) -> Calls:
+        between = field.args.get("kv_sep", ":")
+        lines = raw[start:end].split(field.args.get("line_sep", "\n"))
+        pairs = [line.partition(between) for line in lines]
+        strip = field.args.get("strip", True)
+        given = [(key, value) for key, found, value in pairs if found]
+        if strip:
+            given = [(key.strip(), value.strip()) for key, value in given]
+        return [field.call_with(scope, given, cursor)]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _python(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+    yield from cursor.space()
+    part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
+
+    def read(raw: str) -> Calls:
+        found = python_calls(cursor, raw, part)
+        items = [{"name": e.name, "arguments": loads(e.arguments)} for e in found]
+        calls = field.calls_in(scope, dumps(items), 0)
+        pairs = zip(calls, found, strict=True)
+        return [evolve(call, end=known.end) for call, known in pairs]
+
+    return (yield from field.closed(cursor, scope, read))
+
+
+def _text(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+    start, end = yield from field.rest(cursor, scope)
+
+    def read(raw: str) -> Calls:
+        text = raw[start:end]
+        text = text.strip() if field.args.get("strip", True) else text
+        return [field.call({**scope, CONTENT: text}, cursor.position)]
+
+    return Found(PieceKind.CALL, read)
+
+
+_BODIES: dict[str, Callable[[_CallField, Cursor, dict[str, Any]], Reading[Found]]] = {
+    **dict.fromkeys(("json", "gemma4-tool-call"), _json),
+    "xml-inline": _xml,
+    "kv-lines": _lines,
+    "python-call-list": _python,
+    **dict.fromkeys(("text", "int", "float", "bool"), _text),
+}
+
+_MARKS = [['<|"|>', '<|"|>']]
+"""Between what Gemma 4 writes strings."""
+
+
+def _body_args(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
+    """How a body is read, and by which arguments."""
+    content = given.get("content", "text")
+    if content not in _ARGUMENTS:
+        raise TemplateError(f"{path}.content", "is not known")
+    where = f"{path}.content_args"
+    args = _members(given.get("content_args", {}), _ARGUMENTS[content], where)
+    for number, pair in enumerate(args.get("string_delims", ())):
+        texts = isinstance(pair, list) and all(isinstance(e, str) and e for e in pair)
+        if not texts or len(pair) != 2:
+            raise TemplateError(f"{where}.string_delims[{number}]", "must be a pair")
+    for key in ("line_sep", "kv_sep"):
+        if args.get(key) == "":
+            raise TemplateError(f"{where}.{key}", "must not be empty")
+    if content == "gemma4-tool-call":
+        args = {"string_delims": _MARKS}
+    return content, args
+
+
+def _value_kind(args: dict[str, Any], path: str) -> str:
+    """What texts are by themselves, as the ``value_parser`` says."""
+    known = {"name": (str, "a string"), "args": (dict, "an object")}
+    where = f"{path}.content_args.value_parser"
+    found = _members(args.get("value_parser", {}), known, where)
+    name = found.get("name", "text")
+    if name not in _ARGUMENTS:
+        raise TemplateError(f"{where}.name", "is not known")
+    _members(found.get("args", {}), _ARGUMENTS[name], f"{where}.args")
+    return "json" if name in ("json", "int", "float", "bool") else ""
+
+
+def _tags(args: dict[str, Any], path: str) -> _Tags:
+    """A ``tag_pattern`` in its three parts."""
+    where = f"{path}.content_args.tag_pattern"
+    if "tag_pattern" not in args:
+        raise TemplateError(where, "is missing")
+    items, names = _parsed(args["tag_pattern"], where)
+    at = next((i for i, each in enumerate(items) if _is_value(each, names)), 0)
+    head = _made(items[:at], names, where) if at else None
+    if head is None or "key" not in head.groups:
+        raise TemplateError(where, "must have a key, and a value behind it")
+    tail = items[at + 1 :]
+    if not tail:
+        raise TemplateError(where, "must have something behind its value")
+    allowed = items[at][1][3][0][1][2][0]
+    strips = tuple(fits(*each[1][2][0]) for each in takewhile(may_lack, tail))
+    made = _made(tail, names, where)
+    return _Tags(
+        head, made, fits(*allowed), strips, args.get("merge_duplicates", False)
+    )
+
+
+def _is_value(item: Any, names: dict[int, str]) -> bool:
+    """Whether it is the group ``value``: characters up to what follows."""
+    code, argument = item
+    if code is not tokens.SUBPATTERN or names.get(argument[0]) != "value":
+        return False
+    body = list(argument[3])
+    return len(body) == 1 and may_lack((body[0][0], (0, 2, *body[0][1][2:])))
+
+
+# The dialect
+
+_TOKEN = patterns.compile(r"<[|｜][^<>]*+>|<[^<>|｜]*+[|｜]>")
+"""A token of special shape: nobody writes it by hand."""
+
+
+@define(eq=False)
+class _Parts:
+    """A dialect as it is made."""
+
+    pairs: list[Pair] = field(factory=list)
+    ends: list[str] = field(factory=list)
+    marks: list[str] = field(factory=list)
+    forms: list[Form] = field(factory=list)
+    starts: bool = False
+
+    def add(self, anchor: _Anchor, grammar: Any, **own: Any) -> None:
+        """A form for each tier that the anchor's heads have."""
+        for tier in ("A", "B"):
+            heads = tuple(each for each in anchor.heads if _tier(each) == tier)
+            if heads:
+                self.forms.append(Form(heads, grammar, tier, **own))
+
+    def reasoning(self, opener: _Anchor, closer: _Anchor) -> None:
+        self.starts |= opener.starts
+        if opener.pattern is None and closer.pattern is None and closer.heads:
+            heads = opener.heads or ("",)
+            self.pairs += [(one, other) for one in heads for other in closer.heads]
+            return
+        found = partial(_border, opener, Found(PieceKind.ENTER))
+        self.add(opener, found, vague=closer.pattern is None, about="channels")
+        if closer.pattern is None:
+            self.pairs += [("", each) for each in closer.heads]
+        else:
+            grammar = partial(_border, closer, mark(ends=True), inside=True)
+            self.add(closer, grammar, vague=True, about="channels")
+
+    def answer(self, opener: _Anchor, closer: _Anchor) -> None:
+        if not opener.heads:
+            own = {"place": "end", "vague": True, "about": "leftovers"}
+            self.add(closer, partial(_border, closer, mark()), **own)
+            return
+        for each in (opener, closer):
+            if each.pattern is None:
+                self.ends += each.heads
+            else:
+                found = partial(_border, each, mark(ends=True))
+                self.add(each, found, vague=True, about="channels")
+
+    def other(self, opener: _Anchor, closer: _Anchor) -> None:
+        for each in (opener, closer):
+            self.add(each, partial(_border, each, mark()), vague=True, about="channels")
+
+    def anchor(self, start: _Anchor) -> None:
+        """What begins a message goes where it comes again, if it is a token."""
+        opened = {each for form in self.forms for each in form.openers}
+        for each in start.heads:
+            text = each.rstrip()
+            if start.pattern is None and _TOKEN.match(text) and text not in opened:
+                self.marks.append(text)
+
+
+def _border(
+    anchor: _Anchor, found: Found, cursor: Cursor, *, inside: bool = False
+) -> Reading[Found]:
+    """What opens or closes a region; ``inside``: in reasoning alone."""
+    if inside and not cursor.inside:
+        raise cursor.mismatch(0)
+    cursor.again()
+    yield from anchor.read(cursor)
+    return found
+
+
+def _tier(head: str) -> Tier:
+    return "A" if _TOKEN.match(head) else "B"
+
+
+@frozen(eq=False)
+class ResponseTemplate:
+    """``starts_open``: reasoning may begin where the text does."""
+
+    dialect: Dialect
+    starts_open: bool
+
+
+def template_of(given: Any) -> ResponseTemplate:
+    """What ``given`` says, JSON as the host gave it; made once while it is in use."""
+    if not isinstance(given, dict):
+        raise TemplateError("", "must be an object")
+    return _template(dumps(given))
+
+
+@lru_cache(maxsize=64)
+def _template(text: str) -> ResponseTemplate:
+    given = _members(loads(text), _TOP, "")
+    if given.get("version", 1) != 1:
+        raise TemplateError(".version", "must be 1")
+    fields = {key: e for key, e in given.get("fields", {}).items() if e is not None}
+    if not fields:
+        raise TemplateError(".fields", "must have a field")
+    parts, implicit = _Parts(), list[str]()
+    for name, each in fields.items():
+        path = f".fields.{name}"
+        one = _members(each, _FIELD, path)
+        opener, closer = (_anchor(one, side, path) for side in ("open", "close"))
+        if not (opener.heads or opener.starts):
+            implicit.append(path)
+        if len(implicit) > 1:
+            raise TemplateError(path, f"lacks open, and so does {implicit[0][1:]}")
+        _add(parts, name, (opener, closer), one, path)
+    parts.anchor(_anchor(given, "start_anchor", ""))
+    dialect = Dialect(
+        NAME,
+        tuple(dict.fromkeys(parts.pairs)),
+        tuple(dict.fromkeys(parts.marks)),
+        tuple(dict.fromkeys(parts.ends)),
+        tuple(parts.forms),
+    )
+    return ResponseTemplate(dialect, parts.starts)
+
+
+def _add(
+    parts: _Parts,
+    name: str,
+    anchors: tuple[_Anchor, _Anchor],
+    given: dict[str, Any],
+    path: str,
+) -> None:
+    """A field becomes parts of the dialect."""
+    opener, closer = anchors
+    content, args = _body_args(given, path)
+    kind = _value_kind(args, path)
+    if given.get("join") is not None and not given.get("repeats"):
+        raise TemplateError(f"{path}.join", "needs repeats")
+    shape = _shape(given, opener.groups | closer.groups, path)
+    is_call = name == CALLS or (shape is not None and "transform" in given)
+    is_call = is_call and name not in (*REASONING, CONTENT)
+    if any(map(str.isspace, opener.heads + (() if is_call else closer.heads))):
+        raise TemplateError(path, "opens or closes with white space alone")
+    if name in REASONING:
+        parts.reasoning(opener, closer)
+    elif name == CONTENT:
+        parts.answer(opener, closer)
+    elif is_call:
+        if not opener.heads:
+            raise TemplateError(path, "is a call, and nothing opens it")
+        if shape is None:
+            raise TemplateError(f"{path}.transform", "has not the shape of a call")
+        tags = _tags(args, path) if content == "xml-inline" else None
+        own = _CallField(opener, closer, shape, content, args, tags, kind)
+        closers = closer.heads if closer.pattern is None else ()
+        parts.add(opener, own.grammar, closers=closers)
+    else:
+        parts.other(opener, closer)

@@ -1,0 +1,360 @@
+"""Regular expressions of strangers, as grammars that take linear time.
+
+A response template says by a pattern what opens a region, as
+``<tool_call>\\s*<function=(?P<name>\\w+)>``. `StrangerPattern` takes what Python's own
+parser makes of it, refuses what cannot be bounded, and bounds each unbounded repeat at
+`LONGEST_RUN` code points. It reads text in slices, a character at a time, and knows all
+ways to go on at once, in the order in which a backtracking engine would try them: it
+never reads a character twice, and finds what that engine would find.
+
+``heads`` are literals: wherever the pattern matches, one of them stands. What may be
+missing in front of them and is no literal (``[^<]*`` in ``[^<]*<think>``) is not looked
+for, and stays in the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar import patterns
+from stream_sidecar.forms.grammar import EndedError
+from stream_sidecar.patterns import tokens
+from stream_sidecar.records import define, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+LONGEST_RUN = 256
+"""Code points of an unbounded repeat."""
+
+MOST_STEPS = 1024
+"""Steps of a pattern whose bounded repeats are written out."""
+
+_MOST_HEADS = 64
+_MOST_CHARACTERS = 4
+"""So many characters of a class are written out in heads."""
+
+_MOST_TIMES = 8
+"""So many turns of a repeat are."""
+
+PatternItem: TypeAlias = tuple[Any, Any]
+Head: TypeAlias = tuple[str, bool]
+"""What a match may begin with, and whether that is all of it."""
+
+_REPEATS = (tokens.MAX_REPEAT, tokens.MIN_REPEAT)
+_CHARACTERS = (tokens.LITERAL, tokens.NOT_LITERAL, tokens.IN, tokens.ANY)
+_START = (tokens.AT_BEGINNING, tokens.AT_BEGINNING_STRING)
+_END = (tokens.AT_END, tokens.AT_END_STRING)
+_USUAL_FLAGS = 16 | 32
+"""``.`` is any character, and characters are Unicode's."""
+
+_CATEGORIES: dict[Any, tuple[Callable[[str], bool], bool]] = {
+    tokens.CATEGORY_DIGIT: (str.isdecimal, True),
+    tokens.CATEGORY_NOT_DIGIT: (str.isdecimal, False),
+    tokens.CATEGORY_SPACE: (str.isspace, True),
+    tokens.CATEGORY_NOT_SPACE: (str.isspace, False),
+    tokens.CATEGORY_WORD: (lambda each: each.isalnum() or each == "_", True),
+    tokens.CATEGORY_NOT_WORD: (lambda each: each.isalnum() or each == "_", False),
+}
+
+
+class StrangerError(ValueError):
+    """The pattern is refused; the message says why."""
+
+
+@define(eq=False)
+class _Step:
+    """One step of a pattern. ``fits``: which character it reads, None where it reads
+    none; ``ways``: what comes next, in its order. ``group``: a group's border is here;
+    ``runs``: an unbounded repeat begins; ``in_run``: it is in one."""
+
+    fits: Callable[[str], bool] | None = None
+    ways: list[_Step] = field(factory=list)
+    group: tuple[str, int] | None = None
+    runs: bool = False
+    in_run: bool = False
+    is_match: bool = False
+
+
+_Groups: TypeAlias = "dict[tuple[str, int], int]"
+_Thread: TypeAlias = "tuple[_Step, _Groups, int]"
+"""A way to read the text: its step, the borders of its groups so far, and how much of
+the unbounded repeat that it is in may still come."""
+
+
+def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
+    """What a pattern is made of, and the names of its groups by their numbers."""
+    try:
+        found = patterns.parse(source)
+    except (ValueError, OverflowError, RecursionError) as reason:
+        raise StrangerError(f"is no pattern: {reason}") from None
+    if found.state.flags & ~_USUAL_FLAGS:
+        raise StrangerError("has flags, which are not read")
+    names = {number: name for name, number in found.state.groupdict.items()}
+    return list(found), names
+
+
+class StrangerPattern:
+    """What `parsed` gave, or a part of it. ``starts``: it may also match nothing at the
+    text's start (``^``). ``is_literal``: it is nothing but one of its ``heads``.
+    ``trimmed``: white space around it is not read, at
+    its end only where it may be missing."""
+
+    def __init__(
+        self, items: list[PatternItem], names: dict[int, str], *, trimmed: bool = False
+    ) -> None:
+        self._names, self._count = names, 0
+        self.groups: set[str] = set()
+        ways = [tuple(_trimmed(way) if trimmed else way) for way in _ways(items)]
+        self.starts = any(map(_is_start, ways))
+        ways = [way for way in ways if way and not _is_place(way)]
+        match = self._step(is_match=True)
+        firsts = [self._sequence(way, match, run=False) for way in ways]
+        self._first = self._step(ways=firsts)
+        found = [head for way in ways for head in _heads(way)]
+        if not all(text for text, _ in found):
+            raise StrangerError("must begin with a literal")
+        self.heads = tuple(dict.fromkeys(text for text, _ in found))
+        self.is_literal = all(whole for _, whole in found)
+
+    def _step(self, **own: Any) -> _Step:
+        self._count += 1
+        if self._count > MOST_STEPS:
+            raise StrangerError("is too long")
+        return _Step(**own)
+
+    def _sequence(self, items: Any, after: _Step, *, run: bool) -> _Step:
+        """The first step of ``items``, behind which ``after`` comes; ``run``: they
+        stand in an unbounded repeat."""
+        for code, argument in reversed(list(items)):
+            after = self._item(code, argument, after, run=run)
+        return after
+
+    def _item(self, code: Any, argument: Any, after: _Step, *, run: bool) -> _Step:
+        if code in _CHARACTERS:
+            return self._step(fits=fits(code, argument), ways=[after], in_run=run)
+        if code is tokens.SUBPATTERN:
+            return self._group(argument, after, run=run)
+        if code is tokens.BRANCH:
+            ways = [self._sequence(way, after, run=run) for way in argument[1]]
+            return self._step(ways=ways)
+        if code in _REPEATS:
+            return self._repeat(code, argument, after, run=run)
+        if code is tokens.AT and argument in _START:
+            return after  # it begins where the region does
+        raise StrangerError(_REFUSED.get(code, f"has {str(code).lower()}"))
+
+    def _group(self, argument: Any, after: _Step, *, run: bool) -> _Step:
+        number, added, removed, body = argument
+        if added or removed:
+            raise StrangerError("has flags, which are not read")
+        name = self._names.get(number)
+        if name is None:
+            return self._sequence(body, after, run=run)
+        self.groups.add(name)
+        end = self._step(group=(name, 1), ways=[after])
+        inner = self._sequence(body, end, run=run)
+        return self._step(group=(name, 0), ways=[inner])
+
+    def _repeat(self, code: Any, argument: Any, after: _Step, *, run: bool) -> _Step:
+        least, most, body = argument
+
+        def choice(inner: _Step) -> list[_Step]:
+            return [inner, after] if code is tokens.MAX_REPEAT else [after, inner]
+
+        if least > MOST_STEPS or (MOST_STEPS < most < tokens.MAXREPEAT):
+            raise StrangerError("is too long")
+        if most is tokens.MAXREPEAT:
+            if run:
+                raise StrangerError("has an unbounded repeat in another one")
+            loop = self._step()
+            loop.ways = choice(self._sequence(body, loop, run=True))
+            first = self._step(ways=[loop], runs=True)
+        else:
+            first = after
+            for _ in range(most - least):
+                inner = self._sequence(body, first, run=run)
+                first = self._step(ways=choice(inner))
+        for _ in range(least):
+            first = self._sequence(body, first, run=run)
+        return first
+
+    def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
+        """Reads what the pattern matches here; its groups by name."""
+        found: tuple[int, _Groups] | None = None
+        threads, size = _closure([(self._first, {}, 0)], 0), 0
+        while True:
+            for place, (step, groups, _) in enumerate(threads):
+                if step.is_match:
+                    found, threads = (size, groups), threads[:place]
+                    break
+            at = cursor.at + size
+            if not threads or (at == len(cursor.text) and cursor.final):
+                break
+            if at == len(cursor.text):
+                yield
+                continue
+            size += 1
+            threads = _behind(threads, cursor.text[at], size)
+        if found is None:
+            raise EndedError if threads else cursor.mismatch(size)
+        end, groups = found
+        if threads or size > end:
+            cursor.not_here(size + bool(threads))
+        whole = cursor.text[cursor.at : cursor.at + end]
+        cursor.at += end
+        names = (name for name, side in groups if side)
+        return {name: whole[groups[name, 0] : groups[name, 1]] for name in names}
+
+
+def _behind(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
+    """What ``character`` leaves of ``threads``, each behind it."""
+    going = [
+        (step.ways[0], groups, left - step.in_run)
+        for step, groups, left in threads
+        if step.fits is not None and left >= step.in_run and step.fits(character)
+    ]
+    return _closure(going, size)
+
+
+def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
+    """All steps that read a character next or are the match, in their order."""
+    found: list[_Thread] = []
+    seen: set[int] = set()
+    rest = threads[::-1]
+    while rest:
+        step, groups, left = rest.pop()
+        if id(step) in seen:
+            continue
+        seen.add(id(step))
+        if step.fits is not None or step.is_match:
+            found.append((step, groups, left))
+            continue
+        if step.group is not None:
+            groups = {**groups, step.group: size}
+        left = LONGEST_RUN if step.runs else left
+        rest += [(way, groups, left) for way in reversed(step.ways)]
+    return found
+
+
+# What a pattern is made of
+
+_REFUSED = {
+    tokens.GROUPREF: "has a reference to a group",
+    tokens.GROUPREF_EXISTS: "has a reference to a group",
+    tokens.ASSERT: "looks around",
+    tokens.ASSERT_NOT: "looks around",
+    tokens.AT: "has a place in its middle",
+}
+
+
+def _ways(items: Any) -> Iterator[list[PatternItem]]:
+    """The branches of a pattern that is nothing else; else the pattern."""
+    known = list(items)
+    if len(known) == 1 and known[0][0] is tokens.BRANCH:
+        for way in known[0][1][1]:
+            yield from _ways(way)
+    else:
+        yield known
+
+
+def _is_place(way: tuple[PatternItem, ...]) -> bool:
+    """Whether it is no more than the text's start or its end."""
+    return all(code is tokens.AT and place in (*_START, *_END) for code, place in way)
+
+
+def _is_start(way: tuple[PatternItem, ...]) -> bool:
+    return bool(way) and _is_place(way) and way[0][1] in _START
+
+
+def _trimmed(way: list[PatternItem]) -> list[PatternItem]:
+    while way and may_lack(way[-1]) and fits(*way[-1][1][2][0])("\n"):
+        way = way[:-1]
+    while len(way) > 1 and _is_space(*way[0]):
+        way = way[1:]
+    return way
+
+
+def _is_space(code: Any, argument: Any) -> bool:
+    """Whether it is white space alone."""
+    if code in _REPEATS and len(argument[2]) == 1:
+        code, argument = argument[2][0]
+    space = code in _CHARACTERS and any(map(fits(code, argument), "\n "))
+    return space and not fits(code, argument)("<")
+
+
+def may_lack(item: PatternItem) -> bool:
+    """Whether it is a character that may be missing and is no literal."""
+    code, argument = item
+    if code not in _REPEATS or argument[0] or len(argument[2]) != 1:
+        return False
+    inner = argument[2][0]
+    if inner[0] not in _CHARACTERS:
+        return False
+    return argument[1] != 1 or not all(text for text, _ in _heads_of(inner, lead=False))
+
+
+def _heads(items: Any, *, lead: bool = True) -> list[Head]:
+    """What ``items`` may begin with; ``lead``: nothing stands before them."""
+    found: list[Head] = [("", True)]
+    for item in items:
+        more: list[Head] = []
+        for text, whole in found:
+            first = lead and not text
+            if not whole or (first and may_lack(item)):
+                more.append((text, whole))
+            else:
+                own = _heads_of(item, lead=first)
+                more += [(text + behind, goes_on) for behind, goes_on in own]
+        if len(more) > _MOST_HEADS:
+            raise StrangerError("begins in too many ways")
+        found = more
+    return list(dict.fromkeys(found))
+
+
+def _heads_of(item: PatternItem, *, lead: bool) -> list[Head]:
+    code, argument = item
+    if code is tokens.LITERAL:
+        return [(chr(argument), True)]
+    listed = code is tokens.IN and len(argument) <= _MOST_CHARACTERS
+    if listed and all(each is tokens.LITERAL for each, _ in argument):
+        return [(chr(value), True) for _, value in argument]
+    if code is tokens.SUBPATTERN:
+        return _heads(argument[3], lead=lead)
+    if code is tokens.BRANCH:
+        return [head for way in argument[1] for head in _heads(way, lead=lead)]
+    if code in _REPEATS:
+        least, most, body = argument
+        known = min(least, _MOST_TIMES)
+        heads = _heads(list(body) * known, lead=lead)
+        if (least, most) == (0, 1):
+            return [*_heads(body, lead=lead), ("", True)]
+        whole = known == least == most
+        return [(text, goes_on and whole) for text, goes_on in heads]
+    return [("", code is tokens.AT and argument in _START)]
+
+
+def fits(code: Any, argument: Any) -> Callable[[str], bool]:
+    """Tells a character that the item reads."""
+    if code is tokens.ANY:
+        return lambda _: True
+    if code is tokens.LITERAL:
+        return chr(argument).__eq__
+    if code is tokens.NOT_LITERAL:
+        return chr(argument).__ne__
+    tests = [_member(*each) for each in argument if each[0] is not tokens.NEGATE]
+    negated = argument[0][0] is tokens.NEGATE
+    return lambda each: any(test(each) for test in tests) is not negated
+
+
+def _member(code: Any, argument: Any) -> Callable[[str], bool]:
+    """Tells a character that one part of a class names."""
+    if code is tokens.LITERAL:
+        return chr(argument).__eq__
+    if code is tokens.RANGE:
+        first, last = argument
+        return lambda each: first <= ord(each) <= last
+    test, wanted = _CATEGORIES[argument]
+    return lambda each: test(each) is wanted
