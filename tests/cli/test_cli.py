@@ -461,6 +461,44 @@ def test_dialects() -> None:
     assert "granite-phrases" not in shown
 
 
+@pytest.mark.parametrize(
+    ("model", "code", "told"),
+    [
+        ("qwen3:32b", 0, ""),
+        ("qwen4", 1, "does not say qwen3-xml: a template has one form of calls"),
+        ("mistral-7b", 1, "no template can say how mistral-7b writes: mistral: "),
+        ("nobody-knows", 1, "how it writes is not known"),
+    ],
+)
+def test_a_dialect_as_a_response_template(model: str, code: int, told: str) -> None:
+    """What it prints is what ``normalize`` reads."""
+    done = run("dialects", "--format", "response-template", model)
+    assert done.code == code
+    assert told in done.errors
+    if done.output:
+        found = json.loads(done.output)
+        assert found["fields"]["tool_calls"]["open"] == "<tool_call>"
+    assert run("dialects", "--format", "response-template").code == 2
+
+
+def test_a_response_template_of_a_file(tmp_path: Path) -> None:
+    """It stands alone, or in the configuration of a tokenizer."""
+    text, file = tmp_path / "answer.txt", tmp_path / "tokenizer_config.json"
+    text.write_text("<why>It asks.</why>Yes.", encoding="utf-8")
+    template = {"fields": {"thinking": {"open": "<why>", "close": "</why>"}}}
+    words = "normalize", "--wire", "text", "--answer", "--response-template", str(file)
+    for found in (template, {"model": "m", "response_template": template}):
+        file.write_text(json.dumps(found), encoding="utf-8")
+        assert run(*words, str(text)).text == "Yes.\n"
+    for found, told in (
+        ({"model": "m"}, "response_template: is missing"),
+        ({"fields": {"a": {"opens": "b"}}}, "fields.a.opens: is not known"),
+    ):
+        file.write_text(json.dumps(found), encoding="utf-8")
+        done = run(*words, str(text))
+        assert (done.code, told in done.errors) == (2, True)
+
+
 def test_a_python_without_sqlite() -> None:
     """Everything but the repair of files, which says so."""
     hide = "import sys; sys.modules['sqlite3'] = None; sys.argv[0] = 'stream-sidecar'"

@@ -79,7 +79,8 @@ class LazyGroup(click.Group):
             told = one_line(error.format_message())
             raise click.UsageError(told, error.ctx) from None
         except click.ClickException as error:
-            raise Failure(one_line(error.format_message())) from None
+            kind = type(error) if isinstance(error, Failure) else Failure
+            raise kind(one_line(error.format_message())) from None
         except OSError as error:
             if _is_unread(error):
                 from stream_sidecar.cli.terminal import hush

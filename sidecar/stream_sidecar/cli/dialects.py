@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from stream_sidecar.cli import Failure
 from stream_sidecar.cli.terminal import Terminal, columns
 from stream_sidecar.dialects import DIALECTS
-from stream_sidecar.dialects.profiles import PROFILES
+from stream_sidecar.dialects.profiles import PROFILES, profile_of
 from stream_sidecar.values.printable import one_line
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ Examples:
   stream-sidecar dialects
   stream-sidecar dialects --model qwen3:32b   what is in force for a model
   stream-sidecar dialects --json              one object a line
+  stream-sidecar dialects --format response-template qwen3:32b
+
+Exit codes: 0; with --format 1 where something of it cannot be said so, which
+standard error tells.
 """
 
 _WIDTH = 80
@@ -54,10 +59,25 @@ _NAME = "TOOL"
 
 
 @click.command("dialects", epilog=_EPILOG)
+@click.argument("name", metavar="[MODEL]", required=False)
 @click.option("--model", help="Only what is in force for this model's name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
-def command(model: str | None, as_json: bool) -> None:
-    """Print the dialects that are known."""
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["response-template"]),
+    help="Print what is known of MODEL as such a file of Hugging Face's.",
+)
+def command(
+    name: str | None, model: str | None, as_json: bool, form: str | None
+) -> None:
+    """Print the dialects that are known, or those of MODEL."""
+    model = name or model
+    if form is not None:
+        if model is None:
+            raise click.UsageError("--format needs a MODEL.")
+        _print_template(model)
+        return
     table = rows()
     if model is not None:
         profile = _profile(model)
@@ -72,6 +92,25 @@ def command(model: str | None, as_json: bool) -> None:
         terminal.line((row["name"], "bold"))
         for line in _lines(row):
             terminal.line(line)
+
+
+class _NotSaid(Failure):
+    """Something of a family cannot be said in a template."""
+
+    exit_code = 1
+
+
+def _print_template(model: str) -> None:
+    from stream_sidecar.dialects.family_templates import NotSaidError, family_template
+
+    try:
+        found = family_template(profile_of(model, None))
+    except NotSaidError as reason:
+        raise _NotSaid(f"no template can say how {model} writes: {reason}") from None
+    text = json.dumps(found.template, ensure_ascii=False, indent=2)
+    Terminal().body(f"{text}\n")
+    if found.unsaid:
+        raise _NotSaid(f"the template does not say {'; '.join(found.unsaid)}")
 
 
 def _profile(model: str) -> Profile:

@@ -311,10 +311,14 @@ class _Tags:
     strips: tuple[Callable[[str], bool], ...] = ()
     merges: bool = False
 
-    def value(self, cursor: Cursor) -> Reading[Extent]:
+    def value(self, cursor: Cursor, *follows: str) -> Reading[Extent]:
+        """Reads a value up to a tail behind which one of ``follows`` stands."""
         start = cursor.position
-        (_, end), _ = yield from _found(cursor, self.tail.heads, self.tail.read)
-        return start, end
+        while True:
+            (_, end), _ = yield from _found(cursor, self.tail.heads, self.tail.read)
+            yield from cursor.space()
+            if (yield from cursor.ahead(*follows)) or not (yield from cursor.peek()):
+                return start, end
 
     def text(self, raw: str, part: Extent) -> str:
         start, end = part
@@ -403,9 +407,9 @@ class _CallField:
 
     def cut(self, scope: dict[str, Any], start: int) -> Callable[[str], Calls]:
         """Reads the calls of a body that the text's end cut off."""
-        name = self.shape.name.find(scope)
+        name, id = self.shape.name.find(scope), self.shape.id.find(scope)
         if isinstance(name, str) and name:
-            return cut_part(name, start)
+            return cut_part(name, start, id if isinstance(id, str) else "")
         return lambda raw: cut_calls(raw[start:], start)
 
     def call(self, scope: dict[str, Any], end: int, arguments: str = "") -> WrittenCall:
@@ -532,6 +536,7 @@ def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fo
     rule 11.8)."""
     tags = field.tags
     assert tags is not None  # it was checked
+    heads = *tags.head.heads, *field.close.heads
     parts: list[tuple[str, Extent]] = []
 
     def read(raw: str) -> Calls:
@@ -541,7 +546,7 @@ def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fo
     cursor.partial = read
     while True:
         try:
-            head = yield from _next_head(cursor, *tags.head.heads, *field.close.heads)
+            head = yield from _next_head(cursor, *heads)
         except EndedError:
             if field.close.heads:
                 raise
@@ -551,7 +556,8 @@ def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fo
                 scope.update((yield from field.close.read(cursor)))
                 break
             groups = yield from tags.head.read(cursor)
-            parts.append((groups["key"], (yield from tags.value(cursor))))
+            part = yield from tags.value(cursor, *heads, "</")
+            parts.append((groups["key"], part))
         except MismatchError:
             cursor.at += 1
     return Found(PieceKind.CALL, read)

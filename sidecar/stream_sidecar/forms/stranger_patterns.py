@@ -308,6 +308,8 @@ def _heads(items: Any, *, lead: bool = True) -> list[Head]:
             else:
                 own = _heads_of(item, lead=first)
                 more += [(text + behind, goes_on) for behind, goes_on in own]
+        if len(more) > _MOST_HEADS and all(text for text, _ in found):
+            return [(text, False) for text, _ in found]  # a part of them will do
         if len(more) > _MOST_HEADS:
             raise StrangerError("begins in too many ways")
         found = more

@@ -223,6 +223,8 @@ class InAnswer:
                 self._tail.shown.followed(buffer.pieces)
             ends = taken.kind is PieceKind.EXIT
             self._tail.remove(PieceKind.MARK if ends else taken.kind, taken.end)
+            if ends:
+                self._tail.shown.next_orphan = Orphan.NONE
         called = buffer.border and taken.kind in (PieceKind.CALL, PieceKind.RESULT)
         self._behind = PENDING if called else -1
 

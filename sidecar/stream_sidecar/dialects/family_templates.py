@@ -1,0 +1,290 @@
+"""What is known of a family, written as a response template for others to read.
+
+`family_template` gives the template of a model's profile: its reasoning from the table
+of dialects, its calls from `_CALLS`. Not everything can be said in a template: a form
+without a marker, a value that says its type, several calls that nothing divides.
+`NotSaidError` tells what of a family that is. Example: Mistral's ``[TOOL_CALLS]f{..}``
+has no end, so that a second call would be part of the first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from stream_sidecar.dialects.profiles import Profile
+
+
+class NotSaidError(ValueError):
+    """It cannot be said in a response template; the message says what, and why."""
+
+
+def _named(open: str, close: str, **more: Any) -> dict[str, Any]:
+    """Calls whose name stands in what opens them; the body is the arguments."""
+    shape = {"name": "{name}", "arguments": "{content}"}
+    return _calls({"open_pattern": open}, close, shape, **more)
+
+
+def _listed(
+    open: str,
+    close: str,
+    name: str = "name",
+    arguments: str = "arguments",
+    id: str = "",
+) -> dict[str, Any]:
+    """A list of calls in JSON."""
+    shape = {"name": f"{{{name}}}", "arguments": f"{{{arguments}}}"}
+    return _calls({"open": open}, close, shape, id, transform_each=True)
+
+
+def _whole(open: str, close: str) -> dict[str, Any]:
+    """An object that is a call as it stands."""
+    return _calls({"open": open}, close, "{content}")
+
+
+def _calls(
+    open: dict[str, Any], close: str, shape: Any, id: str = "", **more: Any
+) -> dict[str, Any]:
+    side = "close_pattern" if "(?:" in close else "close"
+    transform = {"type": "function", "function": shape}
+    return {
+        **open,
+        **({side: close} if close else {}),
+        "repeats": True,
+        "content": "json",
+        **more,
+        "transform": {"id": id, **transform} if id else transform,
+    }
+
+
+def _tagged(pattern: str) -> dict[str, Any]:
+    """A body of tags, whose values have the types of the tool's schema."""
+    return {"content": "xml-inline", "content_args": {"tag_pattern": pattern}}
+
+
+def _marked(mark: str) -> dict[str, Any]:
+    """A body with bare keys, whose strings stand between marks."""
+    args = {"unquoted_keys": True, "string_delims": [[mark, mark]]}
+    return {"content_args": args}
+
+
+_WORD = r"(?P<name>[\w.:/-]+)"
+_PARAMETER = r"<parameter=(?P<key>[^<>\n]+)>\n?(?P<value>.*?)\n?</parameter>"
+_ARGUMENT = (
+    r"<arg_key>(?P<key>[^<>]+)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>"
+)
+_INVOKED = r'<parameter name="(?P<key>[^"<>]+)">(?P<value>.*?)</parameter>'
+
+_INKLING = r"(?:<\|message_model\|>)?[^<]*"
+
+_CALLS: dict[str, dict[str, Any]] = {
+    "hermes": _whole("<tool_call>", "</tool_call>"),
+    "nemotron-json": _listed("<TOOLCALL>", "</TOOLCALL>"),
+    "jamba": _listed("<tool_calls>", "</tool_calls>"),
+    "hunyuan": _listed("<tool_calls>", "</tool_calls>"),
+    "apriel": _listed("<tool_calls>", "</tool_calls>"),
+    "granite": _listed("<|tool_call|>", ""),
+    "phi4-json": _listed("<|tool_call|>", "<|/tool_call|>"),
+    "cohere": _listed(
+        "<|START_ACTION|>",
+        "<|END_ACTION|>",
+        "tool_name",
+        "parameters",
+        "{tool_call_id}",
+    ),
+    "longcat": _whole("<longcat_tool_call>", "</longcat_tool_call>"),
+    "dots": _whole("<dots_function_call>", "</dots_function_call>"),
+    "gigachat": _whole("<|function_call|>", ""),
+    "internlm2": _calls(
+        {"open_pattern": r"<\|action_start\|>\s*<\|(?:plugin|interpreter)\|>"},
+        "<|action_end|>",
+        {"name": "{content.name}", "arguments": "{content.parameters}"},
+    ),
+    "inkling": _calls(
+        {"open_pattern": rf"{_INKLING}<\|content_invoke_tool_json\|>"},
+        "<|end_message|>",
+        {"name": "{content.name}", "arguments": "{content.args}"},
+    ),
+    "lfm2": {
+        **_listed("<|tool_call_start|>", "<|tool_call_end|>"),
+        "content": "python-call-list",
+    },
+    "qwen3-xml": _named(
+        rf"(?:<tool_call>\s*)?<function={_WORD}>",
+        r"</function>(?:\s*</tool_call>)?|</tool_call>",
+        **_tagged(_PARAMETER),
+    ),
+    "seed-oss": _named(
+        rf"<seed:tool_call>\s*<function={_WORD}>",
+        r"(?:</function>\s*)?</seed:tool_call>",
+        **_tagged(_PARAMETER),
+    ),
+    "glm": _named(rf"<tool_call>\s*{_WORD}", "</tool_call>", **_tagged(_ARGUMENT)),
+    "minimax-m2": _named(
+        rf'(?:<minimax:tool_call>\s*)?<invoke name="{_WORD}">',
+        r"</invoke>(?:\s*</minimax:tool_call>)?",
+        **_tagged(_INVOKED),
+    ),
+    "anthropic-xml": _named(
+        rf'(?:<function_calls>\s*)?<invoke name="{_WORD}">',
+        r"</invoke>(?:\s*</function_calls>)?",
+        **_tagged(_INVOKED),
+    ),
+    "kimi-k2": _named(
+        r"(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_begin\|>\s*"
+        r"(?P<id>(?:functions\.)?(?P<name>[\w.-]+)(?::\d+)?)"
+        r"\s*<\|tool_call_argument_begin\|>",
+        r"<\|tool_call_end\|>(?:\s*<\|tool_calls_section_end\|>)?",
+        id="{id}",
+    ),
+    "deepseek-v31": _named(
+        r"(?:<｜tool▁calls▁begin｜>)?<｜tool▁call▁begin｜>(?P<name>[\w.-]+)<｜tool▁sep｜>",
+        r"<｜tool▁call▁end｜>(?:<｜tool▁calls▁end｜>)?",
+    ),
+    "deepseek-v3": _named(
+        r"(?:<｜tool▁calls▁begin｜>)?<｜tool▁call▁begin｜>function<｜tool▁sep｜>"
+        r"(?P<name>[\w.-]+)\s*```json\n",
+        r"```\s*<｜tool▁call▁end｜>(?:<｜tool▁calls▁end｜>)?",
+    ),
+    "solar": _named(
+        r"(?:<\|tool_calls\|>)?<\|tool_call:begin\|>(?P<id>[^\s<>]*)"
+        rf"<\|tool_call:name\|>{_WORD}<\|tool_call:args\|>",
+        r"<\|tool_call:end\|>(?:<\|calls\|>)?",
+        id="{id}",
+    ),
+    "harmony": _named(
+        r"<\|channel\|>commentary to=functions\.(?P<name>[\w.-]+).*?<\|message\|>",
+        "<|call|>",
+    ),
+    "gemma4": _named(
+        r"<\|tool_call>call:(?P<name>[\w.-]+)", "<tool_call|>", **_marked('<|"|>')
+    ),
+    "functiongemma": _named(
+        r"<start_function_call>call:(?P<name>[\w.-]+)",
+        "<end_function_call>",
+        **_marked("<escape>"),
+    ),
+}
+"""A family: its field ``tool_calls``."""
+
+_UNSAID = {
+    "mistral": "nothing ends a call, so that the next would be part of it",
+    "deepseek-dsml": "an attribute of each parameter says whether it is a string",
+    "kimi-k3": "an attribute of each argument says its type",
+    "apertus": "the name of a call is the key of its arguments",
+    "minimax-m1": "several objects stand between one pair of tags",
+    "minimax-m3": "the name of a parameter is that of its tags, which may nest",
+    "olmo3": "calls in Python stand there without a list around them",
+    "pythonic": "nothing opens a call but its own bracket",
+    "llama3-json": "nothing opens a call but its own bracket",
+    "tool-code": "calls in Python stand in a fence",
+    "gemini-call": "nothing opens a call but its own name",
+    "functionary": "the next call alone ends one",
+    "sarashina": "a call is a dictionary of Python's",
+}
+"""Why the calls of a family cannot be said."""
+
+_ANSWERS: dict[str, dict[str, Any]] = {
+    "cohere": {"open": "<|START_RESPONSE|>", "close": "<|END_RESPONSE|>"},
+    "harmony": {
+        "open": "<|channel|>final<|message|>",
+        "close": ["<|end|>", "<|return|>"],
+    },
+    "inkling": {
+        "open_pattern": rf"{_INKLING}<\|content_text\|>",
+        "close": "<|end_message|>",
+    },
+}
+"""A family: what is around its answers."""
+
+_THOUGHTS: dict[str, dict[str, Any]] = {
+    "harmony": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
+    "inkling": {
+        "open_pattern": rf"{_INKLING}<\|content_thinking\|>",
+        "close": "<|end_message|>",
+    },
+    "gemma4": {"open": "<|channel>thought\n", "close": "<channel|>"},
+    "kimi-k2": {"open": "<think>", "close": "</think>"},
+    "solar": {"open": "<|think:start|>", "close": "<|think:end|>"},
+}
+"""A family whose reasoning is no pair of its row: with a header, or one of several."""
+
+_CHAT_ML = ("<|im_start|>assistant\n", "<|im_end|>")
+_BORDERS: dict[str, tuple[str | list[str], str]] = {
+    **dict.fromkeys(("hermes", "qwen3-xml", "lfm2", "internlm2"), _CHAT_ML),
+    "granite": ("<|start_of_role|>assistant<|end_of_role|>", "<|end_of_text|>"),
+    "cohere": ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>"),
+    "glm": ("<|assistant|>", "<|observation|>"),
+    "kimi-k2": ("<|im_assistant|>assistant<|im_middle|>", "<|im_end|>"),
+    **dict.fromkeys(
+        ("deepseek-v3", "deepseek-v31"), ("<｜Assistant｜>", "<｜end▁of▁sentence｜>")
+    ),
+    "minimax-m2": ("]~b]ai\n", "[e~["),
+    "seed-oss": ("<seed:bos>assistant\n", "<seed:eos>"),
+    "harmony": ("<|start|>assistant", "<|return|>"),
+    "gemma4": (["<|turn>model\n", "<tool_response|>"], "<turn|>"),
+    "functiongemma": ("<start_of_turn>model\n", "<end_of_turn>"),
+    "inkling": ("<|message_model|>", "<|content_model_end_sampling|>"),
+    "solar": ("<|begin|>assistant", "<|end|>"),
+    "nemotron-json": ("<SPECIAL_11>Assistant\n", "<SPECIAL_12>"),
+    "phi4-json": ("<|assistant|>", "<|end|>"),
+}
+"""A family: what begins its turn in a prompt, and what ends it; others are ChatML's."""
+
+
+@frozen
+class FamilyTemplate:
+    """``template``, and what of the family it does not say."""
+
+    template: dict[str, Any]
+    unsaid: tuple[str, ...] = ()
+
+
+def family_template(profile: Profile) -> FamilyTemplate:
+    """The template of the first family of ``profile`` that can be said."""
+    families = [name for name in profile.dialects if name in DIALECTS]
+    unsaid = [
+        f"{name}: {_UNSAID.get(name, 'its calls are not written here so')}"
+        for name in families
+        if name not in _CALLS and _has_calls(name)
+    ]
+    thinking = (name for name in families if not _has_calls(name))
+    said = next((name for name in families if name in _CALLS), next(thinking, None))
+    if said is None:
+        raise NotSaidError("; ".join(unsaid) or "how it writes is not known")
+    anchor, end = _BORDERS.get(said, _CHAT_ML)
+    fields = {"thinking": _thoughts(said), "tool_calls": _CALLS.get(said)}
+    answer = {**_ANSWERS.get(said, {"close": end}), "content": "text"}
+    return FamilyTemplate(
+        {
+            "defaults": {"role": "assistant"},
+            "start_anchor": anchor,
+            "fields": {
+                **{name: each for name, each in fields.items() if each},
+                "content": answer,
+            },
+        },
+        (*unsaid, *_others(said, families)),
+    )
+
+
+def _has_calls(name: str) -> bool:
+    return any(form.may_be_call for form in DIALECTS[name].forms)
+
+
+def _thoughts(name: str) -> dict[str, Any]:
+    """Reasoning between the delimiters of the family's first pair."""
+    known = _THOUGHTS.get(name)
+    pairs = [pair for pair in DIALECTS[name].pairs if pair[0]]
+    if known is None and pairs:
+        known = dict(zip(("open", "close"), pairs[0], strict=True))
+    return {**known, "content": "text"} if known else {}
+
+
+def _others(said: str, families: list[str]) -> list[str]:
+    """Families beside the one that is said."""
+    more = [name for name in families if name in _CALLS and name != said]
+    return [f"{name}: a template has one form of calls" for name in more]
