@@ -263,7 +263,7 @@ def test_any_text_by_any_template(template: dict[str, Any], text: str) -> None:
 
 
 @pytest.mark.thorough
-@settings(_QUICK, max_examples=2000)
+@settings(_QUICK, max_examples=400)
 @given(_templates(), _TEXTS)
 def test_many_texts_by_any_template(template: dict[str, Any], text: str) -> None:
     _check_any(template, text)
@@ -278,7 +278,7 @@ def _check_any(template: dict[str, Any], text: str) -> None:
 
 
 @pytest.mark.thorough
-@settings(_QUICK, max_examples=500)
+@settings(_QUICK, max_examples=200)
 @given(st.sampled_from(FAMILIES), st.data())
 def test_pieces_of_a_familys_texts(family: str, data: st.DataObject) -> None:
     """Texts of a family, torn and put together in another way."""

@@ -193,9 +193,11 @@ def _assert_clean(message: Message, params: Params) -> None:
 
 
 def _delimiters_in(template: Params) -> list[str]:
-    """The literals around reasoning in a response template."""
+    """The literals around reasoning in a response template, where both are that."""
     thinking = template.get("fields", {}).get("thinking", {})
-    given = [thinking.get(side, []) for side in ("open", "close")]
+    if not {"open", "close"} <= thinking.keys():
+        return []
+    given = [thinking[side] for side in ("open", "close")]
     found = [each for one in given for each in ([one] if isinstance(one, str) else one)]
     return [each.strip() for each in found]
 

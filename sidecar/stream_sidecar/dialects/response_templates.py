@@ -519,15 +519,14 @@ def _json(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[F
 def _quoted(text: str, delimiters: Any) -> str:
     """``text`` with its strings between quotes."""
     for opener, closer in delimiters:
-        found, rest = [], text
-        while closer in rest:
-            before, begins, behind = rest.partition(opener)
-            string, ends, behind = behind.partition(closer)
-            if not (begins and ends):
+        found, at = [], 0
+        while (begin := text.find(opener, at)) >= 0:
+            end = text.find(closer, begin + len(opener))
+            if end < 0:
                 break
-            found += [before, dumps(string)]
-            rest = behind
-        text = "".join(found) + rest
+            found += [text[at:begin], dumps(text[begin + len(opener) : end])]
+            at = end + len(closer)
+        text = "".join(found) + text[at:]
     return text
 
 
