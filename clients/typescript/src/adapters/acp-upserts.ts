@@ -3,19 +3,8 @@
 // in the editor, too. A call has one kind of update there.
 
 import type { StreamEvent } from "../stream/events.js";
-import type { SessionUpdate } from "./acp.js";
+import type { SessionUpdate, SessionUpdateV2 } from "./acp-updates.js";
 import type { TurnEnd } from "./turn.js";
-
-interface Whole {
-  messageId: string;
-  content: { type: "text"; text: string }[];
-}
-
-/** The updates of version 2 that the adapter makes: a subset of its own SessionUpdate. */
-export type SessionUpdateV2 =
-  | Exclude<SessionUpdate, { sessionUpdate: "tool_call" }>
-  | ({ sessionUpdate: "agent_message" } & Whole)
-  | ({ sessionUpdate: "agent_thought" } & Whole);
 
 type Channel = "agent_message" | "agent_thought";
 

@@ -1,49 +1,16 @@
 // Events of a stream as `session/update`s of the Agent Client Protocol, version 1, or 2 if
-// that is asked for, as protocol.md, "Agent Client Protocol", tells. Makes the updates itself and imports
-// nothing of the SDK. What is `pending` when the turn has ended is to be run by the agent,
+// that is asked for, as clients/README.md, "Agent Client Protocol", tells. Makes the updates
+// itself and imports nothing of the SDK. What is `pending` when the turn has ended is to be run by the agent,
 // or runs at the provider's; every other call has failed, and its `_meta` says why.
 
 import type { StreamEvent } from "../stream/events.js";
 import type { Finish, Retract, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
-import { locationsOf, type Location } from "./acp-locations.js";
-import { Upserts, type SessionUpdateV2 } from "./acp-upserts.js";
+import { locationsOf } from "./acp-locations.js";
+import type { Call, ClaimMeta, SessionUpdate, SessionUpdateV2, ToolKind } from "./acp-updates.js";
+import { Upserts } from "./acp-upserts.js";
 import { isFailed, isOfServer, objection, objectionOfEnd, turn, type TurnEnd } from "./turn.js";
 
-export type { SessionUpdateV2 } from "./acp-upserts.js";
-
-export type ToolKind =
-  "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
-
-/** Marks a call that is not run, whatever its status is made to be. */
-type ClaimMeta = {
-  streamSidecar: { claim: true; reason: string; origin?: string; declared?: boolean };
-};
-
-interface Call {
-  toolCallId: string;
-  _meta?: ClaimMeta;
-  title?: string;
-  name?: string;
-  kind?: ToolKind;
-  status?: "pending" | "in_progress" | "completed" | "failed";
-  rawInput?: unknown;
-  rawOutput?: unknown;
-  locations?: Location[];
-  content?: { type: "content"; content: { type: "text"; text: string } }[];
-}
-
-interface Chunk {
-  content: { type: "text"; text: string };
-  messageId: string;
-}
-
-/** The updates that the adapter makes: a subset of the protocol's own SessionUpdate. */
-export type SessionUpdate =
-  | ({ sessionUpdate: "agent_message_chunk" } & Chunk)
-  | ({ sessionUpdate: "agent_thought_chunk" } & Chunk)
-  | ({ sessionUpdate: "tool_call" } & Call & { title: string })
-  | ({ sessionUpdate: "tool_call_update" } & Call)
-  | { sessionUpdate: "usage_update"; used: number; size: number };
+export type { SessionUpdate, SessionUpdateV2, ToolKind } from "./acp-updates.js";
 
 export type StopReason = "end_turn" | "max_tokens" | "refusal" | "cancelled";
 
