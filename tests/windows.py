@@ -91,10 +91,14 @@ def _told(outcomes: dict[str, Outcome], minutes: float) -> int:
         print(row(name, passed, skipped, len(failed), len(lacks)))
     lacks = [name for each in outcomes.values() for name in each.lacks]
     failed = [name for each in outcomes.values() for name in each.failed]
-    print("\n".join(f"Wine lacks {lacking()[name]}: {name}" for name in lacks))
-    print("\n".join(f"failed: {name}" for name in failed))
     said = "something failed" if failed else "nothing failed but for what Wine lacks"
-    print(f"{said}, after {minutes:.0f} minutes", flush=True)
+    print(
+        *(f"Wine lacks {lacking()[name]}: {name}" for name in lacks),
+        *(f"failed: {name}" for name in failed),
+        f"{said}, after {minutes:.0f} minutes",
+        sep="\n",
+        flush=True,
+    )
     return int(bool(failed))
 
 
@@ -110,8 +114,8 @@ def _set_up(own: Path) -> None:
     print("setting Windows up ...", flush=True)
     HOME.mkdir(parents=True, exist_ok=True)
     if not all(map(shutil.which, ("wine", f"{BINUTILS}ld"))):
-        debian = ("apt-get", "install", "-y", "-q", "--no-install-recommends")
-        _quiet(*debian, *DEBIAN)
+        _quiet("apt-get", "update", "-q")
+        _quiet("apt-get", "install", "-y", "-q", "--no-install-recommends", *DEBIAN)
     _fetch_cpython()
     _make_libraries()
     _install(own)
