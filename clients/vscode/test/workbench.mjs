@@ -152,6 +152,7 @@ const STEPS = {
   },
 
   async "one is fixed, and the fix undone"() {
+    await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await page.mouse.click(...(await pointAt("asks")));
     await page.keyboard.press("Control+.");
     const fix = page.locator(".action-widget .monaco-list-row").filter({ hasText: "Delete the reasoning" }).first();
@@ -176,6 +177,7 @@ const STEPS = {
   async "a kind of findings is never shown again, until the setting says so"() {
     const settings = at("data", "User", "settings.json");
     const before = readFileSync(settings, "utf8");
+    await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await page.mouse.click(...(await pointAt("asks")));
     await page.keyboard.press("Control+.");
     const menu = page.locator(".action-widget .monaco-list-row");
