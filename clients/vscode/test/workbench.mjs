@@ -70,6 +70,8 @@ async function writeSettings(values) {
   const text = JSON.stringify(values);
   await page.keyboard.press("Control+A");
   await page.keyboard.insertText(text);
+  await page.keyboard.press("Control+Shift+End"); // what the editor has closed by itself
+  await page.keyboard.press("Delete");
   await page.keyboard.press("Control+S");
   const file = at("data", "User", "settings.json");
   await until(
@@ -82,6 +84,21 @@ async function writeSettings(values) {
     .filter({ hasText: "workbench.startupEditor" })
     .first()
     .waitFor({ state: "detached" });
+}
+
+/** A row of the menu of fixes at the cursor, which closes when the window draws something anew. */
+async function fixAtCursor(title) {
+  const fix = page.locator(".action-widget .monaco-list-row").filter({ hasText: title }).first();
+  for (let tries = 0; ; tries += 1) {
+    await page.keyboard.press("Control+.");
+    try {
+      await fix.waitFor({ timeout: 5_000 });
+      return fix;
+    } catch (error) {
+      await page.keyboard.press("Escape");
+      if (tries === 12) throw error;
+    }
+  }
 }
 
 const squiggles = () => page.locator(".squiggly-warning");
@@ -154,9 +171,7 @@ const STEPS = {
   async "one is fixed, and the fix undone"() {
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await page.mouse.click(...(await pointAt("asks")));
-    await page.keyboard.press("Control+.");
-    const fix = page.locator(".action-widget .monaco-list-row").filter({ hasText: "Delete the reasoning" }).first();
-    await fix.waitFor();
+    const fix = await fixAtCursor("Delete the reasoning");
     await picture("quick-fix");
     await fix.click();
     const text = await save("session.jsonl");
@@ -179,9 +194,7 @@ const STEPS = {
     const before = readFileSync(settings, "utf8");
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await page.mouse.click(...(await pointAt("asks")));
-    await page.keyboard.press("Control+.");
-    const menu = page.locator(".action-widget .monaco-list-row");
-    await menu.filter({ hasText: 'Never show "reasoning"' }).first().click();
+    await (await fixAtCursor('Never show "reasoning"')).click();
     await lens("reasoning").waitFor({ state: "detached" });
     assert.deepEqual(JSON.parse(readFileSync(settings, "utf8"))["streamSidecar.except"], ["reasoning"]);
     await writeSettings({ ...JSON.parse(before), "streamSidecar.only": ["reasoning"] });
