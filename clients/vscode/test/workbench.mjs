@@ -181,6 +181,7 @@ const STEPS = {
   },
 
   async "all are fixed, as the command line does it, and undone"() {
+    await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await command("Fix All");
     assert.equal(await save("session.jsonl"), repaired(SESSION, "session.jsonl"));
     await until(async () => (await squiggles().count()) === 0, "no squiggle");
