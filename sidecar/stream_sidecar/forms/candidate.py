@@ -348,7 +348,7 @@ class Candidate:
         """The candidate is text, and ``code`` tells why (text rule 11.5)."""
         if position > self._failed_at:
             self._failed_at, self._code = position, code
-        else:
+        elif position == self._failed_at:
             self._code = self._code or code
 
 
