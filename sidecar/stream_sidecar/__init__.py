@@ -24,7 +24,8 @@ __all__ = (
     *("ProviderError", "PushResult", "ReasoningDelta", "Reclassify", "RenderResult"),
     *("RepairResult", "Retract", "SnapshotResult", "Stream", "TextDelta", "ToolCall"),
     *("ToolCallDelta", "ToolResult", "Usage", "UsageError", "as_json", "inspect"),
-    *("normalize", "prepare", "render", "repair"),
+    *("normalize", "output_messages", "prepare", "render", "repair"),
+    "telemetry_attributes",
 )
 
 

@@ -53,7 +53,7 @@ ROOMS: dict[str, str] = {
         " parts errors events options values provider_errors dialects message wires "
         "tools stream history"
     ),
-    "api": " errors events options message protocol",
+    "api": " errors events options values message protocol",
     "transports": "values api",
     "explain": (
         " errors events options values forms dialects message wires channel stream "

@@ -5,6 +5,9 @@
 //! provider's. Every other one has failed, or has a result, and one that nobody runs says why
 //! in `_meta.streamSidecar`: `{"claim": true, "reason", "origin"?, "declared"?}`.
 
+#[cfg(feature = "acp-v2")]
+pub mod v2;
+
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     path::PathBuf,

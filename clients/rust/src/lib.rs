@@ -34,6 +34,7 @@ mod retry;
 mod sidecar;
 mod stream;
 mod supervisor;
+pub mod telemetry;
 #[cfg(feature = "acp")]
 mod turn;
 mod watching;

@@ -3,6 +3,8 @@
 
 mod support;
 
+#[cfg(feature = "acp-v2")]
+use std::collections::BTreeMap;
 use std::{
     collections::HashMap,
     fs,
@@ -67,6 +69,46 @@ fn every_stream_is_told_as_typescript_tells_it() {
         assert_eq!(updates, row.updates, "{}", row.name);
         assert_eq!(others, row.others, "{}", row.name);
     }
+}
+
+/// What was told is taken back: what an editor shows in the end is the message's text.
+#[cfg(feature = "acp-v2")]
+#[test]
+fn in_version_2_an_editor_shows_the_text_of_the_message() {
+    let sidecar = builder().build();
+    let mut taken_back = 0;
+    let own = rows().into_iter().filter(|row| row.options.is_none());
+    let own = own.filter_map(|row| Some((row.params?, row.chunks?)));
+    let recorded = recordings().into_iter().map(|it| (it.options, it.chunks));
+    for (params, chunks) in own.chain(recorded) {
+        let (updates, closed) = block_on(async {
+            let source = stream::iter(chunks.into_iter().map(Chunk::from));
+            let pipe = sidecar.open(params).await.unwrap().pipe(source);
+            let mut told = acp::v2::session_updates(pipe, SessionUpdateOptions::new("s"));
+            let mut updates = Vec::new();
+            while let Some(update) = told.next().await {
+                updates.push(serde_json::to_value(update.unwrap()).unwrap());
+            }
+            (updates, told.into_closed().unwrap())
+        });
+        let mut shown: BTreeMap<i64, String> = BTreeMap::new();
+        for update in &updates {
+            let block = update["messageId"].as_str().map(|it| it[2..].parse().unwrap());
+            let text = shown.entry(block.unwrap_or(-1)).or_default();
+            match update["sessionUpdate"].as_str().unwrap() {
+                "agent_message_chunk" => *text += update["content"]["text"].as_str().unwrap(),
+                "agent_message" => {
+                    taken_back += 1;
+                    update["content"][0]["text"].as_str().unwrap_or_default().clone_into(text);
+                }
+                "tool_call" => panic!("version 2 has no such update"),
+                _ => {}
+            }
+        }
+        let shown: String = shown.into_values().collect();
+        assert_eq!(shown, closed.message.text.unwrap_or_default());
+    }
+    assert!(taken_back > 0, "it is tried");
 }
 
 /// The updates, chunks behind each other of one message as one, and what has no update.

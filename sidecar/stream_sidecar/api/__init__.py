@@ -14,6 +14,7 @@ from stream_sidecar.api.calls import (
     repair,
 )
 from stream_sidecar.api.stream import Stream
+from stream_sidecar.api.telemetry import output_messages, telemetry_attributes
 from stream_sidecar.errors import UsageError
 from stream_sidecar.events import (
     BlockEnd,
@@ -74,7 +75,9 @@ __all__ = [
     "as_json",
     "inspect",
     "normalize",
+    "output_messages",
     "prepare",
     "render",
     "repair",
+    "telemetry_attributes",
 ]

@@ -1,0 +1,92 @@
+"""What OpenTelemetry is told of a response. The table is for the other clients, too."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from goldens import assert_golden
+from places import TESTS
+from recordings import PATHS, Recording, own
+
+from stream_sidecar import Stream, as_json, output_messages, telemetry_attributes
+
+TABLE = TESTS / "data" / "telemetry.jsonl"
+LEAK = {
+    "model": "m",
+    "choices": [
+        {
+            "index": 0,
+            "message": {
+                "content": '{"success": true, "result": 1}<think>Hm.</think>Four.\n'
+                '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+            },
+            "finish_reason": "stop",
+        }
+    ],
+}
+TOLD = (
+    *("openai-chat/openai-two-choices", "openai-responses/openai-server-tools"),
+    *("openai-responses/client-tools", "anthropic/results-of-servers"),
+    *("gemini/leaked-tags", "gemini/blocked-prompt", "gemini/cut-off"),
+)
+
+
+@cache
+def recorded() -> dict[str, Recording]:
+    known = {each.name: each for each in map(own, PATHS)}
+    options = {"wire": "openai-chat", "model": "qwen3", "tools": [{"name": "f"}]}
+    return {**known, "a leak": Recording("a leak", options, [LEAK], {})}
+
+
+def closed(name: str) -> Any:
+    recording = recorded()[name]
+    stream = Stream(**recording.params)
+    for chunk in recording.chunks:
+        stream.push(chunk)
+    return stream.close()
+
+
+@pytest.mark.golden
+def test_what_is_told_of_a_response() -> None:
+    lines = []
+    for name in ("a leak", *TOLD):
+        result = closed(name)
+        told = telemetry_attributes(result, time_to_first_chunk=0.25, content=True)
+        told["gen_ai.output.messages"] = json.loads(told["gen_ai.output.messages"])
+        assert told["gen_ai.output.messages"] == output_messages(result.message)
+        result = {"message": as_json(result.message), "stats": as_json(result.stats)}
+        row = {"name": name, "closed": result, "attributes": told}
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    assert_golden(TABLE, "".join(lines))
+
+
+def test_what_was_said_is_told_only_where_it_is_asked_for() -> None:
+    told = telemetry_attributes(closed("a leak"))
+    assert told == {
+        "gen_ai.response.model": "m",
+        "gen_ai.response.finish_reasons": ["stop"],
+        "stream_sidecar.delimiters_stripped": told[
+            "stream_sidecar.delimiters_stripped"
+        ],
+        "stream_sidecar.reasoning_extracted": 1,
+        "stream_sidecar.tool_results_stripped": 1,
+        "stream_sidecar.tool_calls_from_text": 1,
+        "stream_sidecar.malformed_chunks": 0,
+    }
+
+
+def test_messages_are_what_the_conventions_say() -> None:
+    """Of every recording, by the types of OpenTelemetry's own package."""
+    none = "no types of standards (pip install --group standards)"
+    types = pytest.importorskip("opentelemetry.util.genai.types", reason=none)
+    pydantic = pytest.importorskip("pydantic", reason=none)
+    adapter = pydantic.TypeAdapter(list[types.OutputMessage])
+    kinds = set()
+    for name in recorded():
+        for message in adapter.validate_python(output_messages(closed(name).message)):
+            kinds |= {*map(type, message.parts)}
+    assert types.GenericPart not in kinds  # which anything is
+    assert len(kinds) == 5
