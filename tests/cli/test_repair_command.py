@@ -403,7 +403,7 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     nothing = repair("codex", tmp_path, HOME=str(home), CODEX_HOME=str(home))
     assert nothing.exit_code == 2
     place = home / "sessions" / "**" / "*.jsonl"
-    assert f"nothing at {place}, nor at 3 more (--list codex)" in nothing.output
+    assert f"nothing at {place}, nor at 4 more (--list codex)" in nothing.output
     assert "nothing at .crush" not in repair("crush").output
     assert "2 files, 1 message" in nothing.output
 

@@ -126,8 +126,7 @@ def test_what_is_declared_is_what_the_code_has() -> None:
     commands = {each["command"] for each in CONTRIBUTES["commands"]}
     named = set(re.findall(r'"(streamSidecar\.\w+)"', code))
     contexts = {"streamSidecar.leaks", "streamSidecar.inBrowser"}
-    of_a_lens = "streamSidecar.showFixes"
-    assert named - commands == {"streamSidecar.sessions", of_a_lens, *contexts}
+    assert named - commands == {"streamSidecar.sessions", *contexts}
     assert commands <= named
     settings = set(CONTRIBUTES["configuration"]["properties"])
     used = {f"streamSidecar.{name}" for name in re.findall(r'>\("(\w+)", ', code)}

@@ -97,7 +97,7 @@ def test_patterns_end_as_their_formats_do() -> None:
         for _, place in agent.places:
             assert not place.endswith("*")
             assert place.rpartition(".")[2] in {
-                *("json", "jsonl", "zst", "db", "vscdb", "md"),
+                *("json", "jsonl", "zst", "db", "sqlite", "vscdb", "md"),
             }
 
 

@@ -242,7 +242,7 @@ def test_dry_run_changes_nothing(session: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "<think>Hm.</think>" in result.output
     assert f"{session}:2 /message/content reasoning" in result.output
-    assert "would change" in result.output
+    assert "1 of 2 messages. Take out: --write" in result.output
     assert "1 not JSON" in result.output
     assert session.read_bytes() == before
     assert inside(session.parent) == [session]
@@ -365,8 +365,8 @@ def test_models_are_counted(tmp_path: Path) -> None:
 
     lines = [line.split() for line in run(path).output.splitlines()]
 
-    assert ["p", "m", "1", "1", "1", "reasoning"] in lines
-    assert ["-", "n", "1", "0"] in lines
+    assert ["m", "1", "1", "1", "p"] in lines
+    assert ["n", "1", "0", "-"] in lines
 
 
 def test_text_of_files_does_not_steer_the_terminal(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NewType, TypeVar
 
 from attrs import evolve, fields, has
 
-from stream_sidecar.dialects.response_templates import TemplateError, template_of
 from stream_sidecar.options import (
     EchoPolicy,
     Limits,
@@ -143,6 +142,9 @@ def _tool(value: Any) -> Any:
 
 def _read_template(value: Any, _kind: Any) -> Any:
     """The template as it is: what cannot be read of it is the host's mistake."""
+    # the handshake needs no dialects, which are a quarter of the start
+    from stream_sidecar.dialects.response_templates import TemplateError, template_of
+
     try:
         template_of(value)
     except TemplateError as error:
