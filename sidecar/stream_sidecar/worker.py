@@ -106,8 +106,8 @@ class _LspHere:
     def submit(self, message: dict[str, Any]) -> None:
         self._loop.call_soon(self._receiver.receive, message)
 
-    def wait_until_ready(self) -> None:
-        """It is, since it was made."""
+    def turn(self, told: Callable[[], None]) -> None:
+        self._loop.call_soon(told)
 
     def cancel(self, message_id: Id) -> None:
         self._cancelled.add(message_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import memory_host
 import pytest
@@ -227,10 +228,15 @@ def test_lsp_requests_at_the_end(host):
 
 
 class SlowLsp(FakeLsp):
-    """Answers when it is waited for, as one that is still being imported."""
+    """Comes to what it was given late, as one that is still being imported, or in a
+    process that gets no processor time."""
 
-    def wait_until_ready(self):
+    def turn(self, told):
+        threading.Thread(target=self._late, args=[told]).start()
+
+    def _late(self, told):
         self.connection.answer(self.submitted[-1]["id"], "late")
+        told()
 
 
 def test_patience_begins_when_the_lsp_side_is_ready(host, monkeypatch):

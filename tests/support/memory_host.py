@@ -28,8 +28,9 @@ class FakeLsp:
     def cancel(self, message_id: Any) -> None:
         self.cancelled.append(message_id)
 
-    def wait_until_ready(self) -> None:
+    def turn(self, told: Any) -> None:
         """It answers when the test does."""
+        told()
 
 
 class MemoryHost:

@@ -55,7 +55,6 @@ from stream_sidecar.forms.stranger_patterns import (
     may_lack,
     parsed,
 )
-from stream_sidecar.patterns import tokens
 from stream_sidecar.records import define, evolve, field, frozen
 from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.values.pythonic import CallScanner
@@ -68,6 +67,8 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.form import Tier
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
     from stream_sidecar.forms.literals import Pair
+
+tokens = patterns.tokens
 
 NAME = "response-template"
 """The name of the dialect that a template is."""

@@ -35,7 +35,6 @@ class LspThread:
         self._lock = threading.Lock()
         self._jobs: list[_Job] = [lambda lsp: lsp.begin(initialize_params)]
         self._running: tuple[asyncio.AbstractEventLoop, Receiver] | None = None
-        self._ready = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
     def submit(self, message: dict[str, Any]) -> None:
@@ -45,9 +44,9 @@ class LspThread:
         self.cancelled.add(message_id)
         self._do(lambda lsp: lsp.cancel(message_id))
 
-    def wait_until_ready(self) -> None:
-        """The import takes long on a slow machine, and what waits for it was read."""
-        self._ready.wait()
+    def turn(self, told: Callable[[], None]) -> None:
+        """Calls ``told`` when all that was submitted before has had its turn."""
+        self._do(lambda _: told())
 
     def _do(self, job: _Job) -> None:
         with self._lock:
@@ -66,5 +65,4 @@ class LspThread:
             self._running = loop, lsp
             for job in self._jobs:
                 loop.call_soon(job, lsp)
-        self._ready.set()
         loop.run_forever()

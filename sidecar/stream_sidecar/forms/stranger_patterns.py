@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.grammar import EndedError
-from stream_sidecar.patterns import tokens
 from stream_sidecar.records import define, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from stream_sidecar.forms.grammar import Cursor, Reading
+
+tokens = patterns.tokens
 
 LONGEST_RUN = 256
 """Code points of an unbounded repeat."""
@@ -44,7 +45,12 @@ Head: TypeAlias = tuple[str, bool]
 """What a match may begin with, and whether that is all of it."""
 
 _REPEATS = (tokens.MAX_REPEAT, tokens.MIN_REPEAT)
-_CHARACTERS = (tokens.LITERAL, tokens.NOT_LITERAL, tokens.IN, tokens.ANY)
+_CHARACTERS = (
+    tokens.LITERAL,
+    tokens.NOT_LITERAL,
+    tokens.IN,
+    tokens.ANY,
+)
 _START = (tokens.AT_BEGINNING, tokens.AT_BEGINNING_STRING)
 _END = (tokens.AT_END, tokens.AT_END_STRING)
 _USUAL_FLAGS = 16 | 32
@@ -56,7 +62,10 @@ _CATEGORIES: dict[Any, tuple[Callable[[str], bool], bool]] = {
     tokens.CATEGORY_SPACE: (str.isspace, True),
     tokens.CATEGORY_NOT_SPACE: (str.isspace, False),
     tokens.CATEGORY_WORD: (lambda each: each.isalnum() or each == "_", True),
-    tokens.CATEGORY_NOT_WORD: (lambda each: each.isalnum() or each == "_", False),
+    tokens.CATEGORY_NOT_WORD: (
+        lambda each: each.isalnum() or each == "_",
+        False,
+    ),
 }
 
 

@@ -66,6 +66,9 @@ _LIFECYCLE = ("initialized", "$/setTrace")
 _IDLE_SECONDS = 0.01
 """A process that works takes more processor time than this in the time of patience."""
 
+_MOST_WORK = 10.0
+"""Seconds of processor time that the last answers may take."""
+
 
 class Lsp(Protocol):
     """The LSP side; gives its answers to the connection's ``answer`` and ``refuse``."""
@@ -76,8 +79,8 @@ class Lsp(Protocol):
     def cancel(self, message_id: Id) -> None:
         """The client does not want the answer to a submitted request any more."""
 
-    def wait_until_ready(self) -> None:
-        """Waits until what was submitted can be looked at."""
+    def turn(self, told: Callable[[], None]) -> None:
+        """Calls ``told`` when all that was submitted before has had its turn."""
 
 
 class Batching(Protocol):
@@ -138,14 +141,12 @@ class Connection:
     def close(self, patience: float) -> bytes:
         """The end of input, or ``exit``: waits for what is in flight, then gives it up.
 
-        ``patience``: seconds that this process may work for it, however long that takes
-        on a busy machine, and so long it may wait for somebody else.
+        ``patience``: seconds that this process may wait for somebody else. Its own work
+        takes as long as it takes on a busy machine.
         """
         if self.exit_code is None:
             if (found := self._reader.finish()) is not None:
                 self._receive(found)
-            if self._in_flight and self._lsp is not None:
-                self._lsp.wait_until_ready()
             self._wait_for_answers(patience)
         for message_id in list(self._in_flight):
             self.refuse(message_id, CancelledError("the process is ending"))
@@ -153,11 +154,23 @@ class Connection:
 
     def _wait_for_answers(self, patience: float) -> None:
         begun = worked = time.process_time()
+        turned = self._turned()
         with self._answered:
             while not self._answered.wait_for(lambda: not self._in_flight, patience):
                 before, worked = worked, time.process_time()
-                if worked - before < _IDLE_SECONDS or worked - begun > patience:
+                is_idle = turned.is_set() and worked - before < _IDLE_SECONDS
+                if is_idle or worked - begun > _MOST_WORK:
                     return
+                turned = self._turned() if turned.is_set() else turned
+
+    def _turned(self) -> threading.Event:
+        """Is set as soon as the LSP side has come to what it was given so far."""
+        turned = threading.Event()
+        if self._lsp is None:
+            turned.set()
+        else:
+            self._lsp.turn(turned.set)
+        return turned
 
     # From the LSP side, on any thread
 

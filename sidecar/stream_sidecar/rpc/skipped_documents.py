@@ -15,7 +15,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from stream_sidecar import patterns
 from stream_sidecar.records import frozen
@@ -79,6 +78,8 @@ class SkippedDocument:
 
     @property
     def _path(self) -> Path | None:
+        from urllib.request import url2pathname  # which loads a client of HTTP, too
+
         parts = urlsplit(self.uri)
         return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
