@@ -12,7 +12,7 @@
 //   npm run workbench -- --target                     with the sidecar that came along, without Python
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundings.mjs";
 
@@ -168,10 +168,8 @@ const STEPS = {
   },
 
   async "a session that is too long for a message is underlined"() {
-    const user = JSON.stringify({ role: "user", content: "x".repeat(100_000) });
-    const long = `{"role":"assistant","content":"<think>Hm.</think>Hi"}\n${`${user}\n`.repeat(350)}`;
-    writeFileSync(at("work", "long.jsonl"), long);
     await open("long.jsonl");
+    await page.locator('.monaco-button:has-text("Open Anyway")').click();
     await until(async () => (await squiggles().count()) >= 1, "a squiggle");
     await command("View: Close All Editors");
     await open("session.jsonl");
@@ -249,6 +247,7 @@ const STEPS = {
 
   async "what is not saved is saved first, where the user agrees"() {
     const name = "home/.claude/projects/-work-shop/0be1.jsonl";
+    await row("0be1.jsonl").hover();
     await row("0be1.jsonl").locator('[aria-label="Undo the Repair"]').click();
     await row("0be1.jsonl").filter({ hasText: "1 leak" }).click();
     await row("Stray delimiter").click();

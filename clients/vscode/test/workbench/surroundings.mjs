@@ -47,6 +47,8 @@ const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=2</script>
 export const FILES = {
   "work/hostile.sse": `data: ${JSON.stringify({ choices: [{ delta: { content: HOSTILE } }] })}\n\ndata: [DONE]\n\n`,
   "work/session.jsonl": SESSION,
+  // More than a message to the server may have.
+  "work/long.jsonl": `${assistant("<think>Hm.</think>Hi")}\n${`${user("x".repeat(100_000))}\n`.repeat(350)}`,
   "home/.claude/projects/-work-login/5f0c2d1e.jsonl": [
     asked("Why does the test of the login fail?"),
     claude("<think>Short.</think>The test fails because of a blank."),
