@@ -48,6 +48,7 @@ CLIENTS = (
     "tests/house/test_client_vscode.py",
     "tests/house/test_binary.py",
     "tests/house/test_installed.py",
+    "tests/house/test_release.py",
 )
 """What takes a toolchain of its own; one behind the other, because they share it."""
 

@@ -126,6 +126,7 @@ def _add_licences(python: str, folder: Path) -> None:
     about = folder / "licences"
     for info in libraries.glob("*.dist-info"):
         texts = [each for each in info.rglob("*") if "LICEN" in each.name.upper()]
+        texts = texts or [info / "METADATA"]  # which names it
         for text in (each for each in texts if each.is_file()):
             (about / info.stem).mkdir(parents=True, exist_ok=True)
             shutil.copyfile(text, about / info.stem / text.name)

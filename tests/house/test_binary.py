@@ -16,7 +16,7 @@ import sys
 import tarfile
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from agent_stores import STORES, database
@@ -30,6 +30,9 @@ if sys.platform == "win32":
 
 sys.path.insert(0, str(ROOT / "clients" / "bundle"))
 from binary import ARCHITECTURES, TARGETS, here, wheel_platform
+
+if TYPE_CHECKING:
+    from house.conftest import Released
 
 SYSTEM, MACHINE = here()
 PLATFORM = f"{SYSTEM}-{MACHINE}"
@@ -56,23 +59,21 @@ def alone(*command: str | Path, **options: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def packed(released: Released) -> Path:
     """Everything that is published for this machine; it says what it replayed."""
-    output = tmp_path_factory.mktemp("packed") / "Größe 日本"
-    said = run(sys.executable, ROOT / "clients" / "bundle" / "binary.py", output)
     count = len([*(TESTS / "transcripts").glob("*.jsonl")])
-    assert f"{count} of {count} transcripts replayed" in said
-    return output
+    assert f"{count} of {count} transcripts replayed" in released.said
+    return released.folder
 
 
 @pytest.fixture(scope="module")
-def program(packed: Path) -> Path:
+def program(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """That of the archive, unpacked as its user would."""
     archive = packed / f"stream-sidecar-{__version__}-{TARGET}.tar.gz"
     told = archive.with_name(f"{archive.name}.sha256").read_text(encoding="utf-8")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     assert told == f"{digest}  {archive.name}\n"
-    place = packed / "unpacked"
+    place = tmp_path_factory.mktemp("unpacked") / "Größe 日本"
     with tarfile.open(archive) as opened:
         opened.extractall(place, filter="data")
     return place / "stream-sidecar" / "stream-sidecar"
@@ -127,13 +128,16 @@ def test_a_wheel_for_any_python(packed: Path, tmp_path: Path) -> None:
 
 @needs_node
 @pytest.mark.timeout(3_600)
-def test_npm_packages_in_an_empty_project(packed: Path) -> None:
+def test_npm_packages_in_an_empty_project(
+    released: Released, packed: Path, tmp_path: Path
+) -> None:
     """Every recording gives the events that the native process gave: through the
     binary, and where that is removed through WebAssembly. Without either, one error
     says what to install."""
-    prepare()
-    run("node", HOME / "scripts" / "pack.mjs", packed)
-    project = packed / "project"
+    if released.lacks:
+        prepare()
+        run("node", HOME / "scripts" / "pack.mjs", packed)
+    project = tmp_path / "Größe 日本"
     project.mkdir()
     (project / "package.json").write_text(
         '{"private": true, "type": "module"}', encoding="utf-8"

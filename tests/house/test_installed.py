@@ -5,10 +5,14 @@ see them. `projects` has the kinds; ``python3 tests/installed.py`` tries more.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from node_package import HOME, missing, npm, prepare
 from projects import KINDS, failure, install, pack
+
+if TYPE_CHECKING:
+    from house.conftest import Released
 
 LACKING = missing()
 pytestmark = [
@@ -19,7 +23,9 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def packages(released: Released, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not released.lacks:
+        return released.folder
     prepare()
     return pack(tmp_path_factory.mktemp("packages"))
 

@@ -1,6 +1,7 @@
 // Makes dist/stream-sidecar.vsix. Without an argument no sidecar is in it; with
 // --universal one that any Python 3.11 runs, and one for browsers; with --target PLATFORM
-// the self-contained one of this machine, which has to be of that platform.
+// the self-contained one of this machine, which has to be of that platform. --made FOLDER has
+// them already, and so has the client its worker's files.
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +16,12 @@ const CLIENT = "../typescript";
 const PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/clients/vscode/";
 
 const { values } = parseArgs({
-  options: { universal: { type: "boolean" }, target: { type: "string" }, out: { type: "string" } },
+  options: {
+    universal: { type: "boolean" },
+    target: { type: "string" },
+    made: { type: "string" },
+    out: { type: "string" },
+  },
 });
 const python = process.env["SIDECAR_TEST_PYTHON"] ?? "python3";
 const out = values.out ?? "dist/stream-sidecar.vsix";
@@ -62,14 +68,19 @@ function page() {
 
 /** The folder that has an interpreter in it. */
 function bringProgram() {
-  run(python, "../bundle/binary.py", scratch);
-  cpSync(join(scratch, "stream-sidecar"), join(bundled, "stream-sidecar"), { recursive: true });
+  const made = values.made ?? scratch;
+  if (!values.made) run(python, "../bundle/binary.py", made);
+  cpSync(join(made, "stream-sidecar"), join(bundled, "stream-sidecar"), { recursive: true });
 }
 
 function bringPortable() {
-  run(python, "../bundle/bundle.py", join(bundled, "stream-sidecar.pyz"));
-  mkdirSync(join(bundled, "wasm"));
-  run("npm", "run", "--silent", "--prefix", CLIENT, "build:wasm");
+  mkdirSync(join(bundled, "wasm"), { recursive: true });
+  const archive = join(bundled, "stream-sidecar.pyz");
+  if (values.made) copyFileSync(join(values.made, "stream-sidecar.pyz"), archive);
+  else {
+    run(python, "../bundle/bundle.py", archive);
+    run("npm", "run", "--silent", "--prefix", CLIENT, "build:wasm");
+  }
   for (const name of ["core.zip", "snapshot.bin.gz", "made.json"]) copy(`${CLIENT}/wasm`, name);
   for (const name of ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"]) copy("node_modules/pyodide", name);
 }
