@@ -21,7 +21,6 @@ from stream_sidecar.dialects import (
 from stream_sidecar.dialects.host_echo import host_forms
 from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT, elements_of
 from stream_sidecar.dialects.profiles import Profile, profile_of
-from stream_sidecar.dialects.response_templates import NAME, template_of
 from stream_sidecar.forms.grammar import Context
 from stream_sidecar.forms.known_results import KnownResults, known_value
 from stream_sidecar.forms.literals import Delimiters
@@ -135,6 +134,9 @@ def _spoken(options: StreamOptions) -> _Spoken:
     policy, auto = options.policy, options.policy.dialects == "auto"
     tags = policy.reasoning.tags
     if options.response_template is not None:
+        # few streams have one, and none waits for what reads it
+        from stream_sidecar.dialects.response_templates import NAME, template_of
+
         template = template_of(options.response_template)
         named = companions(() if auto else tuple(policy.dialects))
         opens = profile.starts_open or template.starts_open
