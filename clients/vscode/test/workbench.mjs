@@ -274,6 +274,17 @@ const STEPS = {
     assert.equal(readFileSync(at(name), "utf8"), `${FILES[name]}{}`);
   },
 
+  // The setting stays, so no step after it looks at sessions.
+  async "a kind of findings is never shown again"() {
+    await open("session.jsonl");
+    await until(async () => (await squiggles().count()) >= 3, "three squiggles");
+    await page.mouse.click(...(await pointAt("asks")));
+    await (await fixAtCursor('Never show "reasoning"')).click();
+    await lens("reasoning").waitFor({ state: "detached" });
+    const settings = readFileSync(at("data", "User", "settings.json"), "utf8");
+    assert.deepEqual(JSON.parse(settings)["streamSidecar.except"], ["reasoning"]);
+  },
+
   async "a stream is explained"() {
     if (hasProcesses) await command("Notifications: Clear All Notifications");
     await page.keyboard.press("Control+B");
@@ -309,17 +320,6 @@ const STEPS = {
     );
     assert.equal(await frame.locator("img, #lanes script, #lanes b").count(), 0);
     assert.match(await frame.locator("#lanes").innerText(), /<script>window\.ran/);
-  },
-
-  // The last one, because the setting stays.
-  async "a kind of findings is never shown again"() {
-    await open("session.jsonl");
-    await until(async () => (await squiggles().count()) >= 3, "three squiggles");
-    await page.mouse.click(...(await pointAt("asks")));
-    await (await fixAtCursor('Never show "reasoning"')).click();
-    await lens("reasoning").waitFor({ state: "detached" });
-    const settings = readFileSync(at("data", "User", "settings.json"), "utf8");
-    assert.deepEqual(JSON.parse(settings)["streamSidecar.except"], ["reasoning"]);
   },
 };
 

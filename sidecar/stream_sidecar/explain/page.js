@@ -230,7 +230,7 @@ function buildBlock(lane, pieces) {
   const lines = pieces.reduce((sum, piece) => sum + piece.words.split("\n").length - 1 + piece.words.length / 90, 1);
   element.style.containIntrinsicSize = `auto ${Math.round(lines * 22)}px`;
   // What is far away is read when it comes near, but for the first of each lane.
-  const block = { lane, pieces, element, changes, runs: [], isNear: lane.blocks.length < 2, isPlain: true };
+  const block = { lane, pieces, element, changes, runs: [], isNear: false, isFirst: lane.blocks.length < 2, isPlain: true };
   blocks.set(element, block);
   if (watcher) watcher.observe(element);
   else block.isNear = true;
@@ -542,7 +542,7 @@ function showStep(number) {
       const changed = countWhile(block.changes, (each) => each <= to) - countWhile(block.changes, (each) => each <= from);
       if (!changed && !isFirst) continue;
       block.element.hidden = block.changes[0] > number;
-      if (block.isNear) render(block);
+      if (block.isNear || block.isFirst) render(block);
       else plain(block);
     }
     lane.section.hidden = !lane.pieces.length || lane.pieces[0].step > number;
