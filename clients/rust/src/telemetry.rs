@@ -76,8 +76,8 @@ fn message_of(choice: &Message) -> Value {
     let blocks = choice.blocks.iter().flatten();
     let parts: Vec<Value> = blocks
         .filter_map(|block| match block {
-            Block::TextBlock(it) => said("text", &it.text),
-            Block::ReasoningBlock(it) => said("reasoning", &it.text),
+            Block::Text(it) => said("text", &it.text),
+            Block::Reasoning(it) => said("reasoning", &it.text),
             Block::ToolCall(it) => part_of_call(last_word(it).as_ref().unwrap_or(it)),
             Block::ToolResult(it) => part_of_result(it),
             _ => None,
@@ -96,7 +96,7 @@ fn said(kind: &str, text: &str) -> Option<Value> {
 
 /// A call that nobody runs is no part of the answer.
 fn part_of_call(call: &ToolCall) -> Option<Value> {
-    let input = call.input.clone().unwrap_or_else(|| call.arguments.clone().into());
+    let input = call.input.clone().map_or_else(|| call.arguments.clone().into(), Value::Object);
     let (id, name) = (&call.tool_call_id, &call.name);
     if call.executor == Executor::Server {
         let told = json!({"type": kind_of(Some(name)), "arguments": input});
