@@ -48,14 +48,18 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
   copilot: {
     label: "Copilot CLI",
-    wiring: ({ base }) => ({ env: { COPILOT_PROVIDER_BASE_URL: `${base}/v1`, COPILOT_PROVIDER_TYPE: "openai" } }),
+    wiring: ({ base, model }) => ({
+      env: {
+        ...{ COPILOT_PROVIDER_BASE_URL: `${base}/v1`, COPILOT_PROVIDER_TYPE: "openai" },
+        COPILOT_MODEL: process.env["COPILOT_MODEL"] ?? model,
+      },
+    }),
   },
   pi: {
     label: "pi",
     wiring: ({ base, model, folder }) => ({
-      args: ["--provider", "gateway", "--model", model],
-      env: { PI_CODING_AGENT_DIR: folder },
-      file: { name: "models.json", text: JSON.stringify(piModels(base, model)) },
+      args: ["--extension", join(folder, "gateway.js"), "--provider", "gateway", "--model", model],
+      file: { name: "gateway.js", text: piExtension(base, model) },
     }),
   },
   aider: { label: "aider", wiring: ({ base }) => ({ env: { OPENAI_API_BASE: `${base}/v1` } }) },
@@ -93,14 +97,24 @@ function opencodeConfig(base: string, model: string): object {
 }
 
 function continueConfig(base: string, model: string): object {
-  const told = { name: model, provider: "openai", model, apiBase: `${base}/v1`, roles: ["chat"] };
+  const told = {
+    name: model,
+    provider: "openai",
+    model,
+    apiBase: `${base}/v1`,
+    apiKey: "${{ secrets.OPENAI_API_KEY }}",
+    roles: ["chat"],
+  };
   return { name: "gateway", version: "1.0.0", schema: "v1", models: [told] };
 }
 
-function piModels(base: string, model: string): object {
-  const models = [{ id: model, name: model }];
+/** Its own folder of settings stays in place: its sessions and keys are there. */
+function piExtension(base: string, model: string): string {
+  const limits = { contextWindow: 128_000, maxTokens: 16_384 };
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const models = [{ id: model, name: model, reasoning: true, input: ["text", "image"], cost, ...limits }];
   const gateway = { baseUrl: `${base}/v1`, api: "openai-completions", apiKey: "OPENAI_API_KEY", models };
-  return { providers: { gateway } };
+  return `export default (pi) => pi.registerProvider("gateway", ${JSON.stringify(gateway)});`;
 }
 
 function customEndpoint(base: string, model: string): object {

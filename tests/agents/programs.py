@@ -1,0 +1,199 @@
+"""The agents: where they come from, and how one is asked without a person.
+
+How an agent is pointed at a provider is the gateway's own table: `agents.ts`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+NODE = "node@24"
+
+
+@dataclass(frozen=True)
+class Program:
+    package: str
+    command: str
+    #: Before the prompt, in a new session; `again` in the last one.
+    arguments: tuple[str, ...]
+    again: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    #: Files of its home folder.
+    settings: dict[str, str] = field(default_factory=dict)
+    #: Whether it gives the model tools.
+    has_tools: bool = True
+    #: From PyPI, not npm.
+    is_python: bool = False
+
+
+_KEY = {"OPENAI_API_KEY": "k"}
+_GEMINI = {
+    "security": {
+        "auth": {"selectedType": "gemini-api-key"},
+        "folderTrust": {"enabled": False},
+    },
+    "privacy": {"usageStatisticsEnabled": False},
+    "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+}
+_QWEN = {**_GEMINI, "security": {"auth": {"selectedType": "openai"}}}
+
+PROGRAMS = {
+    "claude": Program(
+        "@anthropic-ai/claude-code",
+        "claude",
+        ("--dangerously-skip-permissions", "-p"),
+        ("--dangerously-skip-permissions", "-c", "-p"),
+        {
+            "ANTHROPIC_API_KEY": "k",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "IS_SANDBOX": "1",
+        },
+    ),
+    "codex": Program(
+        "@openai/codex",
+        "codex",
+        ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
+        (
+            "exec",
+            "resume",
+            "--last",
+            "--skip-git-repo-check",
+            "--dangerously-bypass-approvals-and-sandbox",
+        ),
+        _KEY,
+        {".codex/config.toml": 'model = "test-model"\n'},
+    ),
+    "gemini": Program(
+        "@google/gemini-cli",
+        "gemini",
+        ("-m", "gemini-2.5-flash", "--yolo", "-p"),
+        ("-m", "gemini-2.5-flash", "--yolo", "--resume", "latest", "-p"),
+        {"GEMINI_API_KEY": "k", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        {".gemini/settings.json": json.dumps(_GEMINI)},
+    ),
+    "qwen": Program(
+        "@qwen-code/qwen-code",
+        "qwen",
+        ("--yolo", "-p"),
+        ("--yolo", "-c", "-p"),
+        {**_KEY, "OPENAI_MODEL": "test-model"},
+        {".qwen/settings.json": json.dumps(_QWEN)},
+    ),
+    "opencode": Program(
+        "opencode-ai",
+        "opencode",
+        ("run",),
+        ("run", "-c"),
+        {
+            **_KEY,
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        },
+        {
+            ".config/opencode/opencode.json": json.dumps(
+                {"permission": "allow", "share": "disabled"}
+            )
+        },
+    ),
+    "cn": Program(
+        "@continuedev/cli", "cn", ("--auto", "-p"), ("--auto", "--resume", "-p"), _KEY
+    ),
+    "copilot": Program(
+        "@github/copilot",
+        "copilot",
+        ("--allow-all-tools", "-p"),
+        ("--allow-all-tools", "--continue", "-p"),
+        {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_API_KEY": "k"},
+    ),
+    "pi": Program("@earendil-works/pi-coding-agent", "pi", ("-p",), ("-c", "-p"), _KEY),
+    "aider": Program(
+        "aider-chat",
+        "aider",
+        (
+            *("--model", "openai/test-model", "--yes-always", "--no-check-update"),
+            *(
+                "--no-show-model-warnings",
+                "--analytics-disable",
+                "--no-git",
+                "--no-pretty",
+                "--message",
+            ),
+        ),
+        environment={**_KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        has_tools=False,
+        is_python=True,
+    ),
+}
+
+
+def install(folder: Path, names: Iterable[str]) -> None:
+    """Those that are not there yet, each in a folder of its own."""
+    _npm(folder / "node", NODE)
+    for name in names:
+        program, place = PROGRAMS[name], folder / name
+        if not program.is_python:
+            _npm(place, program.package)
+        elif not place.exists():
+            subprocess.run([sys.executable, "-m", "venv", place], check=True)
+            pip = (
+                place / "bin/python",
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                program.package,
+            )
+            subprocess.run([*map(str, pip)], check=True)
+
+
+def _npm(place: Path, package: str) -> None:
+    if place.exists():
+        return
+    print(f"installing {package} ...", flush=True)
+    npm = "npm", "install", "--no-audit", "--no-fund", "--loglevel=error"
+    subprocess.run([*npm, "--prefix", str(place), package], check=True)
+
+
+def executable(folder: Path, name: str) -> Path:
+    inside = "bin" if PROGRAMS[name].is_python else "node_modules/.bin"
+    return folder / name / inside / PROGRAMS[name].command
+
+
+def node(folder: Path) -> Path:
+    return folder / "node/node_modules/.bin/node"
+
+
+def version(folder: Path, name: str) -> str:
+    package = PROGRAMS[name].package
+    if PROGRAMS[name].is_python:
+        pattern = f"lib/*/site-packages/{package.replace('-', '_')}-*.dist-info"
+        found = next((folder / name).glob(pattern))
+        return found.name.removesuffix(".dist-info").rpartition("-")[2]
+    manifest = folder / name / "node_modules" / package / "package.json"
+    return str(json.loads(manifest.read_text(encoding="utf-8"))["version"])
+
+
+def environment(folder: Path, name: str, home: Path) -> dict[str, str]:
+    """Of a machine on which nothing is set up; writes the settings of the agent."""
+    program = PROGRAMS[name]
+    for at, text in program.settings.items():
+        (home / at).parent.mkdir(parents=True, exist_ok=True)
+        (home / at).write_text(text, encoding="utf-8")
+    return {
+        "HOME": str(home),
+        "PATH": f"{node(folder).parent}{os.pathsep}{os.environ['PATH']}",
+        "TERM": "dumb",
+        "LANG": "C.UTF-8",
+        "NO_COLOR": "1",
+        "CI": "1",
+        "DO_NOT_TRACK": "1",
+        **program.environment,
+    }

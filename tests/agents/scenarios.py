@@ -1,0 +1,140 @@
+"""What the provider says, as data: each answer once as it should be, and once with the
+leaks that models really write. Both mean the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Kind(Enum):
+    TEXT = "text"
+    REASONING = "reasoning"
+    CALL = "call"  # a shell command
+    CLAIM = "claim"  # the same as text
+    LIMIT = "limit"  # status 429, once
+    ERROR = "error"  # an error in mid-stream, once
+    STALL = "stall"  # pieces of text until the client goes away
+
+
+@dataclass(frozen=True)
+class Part:
+    kind: Kind
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    clean: tuple[Part, ...]
+    leaking: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    #: By turn, then by the number of rounds of tools before.
+    turns: tuple[tuple[Answer, ...], ...]
+    needs_tools: bool = False
+    aborts: bool = False
+    #: The files that are there afterwards.
+    files: dict[str, str] = field(default_factory=dict)
+
+
+#: What no later request may have.
+LEAKS = ("<think>", "</think>", "<tool_call>", "<|im_end|>")
+
+
+def text(words: str) -> Part:
+    return Part(Kind.TEXT, words)
+
+
+def _call(command: str) -> Part:
+    return Part(Kind.CALL, command)
+
+
+def _claim(command: str) -> Part:
+    return Part(Kind.CLAIM, command)
+
+
+def _reasoning(words: str) -> Part:
+    return Part(Kind.REASONING, words)
+
+
+def _done(clean: str, leaking: str) -> Answer:
+    return Answer((text(clean),), (text(leaking),))
+
+
+def _after(first: Kind) -> Scenario:
+    """The answer comes once something has gone wrong."""
+    parts = (Part(first), text("It works now."))
+    leaking = (
+        Part(first),
+        text("<think>\nAgain.\n</think>\n\nIt works now.<|im_end|>"),
+    )
+    return Scenario(((Answer(parts, leaking),),))
+
+
+_FIRST, _SECOND, _THIRD = (
+    f"echo {name} > {name}.txt" for name in ("one", "two", "three")
+)
+_READ = "cat one.txt two.txt three.txt > all.txt"
+_LONG = "".join(
+    f"Line {number} of an answer that is long.\n" for number in range(5_500)
+)
+
+TOOLS = Scenario(
+    needs_tools=True,
+    files={
+        "all.txt": "one\ntwo\nthree\n",
+        **{f"{name}.txt": f"{name}\n" for name in ("one", "two", "three")},
+    },
+    turns=(
+        (
+            Answer(
+                (_reasoning("A file it is."), text("I write it."), _call(_FIRST)),
+                (
+                    text("<think>\nA file it is.\n</think>\n\nI write it."),
+                    _call(_FIRST),
+                ),
+            ),
+            _done("The file is there.", "The file is there.<|im_end|>"),
+        ),
+        (
+            Answer(
+                (text("Two at once.\n"), _call(_SECOND), _call(_THIRD)),
+                (text("Two at once.\n"), _claim(_SECOND), _claim(_THIRD)),
+            ),
+            _done(
+                "Both are there.", "Both were asked for.\n</think>\n\nBoth are there."
+            ),
+        ),
+        (
+            Answer(
+                (text("I read.\n"), _call(_READ)), (text("I read.\n"), _claim(_READ))
+            ),
+            _done(
+                "That is all.", "<think>\nEnough.\n</think>\n\nThat is all.<|im_end|>"
+            ),
+        ),
+    ),
+)
+
+SCENARIOS = {
+    "tools": TOOLS,
+    "long": Scenario(
+        ((_done(_LONG, f"<think>\nLong.\n</think>\n\n{_LONG}<|im_end|>"),),)
+    ),
+    "limit": _after(Kind.LIMIT),
+    "error": _after(Kind.ERROR),
+    "abort": Scenario(
+        (
+            (
+                Answer(
+                    (Part(Kind.STALL),),
+                    (text("<think>\nHm.\n</think>\n\n"), Part(Kind.STALL)),
+                ),
+            ),
+        ),
+        aborts=True,
+    ),
+}
