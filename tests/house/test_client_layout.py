@@ -12,7 +12,7 @@ SOURCE = ROOT / "clients" / "typescript" / "src"
 
 ORDER = (
     *("protocol.ts", "errors.ts", "options.ts"),
-    *("connection", "wasm", "process", "stream", "sidecar.ts"),
+    *("connection", "wasm", "process", "stream", "sidecar.ts", "pool.ts"),
     *("adapters", "index.ts", "gateway", "wasm.ts"),
 )
 """Folders, and files beside them: one imports itself and what stands before it."""

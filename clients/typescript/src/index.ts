@@ -11,6 +11,7 @@ export type { RpcConnection, ServerInfo } from "./connection/link.js";
 export type { ClientOptions, ReadText, SidecarOptions, SidecarState, StartOptions } from "./options.js";
 export * from "./protocol.js";
 export type { Source } from "./stream/read-ahead.js";
+export { SidecarPool } from "./pool.js";
 export { Sidecar, type CallOptions, type NormalizedMessage, type SharedOptions } from "./sidecar.js";
 export type { CloseOptions, Patience, SidecarStream } from "./stream/stream.js";
 

@@ -293,7 +293,7 @@ async function ended(...words: readonly string[]): Promise<[number, string]> {
 test.each([
   [[], "--upstream is missing"],
   [["--upstream", "nonsense"], "no address of HTTP"],
-  [["--upstream", "http://a", "--port", "x"], "no port"],
+  [["--upstream", "http://a", "--port", "x"], "no number"],
   [["--upstream", "http://a", "--claims", "run"], "--claims is one of drop, promote, text"],
   [["--odd"], "Unknown option"],
   [["run", "--upstream", "http://a"], "run needs an agent"],

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { Sidecar } from "../index.js";
+import { SidecarPool } from "../index.js";
 import { AGENTS, settingsOf, type Place, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 
@@ -25,6 +25,7 @@ the gateway as it would call the provider; everything else passes as it is.
   --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
   --provider NAME    who answers, where the URL does not tell
   --model NAME       the model, for agents that need one in their configuration
+  --workers COUNT    processes of the sidecar, a core each (1)
   --no-prepare       requests go out as they came
   --record FOLDER    keeps what each turn asked, what came and what went on, contents too
   --sidecar COMMAND  the program of the sidecar, where it is not found
@@ -41,13 +42,14 @@ const OPTIONS = {
   claims: { type: "string" },
   provider: { type: "string" },
   model: { type: "string" },
+  workers: { type: "string" },
   "no-prepare": { type: "boolean" },
   record: { type: "string" },
   sidecar: { type: "string" },
   help: { type: "boolean" },
 } as const;
 const CLAIMS = ["drop", "promote", "text"] as const;
-const [PORT, LAST_PORT, USAGE] = [4141, 65_535, 2];
+const [PORT, LAST_PORT, MOST_WORKERS, USAGE] = [4141, 65_535, 256, 2];
 
 /** What the user got wrong. */
 class UsageError extends Error {}
@@ -57,6 +59,7 @@ interface Arguments {
   readonly host: string;
   readonly port: number;
   readonly model: string;
+  readonly workers: number;
   readonly sidecar?: string;
   /** The agent's command line, with `run`. */
   readonly agent?: readonly string[];
@@ -95,8 +98,9 @@ function readArguments(words: readonly string[]): Arguments | undefined {
       ...(given.record !== undefined && { record: given.record }),
     },
     host: given.host ?? "127.0.0.1",
-    port: portOf(given.port ?? String(runs ? 0 : PORT)),
+    port: numberOf("--port", given.port ?? String(runs ? 0 : PORT), 0, LAST_PORT),
     model: given.model ?? "default",
+    workers: numberOf("--workers", given.workers ?? "1", 1, MOST_WORKERS),
     ...(given.sidecar && { sidecar: given.sidecar }),
     ...(runs && { agent }),
   };
@@ -117,22 +121,22 @@ function upstreamOf(text: string): [string, string] {
   return [path.startsWith("/") ? path : `/${path}`, url];
 }
 
-function portOf(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) throw new UsageError(`--port ${text}: no port`);
-  return port;
+function numberOf(name: string, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new UsageError(`${name} ${text}: no number from ${least} to ${most}`);
 }
 
-async function serve({ options, host, port, model, sidecar: command, agent }: Arguments): Promise<number> {
+async function serve({ options, host, port, model, workers, sidecar: command, agent }: Arguments): Promise<number> {
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   let isOver = false;
-  const sidecar = Sidecar.create({
+  const pool = SidecarPool.create(workers, {
     ...(command && { command }),
     onState: (state) => state === "lost" && !isOver && say("THERE IS NO SIDECAR: everything passes as it comes"),
   });
   const turns: string[] = [];
   const onTurn = agent ? (line: string) => void turns.push(line) : say; // an agent has its terminal for itself
-  const server = createGateway(sidecar, { ...options, onTurn, onTrouble: say });
+  const server = createGateway(pool, { ...options, onTurn, onTrouble: say });
   try {
     await listening(server, port, host);
     const base = `http://${host}:${(server.address() as AddressInfo).port}`;
@@ -146,7 +150,7 @@ async function serve({ options, host, port, model, sidecar: command, agent }: Ar
     turns.forEach(say);
     server.closeAllConnections();
     server.close();
-    await sidecar.shutdown();
+    await pool.shutdown();
   }
 }
 

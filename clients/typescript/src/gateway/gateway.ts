@@ -8,6 +8,7 @@ import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { askedOf } from "../adapters/endpoints.js";
 import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
+import { SidecarPool } from "../pool.js";
 import type { Sidecar } from "../sidecar.js";
 import { Recorder } from "./tape.js";
 import { Turn } from "./turns.js";
@@ -36,9 +37,12 @@ export interface GatewayOptions extends Pick<
   onTrouble?: (line: string) => void;
 }
 
-/** The server; it listens when its `listen` is called, and never ends the sidecar. */
-export function createGateway(sidecar: Sidecar, options: GatewayOptions): Server {
-  const gateway = new Gateway(sidecar, options);
+/**
+ * The server; it listens when its `listen` is called, and never ends the sidecar. Of a pool,
+ * each turn has one of the processes.
+ */
+export function createGateway(by: Sidecar | SidecarPool, options: GatewayOptions): Server {
+  const gateway = new Gateway(by instanceof SidecarPool ? by : new SidecarPool([by]), options);
   const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
   const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
   server.on("close", () => gateway.close());
@@ -54,14 +58,14 @@ interface Route {
 }
 
 class Gateway {
-  readonly #sidecar: Sidecar;
+  readonly #pool: SidecarPool;
   readonly #options: GatewayOptions;
   readonly #upstreams: readonly (readonly [string, Upstream])[];
   readonly #recorder: Recorder | undefined;
   #lost = "";
 
-  constructor(sidecar: Sidecar, options: GatewayOptions) {
-    this.#sidecar = sidecar;
+  constructor(pool: SidecarPool, options: GatewayOptions) {
+    this.#pool = pool;
     this.#options = options;
     this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
@@ -123,7 +127,7 @@ class Gateway {
     const turn = new Turn();
     const { provider, policy, responseTemplate, claims, prepare } = this.#options;
     const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
-    const fetching = sidecarFetch(this.#sidecar, {
+    const fetching = sidecarFetch(this.#pool.of(crypto.randomUUID()), {
       ...{
         ...chosen,
         ...(responseTemplate && { responseTemplate }),
@@ -145,11 +149,10 @@ class Gateway {
     const upstreams = Object.fromEntries(
       Object.entries(this.#options.upstreams).map(([at, base]) => [at, String(base)]),
     );
-    const state = this.#sidecar.state;
-    const status = state === "lost" ? "passing everything: there is no sidecar" : "ok";
-    reply
-      .writeHead(200, { "content-type": "application/json" })
-      .end(JSON.stringify({ status, sidecar: state, upstreams }));
+    const sidecars = this.#pool.sidecars.map(({ state }) => state);
+    const lost = sidecars.filter((state) => state === "lost").length;
+    const status = lost > 0 ? `NOT CLEANED, what has no sidecar: ${lost} of ${sidecars.length} are lost` : "ok";
+    reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ status, sidecars, upstreams }));
   }
 
   /** The same trouble is said once, until it is another one. */
