@@ -37,7 +37,7 @@ def needs_cargo(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"src/[a-z_]+\.rs|examples/agent\.rs|README\.md|LICENSE"
+    r"src/(acp/)?[a-z0-9_]+\.rs|examples/agent\.rs|README\.md|LICENSE"
     r"|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
 )
 
@@ -83,7 +83,9 @@ def test_what_is_published() -> None:
     """The code, one example, README and licence, and nothing else."""
     names = cargo("package", "--allow-dirty", "--locked", "--list").split()
     assert [name for name in names if not PACKED.fullmatch(name)] == []
-    sources = {f"src/{path.name}" for path in (HOME / "src").glob("*.rs")}
+    sources = {
+        path.relative_to(HOME).as_posix() for path in (HOME / "src").rglob("*.rs")
+    }
     assert sources | {"README.md", "LICENSE", "examples/agent.rs"} <= set(names)
     assert (HOME / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
