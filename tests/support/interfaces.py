@@ -3,8 +3,7 @@ fields there are and of what type is the schema's.
 
 An interface stands in a fence ``ts``, with one field or several on a line. `renewed`
 writes the fields anew: one that the schema has no more goes, and one that the page has
-not is added at the end. ``type Wire = "auto" | ...`` names a list of values. A class of
-which the host may send parts (``PolicyPatch``) has the name of the whole one.
+not is added at the end. ``type Wire = "auto" | ...`` names a list of values.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ class Types:
             told = " | ".join(json.dumps(each) for each in values if each is not None)
             return self.lists.get(told, told)
         if "$ref" in field:
-            return str(field["$ref"].rpartition("/")[2].removesuffix("Patch"))
+            return str(field["$ref"].rpartition("/")[2])
         if "anyOf" in field:
             given = [self.of(each) for each in field["anyOf"]]
             return " | ".join(each for each in given if each != "null")
