@@ -43,7 +43,7 @@ export class SidecarPool implements AsyncDisposable {
   }
 }
 
-/** FNV-1a of 32 bits: the same in each client. */
+/** FNV-1a of 32 bits. */
 function hash(text: string): number {
   let found = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) found = Math.imul(found ^ byte, 0x01000193);
