@@ -9,7 +9,7 @@ afterEach(() => pool.shutdown());
 
 const placesOf = (ids: readonly string[]) => ids.map((id) => pool.sidecars.indexOf(pool.of(id)));
 
-test("the same id has the same sidecar, as in Rust, and many ids have all of them", () => {
+test("the same id has the same sidecar, and many ids have all of them", () => {
   pool = SidecarPool.create(3, REAL);
   expect(placesOf(["a", "stream-1", "stream-2", "zwölf"])).toEqual([1, 1, 0, 1]);
   const many = placesOf(Array.from({ length: 300 }, () => crypto.randomUUID()));
