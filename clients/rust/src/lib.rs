@@ -25,6 +25,7 @@ mod pass_through;
 mod passage;
 mod pipe;
 mod place;
+mod pool;
 mod process;
 pub mod protocol;
 mod python;
@@ -49,6 +50,7 @@ pub use handshake::PROTOCOL_VERSION;
 pub use locate::{Located, VARIABLE, Way};
 pub use passage::Passage;
 pub use pipe::Pipe;
+pub use pool::SidecarPool;
 #[doc(no_inline)]
 pub use protocol::{Event, OpenParams};
 pub use python::PythonProblem;

@@ -92,14 +92,18 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 /// Ids of calls are made of a stream's name, so no two runs of a program share one.
 static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
 
+/// The name of a stream for which the host has none.
+pub(crate) fn new_id() -> String {
+    format!("{:016x}-{}", *RUN, NEXT_ID.fetch_add(1, Ordering::Relaxed))
+}
+
 impl Stream {
     pub(crate) async fn open(
         supervisor: Arc<Supervisor>,
         mut params: OpenParams,
     ) -> Result<Self, Error> {
         let chosen = params.stream_id.is_some();
-        let make = || format!("{:016x}-{}", *RUN, NEXT_ID.fetch_add(1, Ordering::Relaxed));
-        let stream_id = params.stream_id.get_or_insert_with(make).clone();
+        let stream_id = params.stream_id.get_or_insert_with(new_id).clone();
         let timeout = supervisor.config.request_timeout;
         let enter = async |connection: Arc<Connection>| {
             connection.check_room()?;

@@ -1,0 +1,111 @@
+//! A pool: a stream keeps to its process, and a process that is killed is replaced by itself.
+
+#![cfg(unix)] // without signals nothing can be killed
+
+mod support;
+
+use std::collections::HashSet;
+
+use futures_executor::block_on;
+use futures_util::future::{join_all, try_join_all};
+use stream_sidecar::{
+    Error, OpenParams, Sidecar, SidecarPool, SidecarState, StreamHandle,
+    protocol::{CloseResult, Wire},
+};
+use support::{builder, relay::signal};
+
+fn text(stream_id: &str) -> OpenParams {
+    let stream_id = Some(stream_id.into());
+    OpenParams { stream_id, wire: Some(Wire::Text), ..OpenParams::default() }
+}
+
+/// Which of its sidecars each stream has.
+fn places(pool: &SidecarPool, ids: &[impl AsRef<str>]) -> Vec<usize> {
+    let place = |sidecar| pool.sidecars().iter().position(|it| std::ptr::eq(it, sidecar));
+    ids.iter().map(|id| place(pool.of(id.as_ref())).unwrap()).collect()
+}
+
+fn processes(pool: &SidecarPool) -> Vec<u32> {
+    pool.sidecars().iter().map(|it| it.process_id().unwrap()).collect()
+}
+
+#[test]
+fn the_same_id_has_the_same_sidecar_and_many_ids_have_all_of_them() {
+    let pool = SidecarPool::create(3, &builder());
+    // As in the TypeScript client.
+    assert_eq!(places(&pool, &["a", "stream-1", "stream-2", "zwölf"]), [1, 1, 0, 1]);
+    let many: Vec<String> = (0..300).map(|it| format!("id of {it}")).collect();
+    let many = places(&pool, &many);
+    for place in 0..3 {
+        assert!(many.iter().filter(|it| **it == place).count() > 50);
+    }
+    assert!(pool.sidecars().iter().all(|it| it.process_id().is_none()), "none is needed");
+}
+
+#[test]
+#[should_panic(expected = "a pool needs a sidecar")]
+fn a_pool_has_a_process() {
+    let _ = SidecarPool::create(0, &Sidecar::builder());
+}
+
+const IDS: [&str; 4] = ["stream-1", "stream-2", "stream-3", "stream-4"];
+
+async fn opened(pool: &SidecarPool) -> Vec<StreamHandle> {
+    let opened = try_join_all(IDS.map(|id| pool.open(text(id)))).await.unwrap();
+    assert_eq!(opened.iter().map(StreamHandle::id).collect::<Vec<_>>(), IDS);
+    opened
+}
+
+/// Pushes the rest of a text that has begun, and closes.
+async fn ended(mut stream: StreamHandle) -> CloseResult {
+    stream.push("two</think>Four.").await.unwrap();
+    stream.close().await.unwrap()
+}
+
+/// What `meanwhile` does between the two pushes of each stream is seen by none of them.
+fn nobody_sees(meanwhile: &impl AsyncFn(&SidecarPool)) {
+    let pool = SidecarPool::create(2, &builder());
+    assert_eq!(places(&pool, &IDS).into_iter().collect::<HashSet<_>>().len(), 2);
+    block_on(async {
+        let mut streams = opened(&pool).await;
+        let pushed = join_all(streams.iter_mut().map(|it| it.push("<think>two and "))).await;
+        assert!(pushed.iter().all(|it| it.as_ref().unwrap().len() == 1), "{pushed:?}");
+        let [first, second] = processes(&pool)[..] else { panic!("both are there") };
+        meanwhile(&pool).await;
+        for closed in join_all(streams.into_iter().map(ended)).await {
+            let (text, reasoning) = (closed.message.text.unwrap(), closed.message.reasoning);
+            assert_eq!((text.as_str(), reasoning.unwrap().as_str()), ("Four.", "two and two"));
+            assert_eq!(closed.stats.pushes, 2, "a replay is no push of the host");
+        }
+        let after = processes(&pool);
+        assert_eq!((after[0] == first, after[1] == second), (false, true));
+    });
+    let restarts = pool.sidecars().iter().map(Sidecar::restarts);
+    assert_eq!(restarts.collect::<Vec<_>>(), [1, 0]);
+}
+
+#[test]
+fn streams_go_on_where_one_process_is_killed_and_the_other_one_stays() {
+    nobody_sees(&async |pool: &SidecarPool| signal("-KILL", &processes(pool)[0].to_string()));
+}
+
+#[test]
+fn one_is_started_again_without_the_others() {
+    nobody_sees(&async |pool: &SidecarPool| pool.sidecars()[0].restart().await.unwrap());
+}
+
+#[test]
+fn a_stream_without_an_id_has_one_and_a_pool_that_is_shut_down_has_no_process() {
+    let pool = SidecarPool::create(2, &builder());
+    block_on(async {
+        let named = async || pool.open(OpenParams { stream_id: None, ..text("") }).await.unwrap();
+        let (stream, other) = (named().await, named().await);
+        assert_ne!(stream.id(), other.id());
+        assert_eq!(pool.of(stream.id()).state(), SidecarState::Running);
+        pool.shutdown().await.unwrap();
+        assert!(pool.sidecars().iter().all(|it| it.process_id().is_none()));
+        assert!(matches!(pool.open(text("a")).await.err(), Some(Error::ShutDown)));
+        let states = pool.sidecars().iter().map(Sidecar::state);
+        assert!(states.eq([SidecarState::Lost, SidecarState::Lost]));
+    });
+}
