@@ -37,7 +37,7 @@ def needs_cargo(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"src/(acp/)?[a-z0-9_]+\.rs|examples/agent\.rs|README\.md|LICENSE"
+    r"src/((acp|tower)/)?[a-z0-9_]+\.rs|examples/agent\.rs|README\.md|LICENSE"
     r"|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
 )
 
@@ -68,7 +68,8 @@ def test_lints() -> None:
 def test_the_crate_without_features() -> None:
     """As most hosts compile it: nothing of an adapter, and none of its dependencies."""
     cargo("check", "--locked")
-    assert "agent-client-protocol" not in cargo("tree", "--locked", "--edges", "normal")
+    tree = cargo("tree", "--locked", "--edges", "normal")
+    assert not {"agent-client-protocol", "tower-service"} & set(re.findall(r"[\w-]+", tree))
 
 
 @needs_cargo

@@ -101,7 +101,7 @@ pub enum Error {
         limit: usize,
     },
     /// The sidecar is of a version that does not have it yet.
-    #[error("the sidecar is too old for {method}: requests go out as they came")]
+    #[error("the sidecar is too old for {method}: what it is for passes as it came")]
     Unsupported {
         /// The method that it lacks.
         method: &'static str,

@@ -1,12 +1,14 @@
 //! The handle of an open stream, whether a sidecar is behind it or not.
 
 use crate::{
+    answer::{Answer, Closed},
+    body_format::Document,
     chunk::{Chunk, ChunkWriter},
     error::Error,
     pass_through::PassThrough,
     protocol::{CloseParams, CloseReason, CloseResult, Event, OpenResult, SnapshotResult},
     requests::{Request, Requests},
-    stream::{Answer, Document, Stream},
+    stream::Stream,
 };
 
 /// An open stream: one response of one model.
@@ -154,7 +156,11 @@ impl StreamHandle {
     /// # Errors
     ///
     /// Any [`Error`].
-    pub async fn close_with(mut self, params: CloseParams) -> Result<CloseResult, Error> {
+    pub async fn close_with(self, params: CloseParams) -> Result<CloseResult, Error> {
+        self.end(params).await.map(Closed::into_result)
+    }
+
+    pub(crate) async fn end(mut self, params: CloseParams) -> Result<Closed, Error> {
         if let Some(rest) = self.writer.end() {
             self.submit(Request { items: rest, ends: true }).await;
         }

@@ -1,5 +1,8 @@
 // Its examples need all features; the page is the same without them.
-#![cfg_attr(any(not(doctest), feature = "acp"), doc = include_str!("../README.md"))]
+#![cfg_attr(
+    any(not(doctest), all(feature = "acp", feature = "tower")),
+    doc = include_str!("../README.md")
+)]
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -7,6 +10,8 @@
 pub mod acp;
 #[cfg(feature = "acp")]
 mod acp_locations;
+mod answer;
+mod body_format;
 mod builder;
 mod chunk;
 mod config;
@@ -36,12 +41,15 @@ mod sidecar;
 mod stream;
 mod supervisor;
 pub mod telemetry;
+#[cfg(feature = "tower")]
+pub mod tower;
 #[cfg(feature = "acp")]
 mod turn;
 mod watching;
 mod window;
 mod wire;
 
+pub use body_format::Document;
 pub use builder::Builder;
 pub use chunk::Chunk;
 pub use error::{Attempt, Error, LostReason, RpcError, StderrTail};
@@ -55,5 +63,4 @@ pub use pool::SidecarPool;
 pub use protocol::{Event, OpenParams};
 pub use python::PythonProblem;
 pub use sidecar::Sidecar;
-pub use stream::Document;
 pub use watching::{ServerInfo, SidecarState};

@@ -6,6 +6,7 @@ use std::{fmt, sync::Arc};
 use serde_json::Value;
 
 use crate::{
+    answer::Closed,
     error::Error,
     protocol::{
         Block, BlockEnd, Channel, CloseParams, CloseReason, CloseResult, Diagnostic, Event, Finish,
@@ -95,7 +96,7 @@ impl PassThrough {
         SnapshotResult { message, last_seq: stats.events, stats }
     }
 
-    pub(crate) fn close(mut self, params: &CloseParams) -> CloseResult {
+    pub(crate) fn close(mut self, params: &CloseParams) -> Closed {
         let mut events = self.warning();
         if !self.text.is_empty() {
             events.push(self.end_of_text());
@@ -104,7 +105,9 @@ impl PassThrough {
         events.push(Event::Finish(finish.clone()));
         let message = self.message(Some(finish));
         let stream_id = self.id().to_owned();
-        CloseResult { stream_id, events, message, stats: self.stats, chunks: None }
+        let (events_told, stats) = (Vec::new(), self.stats);
+        let result = CloseResult { stream_id, events: events_told, message, stats, chunks: None };
+        Closed { result, answer: events.into(), is_marked: false }
     }
 
     /// The first event.

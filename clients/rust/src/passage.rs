@@ -1,6 +1,9 @@
 //! A provider's requests and responses on their way through a host: clean both ways.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -37,7 +40,7 @@ pub struct Passage {
     sidecar: Sidecar,
     params: OpenParams,
     prepares: bool,
-    said_old: AtomicBool,
+    said_old: Arc<AtomicBool>,
     on_lost: Told<Error>,
 }
 
@@ -74,7 +77,7 @@ impl Sidecar {
 
 impl Passage {
     pub(crate) fn new(sidecar: Sidecar, params: OpenParams) -> Self {
-        let (said_old, on_lost) = (AtomicBool::new(false), Told::default());
+        let (said_old, on_lost) = (Arc::default(), Told::default());
         Self { sidecar, params, prepares: true, said_old, on_lost }
     }
 
@@ -137,6 +140,11 @@ impl Passage {
     ///
     /// As those of [`Sidecar::open`].
     pub async fn open(&self) -> Result<StreamHandle, Error> {
+        self.sidecar.open(self.response_params().await).await
+    }
+
+    /// What [`Passage::open`] opens a stream with.
+    pub(crate) async fn response_params(&self) -> OpenParams {
         let mut params = self.params.clone();
         if self.prepares
             && self.sidecar.start().await.is_ok()
@@ -145,7 +153,15 @@ impl Passage {
         {
             emit.reasoning.get_or_insert(EmitReasoning::Include);
         }
-        self.sidecar.open(params).await
+        params
+    }
+
+    /// Several passages with the same mark tell once, all together, that the sidecar is too
+    /// old.
+    #[cfg(feature = "tower")]
+    pub(crate) fn saying_old_once(mut self, said_old: Arc<AtomicBool>) -> Self {
+        self.said_old = said_old;
+        self
     }
 
     /// Whether the sidecar that runs prepares requests.

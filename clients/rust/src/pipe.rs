@@ -7,7 +7,6 @@
 //! events and costs one round trip; a chunk that comes alone goes alone, at once.
 
 use std::{
-    mem,
     pin::{Pin, pin},
     task::{Context, Poll, ready},
     vec,
@@ -20,15 +19,16 @@ use futures_util::{
     future::{Either, select},
     stream::{self, ReadyChunks},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
+    answer::{Answer, Closed},
+    body_format::{BodyFormat, BodyWriter, Document, Emitted},
     chunk::Chunk,
     error::Error,
     handle::StreamHandle,
     protocol::{CloseParams, CloseReason, CloseResult, EmitWire, Event, FailedResponse},
     requests::{Requests, UNDER_WAY},
-    stream::{Answer, Document},
 };
 
 /// Chunks that are taken from the source at once.
@@ -71,7 +71,7 @@ impl StreamHandle {
         S: Stream + Send + 'a,
         S::Item: Into<Chunk>,
     {
-        Pipe::new(self, chunks.map(|it| Ok(it.into())), |answer, _| answer.emitted)
+        Pipe::new(self, chunks.map(|it| Ok(it.into())), |answer, _| documents(&answer))
     }
 
     /// [`StreamHandle::pipe_chunks`] for a source that can fail. Its failure ends the
@@ -83,7 +83,7 @@ impl StreamHandle {
         E: std::fmt::Display,
     {
         Pipe::new(self, chunks.map(|it| it.map(Into::into).map_err(failure)), |answer, _| {
-            answer.emitted
+            documents(&answer)
         })
     }
 
@@ -117,39 +117,23 @@ fn failure(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
+fn documents(answer: &Answer) -> Vec<Document> {
+    answer.emitted.iter().map(Emitted::document).collect()
+}
+
 /// What [`StreamHandle::emit`] gives of an answer: one slice of the body, or none.
-fn body_writer(handle: &StreamHandle) -> impl Fn(Answer, bool) -> Vec<Bytes> + Send + use<> {
+fn body_writer(handle: &StreamHandle) -> impl FnMut(Answer, End) -> Vec<Bytes> + Send + use<> {
     let emit = handle.opened().and_then(|opened| opened.emit.as_ref());
-    let has_mark = emit.is_some_and(|emit| emit.wire == EmitWire::OpenaiChat);
+    let wire = emit.map_or(EmitWire::Gemini, |emit| emit.wire.clone()); // which has no mark
+    let mut writer = BodyWriter::new(BodyFormat::events(&wire));
     let is_raw = handle.is_pass_through();
-    move |answer, is_last| {
-        let mut body = if is_raw { text_of(&answer.events) } else { body_of(&answer.emitted) };
-        if is_last && has_mark {
-            body.push_str("data: [DONE]\n\n");
+    move |answer, end| {
+        let mut body = if is_raw { text_of(&answer.events) } else { writer.write(&answer.emitted) };
+        if end != End::NotYet {
+            body.push_str(writer.end(true));
         }
         if body.is_empty() { Vec::new() } else { vec![body.into()] }
     }
-}
-
-/// A chunk that is a document, and no end mark.
-fn document(chunk: Value) -> Option<Document> {
-    if let Value::Object(document) = chunk { Some(document) } else { None }
-}
-
-/// Documents as server-sent events; those that have a `type` are named by it, and those
-/// of another name come with it.
-fn body_of(documents: &[Document]) -> String {
-    documents.iter().fold(String::new(), |mut body, document| {
-        let (name, data) = match (document.get("event"), document.get("data")) {
-            (Some(name), Some(data)) if document.len() == 2 => (Some(name), data.to_string()),
-            _ => (document.get("type"), serde_json::to_string(document).unwrap_or_default()),
-        };
-        if let Some(name) = name.and_then(Value::as_str) {
-            body.extend(["event: ", name, "\n"]);
-        }
-        body.extend(["data: ", &data, "\n\n"]);
-        body
-    })
 }
 
 fn text_of(events: &[Event]) -> String {
@@ -166,18 +150,27 @@ type Hear<'a> = Box<dyn FnMut(&Event) + Send + 'a>;
 /// body of the clean one ([`StreamHandle::pipe_chunks`], [`StreamHandle::emit`]).
 pub struct Pipe<'a, T = Event> {
     steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
-    /// What is given of an answer; whether it is the last one.
-    pick: Box<dyn Fn(Answer, bool) -> Vec<T> + Send + 'a>,
+    pick: Box<dyn FnMut(Answer, End) -> Vec<T> + Send + 'a>,
     picked: vec::IntoIter<T>,
     hear: Option<Hear<'a>>,
     closed: Option<CloseResult>,
 }
 
+/// Whether an answer is the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    NotYet,
+    Bare,
+    /// With the provider's end mark.
+    Marked,
+}
+
 impl<'a, T> Pipe<'a, T> {
-    fn new(
+    /// `pick` says what is given of an answer.
+    pub(crate) fn new(
         handle: StreamHandle,
         source: impl Stream<Item = Given> + Send + 'a,
-        pick: impl Fn(Answer, bool) -> Vec<T> + Send + 'a,
+        pick: impl FnMut(Answer, End) -> Vec<T> + Send + 'a,
     ) -> Self {
         let steps = Box::pin(steps(handle, source));
         let picked = Vec::new().into_iter();
@@ -192,11 +185,11 @@ impl<'a, T> Pipe<'a, T> {
         self
     }
 
-    fn pick(&mut self, answer: Answer, is_last: bool) -> Vec<T> {
+    fn pick(&mut self, answer: Answer, end: End) -> Vec<T> {
         if let Some(hear) = &mut self.hear {
             answer.events.iter().for_each(hear);
         }
-        (self.pick)(answer, is_last)
+        (self.pick)(answer, end)
     }
 
     /// The message and the counters, once the last item was given. Its `events` and `chunks`
@@ -214,13 +207,11 @@ impl<'a, T> Pipe<'a, T> {
 
     fn accept(&mut self, step: Step) {
         let picked = match step {
-            Step::Answer(answer) => self.pick(answer, false),
-            Step::Closed(mut closed) => {
-                let events = mem::take(&mut closed.events);
-                let chunks = closed.chunks.as_mut().map(mem::take).unwrap_or_default();
-                let emitted = chunks.into_iter().filter_map(document).collect();
-                self.closed = Some(*closed);
-                self.pick(Answer { events, emitted }, true)
+            Step::Answer(answer) => self.pick(answer, End::NotYet),
+            Step::Closed(closed) => {
+                let Closed { result, answer, is_marked } = *closed;
+                self.closed = Some(result);
+                self.pick(answer, if is_marked { End::Marked } else { End::Bare })
             }
         };
         self.picked = picked.into_iter();
@@ -264,11 +255,11 @@ fn steps<'a>(
 /// What a turn of the flow gives.
 enum Step {
     Answer(Answer),
-    Closed(Box<CloseResult>),
+    Closed(Box<Closed>),
 }
 
 /// What the source gives: a chunk, or how it failed.
-type Given = Result<Chunk, String>;
+pub(crate) type Given = Result<Chunk, String>;
 
 struct Flow<S: Stream> {
     handle: StreamHandle,
@@ -324,8 +315,8 @@ impl<S: Stream<Item = Given>> Flow<S> {
         }
     }
 
-    async fn close(self) -> Result<CloseResult, Error> {
-        self.handle.close_with(self.end.unwrap_or_default()).await
+    async fn close(self) -> Result<Closed, Error> {
+        self.handle.end(self.end.unwrap_or_default()).await
     }
 }
 

@@ -20,16 +20,19 @@ use std::{
     },
 };
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 
 use crate::{
+    answer::{Answer, Closed},
+    body_format::{Document, Emitted},
     connection::{Connection, decode},
     error::{Error, Failure, LostReason},
     kept::{Kept, Mark},
     lease::Lease,
     protocol::{
-        CloseParams, CloseResult, Event, Framing, OpenParams, OpenResult, PushResult,
-        SnapshotParams, SnapshotResult,
+        CloseParams, CloseResult, Event, Framing, OpenParams, OpenResult, SnapshotParams,
+        SnapshotResult,
     },
     requests::{Request, Requests},
     retry,
@@ -37,14 +40,19 @@ use crate::{
     window::Window,
 };
 
-/// A document of the clean stream, as `emit` gives it.
-pub type Document = serde_json::Map<String, serde_json::Value>;
+/// [`PushResult`](crate::protocol::PushResult) with documents as they were written.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Pushed {
+    events: Vec<Event>,
+    last_seq: i64,
+    chunks: Option<Vec<Emitted>>,
+}
 
-/// What a push gives.
-#[derive(Default)]
-pub(crate) struct Answer {
-    pub(crate) events: Vec<Event>,
-    pub(crate) emitted: Vec<Document>,
+/// The chunks of [`CloseResult`] as they were written.
+#[derive(Deserialize)]
+struct LastChunks {
+    chunks: Option<Vec<Box<RawValue>>>,
 }
 
 impl From<Vec<Event>> for Answer {
@@ -185,7 +193,7 @@ impl Stream {
         while self.window.len() > 0 {
             self.settled().await;
             let failure = match self.window.answer() {
-                Some(Ok(answer)) => match decode::<PushResult>(&answer, "stream/push") {
+                Some(Ok(answer)) => match decode::<Pushed>(&answer, "stream/push") {
                     Ok(result) => return Some(Ok(self.accept(result))),
                     Err(error) => Failure::Failed(error),
                 },
@@ -226,7 +234,7 @@ impl Stream {
     }
 
     pub(crate) fn take_emitted(&mut self) -> Vec<Document> {
-        mem::take(&mut self.unclaimed.emitted)
+        mem::take(&mut self.unclaimed.emitted).iter().map(Emitted::document).collect()
     }
 
     pub(crate) async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
@@ -236,21 +244,25 @@ impl Stream {
         Ok(result)
     }
 
-    pub(crate) async fn close(mut self, mut params: CloseParams) -> Result<CloseResult, Error> {
+    pub(crate) async fn close(mut self, mut params: CloseParams) -> Result<Closed, Error> {
         params.stream_id.clone_from(&self.id);
-        let mut result: CloseResult = self.ask("stream/close", &params).await?;
+        let told: Box<RawValue> = self.ask("stream/close", &params).await?;
+        let mut result: CloseResult = decode(&told, "stream/close")?;
         if let Some(lease) = &mut self.lease {
             lease.release();
         }
-        let Answer { mut events, emitted } = mem::take(&mut self.unclaimed);
-        events.extend(fresh(mem::take(&mut result.events), self.last_seq));
-        result.events = events;
+        let mut answer = mem::take(&mut self.unclaimed);
+        answer.events.extend(fresh(mem::take(&mut result.events), self.last_seq));
         result.stats.pushes = self.pushes;
-        if let Some(last) = result.chunks.take() {
-            result.chunks =
-                Some(emitted.into_iter().map(serde_json::Value::Object).chain(last).collect());
+        let mut is_marked = false;
+        if let Some(chunks) = &mut result.chunks {
+            let LastChunks { chunks: last } = decode(&told, "stream/close")?;
+            let last: Vec<_> = last.into_iter().flatten().map(Emitted::try_from).collect();
+            is_marked = last.last().is_some_and(Result::is_err);
+            answer.emitted.extend(last.into_iter().flatten());
+            chunks.clear();
         }
-        Ok(result)
+        Ok(Closed { result, answer, is_marked })
     }
 
     async fn ask<T: DeserializeOwned>(
@@ -286,7 +298,7 @@ impl Stream {
     }
 
     /// Takes the answer to the oldest push.
-    fn accept(&mut self, result: PushResult) -> Answer {
+    fn accept(&mut self, result: Pushed) -> Answer {
         if let Some(Request { items, ends }) = self.window.accept() {
             if ends {
                 (self.before, self.pushes) = (None, self.pushes + 1);

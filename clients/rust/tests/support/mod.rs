@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // each test file is a program of its own and uses a part
 
+pub mod bodies;
 pub mod relay;
 pub mod server;
 

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, mpsc},
     thread,
 };
 
@@ -12,21 +12,54 @@ use serde_json::Value;
 /// Ends with the process.
 pub struct Server {
     pub url: String,
-    asked: Arc<Mutex<Vec<Value>>>,
+    asked: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+/// What a request gets.
+pub struct Answer {
+    pub status: &'static str,
+    pub fields: Vec<&'static str>,
+    pub body: Vec<u8>,
+    pub end: End,
+}
+
+/// What follows the body.
+pub enum End {
+    Whole,
+    /// The connection breaks off.
+    Broken,
+    /// Nothing more comes; it hears when the client has gone.
+    Hanging(mpsc::Sender<()>),
+}
+
+impl Answer {
+    pub fn ok(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        Self { status: "200 OK", fields: vec![content_type], body: body.into(), end: End::Whole }
+    }
+
+    pub fn events(body: impl Into<Vec<u8>>) -> Self {
+        Self::ok("Content-Type: text/event-stream", body)
+    }
 }
 
 impl Server {
     /// Answers its requests with `bodies` in turn, in slices that cut words and characters;
     /// any further one with an error.
     pub fn start(bodies: Vec<Vec<u8>>) -> Self {
+        Self::answering(bodies.into_iter().map(Answer::events).collect())
+    }
+
+    pub fn answering(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&asked);
         thread::spawn(move || {
-            let mut bodies = bodies.into_iter();
+            let mut answers = answers.into_iter();
             for connection in listener.incoming() {
-                serve(connection.unwrap(), &heard, bodies.next());
+                let refusal =
+                    || Answer { status: "500 Internal Server Error", ..Answer::events(Vec::new()) };
+                serve(connection.unwrap(), &heard, answers.next().unwrap_or_else(refusal));
             }
         });
         Self { url, asked }
@@ -34,27 +67,38 @@ impl Server {
 
     /// The bodies of the requests so far.
     pub fn asked(&self) -> Vec<Value> {
+        self.bytes().iter().map(|it| serde_json::from_slice(it).unwrap_or_default()).collect()
+    }
+
+    /// The same as they came.
+    pub fn bytes(&self) -> Vec<Vec<u8>> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Value>>, body: Option<Vec<u8>>) {
+fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Vec<u8>>>, answer: Answer) {
     let asked = read(&connection);
     heard.lock().unwrap().push(asked);
-    let status = if body.is_some() { "200 OK" } else { "500 Internal Server Error" };
-    let fields =
-        ["Content-Type: text/event-stream", "Transfer-Encoding: chunked", "Connection: close"];
+    let Answer { status, mut fields, body, end } = answer;
+    fields.extend(["Transfer-Encoding: chunked", "Connection: close"]);
     write!(connection, "HTTP/1.1 {status}\r\n{}\r\n\r\n", fields.join("\r\n")).unwrap();
-    for slice in body.unwrap_or_default().chunks(61) {
+    for slice in body.chunks(61) {
         write!(connection, "{:x}\r\n", slice.len()).unwrap();
         connection.write_all(slice).unwrap();
         connection.write_all(b"\r\n").unwrap();
     }
-    connection.write_all(b"0\r\n\r\n").unwrap();
+    match end {
+        End::Whole => connection.write_all(b"0\r\n\r\n").unwrap(),
+        End::Broken => {}
+        End::Hanging(gone) => {
+            let _ = connection.read(&mut [0]); // no byte, or an error: it has gone
+            gone.send(()).unwrap();
+        }
+    }
 }
 
-/// The body of a request, which is JSON of a told length.
-fn read(connection: &TcpStream) -> Value {
+/// The body of a request, of a told length.
+fn read(connection: &TcpStream) -> Vec<u8> {
     let mut input = BufReader::new(connection);
     let mut length = 0;
     loop {
@@ -69,5 +113,5 @@ fn read(connection: &TcpStream) -> Value {
     }
     let mut body = vec![0; length];
     input.read_exact(&mut body).unwrap();
-    serde_json::from_slice(&body).unwrap_or_default()
+    body
 }

@@ -1,0 +1,108 @@
+//! The clean body of a streamed response, as it is made. What goes wrong before anything of
+//! it was given lets the source pass as it came; what breaks it off later is an error behind
+//! what was certain.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::StreamExt;
+
+use super::{BoxError, SidecarBody, exchange::Exchange, kept_source::KeptSource};
+use crate::{
+    body_format::{BodyFormat, BodyWriter},
+    chunk::Chunk,
+    error::Error,
+    handle::StreamHandle,
+    pipe::{End, Pipe},
+};
+
+pub(super) struct Cleaning {
+    exchange: Arc<Exchange>,
+    source: KeptSource,
+    phase: Phase,
+    /// Whether anything was given.
+    has_begun: bool,
+}
+
+enum Phase {
+    Cleaning(Box<Pipe<'static, Bytes>>),
+    Passing(Pin<Box<dyn Stream<Item = Slice> + Send>>),
+    Over,
+}
+
+type Slice = Result<Bytes, BoxError>;
+
+impl Cleaning {
+    pub(super) fn new(
+        exchange: Exchange,
+        stream: StreamHandle,
+        body: SidecarBody,
+        format: BodyFormat,
+    ) -> Self {
+        let (exchange, source) = (Arc::new(exchange), KeptSource::new(body));
+        let chunks = source.clone().map(|slice| slice.map(Chunk::from));
+        let (broken, mut writer) = (source.clone(), BodyWriter::new(format));
+        let pipe = Pipe::new(stream, chunks, move |answer, end| {
+            if end != End::NotYet && broken.has_failed() {
+                return Vec::new(); // it ends where its source did, without a word of ours
+            }
+            let mut body = writer.write(&answer.emitted);
+            if end != End::NotYet {
+                body.push_str(writer.end(end == End::Marked));
+            }
+            if body.is_empty() { Vec::new() } else { vec![body.into()] }
+        });
+        let hearing = Arc::clone(&exchange);
+        let pipe = pipe.on_event(move |event| hearing.hear_event(event));
+        Self { exchange, source, phase: Phase::Cleaning(Box::new(pipe)), has_begun: false }
+    }
+
+    /// The end of the stream: the body's, unless that broke off.
+    fn closed(&mut self, pipe: &Pipe<'static, Bytes>) -> Phase {
+        if let Some(closed) = pipe.closed() {
+            self.exchange.hear_message(&closed.message);
+        }
+        if self.source.has_failed() { self.broken_off(None) } else { Phase::Over }
+    }
+
+    fn broken_off(&mut self, error: Option<Error>) -> Phase {
+        if let Some(error) = &error {
+            self.exchange.tell_lost(error);
+        }
+        if !self.has_begun {
+            return Phase::Passing(Box::pin(self.source.again()));
+        }
+        let failure = self.source.failure().or(error.map(Into::into));
+        Phase::Passing(Box::pin(futures_util::stream::iter(failure.map(Err))))
+    }
+}
+
+impl Stream for Cleaning {
+    type Item = Slice;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Slice>> {
+        loop {
+            let given = match &mut self.phase {
+                Phase::Cleaning(pipe) => ready!(pipe.poll_next_unpin(context)),
+                Phase::Passing(slices) => return slices.poll_next_unpin(context),
+                Phase::Over => return Poll::Ready(None),
+            };
+            if let Some(Ok(slice)) = given {
+                self.has_begun = true;
+                self.source.forget();
+                return Poll::Ready(Some(Ok(slice)));
+            }
+            let phase = std::mem::replace(&mut self.phase, Phase::Over);
+            self.phase = match (given, phase) {
+                (Some(Err(error)), _) => self.broken_off(Some(error)),
+                (_, Phase::Cleaning(pipe)) => self.closed(&pipe),
+                (_, over) => over,
+            };
+        }
+    }
+}

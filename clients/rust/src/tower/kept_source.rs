@@ -1,0 +1,98 @@
+//! The body of a response that can be had from its beginning again, as long as it is kept:
+//! for whoever finds out late that it has to pass as it came.
+
+use std::{
+    mem,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::StreamExt;
+use http_body_util::BodyDataStream;
+
+use super::{BoxError, SidecarBody};
+
+/// Gives what comes; all clones are the same source.
+#[derive(Clone)]
+pub(super) struct KeptSource(Arc<Mutex<Kept>>);
+
+struct Kept {
+    body: BodyDataStream<SidecarBody>,
+    /// `None`: nobody will want it again.
+    slices: Option<Vec<Bytes>>,
+    failure: Option<BoxError>,
+}
+
+impl KeptSource {
+    pub(super) fn new(body: SidecarBody) -> Self {
+        let body = BodyDataStream::new(body);
+        Self(Arc::new(Mutex::new(Kept { body, slices: Some(Vec::new()), failure: None })))
+    }
+
+    /// Nobody will want it again.
+    pub(super) fn forget(&self) {
+        self.kept().slices = None;
+    }
+
+    /// Whether the body broke off.
+    pub(super) fn has_failed(&self) -> bool {
+        self.kept().failure.is_some()
+    }
+
+    /// What it broke off with, once.
+    pub(super) fn failure(&self) -> Option<BoxError> {
+        self.kept().failure.take()
+    }
+
+    /// All that came and was kept, and all that is still to come.
+    pub(super) fn again(&self) -> impl Stream<Item = Result<Bytes, BoxError>> + Send + use<> {
+        let mut kept = self.kept();
+        let slices = mem::take(&mut kept.slices).unwrap_or_default();
+        let failure = kept.failure.take();
+        let source = Arc::clone(&self.0);
+        drop(kept);
+        let is_over = failure.is_some();
+        let rest = futures_util::stream::poll_fn(move |context| {
+            if is_over {
+                return Poll::Ready(None);
+            }
+            lock(&source).body.poll_next_unpin(context)
+        });
+        let came = slices.into_iter().map(Ok).chain(failure.map(Err));
+        futures_util::stream::iter(came).chain(rest)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        lock(&self.0)
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A failure is kept, and given as its words.
+impl Stream for KeptSource {
+    type Item = Result<Bytes, String>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut kept = self.kept();
+        let Some(given) = ready!(kept.body.poll_next_unpin(context)) else {
+            return Poll::Ready(None);
+        };
+        Poll::Ready(Some(match given {
+            Ok(slice) => {
+                kept.slices.iter_mut().for_each(|it| it.push(slice.clone()));
+                Ok(slice)
+            }
+            Err(error) => {
+                let words = error.to_string();
+                kept.failure = Some(error);
+                Err(words)
+            }
+        }))
+    }
+}
