@@ -37,7 +37,7 @@ def needs_cargo(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"src/((acp|tower)/)?[a-z0-9_]+\.rs|examples/agent\.rs|README\.md|LICENSE"
+    r"src/((acp|tower)/)?[a-z0-9_]+\.rs|examples/[a-z_]+\.rs|README\.md|LICENSE"
     r"|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
 )
 
@@ -81,13 +81,16 @@ def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_cargo
 def test_what_is_published() -> None:
-    """The code, one example, README and licence, and nothing else."""
+    """The code, the examples that pages link to, README and licence, and nothing else."""
     names = cargo("package", "--allow-dirty", "--locked", "--list").split()
     assert [name for name in names if not PACKED.fullmatch(name)] == []
     sources = {
         path.relative_to(HOME).as_posix() for path in (HOME / "src").rglob("*.rs")
     }
-    assert sources | {"README.md", "LICENSE", "examples/agent.rs"} <= set(names)
+    readme = (HOME / "README.md").read_text(encoding="utf-8")
+    examples = set(re.findall(r"latest/source/(examples/\w+\.rs)", readme))
+    assert examples == {name for name in names if name.startswith("examples/")}
+    assert sources | {"README.md", "LICENSE"} <= set(names)
     assert (HOME / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 

@@ -3,6 +3,14 @@
 #[allow(dead_code)] // its `main`
 #[path = "../examples/agent.rs"]
 mod agent;
+#[allow(dead_code)]
+#[cfg(feature = "tower")]
+#[path = "../examples/async_openai.rs"]
+mod async_openai;
+#[allow(dead_code)]
+#[cfg(feature = "tower")]
+#[path = "../examples/reqwest_middleware.rs"]
+mod reqwest_middleware;
 mod support;
 
 use std::{fs, sync::Mutex};
@@ -51,6 +59,68 @@ async fn the_agent_tells_what_its_server_refuses() {
     let server = Server::start(Vec::new());
     let failed = agent::ask(&builder().build(), &server.url, "Which branch?", str::to_owned).await;
     assert!(failed.unwrap_err().to_string().contains("500"));
+}
+
+#[cfg(feature = "tower")]
+mod under_a_client {
+    use ::async_openai::{config::OpenAIConfig, error::OpenAIError}; // the crate, no example
+    use stream_sidecar::tower::SidecarLayer;
+
+    use super::{
+        async_openai, builder, recorded, reqwest_middleware,
+        support::{
+            bodies::chat,
+            server::{Answer, Server},
+        },
+    };
+
+    fn layer() -> SidecarLayer {
+        SidecarLayer::new(builder().build())
+    }
+
+    fn refusing() -> Server {
+        let words = r#"{"error": {"message": "who are you?", "type": "auth", "code": "key"}}"#;
+        let status = "401 Unauthorized";
+        let json = "Content-Type: application/json";
+        Server::answering(vec![Answer { status, ..Answer::ok(json, words) }])
+    }
+
+    fn config(server: &Server) -> OpenAIConfig {
+        OpenAIConfig::new().with_api_key("k").with_api_base(format!("{}/v1", server.url))
+    }
+
+    #[tokio::test]
+    async fn async_openai_streams_clean_answers_and_reads_its_errors() {
+        let server = Server::start(vec![recorded("leaking.sse")]);
+        let client = async_openai::client(layer(), config(&server));
+        let mut shown = String::new();
+        let show = |text: &str| shown += text;
+        let answer = async_openai::ask(&client, "Which branch?", show).await.unwrap();
+        assert_eq!(answer.trim(), "I will look at the branch 🌿 first.");
+        assert_eq!(shown, answer);
+        assert_eq!(server.asked()[0]["messages"][0]["content"], "Which branch?");
+
+        let client = async_openai::client(layer(), config(&refusing()));
+        let failed = async_openai::ask(&client, "Which branch?", |_| ()).await.unwrap_err();
+        let OpenAIError::ApiError(error) = failed else { panic!("{failed}") };
+        assert!(error.to_string().contains("who are you?"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_client_with_middleware_streams_clean_answers_and_gives_their_status() {
+        let server = Server::start(vec![chat("<think>why</think>Because.").into()]);
+        let (client, url) = (reqwest_middleware::client(layer()), format!("{}/v1", server.url));
+        let mut shown = Vec::new();
+        let show = |slice: &[u8]| shown.extend_from_slice(slice);
+        reqwest_middleware::ask(&client, &url, "Which branch?", show).await.unwrap();
+        let shown = String::from_utf8(shown).unwrap();
+        assert!(shown.contains(r#""Because.""#) && !shown.contains("think>"), "{shown}");
+        assert_eq!(server.asked()[0]["messages"][0]["content"], "Which branch?");
+
+        let url = format!("{}/v1", refusing().url);
+        let failed = reqwest_middleware::ask(&client, &url, "Which branch?", |_| ()).await;
+        assert!(failed.unwrap_err().to_string().contains("401"));
+    }
 }
 
 /// A gateway: the body of one provider's response becomes the body of another's.

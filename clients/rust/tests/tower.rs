@@ -35,11 +35,11 @@ fn client(
     layer: SidecarLayer,
 ) -> impl Service<Request<reqwest::Body>, Response = Response<SidecarBody>, Error = reqwest::Error>
 {
-    ServiceBuilder::new()
-        .layer(layer)
-        .map_request(|it: Request<reqwest::Body>| reqwest::Request::try_from(it).unwrap())
-        .map_response(Response::<reqwest::Body>::from)
-        .service(reqwest::Client::new())
+    let client = reqwest::Client::new();
+    ServiceBuilder::new().layer(layer).service_fn(move |request: Request<reqwest::Body>| {
+        let sent = request.try_into().map(|request| client.execute(request));
+        async move { Ok::<_, reqwest::Error>(Response::<reqwest::Body>::from(sent?.await?)) }
+    })
 }
 
 fn layer() -> SidecarLayer {
