@@ -159,6 +159,30 @@ def test_leaks_are_what_a_repair_cuts(
         )
 
 
+def test_a_leak_in_a_string_of_json() -> None:
+    """Its range is within the escaped string, and a part that goes takes its comma."""
+
+    leak = '<think>"Hm."\n</think>'
+
+    def attribute(*texts: str) -> str:
+        parts = [{"type": "text", "content": each} for each in texts]
+        sent = {"role": "user", "parts": [{"type": "text", "content": leak}]}
+        said = [*([sent] * 300), {"role": "assistant", "parts": parts}]
+        return json.dumps({"gen_ai.input.messages": json.dumps(said)}, indent=1)
+
+    text = attribute(leak, f"😀{leak}Four.")
+    session = SessionDocument(StreamOptions(), WHOLE)
+    escaped = json.dumps(json.dumps(leak)[1:-1])[1:-1]
+    assert read(session, text) == [escaped, escaped]
+    (placed,) = session.units
+    (each,) = (each for each in placed.unit.messages if each.leaks)
+    assert spliced(text, each.cuts(placed.unit)) == attribute("😀Four.")
+    for leak_alone, left in zip(
+        each.leaks, ([f"😀{leak}Four."], [leak, "😀Four."]), strict=True
+    ):
+        assert spliced(text, each.cuts(placed.unit, leak_alone)) == attribute(*left)
+
+
 # --- Through a client of the field ----------------------------------------------------
 
 

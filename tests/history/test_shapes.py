@@ -16,6 +16,7 @@ from stream_sidecar.history.messages import Text, role_of
 from stream_sidecar.history.results import Repair
 from stream_sidecar.history.shapes import is_piece, shape_of
 from stream_sidecar.options import StreamOptions
+from stream_sidecar.session_files.datasets import replaced
 
 LEAK, CLEAN, QUESTION = "<think>Hm.</think>Four.", "Four.", "Why </think>?"
 
@@ -52,15 +53,11 @@ def _repaired(text: str, path: Path) -> Any:
     for found in messages_in(document, role):
         repair = history.repair(found.message, found.model, found.shape)
         (spans,) = spans_of(text, [(found, repair.removed)])
-        assert [json.loads(f'"{text[s:e]}"') for s, e in spans] == [
-            each.text for each in repair.removed
-        ]
-        if not found.path:
-            return repair.message
-        holder = document
-        for step in found.path[:-1]:
-            holder = holder[step]
-        holder[found.path[-1]] = repair.message
+        told = [json.loads(f'"{text[s:e]}"') for s, e in spans]
+        if told != [each.text for each in repair.removed]:  # in a string of JSON
+            told = [json.loads(f'"{each}"') for each in told]
+        assert told == [each.text for each in repair.removed]
+        document = replaced(document, [(found, repair)])
     return document
 
 

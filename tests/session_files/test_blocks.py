@@ -85,6 +85,13 @@ PARTS = (
 )
 
 
+def test_no_result_in_a_string_of_json_is_overlooked() -> None:
+    part = {"type": "tool_call_response", "id": "c", "response": "x"}
+    text = json.dumps([{"role": "tool", "parts": [part]}])
+    for told in ({"gen_ai.input.messages": text}, {"key": "gen_ai.output.messages"}):
+        assert MAY_HOLD_RESULTS.search(json.dumps(told).encode())
+
+
 @pytest.mark.parametrize(
     "item", [*ITEMS, *({"role": "x", "content": [part]} for part in PARTS)]
 )

@@ -43,6 +43,12 @@ UNREAD = {
         "content": [{"type": "text", "text": "a"}, {"type": "new", "markdown": LEAK}],
     },
     "/words/text": {"role": "assistant", "words": {"text": LEAK}},
+    # Cut off, as attributes are that are too long.
+    "/gen_ai.output.messages": {"gen_ai.output.messages": f'[{{"content": "{LEAK}'},
+    "/value/stringValue": {
+        "key": "gen_ai.output.messages",
+        "value": {"stringValue": f'[{{"content": "{LEAK}'},
+    },
 }
 UNREAD["/x/content/*"] = UNREAD.pop("/outputs/*")
 

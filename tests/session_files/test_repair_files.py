@@ -37,7 +37,7 @@ from stream_sidecar.session_files.files import Job, format_of, repair_file
 from stream_sidecar.session_files.layouts import PRESETS
 from stream_sidecar.session_files.replacing import FileChangedError, Replacement
 from stream_sidecar.values.absent import ABSENT
-from stream_sidecar.values.json_places import items, locate, offsets
+from stream_sidecar.values.json_places import Place, items, locate, offsets
 from stream_sidecar.values.jsontext import loads
 
 LEAK = "<think>Hm.</think>Four."
@@ -140,9 +140,9 @@ def test_the_last_of_equal_keys_counts() -> None:
 
 def test_places_of_what_is_no_json() -> None:
     """Whoever asks has read the text before; it must end, though."""
-    assert items(" []", 1) == []
+    assert items(Place(" []", 1, 3)) == []
     with pytest.raises(ValueError, match="no string of 9 characters"):
-        offsets('"abc"', 0, [9])
+        offsets(Place('"abc"', 0, 5), [9])
     with pytest.raises(ValueError, match="nested too deeply"):
         locate("[" * 100_000, [(0, 0)])
 

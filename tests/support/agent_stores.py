@@ -669,7 +669,8 @@ def _atif(folder: Path, question: str, answer: str) -> int:
 
 
 def _opentelemetry(folder: Path, question: str, answer: str) -> int:
-    """Events of GenAI, as JSON: what was sent, and what came."""
+    """GenAI, what was sent and what came: events, and spans with messages as a string
+    of JSON, as OTLP, the console and Jaeger have them."""
 
     def said(role: str, *parts: Any) -> dict[str, Any]:
         return {"role": role, "parts": [*parts]}
@@ -690,7 +691,28 @@ def _opentelemetry(folder: Path, question: str, answer: str) -> int:
         _lines({"event_name": "gen_ai.client.inference", "attributes": told}),
         encoding="utf-8",
     )
-    return 2
+    in_text = {name: json.dumps(each) for name, each in told.items()}
+    (folder / "console.json").write_text(
+        json.dumps({"name": "chat", "attributes": in_text}, indent=4), encoding="utf-8"
+    )
+    keyed = [
+        {"key": name, "value": {"stringValue": json.dumps(each, ensure_ascii=False)}}
+        for name, each in told.items()
+    ]
+    spans = [{"name": "chat", "attributes": keyed}]
+    (folder / "otlp.jsonl").write_text(
+        _lines({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}),
+        encoding="utf-8",
+    )
+    tags = [
+        {"key": each["key"], "type": "string", "value": each["value"]["stringValue"]}
+        for each in keyed
+    ]
+    (folder / "jaeger.json").write_text(
+        json.dumps({"data": [{"spans": [{"tags": tags}]}]}, ensure_ascii=False),
+        encoding="utf-8",
+    )
+    return 8
 
 
 def _a2a(folder: Path, question: str, answer: str) -> int:

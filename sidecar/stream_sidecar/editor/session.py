@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from stream_sidecar.history.results import Finding, Inspection, Repair
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.session_files.neighbours import Neighbours
-    from stream_sidecar.values.json_places import Path, Place
+    from stream_sidecar.values.json_places import JsonSpan
 
 _BOM = "\ufeff"
 
@@ -66,7 +66,7 @@ class SessionMessage:
     found: FoundMessage
     inspection: Inspection
     repair: Repair
-    place: Place | None = None
+    place: JsonSpan | None = None
     leaks: tuple[Leak, ...] = ()
     stays: str | None = None
 
@@ -170,7 +170,7 @@ class SessionDocument:
             return True
         return self._beside is not None and self._beside.is_pointed_into()
 
-    def _pieces(self, text: DocumentText) -> Iterator[Place]:
+    def _pieces(self, text: DocumentText) -> Iterator[JsonSpan]:
         """Where the units are: the answers of a chat's log, the lines that are not
         blank, or the whole document; the latter without the byte order mark."""
         if self._reading == CHAT_LOG:
@@ -265,7 +265,7 @@ def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessag
                 message.inspection.findings, next(spans), strict=True
             )
         )
-        yield evolve(message, place=places[message.found.path], leaks=tuple(leaks))
+        yield evolve(message, place=places[message.found.path].span, leaks=tuple(leaks))
 
 
 def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
@@ -294,11 +294,12 @@ def _placed_plain(
         yield evolve(message, place=(0, len(text)), leaks=tuple(leaks))
 
 
-def places_of(unit: SessionUnit) -> Iterator[tuple[SessionMessage, Place]]:
+def places_of(unit: SessionUnit) -> Iterator[tuple[SessionMessage, JsonSpan]]:
     """All messages of a unit, and where they are."""
+    if unit.is_plain:
+        yield from ((message, (0, len(unit.text))) for message in unit.messages)
+        return
     paths = [message.found.path for message in unit.messages]
-    places: dict[Path, Place] = {(): (0, len(unit.text))}
-    if paths and not unit.is_plain:  # without messages it may be no JSON
-        places = locate(unit.text, paths)
+    places = locate(unit.text, paths) if paths else {}  # without, it may be no JSON
     for message, path in zip(unit.messages, paths, strict=True):
-        yield message, places[path]
+        yield message, places[path].span

@@ -1,10 +1,11 @@
 """Messages in JSON as agents keep it: found anywhere in a document, cut in its text.
 
 `messages_in` finds the messages of a document: a message, a list of them, or an event
-or session that holds some at any depth, but in what a tool was given or answered:
-messages there are quoted, and no model's of this session. On the way it notes the texts
-that belong to none of them. `cuts_of` turns repairs into cuts in the text of the
-document, everything else of which stays as it is: escapes, spaces, odd numbers.
+or session that holds some at any depth, also in a string that holds messages as JSON,
+but not in what a tool was given or answered: messages there are quoted, and no model's
+of this session. On the way it notes the texts that belong to none of them. `cuts_of`
+turns repairs into cuts in the text of the document, everything else of which stays as
+it is: escapes, spaces, odd numbers.
 Pure, like ``stream_sidecar.history``.
 """
 
@@ -16,10 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.history.messages import Border, Text, read_message
-from stream_sidecar.history.shapes import is_question, shape_of
+from stream_sidecar.history.shapes import at, is_question, shape_of
 from stream_sidecar.history.unread import UnreadText, is_text_name
 from stream_sidecar.records import frozen
 from stream_sidecar.values.json_places import items, locate, offsets
+from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,10 +30,10 @@ if TYPE_CHECKING:
     from stream_sidecar.history.results import Edit, Finding, Removal, Repair
     from stream_sidecar.history.shapes import RecordShape, RoleElsewhere
     from stream_sidecar.parts import Json
-    from stream_sidecar.values.json_places import Path, Place
+    from stream_sidecar.values.json_places import JsonSpan, Path, Place
 
-Cut: TypeAlias = tuple[int, int]
-"""``(start, end)`` in code points of a document's text."""
+Cut: TypeAlias = "JsonSpan"
+"""In code points of a document's text."""
 
 _DEEPEST = 32
 """Messages nested deeper than so many objects and arrays are none of a session."""
@@ -41,8 +43,8 @@ _OPERATIONS = (0, 1, 2)
 """Kinds of operations: the whole state, a value in it, more items of a list."""
 
 _TYPES = frozenset(("ai", "human", "tool", "system"))
-_MODELS = ("model", "modelID", "model_name")
-_PROVIDERS = ("provider", "providerID", "model_provider")
+_MODELS = ("model", "modelID", "model_name", "gen_ai.request.model")
+_PROVIDERS = ("provider", "providerID", "model_provider", "gen_ai.provider.name")
 _ORIGINS = frozenset((*_MODELS, *_PROVIDERS))
 
 _TOOL_DATA = frozenset(
@@ -70,6 +72,15 @@ _NAMES_IN_TOOL_RECORDS = frozenset(
         *("tool_call_id", "tool_use_id", "tool_name"),
     )
 )
+_MESSAGES_AS_TEXT = ("gen_ai.input.messages", "gen_ai.output.messages")
+"""Names of what may hold messages as a string of JSON: attributes of OpenTelemetry."""
+
+_VALUES = (("value", "stringValue"), ("value", "string_value"), ("value",))
+"""Where the value of an attribute stands that has its name in ``key``: in OTLP, in
+Jaeger's JSON."""
+
+_STRING = patterns.compile(r'"((?:[^"\\]|\\.)*+)')
+
 _TOOL_TYPE = patterns.compile(
     r"(?:^|[._-])(?:tool|TOOL)(?![a-z])|^(?:function|mcp)_call"
 )
@@ -169,8 +180,14 @@ class _Search:
             return
         of_tool = of_tool or _is_of_tool(value)
         unread, is_text = self.unread, _holds_text(value, path)
+        as_text = _messages_as_text(value)
+        for place, text in as_text.items():
+            where = (*path, *place)
+            yield from self._within_text(text, where, model, provider)
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         for name, item in inner:
+            if as_text and any(name == place[0] for place in as_text):
+                continue
             if isinstance(item, str):
                 if (
                     unread is not None
@@ -182,6 +199,20 @@ class _Search:
                 where = (*path, name)
                 yield from self.within(item, where, model, provider, of_tool=of_tool)
 
+    def _within_text(
+        self, text: str, path: Path, model: str | None, provider: str | None
+    ) -> Iterator[FoundMessage]:
+        """The messages in a string of JSON. Of one that was cut off, as attributes are
+        that are too long, nothing is read."""
+        try:
+            value = loads(text)
+        except (ValueError, RecursionError):
+            if self.unread is not None:
+                said = (each[1] for each in _STRING.finditer(text))
+                self.unread.extend(UnreadText(path, each, self.state) for each in said)
+        else:
+            yield from self.within(value, path, model, provider)
+
     def _not_read(self, found: FoundMessage) -> Iterator[UnreadText]:
         """The texts of a model's message that its shape does not read."""
         fields = found.stored.fields if found.stored is not None else ()
@@ -190,6 +221,17 @@ class _Search:
         for path, text in _texts(found.message, found.path):
             if path not in read:
                 yield UnreadText(path, text, self.state)
+
+
+def _messages_as_text(value: Json) -> dict[Path, str]:
+    """The strings in an object that hold messages as JSON, by their places in it."""
+    if not isinstance(value, dict):
+        return {}
+    places: Iterable[Path] = ((name,) for name in _MESSAGES_AS_TEXT)
+    if value.get("key") in _MESSAGES_AS_TEXT:
+        places = _VALUES
+    told = {place: at(value, place) for place in places}
+    return {place: text for place, text in told.items() if isinstance(text, str)}
 
 
 def _has_odd_parts(found: FoundMessage) -> bool:
@@ -276,7 +318,7 @@ def spans_of(
     paths = [path for _, strings in wanted for path, _ in strings]
     places = locate(text, paths) if paths else {}  # without, it may be no JSON
     return [
-        [span for path, each in strings for span in _cuts(text, places[path], each)]
+        [span for path, each in strings for span in _cuts(places[path], each)]
         for _, strings in wanted
     ]
 
@@ -309,19 +351,25 @@ def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[C
             if not any(path[:end] in gone for end in range(len(path) + 1)):
                 strings.setdefault((*found.path, *path), []).append(edit)
     places = locate(text, [*strings, *dropped])
-    cuts = [
-        cut for p, edits in strings.items() for cut in _cuts(text, places[p], edits)
-    ]
+    cuts = [cut for p, edits in strings.items() for cut in _cuts(places[p], edits)]
     for path, numbers in dropped.items():
-        cuts += _without(items(text, places[path][0]), numbers)
+        cuts += _outward(places[path], _without(items(places[path]), numbers))
     return sorted(cuts)
 
 
-def _cuts(text: str, place: Place, edits: list[Any]) -> Iterator[Cut]:
+def _cuts(place: Place, edits: list[Any]) -> Iterator[Cut]:
     """The spans of sorted ``edits`` of the string at ``place``."""
     points = (point for edit in edits for point in (edit.start, edit.end))
-    found = offsets(text, place[0], points)
-    return zip(found[::2], found[1::2], strict=True)
+    return _paired(place.outward(offsets(place, points)))
+
+
+def _outward(place: Place, spans: Iterable[JsonSpan]) -> Iterator[Cut]:
+    """Sorted spans of the text of ``place`` as those of the document's."""
+    return _paired(place.outward(point for span in spans for point in span))
+
+
+def _paired(points: list[int]) -> Iterator[JsonSpan]:
+    return zip(points[::2], points[1::2], strict=True)
 
 
 def drops_of(text: str, found: FoundMessage, parts: Iterable[str]) -> dict[str, Cut]:
@@ -329,14 +377,20 @@ def drops_of(text: str, found: FoundMessage, parts: Iterable[str]) -> dict[str, 
     paths = {part: (*found.path, *path_of(part, found.message)) for part in parts}
     lists = {path[:-1] for path in paths.values()}
     places = locate(text, lists) if lists else {}
-    inner = {path: items(text, places[path][0]) for path in lists}
-    return {
-        part: next(_without(inner[path[:-1]], {int(path[-1])}, int(path[-1])))
+    inner = {path: items(places[path]) for path in lists}
+    alone = {
+        part: _without(inner[path[:-1]], {int(path[-1])}, int(path[-1]))
         for part, path in paths.items()
+    }
+    return {
+        part: next(_outward(places[paths[part][:-1]], spans))
+        for part, spans in alone.items()
     }
 
 
-def _without(places: list[Place], numbers: set[int], first: int = 0) -> Iterator[Cut]:
+def _without(
+    places: list[JsonSpan], numbers: set[int], first: int = 0
+) -> Iterator[JsonSpan]:
     """The cuts that take items from ``first`` on out of an array, each with one of its
     commas."""
     kept = first - 1 if first else None

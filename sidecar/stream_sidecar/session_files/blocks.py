@@ -36,10 +36,11 @@ LARGE = 8_000_000
 _SIZE = 1 << 20
 MAY_HOLD_RESULTS = patterns.compile(
     rb'"(?:tool["-]|function"|toolResult"|dynamic-tool"|function_?[rR]esponse"'
-    rb'|observation"|tool_call_response"|\w*tool_result"|\w*_call_output")|\\u00[2-7]'
+    rb'|observation"|tool_call_response"|\w*tool_result"|\w*_call_output"'
+    rb'|gen_ai\.\w+put\.messages")|\\u00[2-7]'
 )
 """Stands in every line with a result of a tool, perhaps with an escape of a character
-that needs none. It begins with one character, for speed."""
+that needs none, or in a string of JSON. It begins with one character, for speed."""
 
 
 @frozen

@@ -10,12 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import asdict
+from attrs import asdict, evolve
 
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.repair_counts import ModelRepairCounters
-from stream_sidecar.history.shapes import at
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.documents import repaired, repairs_of
 from stream_sidecar.session_files.reports import FileReport, Tally
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.results import Repair
     from stream_sidecar.options import StreamOptions
+    from stream_sidecar.values.json_places import Path as JsonPath
 
 NOTES = "_stream_sidecar"
 """The column that a batch gives beside its own: what was removed of each row."""
@@ -126,11 +126,18 @@ class RowRepair:
 def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
     """``value`` with the repaired messages in their places; it is changed itself."""
     for found, repair in repairs:
-        if not repair.changed or repair.message is ABSENT:
-            continue
-        if not found.path:
-            return repair.message
-        at(value, found.path[:-1])[found.path[-1]] = repair.message
+        if repair.changed and repair.message is not ABSENT:
+            value = _with(value, found.path, found, repair)
+    return value
+
+
+def _with(value: Any, path: JsonPath, found: FoundMessage, repair: Repair) -> Any:
+    """``value`` with a repaired message at ``path``, which may lead on in JSON text."""
+    if not path:
+        return repair.message
+    if isinstance(value, str):
+        return repaired(value, [(evolve(found, path=path), repair)])
+    value[path[0]] = _with(value[path[0]], path[1:], found, repair)
     return value
 
 
