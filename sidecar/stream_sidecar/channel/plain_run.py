@@ -95,7 +95,7 @@ class PlainRun:
         """What comes next is read so."""
         self._passage = gates, gate = passage
         alone = not (gate or self._held)
-        self._search: Search = gates.search if alone else _ANYTHING
+        self._search: Search = gates.pattern.search if alone else _ANYTHING
 
     def push(self, text: str) -> list[Event] | None:
         """The events of a delta, under the next number; None: it must go the long
@@ -125,7 +125,7 @@ class PlainRun:
         gates, gate = self._passage
         begun = "" if self._held else gate
         behind = begun + text
-        found = gates.search(behind) if begun else match
+        found = gates.pattern.search(behind) if begun else match
         if found is None or found.lastgroup == "last":
             self._go_on((gates, INSIDE if found is None else behind[found.start() :]))
             return text

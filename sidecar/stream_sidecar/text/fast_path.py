@@ -64,7 +64,8 @@ def on(start: str) -> Gate:
 class Gates(NamedTuple):
     """How slices are read in one kind of text.
 
-    ``search`` finds whatever may matter; its group is ``head`` where that may be an
+    ``pattern`` finds whatever may matter, and is compiled when it is first asked (that
+    of the reasoning in no answer without any); its group is ``head`` where that may be an
     opener that begins a line, and ``last`` where the slice may end with the beginning
     of a line, which passes. ``certain`` tells where the beginning of a literal begins
     at the end of a slice; ``heads`` are the openers that begin lines, by their first
@@ -72,7 +73,7 @@ class Gates(NamedTuple):
     ``lines`` count. Where ``border`` matches, the gates are those ``behind`` it.
     """
 
-    search: Search
+    pattern: re.Pattern[str]
     lines: bool = False
     certain: Callable[[str], int] = len
     heads: Mapping[str, Openers] = {}  # nobody writes into it
@@ -85,13 +86,14 @@ class Gates(NamedTuple):
 
     def _find(self, text: str) -> re.Match[str] | None:
         """What matters first in ``text``, or begins its last line."""
-        match = self.search(text)
+        search = self.pattern.search
+        match = search(text)
         while match is not None and match.lastgroup == "head":
             at = match.start("head")
             openers = self.heads[text[at]]
             if openers.at(text, at) or openers.goes_on(text[at : at + openers.longest]):
                 return match
-            match = self.search(text, match.start() + 1)
+            match = search(text, match.start() + 1)
         return match
 
     def read(
@@ -145,7 +147,7 @@ class Gates(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _search(literals: frozenset[str], line: str | None = None) -> Search:
+def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str]:
     """What finds beginnings of ``literals``, half a character, and what may matter of a
     ``line``, behind its break. It begins with a set, so most text is soon looked at."""
     tails: dict[str, list[str]] = {}
@@ -158,7 +160,7 @@ def _search(literals: frozenset[str], line: str | None = None) -> Search:
     firsts = "".join(map(re.escape, ways))
     behind = [f"(?<={re.escape(first)})(?:{way})" for first, way in ways.items()]
     found = "|".join([*behind, f"(?<=[{HALVES}])"])
-    return patterns.compile(f"[{firsts}{HALVES}](?:{found})").search
+    return patterns.compile(f"[{firsts}{HALVES}](?:{found})")
 
 
 def _tails(literals: Iterable[str]) -> str:
@@ -216,7 +218,9 @@ def _waits(openers: tuple[str, ...]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _search_in_text(literals: frozenset[str], openers: tuple[str, ...]) -> Search:
+def _search_in_text(
+    literals: frozenset[str], openers: tuple[str, ...]
+) -> re.Pattern[str]:
     firsts = "".join(sorted({re.escape(each[0]) for each in openers}))
     line = rf"{slices.LINE}|[{BLANKS}]*+(?P<head>{beginnings(openers)})"
     line = rf"(?=[{slices.FIRSTS}{firsts}]|\Z)(?:{line}|(?P<last>{slices.BEGUN}))"
