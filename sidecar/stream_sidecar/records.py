@@ -21,7 +21,7 @@ A method of a record cannot call ``super()`` without arguments.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from attrs import frozen as hot
 else:
     import attrs
+
+    _NO_SLOT = ("__dict__", "__weakref__")
 
     class _Later:
         """What attrs makes of a class, in its place until it is asked for."""
@@ -58,8 +60,7 @@ else:
         body = {"__repr__": _shown, **vars(kind)}
         if eq:
             body |= {"__eq__": _is_same, "__hash__": _hash if hashed else None}
-        for each in ("__dict__", "__weakref__"):
-            body.pop(each, None)
+        body = {name: value for name, value in body.items() if name not in _NO_SLOT}
         made = _slotted(kind, body)
         complete = partial(_complete, made, make, body)
         for each in ("__init__", "__attrs_attrs__", "__match_args__", "__setstate__"):
@@ -72,14 +73,25 @@ else:
             for name, annotation in kind.__annotations__.items()
             if "ClassVar" not in str(annotation)
         ]
-        taken = {each for base in kind.__mro__ for each in vars(base).get("__slots__", ())}
-        slots = tuple(each for each in (*names, "__weakref__") if each not in taken)
+        more = ["__weakref__"]
+        if any(type(value) is cached_property for value in body.values()):
+            more.append("__dict__")  # where such a property keeps its value
+        taken = {
+            each for base in kind.__mro__ for each in vars(base).get("__slots__", ())
+        }
+        slots = tuple(each for each in (*names, *more) if each not in taken)
         rest = {name: value for name, value in body.items() if name not in names}
         return type(kind)(kind.__name__, kind.__bases__, {**rest, "__slots__": slots})
 
     def _complete(made: type, make: Callable[..., type], body: dict[str, Any]) -> None:
         """attrs makes a twin of ``made``, which takes over what it does not have."""
-        twin = make(type(made)(made.__name__, made.__bases__, body), eq=False, repr=False)
+        fields_only = {
+            name: value
+            for name, value in body.items()
+            if type(value) is not cached_property
+        }
+        kind = type(made)(made.__name__, made.__bases__, fields_only)
+        twin = make(kind, eq=False, repr=False)
         own = dict(vars(made))
         for name, value in vars(twin).items():
             if name not in own or type(own[name]) is _Later:

@@ -20,7 +20,7 @@ from emitting import Emitted, differences, emitted, found
 from recordings import PATHS, of_corpus, own
 
 from stream_sidecar.message.message import TextBlock
-from stream_sidecar.wires import WRITERS
+from stream_sidecar.wires import WIRES, WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +77,7 @@ def _sliced(recording: Recording) -> list[str]:
 @pytest.mark.parametrize("wire", WRITERS)
 def test_however_it_is_cut_the_same_is_emitted(wire: str) -> None:
     """Documents may be cut otherwise; what they add up to is one thing."""
-    fold = WRITERS[wire].make_writer(wire, {}).fold
+    fold = WIRES[wire].make_writer(wire, {}).fold
     for recording in of_corpus(EVERY * 2):
         whole = emitted(recording.params, recording.chunks, wire)
         cut = emitted(recording.params, _sliced(recording), wire)

@@ -286,7 +286,7 @@ ANYBODY = (("", ""),)
 
 
 def test_every_rule_is_somebodys() -> None:
-    for wire, row in REQUESTS.items():
+    for wire, row in ((each, WIRES[each]) for each in REQUESTS):
         found = [
             rule_for(row.rules, Names(*names)) for names in NAMES.get(wire, ANYBODY)
         ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ from attrs import fields
 from checking import check, feed
 from places import TESTS
 
+from stream_sidecar import wires
 from stream_sidecar.parts import Document
-from stream_sidecar.wires import WIRES
+from stream_sidecar.wires import REQUESTS, WIRES, WRITERS
 from stream_sidecar.wires.shared.row import WireRow
 
 PAGE = TESTS.parent / "sidecar" / "stream_sidecar" / "wires" / "README.md"
@@ -30,9 +33,11 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> str:
     assert found is not None
     module: dict[str, Any] = {"__name__": "toy"}
     exec(compile(dedent(found[1]), str(PAGE), "exec"), module)
-    row: WireRow = module["ROW"]
-    monkeypatch.setitem(WIRES, row.name, row)
-    return row.name
+    name: str = module["ROW"].name
+    monkeypatch.setattr(wires, "NAMES", (*wires.NAMES, name))
+    own = SimpleNamespace(**module)
+    monkeypatch.setitem(sys.modules, f"{wires.__name__}.{name}", own)
+    return name
 
 
 def test_what_the_page_shows_is_a_wire(toy: str) -> None:
@@ -54,5 +59,7 @@ def test_the_page_tells_every_field_of_a_row() -> None:
 def test_a_row_of_the_table(row: WireRow) -> None:
     """What goes out can be read again; all but plain text has a place on the page."""
     assert row.writer is None or row.request is not None
+    assert (row.writer is not None) == (row.name in WRITERS)
+    assert (row.request is not None) == (row.name in REQUESTS)
     assert (row.title == "") == (row.name == "text")
     assert any(row.usage.counts) == (row.name != "text")

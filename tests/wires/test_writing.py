@@ -17,14 +17,14 @@ from stream_sidecar.events import (
     ToolCallDelta,
 )
 from stream_sidecar.message.outlet import Origin
-from stream_sidecar.wires import WRITERS
+from stream_sidecar.wires import WIRES, WRITERS
 from stream_sidecar.wires.shared.writing import TOLD_AGAIN, TextPlaces
 
 FINISH = Finish(9, 0, "stop", False, True)
 
 
 def _write(wire: str, *events: Any, origins: dict[int, Origin] | None = None) -> Any:
-    writer = WRITERS[wire].make_writer(wire, origins or {})
+    writer = WIRES[wire].make_writer(wire, origins or {})
     return writer.push(events) + writer.close([FINISH])
 
 

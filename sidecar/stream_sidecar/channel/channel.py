@@ -237,7 +237,7 @@ class Channel:
         waits = self._joiners[1].held or (self._tags and self.tagged.hears)
         if waits or not self._mirrors.in_step(fields):
             return None
-        search = passage[0].search  # lines do not count in reasoning
+        search = passage[0].pattern.search  # lines do not count in reasoning
 
         def matters(text: str) -> bool:
             return search(text) is not None

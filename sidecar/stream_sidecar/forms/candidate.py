@@ -188,13 +188,16 @@ class Candidate:
     def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
         """All that are left read ``text``."""
         best: tuple[int, Taken] | None = None
+        limits: dict[bool, int] = {}
         for reader in list(self._readers):
             try:
-                limit = room(self.size, calls=reader.is_call)
-                found = reader.feed(text, limit, final=final)
+                if (calls := reader.is_call) not in limits:
+                    limits[calls] = room(self.size, calls=calls)
+                found = reader.feed(text, limits[calls], final=final)
                 if found is None:
                     continue
-                taken = self._accept(reader, found)
+                later = best is not None and reader.position >= best[0]
+                taken = None if later else self._accept(reader, found)
             except (MismatchError, EndedError) as reason:
                 taken = self._fail(reader, reason)
             if taken is not None and (best is None or reader.position < best[0]):

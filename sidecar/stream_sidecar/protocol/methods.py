@@ -7,23 +7,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.dialects.profiles import Profile
 from stream_sidecar.options import Emit
 from stream_sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
-from stream_sidecar.protocol.batches import inspect_messages, repair_messages
 from stream_sidecar.protocol.converter import (
     CHECKS,
     SHARED,
     Invalid,
     structure,
     unstructure,
-)
-from stream_sidecar.protocol.lookups import (
-    classify_calls,
-    normalize_http_error,
-    render_message,
 )
 from stream_sidecar.protocol.params import (
     ClassifyParams,
@@ -39,7 +34,6 @@ from stream_sidecar.protocol.params import (
     SnapshotParams,
 )
 from stream_sidecar.protocol.reading_options import Check, not_empty, one_of
-from stream_sidecar.protocol.requests import prepare_request
 from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.records import frozen
 from stream_sidecar.values.absent import ABSENT
@@ -84,6 +78,21 @@ class Method:
         return encode(self.call(sessions, params)) if text is None else text
 
 
+def _in(module: str, name: str) -> Callable[..., Any]:
+    """The handler ``name`` in a module of this room. No stream needs what such a module
+    imports, so it is imported for the first request."""
+
+    def handler(*given: Any) -> Any:
+        return getattr(import_module(f"stream_sidecar.protocol.{module}"), name)(*given)
+
+    return handler
+
+
+_INSPECT, _REPAIR = (
+    _in("batches", "inspect_messages"),
+    _in("batches", "repair_messages"),
+)
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
@@ -99,12 +108,16 @@ METHODS: dict[str, Method] = {
         Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
         Method("stream/list", NoParams, Sessions.list),
         Method("message/normalize", NormalizeParams, Sessions.normalize),
-        Method("message/render", RenderParams, render_message),
-        Method("request/prepare", PrepareParams, prepare_request),
-        Method("message/inspect", HistoryParams, inspect_messages, batch=True),
-        Method("message/repair", HistoryParams, repair_messages, batch=True),
-        Method("tool/classify", ClassifyParams, classify_calls),
-        Method("error/normalize", NormalizeErrorParams, normalize_http_error),
+        Method("message/render", RenderParams, _in("lookups", "render_message")),
+        Method("request/prepare", PrepareParams, _in("requests", "prepare_request")),
+        Method("message/inspect", HistoryParams, _INSPECT, batch=True),
+        Method("message/repair", HistoryParams, _REPAIR, batch=True),
+        Method("tool/classify", ClassifyParams, _in("lookups", "classify_calls")),
+        Method(
+            "error/normalize",
+            NormalizeErrorParams,
+            _in("lookups", "normalize_http_error"),
+        ),
         Method("sidecar/stats", NoParams, Sessions.stats),
     )
 }

@@ -48,7 +48,7 @@ from stream_sidecar.stream.take_back import takes_back
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.values.made_id import made_id
-from stream_sidecar.wires import WRITERS
+from stream_sidecar.wires import WIRES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -73,7 +73,7 @@ class EmittingOutlet(Outlet):
     def __init__(self, emit: Emit, *, parts: bool, trace: bool) -> None:
         super().__init__(parts=parts, trace=trace)
         self.emit = emit
-        self._row = WRITERS[emit.wire]
+        self._row = WIRES[emit.wire]
         self.origins: dict[int, Origin] = {}
         self.passed: list[ReadDocument] = []
         self.is_foreign = False  # it is read on another wire
@@ -181,7 +181,7 @@ class Emission:
         self._stands = options.policy.tool_calls.mode == "report"
         self._options = options
         self._outlet = outlet
-        row = WRITERS[outlet.emit.wire]
+        row = WIRES[outlet.emit.wire]
         self._documents = OwnDocuments(row, options.limits.max_held_chars)
         self._writer = row.make_writer(wire, outlet.origins)
         self._left_out = defaultdict[int, list[str]](list)

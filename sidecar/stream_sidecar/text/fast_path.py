@@ -64,13 +64,13 @@ def on(start: str) -> Gate:
 class Gates(NamedTuple):
     """How slices are read in one kind of text.
 
-    ``pattern`` finds whatever may matter, and is compiled when it is first asked (that
-    of the reasoning in no answer without any); its group is ``head`` where that may be an
-    opener that begins a line, and ``last`` where the slice may end with the beginning
-    of a line, which passes. ``certain`` tells where the beginning of a literal begins
-    at the end of a slice; ``heads`` are the openers that begin lines, by their first
-    character, ``waits`` what of them waits at a slice's end, as blanks do there if
-    ``lines`` count. Where ``border`` matches, the gates are those ``behind`` it.
+    ``pattern`` finds whatever may matter. It is compiled when it is first used. Its
+    group is ``head`` where that may be an opener that begins a line, and ``last`` where
+    the slice may end with the beginning of a line, which passes. ``certain`` gives
+    where the beginning of a literal at a slice's end begins. ``heads`` are the openers
+    that begin lines, by their first character. ``waits`` are parts of openers that wait
+    at a slice's end, as blanks do there if ``lines`` count. Where ``border`` matches,
+    the gates are those ``behind`` it.
     """
 
     pattern: re.Pattern[str]

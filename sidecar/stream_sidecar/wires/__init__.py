@@ -1,54 +1,52 @@
 """The table of wires: name -> its row, in the order in which they are announced.
 
 A new wire is one file or folder with a ``ROW``, its name here and one recording under
-``tests/wires`` (wires/README.md, "Adding a wire").
+``tests/wires`` (wires/README.md, "Adding a wire"). The module of a wire is imported
+when its row is first asked for: a stream needs one of ten.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from stream_sidecar.wires import (
-    anthropic,
-    bedrock_converse,
-    cohere,
-    gemini,
-    mistral_conversations,
-    ollama,
-    openai_chat,
-    openai_responses,
-    text,
-    workers_ai,
-)
-
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stream_sidecar.parts import Document
     from stream_sidecar.wires.shared.row import WireRow
 
-WIRES: dict[str, WireRow] = {
-    each.ROW.name: each.ROW
-    for each in (
-        openai_chat,
-        openai_responses,
-        anthropic,
-        gemini,
-        ollama,
-        bedrock_converse,
-        cohere,
-        mistral_conversations,
-        workers_ai,
-        text,
-    )
-}
+NAMES = (
+    *("openai-chat", "openai-responses", "anthropic", "gemini", "ollama"),
+    *("bedrock-converse", "cohere", "mistral-conversations", "workers-ai", "text"),
+)
 
-WRITERS = {name: row for name, row in WIRES.items() if row.writer}
+WRITERS = NAMES[:4]
 """The wires on which events can be written."""
 
-REQUESTS = {name: row for name, row in WIRES.items() if row.request}
+REQUESTS = NAMES[:7]
 """The wires for which a turn can be rendered."""
 
 FALLBACK = "openai-chat"
 """What reads a stream whose documents fit no wire, so that each is reported."""
+
+
+class _Rows(Mapping[str, "WireRow"]):
+    def __getitem__(self, name: str) -> WireRow:
+        if name not in NAMES:
+            raise KeyError(name)
+        row: WireRow = import_module(f"{__name__}.{name.replace('-', '_')}").ROW
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+WIRES = _Rows()
 
 
 def detect(document: Document) -> str | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from stream_sidecar.message.turn import TurnBlock, TurnResult
 from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.made_id import made_id
-from stream_sidecar.wires import REQUESTS
+from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.rendering import LostPart, Rendering
 from stream_sidecar.wires.shared.request_shapes import (
@@ -281,7 +281,7 @@ class TurnList:
         )
         result = TurnResult(call.sent or "", _NO_RESULT, is_error=True)
         turn = Rendering((block,), (), self.rule, answers=[(block, result)])
-        write = REQUESTS[self.wire].request
+        write = WIRES[self.wire].request
         assert write is not None
         answer = write(turn)[-1]
         return answer[self.shape.parts][0] if self.shape.answer else answer

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
-from stream_sidecar.wires import REQUESTS
+from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
 from stream_sidecar.wires.shared.rendering import (
@@ -83,7 +83,7 @@ def is_turn(wire: str, item: Json) -> bool:
 
 def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
     """The rule of a provider; None: nobody knows what it refuses."""
-    rules = REQUESTS[wire].rules
+    rules = WIRES[wire].rules
     rule = rule_for(rules, Names(provider or "", model or ""))
     is_nobody = rule is rules[-1] and wire in _OF_MANY
     return None if is_nobody or not (provider or model) else rule
