@@ -17,7 +17,7 @@ from stream_sidecar.parts import Document, DonePart
 from stream_sidecar.stream.own_documents import MOST_WAITING
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import portable
-from stream_sidecar.wires import WRITERS
+from stream_sidecar.wires import WIRES, WRITERS
 
 BARE = {
     "reasoning": {"tags": []},
@@ -57,7 +57,7 @@ def _documents(params: dict[str, Any], chunks: list[Any]) -> list[Any] | None:
         elif (
             not isinstance(frame, Document)
             or not isinstance(frame.value, dict)
-            or not WRITERS[params["wire"]].is_written(frame.value)
+            or not WIRES[params["wire"]].is_written(frame.value)
         ):
             return None
         else:
