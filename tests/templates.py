@@ -22,9 +22,22 @@ from environment import ROOT, enter
 
 DATA = ROOT / "tests" / "data" / "response_templates.json"
 
-ARGUED = ("ernie",)
-"""Its ``^`` opens reasoning, and so theirs keeps the opener that comes, as text; ours
-takes it out (text rule 9.1)."""
+ARGUED = {
+    # `^` opens reasoning, so theirs keeps the opener that comes; ours takes it out
+    # (text rule 9.1).
+    "ernie",
+    # `join` stands between blocks; ours adds nothing to a text.
+    "test_join_concatenates_repeated_matches",
+    # Theirs raises for a text that is not as it should be; ours never does.
+    "test_join_requires_string_matches",
+    "test_optional_false_raises_when_missing",
+    # A field that is neither reasoning, answer nor calls: its text stays in the answer
+    # (text rule 2.1).
+    "test_int_content_parser",
+    "test_kv_lines_parser",
+    "test_non_tool_call_regions_are_untouched",
+}
+"""What differs by a rule of ours."""
 
 
 def main(words: list[str]) -> int:
@@ -66,24 +79,38 @@ def _flat(calls: list[Any]) -> list[Any]:
     ]
 
 
-def _compare(file: Path) -> int:
+def _ours(chunks: list[str], template: dict[str, Any]) -> dict[str, Any]:
     from template_texts import read_by
 
+    from stream_sidecar.dialects.response_templates import TemplateError
+
+    try:
+        return read_by(chunks, template)
+    except TemplateError as reason:
+        return {"error": str(reason)}
+
+
+def _are_refused(read: list[dict[str, Any]]) -> bool:
+    """Whether nobody takes the template; each has words of its own for that."""
+    return all("error" in each for each in read)
+
+
+def _compare(file: Path) -> int:
     wrong: list[str] = []
     count = 0
     for name, template, text, prefix in _theirs_tests(file):
         count += 1
         known = theirs(text, template, prefix)
-        ours = [read_by(way, template) for way in ([text], [*text])]
-        if ours != [known, known]:
+        ours = [_ours(way, template) for way in ([text], [*text])]
+        if ours != [known, known] and not _are_refused([known, *ours]):
             wrong.append(name)
             print(f"{name}:\n  {known}\n  {ours[0]}")
     print(f"{count - len(wrong)} of {count}")
-    return int(bool({*wrong} - {*ARGUED}))
+    return int(bool({*wrong} - ARGUED))
 
 
 def _theirs_tests(file: Path) -> Iterator[tuple[str, dict[str, Any], str, str]]:
-    """Name, template, text and prompt of the tests that have a template of a model."""
+    """Name, template, text and prompt of the tests that read a text whole."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     named: dict[str, Any] = {}
     tables = [node for node in tree.body if isinstance(node, ast.Assign)]
@@ -104,9 +131,11 @@ def _theirs_tests(file: Path) -> Iterator[tuple[str, dict[str, Any], str, str]]:
         own = _constants(test)
         for call in (each for each in ast.walk(test) if isinstance(each, ast.Call)):
             if getattr(call.func, "id", "") == "parse_response" and len(call.args) == 2:
-                text = own.get(getattr(call.args[0], "id", ""))
-                template = templates.get(getattr(call.args[1], "id", ""))
-                if isinstance(text, str) and template:
+                text = own.get(getattr(call.args[0], "id", ""), call.args[0])
+                text = getattr(text, "value", text)
+                name = getattr(call.args[1], "id", "")
+                template = templates.get(name) or own.get(name)
+                if isinstance(text, str) and isinstance(template, dict):
                     yield test.name, template, text, str(own.get("prefix", ""))
 
 
