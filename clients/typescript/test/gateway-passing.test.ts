@@ -1,90 +1,34 @@
 // The gateway between a client and an upstream of these tests: what it need not touch is
 // the same byte for byte, what leaked is not there, and what breaks on one side ends the other.
 
-import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { buffer, text } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createGateway } from "../src/gateway/gateway.js";
 import { Sidecar } from "../src/index.js";
-import { REAL, crash, until } from "./support.js";
+import {
+  asking,
+  behindGateway,
+  CHAT,
+  chunk,
+  closeServers,
+  LEAKING,
+  listening,
+  QUESTION,
+  said,
+  streaming,
+} from "./gateways.js";
+import { REAL, until } from "./support.js";
 
 let sidecar: Sidecar;
-const servers: Server[] = [];
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
 afterAll(async () => {
-  for (const server of servers) {
-    server.close();
-    server.closeAllConnections();
-  }
+  closeServers();
   await sidecar.shutdown();
 });
 
-async function listening(server: Server): Promise<number> {
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-interface Setting {
-  readonly port: number;
-  readonly lines: string[];
-  readonly lost: unknown[];
-}
-
-/** A gateway before an upstream that does this. */
-async function before(upstream: RequestListener, of = sidecar): Promise<Setting> {
-  const port = await listening(createServer({ maxHeaderSize: 1 << 18 }, upstream));
-  const [lines, lost] = [[] as string[], [] as unknown[]];
-  const upstreams = { "/": `http://127.0.0.1:${port}` };
-  const options = {
-    upstreams,
-    onTurn: (line: string) => void lines.push(line),
-    onTrouble: (e: unknown) => void lost.push(e),
-  };
-  return { port: await listening(createGateway(of, options)), lines, lost };
-}
-
-interface Sent {
-  method?: string;
-  path: string;
-  headers?: Record<string, string>;
-  body?: string | Buffer;
-}
-
-function asking(port: number, { method = "POST", path, headers = {}, body }: Sent): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, method, path, headers, agent: false as const, maxHeaderSize: 1 << 18 };
-    const sent = request(options, resolve);
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-
-const CHAT = "/v1/chat/completions";
-const QUESTION = JSON.stringify({ model: "qwen/qwen3-32b", messages: [{ role: "user", content: "Which?" }] });
-
-function chunk(content: string, finish: string | null = null): string {
-  const choice = { index: 0, delta: { content }, finish_reason: finish };
-  const told = { id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [choice] };
-  return `data: ${JSON.stringify(told)}\n\n`;
-}
-
-const LEAKING = [chunk("<thi"), chunk("nk>Look first.</think>"), chunk("On main."), chunk("", "stop")];
-
-/** What the deltas of a stream say. */
-function said(events: string): string {
-  const documents = events.split("\n\n").filter((each) => each.startsWith("data: {"));
-  const deltas = documents.map((each) => JSON.parse(each.slice(6)) as { choices: { delta: { content?: string } }[] });
-  return deltas.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
-}
-
-const streaming: RequestListener = (asked, answer) => {
-  asked.resume();
-  answer.writeHead(200, { "content-type": "text/event-stream" });
-  answer.end(`${LEAKING.join("")}data: [DONE]\n\n`);
-};
+const before = (upstream: RequestListener, of = sidecar) => behindGateway(upstream, of);
 
 describe("what passes", () => {
   test.each([
@@ -239,19 +183,5 @@ describe("what breaks", () => {
     const events = await text(await asking(port, { path: CHAT, body: QUESTION }));
     expect(events).toBe(`${LEAKING.join("")}data: [DONE]\n\n`);
     expect(String(lost[0])).toContain("/nowhere/sidecar");
-  });
-
-  test("many streams at once, and the sidecar ends in the middle of them", async () => {
-    const open: (() => void)[] = [];
-    const { port } = await before((asked, answer) => {
-      asked.resume();
-      answer.writeHead(200, { "content-type": "text/event-stream" }).write(LEAKING.slice(0, 2).join(""));
-      open.push(() => answer.end(LEAKING.slice(2).join("")));
-    });
-    const answers = Array.from({ length: 60 }, async () => text(await asking(port, { path: CHAT, body: QUESTION })));
-    await until(() => open.length === answers.length);
-    await crash(sidecar);
-    open.forEach((end) => end());
-    expect(new Set((await Promise.all(answers)).map(said))).toEqual(new Set(["On main."]));
   });
 });
