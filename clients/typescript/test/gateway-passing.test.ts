@@ -83,6 +83,19 @@ describe("what passes", () => {
   });
 });
 
+test.each([
+  [403, "attacker.example:4141"],
+  [200, "localhost:4141"],
+  [200, "127.0.0.1"],
+  [200, "[::1]:4141"],
+  [200, "workstation:4141"],
+  [200, "host.docker.internal:4141"],
+])("%i for a request to the loopback address whose host is %s", async (status, host) => {
+  const { port } = await before((_, answer) => answer.end("{}"));
+  const answer = await asking(port, { method: "GET", path: "/v1/models", headers: { host } });
+  expect(answer.statusCode).toBe(status);
+});
+
 describe("what is cleaned", () => {
   test("a stream, in which a line says so", async () => {
     const { port, lines } = await before(streaming);

@@ -290,11 +290,20 @@ async function ended(...words: readonly string[]): Promise<[number, string]> {
   }
 }
 
+function fileOf(value: unknown): string {
+  const path = join(mkdtempSync(join(tmpdir(), "template-")), "file.json");
+  writeFileSync(path, JSON.stringify(value));
+  return path;
+}
+
 test.each([
   [[], "--upstream is missing"],
   [["--upstream", "nonsense"], "no address of HTTP"],
   [["--upstream", "http://a", "--port", "x"], "no number"],
   [["--upstream", "http://a", "--claims", "run"], "--claims is one of drop, promote, text"],
+  [["--upstream", "http://a", "--response-template", "/nowhere"], "ENOENT"],
+  [["--upstream", "http://a", "--response-template", fileOf({})], "has no response_template"],
+  [["--upstream", "http://a", "--response-template", fileOf({ fields: { odd: { open: 1 } } })], "fields.odd"],
   [["--odd"], "Unknown option"],
   [["run", "--upstream", "http://a"], "run needs an agent"],
   [["run", "--upstream", "http://a", "--", "/nowhere/agent"], "cannot be started"],

@@ -3,13 +3,13 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { SidecarPool } from "../index.js";
+import { RefusedError, SidecarPool } from "../index.js";
 import { AGENTS, settingsOf, type Place, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 
@@ -25,6 +25,9 @@ the gateway as it would call the provider; everything else passes as it is.
   --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
   --provider NAME    who answers, where the URL does not tell
   --model NAME       the model, for agents that need one in their configuration
+  --response-template FILE
+                     how the model writes: its tokenizer_config.json, or the response
+                     template alone
   --workers COUNT    processes of the sidecar, a core each (1)
   --no-prepare       requests go out as they came
   --record FOLDER    keeps what each turn asked, what came and what went on, contents too
@@ -42,6 +45,7 @@ const OPTIONS = {
   claims: { type: "string" },
   provider: { type: "string" },
   model: { type: "string" },
+  "response-template": { type: "string" },
   workers: { type: "string" },
   "no-prepare": { type: "boolean" },
   record: { type: "string" },
@@ -96,6 +100,7 @@ function readArguments(words: readonly string[]): Arguments | undefined {
       upstreams: Object.fromEntries(upstream.map(upstreamOf)),
       ...{ claims, prepare: !given["no-prepare"], ...(given.provider && { provider: given.provider }) },
       ...(given.record !== undefined && { record: given.record }),
+      ...(given["response-template"] !== undefined && { responseTemplate: templateIn(given["response-template"]) }),
     },
     host: given.host ?? "127.0.0.1",
     port: numberOf("--port", given.port ?? String(runs ? 0 : PORT), 0, LAST_PORT),
@@ -121,6 +126,28 @@ function upstreamOf(text: string): [string, string] {
   return [path.startsWith("/") ? path : `/${path}`, url];
 }
 
+/** The response template of a file, which may be the configuration of a tokenizer. */
+function templateIn(path: string): Record<string, unknown> {
+  try {
+    const found = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown> | null;
+    const template = found && "fields" in found ? found : found?.["response_template"];
+    if (typeof template === "object" && template !== null) return template as Record<string, unknown>;
+  } catch (error) {
+    throw new UsageError(`--response-template ${path}: ${(error as Error).message}`);
+  }
+  throw new UsageError(`--response-template ${path}: it has no response_template`);
+}
+
+/** A template that the sidecar refuses would be refused in every turn. */
+async function checkTemplate(pool: SidecarPool, { responseTemplate }: GatewayOptions): Promise<void> {
+  if (!responseTemplate) return;
+  try {
+    await pool.sidecars[0].normalize({ wire: "text", body: "", responseTemplate });
+  } catch (error) {
+    if (error instanceof RefusedError) throw new UsageError(`--response-template: ${error.message}`);
+  }
+}
+
 function numberOf(name: string, text: string, least: number, most: number): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= least && number <= most) return number;
@@ -138,6 +165,7 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
   const onTurn = agent ? (line: string) => void turns.push(line) : say; // an agent has its terminal for itself
   const server = createGateway(pool, { ...options, onTurn, onTrouble: say });
   try {
+    await checkTemplate(pool, options);
     await listening(server, port, host);
     const base = `http://${host}:${(server.address() as AddressInfo).port}`;
     if (agent) return await runAgent(agent, base, model);

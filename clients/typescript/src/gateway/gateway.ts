@@ -3,6 +3,7 @@
 // endpoints, headers, keys, errors, compressed bodies. Without a sidecar everything passes.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
@@ -78,7 +79,8 @@ class Gateway {
     reply.on("close", () => gone.abort());
     try {
       const route = this.#routeOf(request.url ?? "/");
-      if (request.url === HEALTH) this.#tellHealth(reply);
+      if (isRebound(request)) fail(reply, 403, "on this machine it is called by an address or a local name");
+      else if (request.url === HEALTH) this.#tellHealth(reply);
       else if (!route) fail(reply, 404, "no upstream is behind this path");
       else if (isCleaned(request, route.url)) await this.#clean(request, reply, route, gone.signal);
       else await this.#pass(request, reply, route, gone.signal);
@@ -161,6 +163,17 @@ class Gateway {
     if (told !== this.#lost) this.#options.onTrouble?.(`NOT CLEANED, it passes as it came: ${told}`);
     this.#lost = told;
   }
+}
+
+/**
+ * Whether a request over the loopback address names a host of the internet: a page in a
+ * browser, whose name was made to lead here (DNS rebinding). The provider cannot refuse it,
+ * because it gets the name that belongs to it.
+ */
+function isRebound({ headers: { host = "" }, socket }: IncomingMessage): boolean {
+  const isHere = /^(::1$|(::ffff:)?127\.)/.test(socket.localAddress ?? "");
+  const name = host.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+  return isHere && name.includes(".") && isIP(name) === 0 && !/\.(localhost|local|internal)$/i.test(name);
 }
 
 /** Whether a request is of an endpoint whose answers can be cleaned. */
