@@ -140,15 +140,17 @@ async fn what_is_no_answer_of_a_model_passes_as_it_came() {
 
 #[tokio::test]
 async fn errors_keep_their_status_their_words_and_when_to_try_again() {
-    let words = r#"{"error":{"message":"<think>slow</think> down"} }"#;
-    let fields = vec![JSON, "Retry-After: 7"];
-    let status = "429 Too Many Requests";
-    let answer = Answer { status, fields, ..Answer::events(words) };
-    let server = Server::answering(vec![answer]);
-    let response = ask(layer(), &format!("{}{CHAT}", server.url), "{}").await;
-    assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(response.headers()["retry-after"], "7");
-    assert_eq!(text(response).await, words);
+    let layer = layer();
+    for (kind, words) in [(JSON, completion(LEAKING)), (EVENTS, chat(LEAKING))] {
+        let fields = vec![kind, "Retry-After: 7"];
+        let status = "429 Too Many Requests";
+        let answer = Answer { status, fields, ..Answer::events(words.clone()) };
+        let server = Server::answering(vec![answer]);
+        let response = ask(layer.clone(), &format!("{}{CHAT}", server.url), "{}").await;
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(response.headers()["retry-after"], "7");
+        assert_eq!(text(response).await, words);
+    }
 }
 
 #[tokio::test]
@@ -337,6 +339,7 @@ async fn an_upstream_that_breaks_off_breaks_the_answer_off() {
     }
     assert!(failure.unwrap().downcast_ref::<reqwest::Error>().is_some(), "the client's own");
     assert!(told.contains("Because.") && !told.contains("[DONE]"), "{told}");
+    assert!(!told.contains("error"), "it is no error of the provider: {told}");
 }
 
 #[tokio::test]
