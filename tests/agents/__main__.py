@@ -3,9 +3,9 @@
 Each agent is installed into a folder of its own (``--folder``, else ``.agents``) and
 asks a provider that plays a script, directly and behind the gateway. Directly the
 provider is clean, behind the gateway it leaks. Both times the agent has to do the same:
-the same calls in the same order, the same files, as many requests give or take one, no
-id twice, and no leak in a request. A clean provider behind the gateway is handed on
-document for document.
+the same calls in the same order, the same files, as many requests give or take one, the
+same words printed, no id twice, and no leak in a request. A clean provider behind the
+gateway is handed on document for document. ``--write`` writes the table of the page.
 """
 
 from __future__ import annotations
@@ -19,49 +19,26 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from compared import Done, changes, differences
 from environment import ROOT, ensure
 from programs import PROGRAMS, environment, executable, install, node, version
 from provider import TURN, Provider, Run
-from scenarios import LEAKS, SCENARIOS, Scenario
+from scenarios import SCENARIOS
 
 TYPESCRIPT = ROOT / "clients/typescript"
+PAGE = TYPESCRIPT / "README.md"
+_TABLE = re.compile(r"(<!-- agents: begin -->)\n.*?(<!-- agents: end -->)", re.DOTALL)
 _SECONDS = 180
 _MODEL = "test-model"
-
-
-@dataclass(frozen=True)
-class Done:
-    """What came of a run."""
-
-    codes: list[int]
-    files: dict[str, str]
-    output: str
-    run: Run
-    record: Path | None
-
-    @property
-    def calls(self) -> list[tuple[str, Any]]:
-        return [(each.name, each.arguments) for each in self._history()]
-
-    def _history(self) -> list[Any]:
-        wire, body = self.run.asked[-1]
-        return wire.calls(body)
-
-    def twice(self) -> list[str]:
-        ids = [each.id for each in self._history() if each.id]
-        return sorted({each for each in ids if ids.count(each) > 1})
-
-    def leaks(self) -> list[str]:
-        told = [json.dumps(wire.history(body)) for wire, body in self.run.asked]
-        return [leak for leak in LEAKS if any(leak in each for each in told)]
+_AT_ONCE = 2
 
 
 class Trial:
@@ -87,24 +64,27 @@ class Trial:
             if behind
             else self._directly(agent, tag, wiring, variables)
         )
-        codes, outputs = [], []
+        codes, outputs, errors = [], [], []
         for turn in range(len(scenario.turns)):
             program = PROGRAMS[agent]
             words = [
                 *(program.again if turn else program.arguments),
                 f"Go on. {TURN.format(turn)}",
             ]
-            code, output = _started(
+            code, output, error = _started(
                 [*start, *words], work, variables, run if scenario.aborts else None
             )
             codes.append(code)
             outputs.append(output)
-        (place / "output").write_text("\n".join(outputs), encoding="utf-8")
+            errors.append(error)
+        printed, told = "\n".join(outputs), "\n".join(errors)
+        (place / "output").write_text(printed, encoding="utf-8")
+        (place / "errors").write_text(told, encoding="utf-8")
         files = {
             each.name: each.read_text(encoding="utf-8")
             for each in sorted(work.glob("*.txt"))
         }
-        return Done(codes, files, "\n".join(outputs), run, record if behind else None)
+        return Done(codes, files, printed, told, run, record if behind else None)
 
     def _behind(self, agent: str, tag: str, record: Path) -> list[str]:
         program = TYPESCRIPT / "dist/gateway/bin.js"
@@ -153,16 +133,19 @@ class Trial:
 
 def _started(
     command: list[str], work: Path, variables: dict[str, str], stalls: Run | None
-) -> tuple[int, str]:
-    """Exit code and output. With ``stalls`` it is interrupted in mid-answer."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+) -> tuple[int, str, str]:
+    """Exit code and what it printed. ``stalls``: it is interrupted in mid-answer."""
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as output,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+    ):
         child = subprocess.Popen(
             command,
             cwd=work,
             env=variables,
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=subprocess.STDOUT,
+            stderr=errors,
             start_new_session=True,
         )
         if stalls and stalls.stalls.wait(_SECONDS):
@@ -176,64 +159,61 @@ def _started(
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
         output.seek(0)
-        return code, output.read()
+        errors.seek(0)
+        return code, output.read(), errors.read()
 
 
-def _differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str]:
-    """Between an agent with a clean provider and one behind the gateway."""
-    if not direct.run.asked or not cleaned.run.asked:
-        yield f"it asked {len(direct.run.asked)} and {len(cleaned.run.asked)} times"
-        return
-    if scenario.aborts:
-        for done in (direct, cleaned):
-            if not done.run.left.wait(10):
-                yield "the provider was not told that the agent had gone"
-        return
-    if direct.codes != cleaned.codes:
-        yield f"exit codes {direct.codes} and {cleaned.codes}"
-    if direct.calls != cleaned.calls:
-        yield f"calls {direct.calls} and {cleaned.calls}"
-    for done in (direct, cleaned):
-        if done.files != scenario.files:
-            yield f"files {done.files}"
-    if abs(len(direct.run.asked) - len(cleaned.run.asked)) > 1:
-        yield f"{len(direct.run.asked)} and {len(cleaned.run.asked)} requests"
-    yield from (f"id {each} twice" for each in cleaned.twice())
-    yield from (f"a request with {each}" for each in cleaned.leaks())
+@dataclass(frozen=True)
+class Result:
+    """What was found of an agent, by scenario."""
+
+    agent: str
+    version: str
+    wire: str
+    found: dict[str, list[str]]
+
+    def row(self, names: list[str]) -> str:
+        same = ("same", "**differs**")
+        told = (
+            same[bool(self.found[name])] if name in self.found else "" for name in names
+        )
+        return _cells(f"{PROGRAMS[self.agent].title} {self.version}", self.wire, *told)
 
 
-def _changes(clean: Done) -> Iterator[str]:
-    """Documents of a clean provider that the gateway did not hand on as they came."""
-    came = sorted(clean.record.glob("*.came")) if clean.record else []
-    if not came:
-        yield "nothing was recorded"
-    for each in came:
-        one, other = (_documents(each.with_suffix(end)) for end in (".came", ".went"))
-        if one != other:
-            yield f"{each}: {len(one)} documents became {len(other)}"
-
-
-def _documents(record: Path) -> list[Any]:
-    lines = re.findall(
-        r"^data: (\{.*)$", record.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    return [json.loads(each) for each in lines]
-
-
-def _results(
-    trial: Trial, agent: str, names: list[str]
-) -> Iterator[tuple[str, list[str]]]:
+def _result(trial: Trial, names: list[str], agent: str) -> Result:
+    found, wire = {}, ""
     for name in names:
         scenario = SCENARIOS[name]
         if scenario.needs_tools and not PROGRAMS[agent].has_tools:
             continue
         run = partial(trial.run, agent, name)
         direct = run(behind=False, leaks=False)
-        found = [*_differences(scenario, direct, run(behind=True, leaks=True))]
+        found[name] = [*differences(scenario, direct, run(behind=True, leaks=True))]
         if not scenario.aborts:
             clean = run(behind=True, leaks=False)
-            found += [*_differences(scenario, direct, clean), *_changes(clean)]
-        yield name, found
+            found[name] += [*differences(scenario, direct, clean), *changes(clean)]
+        wire = direct.wire or wire
+    return Result(agent, version(trial.folder, agent), wire, found)
+
+
+def _told(results: Iterable[Result], names: list[str]) -> Iterator[str]:
+    """The table, and below it what differs."""
+    titles = [SCENARIOS[name].title for name in names]
+    yield _cells("agent", "asks", *titles)
+    yield _cells(*["---"] * (len(titles) + 2))
+    details = []
+    for each in results:
+        yield each.row(names)
+        details += [
+            f"{each.agent} {name}: {text}"[:600]
+            for name, found in each.found.items()
+            for text in found
+        ]
+    yield from details
+
+
+def _cells(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> int:
@@ -241,8 +221,11 @@ def main() -> int:
     words.add_argument("agents", nargs="*", metavar="AGENT", help=", ".join(PROGRAMS))
     words.add_argument("--folder", type=Path, default=ROOT / ".agents")
     words.add_argument("--scenario", action="append", choices=[*SCENARIOS])
+    words.add_argument(
+        "--write", action="store_true", help="the table of the page, too"
+    )
     given = words.parse_args()
-    agents = given.agents or [*PROGRAMS]
+    agents, names = given.agents or [*PROGRAMS], given.scenario or [*SCENARIOS]
     given.folder.mkdir(parents=True, exist_ok=True)
     folder = given.folder.resolve()
     install(folder, agents)
@@ -250,18 +233,20 @@ def main() -> int:
         subprocess.run(["npm", "ci", "--silent"], cwd=TYPESCRIPT, check=True)
     subprocess.run(["npm", "run", "--silent", "build"], cwd=TYPESCRIPT, check=True)
     trial = Trial(folder, Provider(), ensure().parent / "stream-sidecar")
-    failed = 0
-    for agent in agents:
-        results = dict(_results(trial, agent, given.scenario or [*SCENARIOS]))
-        told = ", ".join(
-            f"{name} {'differs' if found else 'ok'}" for name, found in results.items()
+    with ThreadPoolExecutor(_AT_ONCE) as workers:
+        results = workers.map(partial(_result, trial, names), agents)
+        lines = []
+        for line in _told(results, names):
+            print(line, flush=True)
+            lines.append(line)
+    table = [line for line in lines if line.startswith("| ")]
+    if given.write:
+        page = _TABLE.sub(
+            lambda marks: "\n".join((marks[1], *table, marks[2])),
+            PAGE.read_text(encoding="utf-8"),
         )
-        print(f"{agent} {version(folder, agent)}: {told}", flush=True)
-        for name, found in results.items():
-            failed += len(found)
-            for each in found:
-                print(f"    {name}: {each}"[:600], flush=True)
-    return bool(failed)
+        PAGE.write_text(page, encoding="utf-8")
+    return len(lines) > len(table)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ NODE = "node@24"
 
 @dataclass(frozen=True)
 class Program:
+    title: str
     package: str
     command: str
     #: Before the prompt, in a new session; `again` in the last one.
@@ -45,6 +46,7 @@ _QWEN = {**_GEMINI, "security": {"auth": {"selectedType": "openai"}}}
 
 PROGRAMS = {
     "claude": Program(
+        "Claude Code",
         "@anthropic-ai/claude-code",
         "claude",
         ("--dangerously-skip-permissions", "-p"),
@@ -57,6 +59,7 @@ PROGRAMS = {
         },
     ),
     "codex": Program(
+        "Codex",
         "@openai/codex",
         "codex",
         ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
@@ -71,6 +74,7 @@ PROGRAMS = {
         {".codex/config.toml": 'model = "test-model"\n'},
     ),
     "gemini": Program(
+        "Gemini CLI",
         "@google/gemini-cli",
         "gemini",
         ("-m", "gemini-2.5-flash", "--yolo", "-p"),
@@ -79,6 +83,7 @@ PROGRAMS = {
         {".gemini/settings.json": json.dumps(_GEMINI)},
     ),
     "qwen": Program(
+        "qwen-code",
         "@qwen-code/qwen-code",
         "qwen",
         ("--yolo", "-p"),
@@ -87,6 +92,7 @@ PROGRAMS = {
         {".qwen/settings.json": json.dumps(_QWEN)},
     ),
     "opencode": Program(
+        "opencode",
         "opencode-ai",
         "opencode",
         ("run",),
@@ -104,17 +110,26 @@ PROGRAMS = {
         },
     ),
     "cn": Program(
-        "@continuedev/cli", "cn", ("--auto", "-p"), ("--auto", "--resume", "-p"), _KEY
+        "Continue",
+        "@continuedev/cli",
+        "cn",
+        ("--auto", "-p"),
+        ("--auto", "--resume", "-p"),
+        _KEY,
     ),
     "copilot": Program(
+        "Copilot CLI",
         "@github/copilot",
         "copilot",
         ("--allow-all-tools", "-p"),
         ("--allow-all-tools", "--continue", "-p"),
         {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_API_KEY": "k"},
     ),
-    "pi": Program("@earendil-works/pi-coding-agent", "pi", ("-p",), ("-c", "-p"), _KEY),
+    "pi": Program(
+        "pi", "@earendil-works/pi-coding-agent", "pi", ("-p",), ("-c", "-p"), _KEY
+    ),
     "aider": Program(
+        "aider",
         "aider-chat",
         "aider",
         (
@@ -155,11 +170,14 @@ def install(folder: Path, names: Iterable[str]) -> None:
 
 
 def _npm(place: Path, package: str) -> None:
+    """By the node of the folder: for an older one npm takes older agents."""
     if place.exists():
         return
     print(f"installing {package} ...", flush=True)
     npm = "npm", "install", "--no-audit", "--no-fund", "--loglevel=error"
-    subprocess.run([*npm, "--prefix", str(place), package], check=True)
+    path = f"{node(place.parent).parent}{os.pathsep}{os.environ['PATH']}"
+    command = [*npm, "--prefix", str(place), package]
+    subprocess.run(command, check=True, env={**os.environ, "PATH": path})
 
 
 def executable(folder: Path, name: str) -> Path:

@@ -32,6 +32,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Scenario:
+    title: str
     #: By turn, then by the number of rounds of tools before.
     turns: tuple[tuple[Answer, ...], ...]
     needs_tools: bool = False
@@ -42,6 +43,9 @@ class Scenario:
 
 #: What no later request may have.
 LEAKS = ("<think>", "</think>", "<tool_call>", "<|im_end|>")
+#: Only the delimiter behind it makes it reasoning. It has been handed on by then, and
+#: an agent has shown it.
+LATE = "Both were asked for."
 
 
 def text(words: str) -> Part:
@@ -60,18 +64,19 @@ def _reasoning(words: str) -> Part:
     return Part(Kind.REASONING, words)
 
 
-def _done(clean: str, leaking: str) -> Answer:
-    return Answer((text(clean),), (text(leaking),))
+def _done(clean: str, leaking: str, reasoning: str = "") -> Answer:
+    thought = (_reasoning(reasoning),) if reasoning else ()
+    return Answer((*thought, text(clean)), (text(leaking),))
 
 
-def _after(first: Kind) -> Scenario:
+def _after(title: str, first: Kind) -> Scenario:
     """The answer comes once something has gone wrong."""
-    parts = (Part(first), text("It works now."))
+    parts = (Part(first), _reasoning("Again."), text("It works now."))
     leaking = (
         Part(first),
         text("<think>\nAgain.\n</think>\n\nIt works now.<|im_end|>"),
     )
-    return Scenario(((Answer(parts, leaking),),))
+    return Scenario(title, ((Answer(parts, leaking),),))
 
 
 _FIRST, _SECOND, _THIRD = (
@@ -83,6 +88,7 @@ _LONG = "".join(
 )
 
 TOOLS = Scenario(
+    title="three turns with tools",
     needs_tools=True,
     files={
         "all.txt": "one\ntwo\nthree\n",
@@ -104,16 +110,16 @@ TOOLS = Scenario(
                 (text("Two at once.\n"), _call(_SECOND), _call(_THIRD)),
                 (text("Two at once.\n"), _claim(_SECOND), _claim(_THIRD)),
             ),
-            _done(
-                "Both are there.", "Both were asked for.\n</think>\n\nBoth are there."
-            ),
+            _done("Both are there.", f"{LATE}\n</think>\n\nBoth are there.", LATE),
         ),
         (
             Answer(
                 (text("I read.\n"), _call(_READ)), (text("I read.\n"), _claim(_READ))
             ),
             _done(
-                "That is all.", "<think>\nEnough.\n</think>\n\nThat is all.<|im_end|>"
+                "That is all.",
+                "<think>\nEnough.\n</think>\n\nThat is all.<|im_end|>",
+                "Enough.",
             ),
         ),
     ),
@@ -122,11 +128,13 @@ TOOLS = Scenario(
 SCENARIOS = {
     "tools": TOOLS,
     "long": Scenario(
-        ((_done(_LONG, f"<think>\nLong.\n</think>\n\n{_LONG}<|im_end|>"),),)
+        "200 kB",
+        ((_done(_LONG, f"<think>\nLong.\n</think>\n\n{_LONG}<|im_end|>", "Long."),),),
     ),
-    "limit": _after(Kind.LIMIT),
-    "error": _after(Kind.ERROR),
+    "limit": _after("429", Kind.LIMIT),
+    "error": _after("an error in mid-stream", Kind.ERROR),
     "abort": Scenario(
+        "an interruption",
         (
             (
                 Answer(

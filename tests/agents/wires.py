@@ -254,14 +254,12 @@ class Responses:
         for number, part in enumerate(parts):
             item = self._item(name, number, part)
             at = {"item_id": item["id"], "output_index": number}
-            empty = (
+            empty: Document = (
                 {"arguments": ""} if isinstance(part, Call) else {self._held(part): []}
             )
-            begun = (
-                {**item, **empty}
-                if isinstance(part, Reasoning)
-                else {**item, **empty, "status": "in_progress"}
-            )
+            begun = item | empty
+            if not isinstance(part, Reasoning):
+                begun["status"] = "in_progress"
             yield {
                 "type": "response.output_item.added",
                 "output_index": number,
@@ -335,6 +333,8 @@ class Responses:
         return {**told, "name": part.name, "arguments": json.dumps(part.arguments)}
 
     def _deltas(self, part: Part, item: Document) -> Iterator[Document]:
+        at: Document
+        shell: Document
         if isinstance(part, Call):
             event, at, whole = (
                 "function_call_arguments",

@@ -1,0 +1,107 @@
+"""What must be the same with a clean provider and behind the gateway.
+
+Each function yields what differs, in words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from provider import Run
+from scenarios import LATE, LEAKS, Scenario
+
+#: What differs from one run to the next: sessions, times, counts, places.
+_VARIES = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d+|/\S+")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a run."""
+
+    codes: list[int]
+    files: dict[str, str]
+    #: Standard output of all turns, and standard error, which is the gateway's, too.
+    output: str
+    errors: str
+    run: Run
+    record: Path | None
+
+    @property
+    def wire(self) -> str:
+        return type(self.run.asked[-1][0]).__name__ if self.run.asked else ""
+
+    @property
+    def calls(self) -> list[tuple[str, Any]]:
+        return [(each.name, each.arguments) for each in self._history()]
+
+    def _history(self) -> list[Any]:
+        wire, body = self.run.asked[-1]
+        return wire.calls(body)
+
+    def twice(self) -> list[str]:
+        ids = [each.id for each in self._history() if each.id]
+        return sorted({each for each in ids if ids.count(each) > 1})
+
+    def leaks(self) -> list[str]:
+        told = [json.dumps(wire.history(body)) for wire, body in self.run.asked]
+        return [leak for leak in LEAKS if any(leak in each for each in told)]
+
+    def shown(self) -> list[str]:
+        """Leaks that a person would see."""
+        return [leak for leak in LEAKS if leak in self.output + self.errors]
+
+    def words(self) -> list[str]:
+        """Of what was printed, without what differs from run to run."""
+        return _VARIES.sub("", self.output.replace(LATE, "")).split()
+
+
+def differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str]:
+    """Between an agent with a clean provider and one behind the gateway."""
+    if not direct.run.asked or not cleaned.run.asked:
+        yield f"it asked {len(direct.run.asked)} and {len(cleaned.run.asked)} times"
+        return
+    yield from (f"{each} was shown" for each in cleaned.shown())
+    if scenario.aborts:
+        for done in (direct, cleaned):
+            if not done.run.left.wait(10):
+                yield "the provider was not told that the agent had gone"
+        return
+    if direct.codes != cleaned.codes:
+        yield f"exit codes {direct.codes} and {cleaned.codes}"
+    if direct.calls != cleaned.calls:
+        yield f"calls {direct.calls} and {cleaned.calls}"
+    for done in (direct, cleaned):
+        if done.files != scenario.files:
+            yield f"files {done.files}"
+    if abs(len(direct.run.asked) - len(cleaned.run.asked)) > 1:
+        yield f"{len(direct.run.asked)} and {len(cleaned.run.asked)} requests"
+    if direct.words() != cleaned.words():
+        yield f"printed {direct.output[-200:]!r} and {cleaned.output[-200:]!r}"
+    yield from (f"id {each} twice" for each in cleaned.twice())
+    yield from (f"a request with {each}" for each in cleaned.leaks())
+
+
+def changes(clean: Done) -> Iterator[str]:
+    """Documents of a clean provider that the gateway did not hand on as they came."""
+    came = sorted(clean.record.glob("*.came")) if clean.record else []
+    if not came:
+        yield "nothing was recorded"
+    for each in came:
+        one, other = (_documents(each.with_suffix(end)) for end in (".came", ".went"))
+        if one != other:
+            yield f"{each}: {len(one)} documents became {len(other)}"
+
+
+def _documents(record: Path) -> list[Any]:
+    """Of a stream, with the names of its events; a whole answer is its text."""
+    text = record.read_text(encoding="utf-8")
+    lines = re.findall(r"^(event|data): (.*)$", text, re.MULTILINE) or [("", text)]
+    return [
+        (field, json.loads(told) if told.startswith("{") else told)
+        for field, told in lines
+    ]
