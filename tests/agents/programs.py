@@ -136,6 +136,8 @@ PROGRAMS = {
             *("--model", "openai/test-model", "--yes-always", "--no-check-update"),
             *(
                 "--no-show-model-warnings",
+                "--chat-history-file=chat.md",  # else at the root of a repository
+                "--input-history-file=input",
                 "--analytics-disable",
                 "--no-git",
                 "--no-pretty",

@@ -13,6 +13,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { AGENTS, emptyKey, settingsOf } from "../src/gateway/agents.js";
 import { createGateway, type GatewayOptions } from "../src/gateway/gateway.js";
 import { main } from "../src/gateway/command.js";
 import { Sidecar } from "../src/index.js";
@@ -23,6 +24,7 @@ const servers: Server[] = [];
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
 afterAll(() => sidecar.shutdown());
 afterEach(() => {
+  vi.unstubAllEnvs();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     server.close();
@@ -313,10 +315,12 @@ test.each([
 });
 
 const AGENT = `
-const { ANTHROPIC_BASE_URL: base } = process.env;
+const [, , option, settings, own] = process.argv;
+const { ANTHROPIC_BASE_URL: base } = JSON.parse(settings).env;
 const body = JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "?" }] });
-const said = await fetch(base + "/v1/messages", { method: "POST", headers: { "x-api-key": "k" }, body });
-process.exit(said.status === 418 && process.argv[2] === "-p" ? 3 : 1);
+const headers = { "x-api-key": process.env.ANTHROPIC_AUTH_TOKEN };
+const said = await fetch(base + "/v1/messages", { method: "POST", headers, body });
+process.exit(said.status === 418 && option === "--settings" && own === "-p" ? 3 : 1);
 `;
 
 /** A program under an agent's name. */
@@ -328,10 +332,36 @@ function agentOf(name: string, source: string): string {
   return agent;
 }
 
-test("an agent is started behind the gateway, and ends it with its own exit code", async () => {
-  const base = await upstream((_request, reply) => reply.writeHead(418, { "content-type": "text/plain" }).end("no"));
+test("an agent is started behind the gateway, with a key that says nothing, and ends it with its own exit code", async () => {
+  const asked = later<unknown>();
+  const base = await upstream((request, reply) => {
+    asked.resolve(request.headers["x-api-key"]);
+    reply.writeHead(418, { "content-type": "text/plain" }).end("no");
+  });
+  vi.stubEnv("ANTHROPIC_AUTH_TOKEN", undefined).stubEnv("ANTHROPIC_API_KEY", undefined);
   const [code] = await ended("run", "--upstream", base, "--", agentOf("claude", AGENT), "-p");
-  expect(code).toBe(3);
+  expect([code, await asked.promise]).toEqual([3, "none"]);
+});
+
+test("keys of the user stay, and an agent that goes elsewhere is told of", async () => {
+  expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
+  expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
+  const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));
+  expect([code, told.endsWith("claude asked nothing through the gateway\n")], told).toEqual([0, true]);
+});
+
+test("the settings that it prints name each agent, and VS Code's entry has what its page demands", () => {
+  const told = settingsOf("http://127.0.0.1:4141", "m1").split("\n");
+  expect(told.map((line) => line.slice(0, 14).trimEnd())).toEqual([
+    ...Object.values(AGENTS).map(({ label }) => label),
+    "VS Code",
+  ]);
+  const { models, ...entry } = JSON.parse(told.at(-1)!.replace(/^.*?: /, "")) as { models: object[] };
+  const apiKey = "${input:gatewayKey}";
+  expect(entry).toEqual({ name: "gateway", vendor: "customendpoint", apiKey, apiType: "chat-completions" });
+  const url = "http://127.0.0.1:4141/v1/chat/completions";
+  const limits = { maxInputTokens: 111_616, maxOutputTokens: 16_384 };
+  expect(models).toEqual([{ id: "m1", name: "m1", url, toolCalling: true, vision: true, ...limits }]);
 });
 
 const CONTINUE = `

@@ -21,14 +21,22 @@ export interface Wiring {
 
 interface Agent {
   readonly label: string;
+  /** Variables with a key, of which it wants one even where the provider wants none. */
+  readonly keys?: readonly string[];
   readonly wiring: (place: Place) => Wiring;
 }
 
 /** Agents by the name of their command, without its ending. */
 export const AGENTS: Readonly<Record<string, Agent>> = {
-  claude: { label: "Claude Code", wiring: ({ base }) => ({ env: { ANTHROPIC_BASE_URL: base } }) },
+  claude: {
+    label: "Claude Code",
+    keys: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
+    // An address in the user's settings has precedence over the environment.
+    wiring: ({ base }) => ({ args: ["--settings", JSON.stringify({ env: { ANTHROPIC_BASE_URL: base } })] }),
+  },
   codex: {
     label: "Codex",
+    keys: ["OPENAI_API_KEY"],
     wiring: ({ base }) => ({
       args: ["-c", 'model_provider="gateway"', "-c", `model_providers.gateway=${codexProvider(base)}`],
     }),
@@ -62,8 +70,19 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
       file: { name: "gateway.js", text: piExtension(base, model) },
     }),
   },
-  aider: { label: "aider", wiring: ({ base }) => ({ env: { OPENAI_API_BASE: `${base}/v1` } }) },
+  // OPENAI_API_BASE would give way to the user's configuration.
+  aider: {
+    label: "aider",
+    keys: ["OPENAI_API_KEY", "AIDER_OPENAI_API_KEY"],
+    wiring: ({ base }) => ({ env: { AIDER_OPENAI_API_BASE: `${base}/v1` } }),
+  },
 };
+
+/** A key that says nothing, for a provider that wants none, where the user has set none. */
+export function emptyKey(name: string, environment: NodeJS.ProcessEnv): Record<string, string> {
+  const { keys = [] } = AGENTS[name] ?? {};
+  return keys.length > 0 && keys.every((key) => !environment[key]) ? { [keys[0]!]: "none" } : {};
+}
 
 /** The settings of all agents, for people who start one by hand. */
 export function settingsOf(base: string, model: string): string {
@@ -119,5 +138,8 @@ function piExtension(base: string, model: string): string {
 
 function customEndpoint(base: string, model: string): object {
   const url = `${base}/v1/chat/completions`;
-  return { name: "gateway", vendor: "customendpoint", models: [{ id: model, name: model, url, toolCalling: true }] };
+  const limits = { maxInputTokens: 111_616, maxOutputTokens: 16_384 };
+  const models = [{ id: model, name: model, url, toolCalling: true, vision: true, ...limits }];
+  const told = { name: "gateway", vendor: "customendpoint", apiKey: "${input:gatewayKey}" };
+  return { ...told, apiType: "chat-completions", models };
 }

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { RefusedError, SidecarPool } from "../index.js";
-import { AGENTS, settingsOf, type Place, type Wiring } from "./agents.js";
+import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 
 const HELP = `stream-sidecar-gateway --upstream URL [options]
@@ -168,7 +168,14 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
     await checkTemplate(pool, options);
     await listening(server, port, host);
     const base = `http://${host}:${(server.address() as AddressInfo).port}`;
-    if (agent) return await runAgent(agent, base, model);
+    if (agent) {
+      let isAsked = false;
+      server.once("request", () => (isAsked = true));
+      const isKeyless = Object.values(options.upstreams).every((each) => new URL(each).protocol === "http:");
+      const code = await runAgent(agent, { base, model }, isKeyless);
+      if (!isAsked) say(`${agent[0]} asked nothing through the gateway`);
+      return code;
+    }
     say(`listening on ${base}, in front of ${Object.values(options.upstreams).join(", ")}`);
     say(settingsOf(base, model));
     await ended();
@@ -197,13 +204,18 @@ async function ended(): Promise<void> {
 }
 
 /** Starts the agent in this terminal, wired to the gateway; gives its exit code. */
-async function runAgent([program = "", ...args]: readonly string[], base: string, model: string): Promise<number> {
+async function runAgent(
+  [program = "", ...args]: readonly string[],
+  at: Omit<Place, "folder">,
+  isKeyless: boolean,
+): Promise<number> {
   const name = basename(program).replace(/\.(cmd|exe|bat|ps1)$/i, "");
   const folder = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
-  const { env, args: more = [], file } = (AGENTS[name]?.wiring ?? anyAgent)({ base, model, folder });
+  const { env, args: more = [], file } = (AGENTS[name]?.wiring ?? anyAgent)({ ...at, folder });
   if (file) writeFileSync(join(folder, file.name), file.text, { mode: 0o600 });
   try {
-    const child = spawn(program, [...more, ...args], { stdio: "inherit", env: { ...process.env, ...env } });
+    const variables = { ...(isKeyless && emptyKey(name, process.env)), ...process.env, ...env };
+    const child = spawn(program, [...more, ...args], { stdio: "inherit", env: variables });
     process.on("SIGINT", () => {}); // the terminal tells the agent, too, which decides
     process.on("SIGTERM", () => child.kill("SIGTERM"));
     const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
