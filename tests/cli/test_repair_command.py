@@ -70,7 +70,11 @@ def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
     assert row.split()[-3:] == ["1", "1", "1"]
     head = said[said.index(row) - 1]
     kinds = ["delimiter", "reasoning"]
-    assert head.split() == ["file", "messages", "malformed", *kinds, "result"]
+    assert head.split() == ["file", "messages", "malformed", *kinds]
+    path.write_text(line("<think>a</think>"), encoding="utf-8")
+    head, row = repair(path).output.splitlines()[:2]
+    assert head.split()[-1] == "result"
+    assert row.endswith("  1 would be left empty")
 
 
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -91,7 +95,7 @@ def test_a_terminal_gets_groups_and_no_row_is_wrapped(tmp_path: Path) -> None:
     first, _, note, second, _, other = lines[head + 1 : head + 7]
     assert (first, other) == (f"{tmp_path / 'one'}/", f"{tmp_path / 'other'}/")
     assert note == "    1 would be left empty"
-    assert re.match("session session .*….* session .jsonl ", second)
+    assert re.match("  session session .*….* session .jsonl ", second)
     assert len(second) <= 80
     assert lines[-1] == "4 of 8 messages. See: --diff. Take out: --write"
     shown = on_terminal("repair", "--diff", str(path), **terminal)

@@ -108,17 +108,15 @@ class Terminal:
         """A table, each cell one line; columns of numbers have heads that begin with
         #. The last cell of a row is a note on it.
 
-        A terminal gets the groups of rows under their names; first cells that are too
-        long lose their middle, and notes stand below their rows. A file or a pipe gets
-        a line for each row, however long it is.
+        A terminal gets the groups of rows indented under their names; first cells that
+        are too long lose their middle, and notes stand below their rows. A file or a
+        pipe gets a line for each row, however long it is, with the notes as its last
+        column if there are any.
         """
-        if not self.is_screen:
-            rows = [
-                ("", (f"{group}{first}", *cells, note), "")
-                for group, (first, *cells), note in rows
-            ]
-        else:
-            heads = heads[:-1]
+        rows = [*rows]
+        has_notes = not self.is_screen and any(note for _, _, note in rows)
+        heads = heads if has_notes else heads[:-1]
+        rows = [self._placed(row, has_notes=has_notes) for row in rows]
         shown = [(group, [*map(one_line, cells)], note) for group, cells, note in rows]
         names = [head.removeprefix("#") for head in heads]
         cells_by_row = [names, *(cells for _, cells, _ in shown)]
@@ -131,12 +129,19 @@ class Terminal:
         self.line((_row(columns, names), "dim"))
         last = ""
         for group, cells, note in shown:
-            if group != last:
+            if group not in ("", last):
                 self.line((group, "bold"))
-                last = group
+            last = group
             self.line(_row(columns, cells))
             if note:
                 self.paragraph(f"    {note}", indent=4)
+
+    def _placed(self, row: Row, *, has_notes: bool) -> Row:
+        """A row as a line of its own, or with the indent that its group gives it."""
+        group, (first, *cells), note = row
+        if self.is_screen:
+            return group, (f"{_GAP if group else ''}{first}", *cells), note
+        return "", (f"{group}{first}", *cells, *([note] if has_notes else [])), ""
 
     @contextmanager
     def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
