@@ -1,0 +1,136 @@
+// The page that explains a stream, in a document without a browser: keys, clicks, the
+// slider and what is copied. How it looks is tested in Chromium (tests/explain).
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { JSDOM, VirtualConsole } from "jsdom";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "..", "..", "..");
+const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? join(ROOT, ".venv", "bin", "python");
+const DELTAS = ["<thi", "nk>why", "</think>A\n\tb\u200bc", " and <think>how</think>wer"];
+const STREAM = DELTAS.map((content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`).join("");
+
+let home: string;
+let html: string;
+let document: Document;
+let window: JSDOM["window"];
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "sidecar-page-"));
+  const [stream, page] = [join(home, "s.sse"), join(home, "page.html")];
+  writeFileSync(stream, STREAM);
+  const env = { ...process.env, PYTHONPATH: join(ROOT, "sidecar") };
+  const { stderr } = spawnSync(PYTHON, ["-P", "-m", "stream_sidecar", "explain", stream, "--html", page], { env });
+  expect(String(stderr)).toBe("");
+  html = readFileSync(page, "utf8");
+});
+
+afterAll(() => rmSync(home, { recursive: true }));
+
+beforeEach(() => {
+  const virtualConsole = new VirtualConsole();
+  virtualConsole.on("jsdomError", (error) => {
+    // The style has colours that it does not know.
+    if (!/parse CSS/.test(error.message)) throw error;
+  });
+  ({ window } = new JSDOM(html, {
+    runScripts: "dangerously",
+    url: "https://page.test/",
+    virtualConsole,
+    beforeParse(early) {
+      early.Element.prototype.scrollIntoView = () => undefined;
+    },
+  }));
+  ({ document } = window);
+});
+
+const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+const words = (selector: string) => all(selector).map((each) => each.textContent);
+const why = () => words("#why").join();
+const active = () => document.activeElement?.textContent;
+
+function one(selector: string): HTMLElement {
+  const [first] = all(selector);
+  if (first === undefined) throw new Error(`there is no ${selector}`);
+  return first;
+}
+
+function press(key: string): void {
+  const event = new window.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+  (document.activeElement ?? document.body).dispatchEvent(event);
+}
+
+function hover(element: HTMLElement): void {
+  element.dispatchEvent(new window.MouseEvent("mouseover", { bubbles: true }));
+}
+
+test("the first finding is chosen, and the answer is what is left", () => {
+  expect(words(".piece.chosen")).toEqual(["why"]);
+  expect(words("h1").join()).toContain("6 characters of reasoning");
+  expect(words("#findings .excerpt")).toEqual(["why", "how"]);
+});
+
+test("N and P go from finding to finding, arrows from piece to piece", () => {
+  press("n");
+  expect(active()).toBe("how");
+  press("n");
+  expect(active()).toBe("why");
+  press("p");
+  expect(active()).toBe("how");
+  press("ArrowLeft");
+  expect(active()).toBe("<think>");
+  expect(why()).toContain("Rule 3.2");
+  press("End");
+  expect(active()).toBe("wer");
+  press("Home");
+  expect(active()).toBe("<think>");
+});
+
+test("Enter keeps a piece, and Esc lets it go", () => {
+  one(".piece.answer").focus();
+  press("Enter");
+  expect(all(".piece.pinned")).toEqual([one(".piece.answer")]);
+  hover(one(".piece.delimiter"));
+  expect(why()).toContain("Rule 2.1");
+  press("Escape");
+  expect(all(".piece.pinned")).toEqual([]);
+  hover(one(".piece.delimiter"));
+  expect(why()).toContain("Rule 3.2");
+});
+
+test("a click keeps a piece on the way to its rule, a button lets it go", () => {
+  one(".piece.reasoning").click();
+  hover(one(".piece.answer"));
+  expect(words(".piece.pinned")).toEqual(["why"]);
+  expect(one("#why a").getAttribute("href")).toContain("text/README.md#33");
+  one("#why button").click();
+  hover(one(".piece.answer"));
+  expect(words(".piece.chosen")).toEqual(words(".piece.answer").slice(0, 1));
+});
+
+test("the slider shows what had come, as it was then", () => {
+  const slider = one("#step") as HTMLInputElement;
+  slider.value = "0";
+  slider.dispatchEvent(new window.Event("input"));
+  expect(words(".piece")).toEqual(["<thi"]);
+  expect(words(".piece.held")).toEqual(["<thi"]);
+  one("#next").click();
+  expect(words(".piece")).toEqual(["<think>", "why"]);
+  expect(words("#at")).toEqual(["2 of 5"]);
+});
+
+test("what is copied has none of the signs that stand for characters", () => {
+  const lane = one(".lane .text");
+  expect(lane.textContent).toMatch(/↵.*⇥.*U\+200B/s);
+  window.getSelection()?.selectAllChildren(lane);
+  let copied = "";
+  const event = Object.assign(new window.Event("copy", { bubbles: true, cancelable: true }), {
+    clipboardData: { setData: (_type: string, text: string) => (copied = text) },
+  });
+  document.dispatchEvent(event);
+  expect(copied).toBe(DELTAS.join(""));
+  expect(event.defaultPrevented).toBe(true);
+});
