@@ -5,9 +5,9 @@ Whoever has an interpreter and an event loop, as a web worker with Pyodide has, 
 process (protocol.md), but for what only a process can do:
 
 - A batch is answered on the same thread. Between two of its messages ``received`` is
-  asked for what the client has sent meanwhile, so that streams go on and a cancel is
-  heard; where that cannot be told, they wait.
-- At the end of input what LSP was asked and has not answered is given up at once.
+  called for the bytes that the client has sent meanwhile, so that streams continue and
+  a cancel arrives. Without ``received`` they wait for the batch.
+- At the end of input, requests of LSP that have no answer yet are given up at once.
 
 pygls and lsprotocol are imported when the first method of LSP arrives, or the client
 says ``initialized`` and has documents.

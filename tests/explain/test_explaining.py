@@ -253,11 +253,11 @@ def test_half_a_character_stands_where_it_is_whole(
 
 
 def test_who_does_not_ask_pays_nothing() -> None:
-    """An ear is for explaining: no other stream has one."""
+    """A listener is for explaining: no other stream has one."""
     from stream_sidecar.stream.stream import Stream
 
     stream = Stream(options_of({"wire": "text"}))
-    assert stream._outlet.ear is None
+    assert stream._outlet.listener is None
 
 
 SENTENCES = {

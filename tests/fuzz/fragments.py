@@ -28,7 +28,7 @@ def _literals_of(dialect: Dialect) -> Iterator[str]:
     for form in dialect.forms:
         names = ("f",) if form.per_tool else ()
         yield from (opener % names if names else opener for opener in form.openers)
-        yield from (*form.closers, *form.owes)
+        yield from (*form.closers, *form.pending_closers)
 
 
 def _literals() -> Iterator[str]:

@@ -69,7 +69,9 @@ def test_the_crate_without_features() -> None:
     """As most hosts compile it: nothing of an adapter, and none of its dependencies."""
     cargo("check", "--locked")
     tree = cargo("tree", "--locked", "--edges", "normal")
-    assert not {"agent-client-protocol", "tower-service"} & set(re.findall(r"[\w-]+", tree))
+    assert not {"agent-client-protocol", "tower-service"} & set(
+        re.findall(r"[\w-]+", tree)
+    )
 
 
 @needs_cargo

@@ -54,7 +54,7 @@ def inspect(
     policy: Options | None = None,
     response_template: Options | None = None,
 ) -> InspectResult:
-    """``message/inspect``: what of a session's messages is malformed."""
+    """``message/inspect``: what is malformed in the messages of a session."""
     result: InspectResult = call("message/inspect", locals(), _watch)
     return result
 

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from stream_sidecar.channel.extracted import Written
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.events import Severity
-    from stream_sidecar.message.outlet import Ear
+    from stream_sidecar.message.outlet import Listener
     from stream_sidecar.text.fast_path import Passage
     from stream_sidecar.text.lexicon import Share
     from stream_sidecar.text.rereading import Rereading
     from stream_sidecar.text.splitter import Splitter
 
 _WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
-"""Pieces of which more is known than their text."""
+"""Pieces that say more than their text."""
 
 _Again: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
 """Blocks of reasoning that is text after all, and the extent of its raw text."""
@@ -128,8 +128,8 @@ class Channel:
             text = joiner.push(text)
         if text:
             self.map.raw(text)
-            if self.outlet.ear is not None:
-                self.outlet.ear.text(self.choice, text)
+            if self.outlet.listener is not None:
+                self.outlet.listener.text(self.choice, text)
             if self._passes(text):
                 return
             answer = self.answer
@@ -209,9 +209,9 @@ class Channel:
         given = text
         if text := self._joiners[1].push(new):
             self.settle()
-        if self.outlet.ear is not None:
+        if self.outlet.listener is not None:
             known = given[: len(given) - len(new)]
-            self.outlet.ear.reasoning(self.choice, field, known, len(said), text)
+            self.outlet.listener.reasoning(self.choice, field, known, len(said), text)
         is_next = bool(text) and (self.blocks.signed or block != self._native_key)
         if is_next:
             self._native_key = block
@@ -305,8 +305,8 @@ class Channel:
         """
         self.settle()
         text, native = map(SurrogateJoiner.close, self._joiners)
-        if self.outlet.ear is not None:
-            self._hear(self.outlet.ear, text, native)
+        if self.outlet.listener is not None:
+            self._hear(self.outlet.listener, text, native)
         if text:
             self.map.raw(text)
             self._take(self.answer.push(text))
@@ -322,12 +322,12 @@ class Channel:
         if self._tags:
             self.tagged.flush()
 
-    def _hear(self, ear: Ear, text: str, native: str) -> None:
+    def _hear(self, listener: Listener, text: str, native: str) -> None:
         """Halves of characters that waited for the other one."""
         if text:
-            ear.text(self.choice, text)
+            listener.text(self.choice, text)
         if native and self._native is not None:
-            ear.reasoning(self.choice, self._mirrors.fields[-1], "", 0, native)
+            listener.reasoning(self.choice, self._mirrors.fields[-1], "", 0, native)
 
     def close(self) -> None:
         """After the last ``flush``: ends the blocks and judges unclosed reasoning."""

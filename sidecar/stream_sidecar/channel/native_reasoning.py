@@ -46,8 +46,8 @@ class _Field:
 
 
 class NativeText:
-    """``push(field, text, document)`` gives what of ``text`` is new, and what of it
-    the field itself has said before.
+    """``push(field, text, document)`` gives the part of ``text`` that is new, and the
+    part that the field itself has said before.
 
     Each field has a position in the text given so far, and only what goes beyond that
     text is new: after "why" in one field, "why not" in another gives " not". A field

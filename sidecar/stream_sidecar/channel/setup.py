@@ -81,10 +81,11 @@ class Surroundings:
         *,
         has_thought: bool = False,
     ) -> Rereading:
-        """What reads the text of a new choice: ``others`` tells what is held beside the
-        first reading, when that is to ``settle``, and ``native`` what of native
-        reasoning. Where it ``has_thought`` so, none was opened in the prompt (text
-        rules 9.1 and 9.3)."""
+        """What reads the text of a new choice. ``others`` gives what is held outside
+        the first reading, ``settle`` makes the first reading decide what it can, and
+        ``native`` gives what native reasoning holds. A choice that ``has_thought``
+        natively did not begin its reasoning in the prompt (text rules 9.1 and
+        9.3)."""
         opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE

@@ -1,4 +1,4 @@
-"""Tagged reasoning beside native reasoning: what of it is sent, held, dropped, judged.
+"""Tagged reasoning beside native reasoning: sent, held, dropped or judged at the end.
 
 While no native character has come, tagged reasoning is sent at once; it is retracted
 when the native text turns out to say the same (text rule 8.3). From the first native

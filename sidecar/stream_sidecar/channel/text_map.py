@@ -55,11 +55,11 @@ class _Segment:
 class TextMap:
     """Raw answer text of one choice -> its visible text blocks.
 
-    ``raw`` is told every piece of the answer channel as the wire sent it, ``visible``
-    what of it was shown, in ascending order. All positions are raw code points unless a
-    unit says otherwise; ends are exclusive. With ``most`` it forgets what is further
-    back than so many segments and stretches, so its room is bounded; what stood there
-    has no place any more.
+    ``raw`` gets every piece of the answer channel as the wire sent it. ``visible`` gets
+    the parts that were shown, in ascending order. All positions are raw code points
+    unless a unit says otherwise; ends are exclusive. With ``most`` the map keeps only
+    that many segments and stretches, so its memory is bounded. Older text has no place
+    any more.
     """
 
     __slots__ = (

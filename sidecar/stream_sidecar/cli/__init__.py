@@ -83,9 +83,9 @@ class LazyGroup(click.Group):
             raise kind(one_line(error.format_message())) from None
         except OSError as error:
             if _is_unread(error):
-                from stream_sidecar.cli.terminal import hush
+                from stream_sidecar.cli.terminal import suppress_output
 
-                hush()
+                suppress_output()
                 raise SystemExit(UNREAD) from None
             raise Failure(one_line(str(error))) from None
         except KeyboardInterrupt:

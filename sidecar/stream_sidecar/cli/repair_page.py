@@ -139,7 +139,7 @@ class RepairPage:
             self._terminal.line(f"{leaking}.{see} Take out: --write")
 
     def _done(self, changed: int) -> str:
-        """What became of the messages of which something has to go."""
+        """What became of the messages that have to lose something."""
         if not self._write:
             more = f", {self._kept} kept" if self._kept else ""
             return f"{changed - self._kept} to repair{more}"

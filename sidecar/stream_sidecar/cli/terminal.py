@@ -197,7 +197,7 @@ def flush() -> None:
         sys.stdout.flush()
 
 
-def hush() -> None:
+def suppress_output() -> None:
     """Nothing of what is left to be printed is a reason to complain."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in filter(None, (sys.stdout, sys.stderr)):

@@ -3,8 +3,8 @@
 `family_template` gives the template of a model's profile: its reasoning from the table
 of dialects, its calls from `_CALLS`. Not everything can be said in a template: a form
 without a marker, a value that says its type, several calls that nothing divides.
-`NotSaidError` tells what of a family that is. Example: Mistral's ``[TOOL_CALLS]f{..}``
-has no end, so that a second call would be part of the first.
+`NotSaidError` names the part that a template cannot say. Example: Mistral's
+``[TOOL_CALLS]f{..}`` has no end, so that a second call would be part of the first.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ _BORDERS: dict[str, tuple[str | list[str], str]] = {
 
 @frozen
 class FamilyTemplate:
-    """``template``, and what of the family it does not say."""
+    """``template``, and the parts of the family that it does not say."""
 
     template: dict[str, Any]
     unsaid: tuple[str, ...] = ()

@@ -137,7 +137,7 @@ def _tag(cursor: Cursor) -> Reading[_Tag]:
 
 
 def _begun(cursor: Cursor) -> Reading[_Invoke]:
-    """A call of which the tag was read, behind its word."""
+    """A call, read from the end of its tag's first word."""
     tag = yield from _tag(cursor)
     return _Invoke(tag.name, whole=tag.whole)
 
@@ -355,7 +355,9 @@ def _wrapper(name: str) -> Form:
 
 def _element(name: str) -> Form:
     """A tag of the name that has no attribute: what closes it is no call's closer."""
-    return Form((f"<{name}>",), markup, "B", vague=True, owes=(f"</{name}>",))
+    return Form(
+        (f"<{name}>",), markup, "B", vague=True, pending_closers=(f"</{name}>",)
+    )
 
 
 def _spaced(*spaces: str) -> tuple[Form, ...]:
@@ -382,7 +384,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             tuple(f"<{slash}{bars}" for bars in DSML for slash in ("", "/")),
             _dsml,
             "A",
-            owes=tuple(f"</{bars}" for bars in DSML),
+            pending_closers=tuple(f"</{bars}" for bars in DSML),
         ),
         Form(("<function>",), _named_function, "B", vague=True),
         _wrapper("tool_calls"),

@@ -179,7 +179,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "hermes": (
         HERMES,
         _form("<tools>", "</tools>", "B"),
-        Form(("<tool_call ",), _attributed, "B", owes=("</tool_call>",)),
+        Form(("<tool_call ",), _attributed, "B", pending_closers=("</tool_call>",)),
     ),
     "llama3-json": (
         Form(("<|python_tag|>",), _python_tag, "A"),

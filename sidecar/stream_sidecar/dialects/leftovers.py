@@ -156,7 +156,14 @@ LEFTOVERS = Dialect(
     forms=(
         Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
         Form(_NUMBERED, _reserved, "B", "end", vague=True, about="leftovers"),
-        Form(_STRUCK, markup, "B", vague=True, about="leftovers", owes=("</s>",)),
+        Form(
+            _STRUCK,
+            markup,
+            "B",
+            vague=True,
+            about="leftovers",
+            pending_closers=("</s>",),
+        ),
         Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="reserved"),
         Form(("\ue200",), _marker, "B", vague=True, about="reserved"),
     ),
@@ -174,7 +181,7 @@ def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
             *(markup, "B"),
             vague=True,
             about="leftovers",
-            owes=(closer,),
+            pending_closers=(closer,),
         )
         for opener, closer in pairs
         if _TAG.fullmatch(opener)

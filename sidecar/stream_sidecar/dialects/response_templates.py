@@ -227,8 +227,8 @@ _PLACEHOLDER = patterns.compile(r"\{(\w++(?:\.\w++)*+)\}")
 
 @frozen
 class _Place:
-    """Where a part of a call stands: ``keys``, the first of which is ``content``, a
-    group of a pattern or a member of a list's item; else it is ``constant``."""
+    """Where a part of a call stands. The first of the ``keys`` is ``content``, a group
+    of a pattern or a member of a list's item. Without keys the part is ``constant``."""
 
     keys: tuple[str, ...] = ()
     constant: Any = None
@@ -477,7 +477,7 @@ def _is_object(text: str) -> bool:
 
 
 def _merged(name: str, parameters: list[Parameter], cursor: Cursor) -> str:
-    """Arguments of which those with equal keys are lists."""
+    """The arguments as JSON; parameters with the same key become a list."""
     found: dict[str, list[Any]] = {}
     for each in parameters:
         value = loads(typed(name, [each], cursor.context))[each.key]

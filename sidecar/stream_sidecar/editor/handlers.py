@@ -48,8 +48,9 @@ _STEP_SECONDS = 0.01
 
 @define(eq=False)
 class _Open:
-    """An open document, which is read in a ``way``; ``view`` is of the last reading
-    that was finished, and ``stopped`` the version of which the client wanted none."""
+    """An open document, which is read in a ``way``. ``view`` comes from the last
+    reading that was finished. ``stopped`` is the version whose reading the client
+    cancelled."""
 
     uri: str
     version: int

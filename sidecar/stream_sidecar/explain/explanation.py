@@ -3,7 +3,7 @@
 A `Lane` is one text of the input: what a field of the wire said, joined, or a part that
 has a structure (a call, a result, an error). Its `InputPiece`s, joined, are that text.
 A piece came in one step and has had one owner at a time since; before its first `Fate`
-it was held. A step is a chunk, or some in a row of which nothing came.
+it was held. A step is a chunk, or several in a row that gave nothing.
 """
 
 from __future__ import annotations

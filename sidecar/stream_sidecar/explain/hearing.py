@@ -1,4 +1,4 @@
-"""What a stream's channels said, and when: the ear of an explained stream.
+"""What a stream's channels said, and when: the listener of an explained stream.
 
 The engine has two texts of each choice, in which it counts: the answer's and that of
 the native reasoning, which may come from several fields. `Hearing` notes each piece of
@@ -49,7 +49,7 @@ ANSWER = "text"
 
 
 class Hearing:
-    """An ear (`stream_sidecar.message.outlet`). ``step`` is the one that is going
+    """A listener (`stream_sidecar.message.outlet`). ``step`` is the one that is going
     on."""
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""`explain` runs a stream through the engine, and tells each character's channel.
+"""`explain` runs a stream through the engine, and finds the channel of each character.
 
-The stream is that of ``stream/push``, with ``trace`` and an ear. What went in
+The stream is that of ``stream/push``, with ``trace`` and a listener. What went in
 (``hearing``) and what came out (``placing``) are then laid over each other, linear in
 both.
 """
@@ -69,7 +69,7 @@ def explain(source: StreamSource) -> Explanation:
 
 
 def _steps(stream: Stream, source: StreamSource, hearing: Hearing) -> Iterator[Step]:
-    """Pushes and closes; chunks of which nothing comes are part of the next step."""
+    """Pushes and closes; chunks that give nothing are part of the next step."""
     shown, heard = "", 0
     for chunk in source.chunks(stream):
         shown += chunk.shown[: _SHOWN - len(shown)]

@@ -91,12 +91,14 @@ class Failed:
     def closers(self) -> frozenset[str]:
         """What is text now that its opener is."""
         forms = [opening.form for opening in self.openings]
-        owed = (each for form in forms for each in (*form.closers, *form.owes))
-        return frozenset(owed)
+        pending = (
+            each for form in forms for each in (*form.closers, *form.pending_closers)
+        )
+        return frozenset(pending)
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is to be said of it, and none of its closers owed."""
+        """Whether nothing is to be said of it, and none of its closers pending."""
         return not (self.code or self.full or self.closers)
 
 

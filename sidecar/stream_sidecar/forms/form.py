@@ -89,10 +89,10 @@ class Form:
     ``per_tool``: in the openers ``%s`` stands for the name of each declared tool.
     ``about``: which policy switches the form off; none does for leftovers and for the
     headers of channels. ``reserved`` are leftovers that nobody writes into a string.
-    ``owes``: literals that are text once this opener was shown as text, as ``</s>`` is
-    behind ``<s>``. ``element``: it is XML as any other, and no call in an element that
-    is open. ``needs``: one of these stands in whatever the grammar takes, so that a
-    whole text without them need not be read; none: that cannot be said.
+    ``pending_closers``: literals that are text after this opener was shown as text:
+    ``</s>`` after ``<s>``. ``element``: it is ordinary XML, and no call inside an open
+    element. ``needs``: everything that the grammar accepts has one of these literals,
+    so a whole text without them is not read. Empty: there is no such literal.
     """
 
     openers: tuple[str, ...]
@@ -103,7 +103,7 @@ class Form:
     closers: tuple[str, ...] = ()
     per_tool: bool = False
     about: About = "calls"
-    owes: tuple[str, ...] = ()
+    pending_closers: tuple[str, ...] = ()
     element: bool = False
     called: bool = False
     needs: tuple[str, ...] = ()

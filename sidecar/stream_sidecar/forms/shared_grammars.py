@@ -55,7 +55,7 @@ def prose(cursor: Cursor) -> Reading[None]:
 
 
 def markup(cursor: Cursor) -> Reading[Found]:
-    """Matches nothing: its opener is text, and so is what closes it (``owes``)."""
+    """Matches nothing: its opener is text, and so are its ``pending_closers``."""
     yield from ()
     raise cursor.mismatch(0)
 

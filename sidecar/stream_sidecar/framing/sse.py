@@ -120,7 +120,7 @@ class SseReader:
         self._read(line, size - len(line), frames)
 
     def _read(self, line: str, missing: int, frames: list[Frame]) -> None:
-        """One line, ``missing`` characters of which are not there any more."""
+        """One line; ``missing`` characters of it were dropped before."""
         name, _, value = line.partition(":")
         if not line:
             self._read_blank(frames)

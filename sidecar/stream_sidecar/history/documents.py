@@ -4,8 +4,8 @@
 or session that holds some at any depth, also in a string that holds messages as JSON,
 but not in what a tool was given or answered: messages there are quoted, and no model's
 of this session. On the way it notes the texts that belong to none of them. `cuts_of`
-turns repairs into cuts in the text of the document, everything else of which stays as
-it is: escapes, spaces, odd numbers.
+turns repairs into cuts in the text of the document. Everything else in that text stays
+as it is: escapes, spaces, odd numbers.
 Pure, like ``stream_sidecar.history``.
 """
 

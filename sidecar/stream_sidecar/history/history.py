@@ -1,10 +1,10 @@
-"""Stored messages: what of them is malformed, and what they are without it.
+"""Stored messages: what is malformed in them, and the messages without it.
 
 `History` goes through one session in its order: ``inspect(item)`` and ``repair(item)``
 take any JSON value of a list of messages and give what message/inspect and
 message/repair say of it (protocol.md, "message/inspect" and "message/repair"). Nothing
-is scanned here: ``reading`` asks the engine. The tool results that a session holds are
-known to the messages behind them.
+is scanned here: ``reading`` asks the engine. Each message
+knows the tool results that came before it in the session.
 Never raises for any JSON value. Positions are code points of a text as it is stored, or
 UTF-16 units where a name says so.
 """

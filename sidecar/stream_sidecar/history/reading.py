@@ -76,8 +76,8 @@ def reading_options(options: StreamOptions) -> StreamOptions:
 def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
     """Reads one field, with `reading_options`; locked texts keep every character.
 
-    A locked text of which something would go is read as text of no meaning, so that
-    nothing hangs on delimiters that stay.
+    A locked text that would lose something is read again as text without meaning,
+    because its delimiters stay and must not change how other texts are read.
     """
     while True:
         reading = _begun(items, options)

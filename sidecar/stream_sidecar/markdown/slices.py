@@ -42,7 +42,7 @@ LINE = rf"(?=[{FIRSTS}])(?!{_PASSES})"
 behind which it is open what comes, be it backticks."""
 
 BEGUN = rf"(?:[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?:{_PART})?)?\Z"
-"""A slice's end on a line of which it is open what it is."""
+"""The end of a slice, on a line whose kind is still open."""
 
 OPENS = patterns.compile(r"\n`{3,64}+(?!`)")
 """Backticks that begin a fence in nothing else, unless one more is on their line."""

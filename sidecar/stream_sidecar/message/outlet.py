@@ -73,10 +73,9 @@ class Going:
     account: Callable[[list[str], int], int]
 
 
-class Ear(Protocol):
-    """Hears what the channels of the wire say, before anything is taken out; whoever
-    explains a stream wants to know (`stream_sidecar.explain`). Spans of ``trace`` count
-    in these texts."""
+class Listener(Protocol):
+    """Gets the text of each channel of the wire before anything is removed, for
+    `stream_sidecar.explain`. Spans of ``trace`` are positions in these texts."""
 
     def text(self, choice: int, text: str) -> None:
         """A piece of the answer's channel."""
@@ -117,7 +116,7 @@ class Outlet:
         self.seq = 0
         self.spoken = False  # text, reasoning or a call has been sent
         self.run: Run | None = None
-        self.ear: Ear | None = None  # needs ``trace``: a run of plain text is not heard
+        self.listener: Listener | None = None  # with ``trace`` alone
         self._blocks = 0
         self._events: list[Event] = []
         self._joined: JoinedDeltas | None = None
@@ -172,8 +171,8 @@ class Outlet:
             self.seq -= self._joined.add(events)
 
     def as_one(self, steps: Iterable[None]) -> None:
-        """Takes the ``steps``, each of which reads a slice of one text: deltas that
-        continue each other are one event."""
+        """Runs the ``steps``, which read one text slice by slice. Deltas that continue
+        each other become one event."""
         self._joined = joined = JoinedDeltas(self._events)
         for _ in steps:
             pass

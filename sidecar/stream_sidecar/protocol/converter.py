@@ -253,7 +253,7 @@ def _nothing(each: Any) -> Any:
 
 
 SHARED: set[type] = set()
-"""Frozen classes of which one instance stands in many results: written once."""
+"""Frozen classes whose instances stand in many results: each is written once."""
 
 
 class _Writers(dict[type, ValueWriter]):

@@ -1,4 +1,4 @@
-"""``initialize``: what the client may say, and what it is told.
+"""``initialize``: what the client may send, and what it is answered.
 
 Tolerant: ``{}`` is enough, and of the LSP fields only those are looked at that matter
 here. The answer needs no pygls, whose import takes three times as long as all the rest

@@ -43,10 +43,10 @@ class SchemaRules:
     """What the annotations do not say.
 
     ``unions``: unions of classes that differ in ``type``, with their names.
-    ``patches``: types that mean some fields of a class. ``spellings``: classes of which
-    the host may send other spellings, and their schema. ``known_values``: of strings
-    that the sidecar sends, by class and field. ``numbered``: the classes that always
-    have a ``seq``. ``later``: fields that sidecars of old do not send.
+    ``patches``: types that mean some fields of a class. ``spellings``: classes that
+    the host may spell in another way, with the schema of that. ``known_values``: the
+    values of strings that the sidecar sends, by class and field. ``numbered``: the
+    classes that always have a ``seq``. ``later``: fields that old sidecars do not send.
     """
 
     unions: dict[Any, str] = field(factory=dict)

@@ -1,4 +1,4 @@
-"""Whether another process has ended: the parent, or one whose id was told.
+"""Whether another process has ended: the parent, or one that is given by its id.
 
 A process is `seen` once, and is asked about from then on, so that another one that gets
 its id later does not stand for it where the system helps with that: Windows keeps a

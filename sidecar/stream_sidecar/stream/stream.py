@@ -47,7 +47,7 @@ from stream_sidecar.stream.parts_run import PartsRun
 
 if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
-    from stream_sidecar.message.outlet import Ear, Run
+    from stream_sidecar.message.outlet import Listener, Run
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.parts import Part
     from stream_sidecar.stream.earlier_streams import EarlierStreams
@@ -63,9 +63,9 @@ MAX_CHOICES = 128
 
 
 class Stream:
-    """One stream of one model. ``options`` is what stream/open said; ``ear`` hears the
-    channels as they come, where the policy ``trace`` is on. ``earlier``: the streams
-    before it, most of which were like it.
+    """One stream of one model. ``options`` are those of stream/open. ``listener`` gets
+    the text of the channels as it comes, if the policy ``trace`` is on. ``earlier``: the
+    streams before this one, most of them alike.
 
     ``profile`` and ``policy``: with the dialects and the tags that are in force.
     """
@@ -73,13 +73,13 @@ class Stream:
     def __init__(
         self,
         options: StreamOptions,
-        ear: Ear | None = None,
+        listener: Listener | None = None,
         earlier: EarlierStreams | None = None,
     ) -> None:
         self.options = options
         self._outlet = outlet = outlet_of(options)
         self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
-        self._outlet.ear = ear
+        self._outlet.listener = listener
         self._outlet.builder.provider = options.provider
         self._intake = Intake(options)
         make = surroundings if earlier is None else earlier.surroundings

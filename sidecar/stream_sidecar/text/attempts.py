@@ -4,7 +4,7 @@ While a candidate is open it has the text. What failed is text again and goes ba
 the buffer, where the same steps read it, but none of its characters begins the same
 candidate twice: that is why time is linear. Example: ``[TOOL_CALLS]f(x`` fails at
 ``(``, so no candidate begins before it, ``[TOOL_CALLS]`` is shown, and a closer that
-the call would have had is text as well: it is owed.
+the call would have had is text as well: it is pending.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Attempts:
     """``candidate``: the open one. ``free``: before this position none may begin (text
     rule 13.5).
 
-    ``owed``: how many closers are text, in the answer (False) and in reasoning (True).
+    ``pending``: how many closers to come are text, in the answer (False) and in
+    reasoning (True).
     ``known``: how the last one failed. ``meant``: before this position no call in code
     is quoted.
     ``halvings``: how many candidates may still be given up for what stands in them.
@@ -48,7 +49,7 @@ class Attempts:
     _tail: Tail
     candidate: Candidate | Quotation | None = None
     free: int = 0
-    owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
+    pending: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
     known: Tried | None = None
     meant: int = 0
     halvings: int = MOST_HALVINGS
@@ -102,24 +103,24 @@ class Attempts:
             buffer.taken.append(failed)
             start, end = buffer.base, buffer.base + failed.position
             buffer.pieces.append((PieceKind.FAILED, "", start, end))
-        owed = self.owed[inside]
+        pending = self.pending[inside]
         for closer in failed.closers:
             if closer not in seen:
-                owed[closer] += 1
+                pending[closer] += 1
 
     def is_owed(self, closer: str, *, inside: bool) -> bool:
         """Whether ``closer`` belongs to an opener that was left as text, and so is text
         itself; not where a new answer begins: what was left before is none of it."""
         self.renew()
-        owed = self.owed[inside]
-        if self._tail.is_armed or not owed[closer]:
+        pending = self.pending[inside]
+        if self._tail.is_armed or not pending[closer]:
             return False
-        owed[closer] -= 1
-        self.owed[inside] = +owed  # without those of which none is left
+        pending[closer] -= 1
+        self.pending[inside] = +pending  # without those that have all come
         return True
 
     def renew(self) -> None:
         """Forgets what was tried where a new answer has begun: that happens once."""
         if self._tail.shown.reopened:
             self._tail.shown.reopened, self.free = False, 0
-            self.owed[False].clear()
+            self.pending[False].clear()

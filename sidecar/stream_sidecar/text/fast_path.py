@@ -57,7 +57,7 @@ def in_slices(text: str) -> Iterator[str]:
 
 
 def on(start: str) -> Gate:
-    """The gate in a line of which there is ``start``."""
+    """The gate in a line that begins with ``start``."""
     return "\n" + start
 
 

@@ -340,7 +340,7 @@ class InAnswer:
             spoken = self._look(judge, len(border), WINDOW, final) or False
         if word and border[1] != "/":
             if spoken:
-                self._attempts.owed[False][closer] += 1
+                self._attempts.pending[False][closer] += 1
             else:
                 self._wrapped.add(closer)
         return spoken

@@ -68,7 +68,7 @@ class InReasoning:
         self._buffer.mark(PieceKind.ENTER, self._tail.waiting)
         self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
-        self._attempts.owed[True].clear()
+        self._attempts.pending[True].clear()
         self.place, self.before = LinePlace.BEHIND_OPENER, ""
         self.code = CodeSoFar()
         self._buffer.border = False

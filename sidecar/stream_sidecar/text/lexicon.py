@@ -263,14 +263,15 @@ def total(*shares: Share) -> Share:
 
 @hot
 class Rules:
-    """By what a channel is read. ``max_held`` and ``max_call`` are code points, and
-    ``others`` tells what of them is used up elsewhere in the choice, once everybody has
-    read all pieces so far: that is what ``settle`` is for (text rule 8.8).
+    """How a channel is read. ``max_held`` and ``max_call`` are code points. ``others``
+    gives how many of them the rest of the choice uses. ``settle`` makes every part of
+    the choice read all pieces so far, so that this number is exact (text rule 8.8).
 
     ``keeps``: reasoning that never closes may be text, whatever its opener.
-    ``native``: all of it is reasoning, of which delimiters are only removed;
-    ``opened``: it begins in reasoning; ``thinks``: an opener begins reasoning, or is
-    just taken out; ``orphan``: what becomes of a first closer without an opener.
+    ``native``: all of it is reasoning, and only its delimiters are removed.
+    ``opened``: it begins in reasoning. ``thinks``: an opener begins reasoning; without
+    it the opener is only removed. ``orphan``: what becomes of a first closer without an
+    opener.
     """
 
     lexicon: Lexicon

@@ -51,7 +51,7 @@ LONGEST_SPAN = 200
 """So much of a code span in reasoning is looked at, on each side of a literal."""
 
 LONGEST_TAG = 48
-"""A tag of which the opener is only the beginning has at most so much behind it."""
+"""A tag may go on after its opener, by at most so many code points."""
 
 _TAG = patterns.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
@@ -85,8 +85,8 @@ def spoken_of(
     *,
     final: bool,
 ) -> bool | None:
-    """Whether ``literal`` at ``place`` is a mention (text rule 4.6); None: that takes
-    more than ``after``, of which at most `WINDOW` code points count."""
+    """Whether ``literal`` at ``place`` is a mention (text rule 4.6); None: more text
+    than ``after`` is needed to decide. At most `WINDOW` code points of it count."""
     before = place.before
     if before.endswith(("\\", "(?", "(?P")):
         return True

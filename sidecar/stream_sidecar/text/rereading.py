@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.splitter import Splitter, State
 
 _TOLD = (PieceKind.SEEN, PieceKind.FAILED)
-"""Of text that stays the first reading has told."""
+"""Kinds of text that the first reading has reported."""
 
 _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
 """What stands where reasoning begins."""

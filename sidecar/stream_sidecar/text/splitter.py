@@ -188,8 +188,8 @@ class Splitter:
     def state(self) -> State:
         """By what text is read from here on, where nothing is held, until something is
         taken out of it."""
-        buffer, owed = self._buffer, dict(self._attempts.owed[False])
-        return buffer.base, owed, buffer.border, self.shown.state()
+        buffer, pending = self._buffer, dict(self._attempts.pending[False])
+        return buffer.base, pending, buffer.border, self.shown.state()
 
     def standing(self) -> State | None:
         """The `state` before what is held, if all of that may be read again."""
@@ -200,10 +200,10 @@ class Splitter:
 
     def resume(self, state: State, size: int) -> None:
         """Goes on from ``state``, as if it had shown ``size`` code points more."""
-        _, owed, self._buffer.border, shown = state
+        _, pending, self._buffer.border, shown = state
         self._buffer.base += size
-        self._attempts.owed[False].clear()
-        self._attempts.owed[False].update(owed)
+        self._attempts.pending[False].clear()
+        self._attempts.pending[False].update(pending)
         self.shown.resume(shown)
         self._watch()
 

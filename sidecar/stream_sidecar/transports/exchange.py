@@ -80,7 +80,7 @@ class Exchange:
         return self._response(response, response.headers, response.stream)
 
     def answer(self, response: Any, stream: Any) -> Any:
-        """The response with a body of which neither length nor encoding is known."""
+        """The response with another body, whose length and encoding are unknown."""
         headers = response.headers.copy()
         for name in _CHANGED:
             headers.pop(name, None)

@@ -75,8 +75,8 @@ def parse(text: str, bare_values: bool = False) -> Any:
 
 
 def begun_keys(text: str) -> list[str]:
-    """The keys at the top level of an object of which ``text`` is a beginning, or all:
-    in order, and each with its colon."""
+    """The keys at the top level of an object, in order, each with its colon. ``text``
+    is the object, whole or cut off."""
     keys, depth = [], 0
     for match in _tokens.finditer(text):
         token = match.group()

@@ -33,7 +33,7 @@ def render(
     claims: bool = False,
     reasoning: Reasoning = "auto",
 ) -> tuple[list[JsonObject], list[Lost]]:
-    """The messages of the next request, and what of the turn is not in them.
+    """The messages of the next request, and the parts of the turn that they lack.
 
     Without a ``model`` it is the one that gave the message. ``claims``: calls that
     were found in text are calls like any other.

@@ -1,10 +1,10 @@
 """The wire ``openai-responses``: events of every dialect, and whole responses.
 
 Read are OpenAI, Azure, ChatGPT, Copilot, xAI, OpenRouter, DeepSeek, LM Studio, Bedrock
-and Perplexity. A response is its items: deltas bring them piece by piece, and whatever
-is told of them again in full (``.done`` events, finished items, the finished response)
-only adds what did not come before, so a whole body is the same as its stream. The
-tables say what is read of which event; shapes: wires/README.md, "Responses".
+and Perplexity. A response is a list of items. Deltas bring them piece by piece. What
+repeats them in full (``.done`` events, finished items, the finished response) only adds
+what did not come before, so a whole body gives the same as its stream. The tables say
+which event gives what; shapes: wires/README.md, "Responses".
 
 Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
 diagnostic, an event that is not known an ``unknown-chunk`` one; the rest is used.

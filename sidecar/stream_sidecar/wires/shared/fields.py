@@ -114,7 +114,7 @@ def details(raw: JsonObject, choice: int) -> DiagnosticPart:
 
 
 def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
-    """The diagnostic for a document, or a piece of one, of which nothing was used."""
+    """The diagnostic for a document, or a part of one, that was not used at all."""
     message = f"nothing of the {name} could be used"
     return DiagnosticPart("unknown-chunk", message, "warning", value, choice)
 

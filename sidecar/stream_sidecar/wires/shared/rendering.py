@@ -1,4 +1,4 @@
-"""What the writers of requests share: the turn at hand, and what of it cannot go.
+"""What the writers of requests share: the turn at hand, and its parts that cannot go.
 
 Not a wire: a helper of every ``request``. A `Rendering` has the blocks that the host
 wants to send, the rule of their provider, and the list of what is lost on the way.

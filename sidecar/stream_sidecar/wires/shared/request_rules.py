@@ -127,8 +127,8 @@ class Rule:
     gave them; they are replaced. ``no_names``: what in the name of a tool is refused;
     each such piece becomes ``_``. A name is at most ``longest_name`` characters.
 
-    ``refuses``: what of the history as a whole, and of its shape. ``no_prefix``: what
-    is found in names of models that refuse a request that ends with the model's turn.
+    ``refuses``: shapes of the whole history that are refused. ``no_prefix``: a pattern
+    for names of models that refuse a request that ends with the model's turn.
 
     ``thinks``: what is found in names of models whose items have reasoning before them.
 
