@@ -83,7 +83,7 @@ def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_cargo
 def test_what_is_published() -> None:
-    """The code, the examples that pages link to, README and licence, and nothing else."""
+    """The code, the examples that pages link to, README and licence; nothing else."""
     names = cargo("package", "--allow-dirty", "--locked", "--list").split()
     assert [name for name in names if not PACKED.fullmatch(name)] == []
     sources = {

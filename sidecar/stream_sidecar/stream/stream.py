@@ -64,8 +64,8 @@ MAX_CHOICES = 128
 
 class Stream:
     """One stream of one model. ``options`` are those of stream/open. ``listener`` gets
-    the text of the channels as it comes, if the policy ``trace`` is on. ``earlier``: the
-    streams before this one, most of them alike.
+    the text of the channels as it comes, if the policy ``trace`` is on. ``earlier``:
+    the streams before this one, most of them alike.
 
     ``profile`` and ``policy``: with the dialects and the tags that are in force.
     """
