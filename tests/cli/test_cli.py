@@ -73,12 +73,14 @@ def test_text() -> None:
         "\n"
         "-- answer\n"
         "  I will look at the branch 🌿 first.\n"
+        "\n"
         "-- diagnostic orphan-reasoning-close: a closer without an opener\n"
         "\n"
         "-- diagnostic malformed-chunk: Input that is not JSON was left out.\n"
         "\n"
         "-- tool-call run_command (client, complete, execute)\n"
         '  {"command": "git branch --show-current"}\n'
+        "\n"
         "-- finish tool-calls\n"
         "\n"
     )

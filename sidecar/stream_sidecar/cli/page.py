@@ -95,6 +95,8 @@ class Page:
         heading = f"{kind} {words}".rstrip()
         if heading == self._heading:
             return
+        if not self._begins:
+            self._terminal.line()
         if self._heading:
             self._terminal.line()
         self._heading = heading
