@@ -56,8 +56,11 @@ class Done:
         return [leak for leak in LEAKS if leak in self.output + self.errors]
 
     def words(self) -> list[str]:
-        """Of what was printed, without what differs from run to run."""
-        return _VARIES.sub("", self.output.replace(LATE, "")).split()
+        """Of what was printed, without what differs from run to run.
+
+        Sorted: of calls at once the one that ends first is shown first.
+        """
+        return sorted(_VARIES.sub("", self.output.replace(LATE, "")).split())
 
 
 def differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str]:
