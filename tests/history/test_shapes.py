@@ -93,6 +93,8 @@ def test_pieces_of_a_store() -> None:
     assert not is_piece({"role": "user", "id": "1"}, None)
     assert is_piece({"type": "tool"}, of_model)
     assert is_piece({"id": "p", "worktree": "/"}, None)
+    assert is_piece([], None)
+    assert is_piece([{"file": "a", "additions": 1, "deletions": 0}], None)
     assert not is_piece({"type": "tool"}, None)
     assert not is_piece({"type": "tool"}, lambda _record: None)
     assert not is_piece({"role": "user", "content": ""}, None)

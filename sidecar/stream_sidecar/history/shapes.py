@@ -286,14 +286,18 @@ _SAYS_A_ROLE = frozenset(("id", "sessionID", "role"))
 """What its messages have, whose parts are in other files."""
 _LISTED = frozenset(("sessionId", "title", "dateCreated", "workspaceDirectory"))
 """What an item of Continue's list has: it names a session that is in another file."""
+_CHANGED = frozenset(("file", "additions", "deletions"))
+"""What an item of opencode's and Kilo's list of changed files has; it may be empty."""
 
 
 def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
     """Whether ``document`` is a piece of a store of many files, in which there need be
     no text of a model: the role of a message, a part of one whose role is known."""
     if isinstance(document, list):
-        return bool(document) and all(
-            isinstance(each, dict) and each.keys() >= _LISTED for each in document
+        return all(
+            isinstance(each, dict)
+            and (each.keys() >= _LISTED or each.keys() >= _CHANGED)
+            for each in document
         )
     if not isinstance(document, dict):
         return False
