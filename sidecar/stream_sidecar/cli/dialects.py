@@ -14,14 +14,12 @@ import click
 
 from stream_sidecar.cli import Failure
 from stream_sidecar.cli.terminal import Terminal, columns
-from stream_sidecar.dialects import DIALECTS
-from stream_sidecar.dialects.profiles import PROFILES, profile_of
+from stream_sidecar.dialects import DIALECTS, companions
+from stream_sidecar.dialects.profiles import PROFILES, Profile, profile_of
 from stream_sidecar.values.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from stream_sidecar.dialects.profiles import Profile
 
 
 def rows() -> list[dict[str, Any]]:
@@ -66,7 +64,7 @@ _NAME = "TOOL"
     "--format",
     "form",
     type=click.Choice(["response-template"]),
-    help="Print what is known of MODEL as such a file of Hugging Face's.",
+    help="Print what is known of MODEL or a dialect as such a file of Hugging Face's.",
 )
 def command(
     name: str | None, model: str | None, as_json: bool, form: str | None
@@ -101,10 +99,14 @@ class _NotSaid(Failure):
 
 
 def _print_template(model: str) -> None:
+    """The template of a model, or of a family by its own name."""
     from stream_sidecar.dialects.family_templates import NotSaidError, family_template
 
+    profile = profile_of(model, None)
+    if model in DIALECTS:
+        profile = Profile(model, companions((model,)))
     try:
-        found = family_template(profile_of(model, None))
+        found = family_template(profile)
     except NotSaidError as reason:
         raise _NotSaid(f"no template can say how {model} writes: {reason}") from None
     text = json.dumps(found.template, ensure_ascii=False, indent=2)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
+from stream_sidecar import patterns
+from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import CallTags, prose, tagged_value
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-_TAGS = CallTags(("<function=",), ("<parameter=",), ("</parameter>",), ("</function>",))
+_TAGS = CallTags(
+    *(("<function=",), ("<parameter=",), ("</parameter>",), ("</function>",)),
+    again=patterns.compile(r"\n[ \t]*+<parameter=(?P<key>[^<>\n]++)>"),
+)
 
 
 _AGAIN = ("</function>", "</function_invocation>")
@@ -58,9 +62,11 @@ class _Function:
         if self.body is not None:
             start, end = self.body
             return WrittenCall(self.name, arguments_of(raw[start:end]), self.end)
+        known = properties(self.name, cursor.context)
         parameters = [
-            Parameter(key, bare_value(_TAGS.whole(raw, *part)))
+            Parameter(key, bare_value(text))
             for key, part in self.parameters
+            for key, _, text in _TAGS.apart(raw, key, part, known)
         ]
         arguments = typed(self.name, parameters, cursor.context)
         return WrittenCall(self.name, arguments, self.end)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
 from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
-from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
+from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
@@ -71,6 +71,10 @@ _TAGS = CallTags(
     tuple(f"</{each}{word}>" for each in PREFIXES for word in ("parameter", "param")),
     _CALL_ENDS,
     _ONLY_ENDS,
+    again=patterns.compile(
+        rf"\n[ \t]*+(?:{'|'.join(_VALUE_STARTS)})"
+        r"""name=["'“](?P<key>[^"'”<>\n]++)["'”][^<>\n]*+>"""
+    ),
 )
 _CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
 _SECTIONS = ("function_calls", "tool_calls", "calls")
@@ -95,9 +99,11 @@ class _Invoke:
         end = self.end or len(raw)
         if self.body is not None:
             return WrittenCall(self.name, arguments_of(raw[slice(*self.body)]), end)
+        known = properties(self.name, cursor.context)
         parameters = [
-            Parameter(key, _unwrapped(_TAGS.whole(raw, *part)), kind)
+            Parameter(key, _unwrapped(text), _kind(tag) if tag else kind)
             for key, kind, part in self.parameters
+            for key, tag, text in _TAGS.apart(raw, key, part, known)
         ]
         return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
 
@@ -131,9 +137,13 @@ def _tag(cursor: Cursor) -> Reading[_Tag]:
     yield from cursor.literal(">")
     if own := _OWN_VALUE.search(attributes):
         return _Tag(name, "string", (start + own.start(1), start + own.end(1)))
+    return _Tag(name, _kind(attributes), whole=attributes.endswith("/"))
+
+
+def _kind(attributes: str) -> str:
+    """The kind of a value, as its tag says it."""
     kind = _STRING.search(attributes)
-    whole = attributes.endswith("/")
-    return _Tag(name, _KINDS[kind[1]] if kind else "", whole=whole)
+    return _KINDS[kind[1]] if kind else ""
 
 
 def _begun(cursor: Cursor) -> Reading[_Invoke]:

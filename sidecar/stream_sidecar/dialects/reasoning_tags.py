@@ -93,7 +93,7 @@ ENDS: dict[str, tuple[str, ...]] = {
 UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
-        *("gemini-thoughts", "muse", "laguna", "ling"),
+        *("gemini-thoughts", "inkling-messages", "muse", "laguna", "ling"),
         *("kimi-eaten", "minicpm-v", "rwkv-fence"),
         *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
@@ -120,7 +120,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {"muse": ("atem",)}
 the user Muse's calls are an example."""
 
 SENTINELS = (
-    *("gemma4", "cohere", "apertus", "kimi-k3", "inkling-messages"),
+    *("gemma4", "cohere", "apertus", "kimi-k3"),
     *("k2-horizon", "solar", "longcat", "plamo", "hy3"),
     "anthropic-xml",
 )

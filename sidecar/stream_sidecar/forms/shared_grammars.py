@@ -13,7 +13,7 @@ from stream_sidecar.forms.literals import Literals
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Iterator
 
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
@@ -118,7 +118,8 @@ _WRAPPERS = r"(?:(?:\w++:)?+(?:tool_call|function_calls|tool_calls)>\s*+<)?+"
 class CallTags:
     """The tags of calls whose values have no escapes: what begins a call and what a
     value in it, what closes a value and a call, and which of the last nobody writes
-    into a value."""
+    into a value. ``again``: the whole tag that begins a value on a line of its own,
+    with its ``key``."""
 
     def __init__(
         self,
@@ -127,7 +128,10 @@ class CallTags:
         value_ends: tuple[str, ...],
         call_ends: tuple[str, ...],
         decisive: frozenset[str] = frozenset(),
+        *,
+        again: re.Pattern[str],
     ) -> None:
+        self._again = again
         self.call, self.value, self.decisive = frozenset(call), value, decisive
         self.value_ends, self.call_ends = value_ends, frozenset(call_ends)
         self.all_in_value = Literals((*value_ends, *call, *call_ends))
@@ -143,6 +147,21 @@ class CallTags:
             raise TornError(start + begun.end())
         return text
 
+    def apart(
+        self, raw: str, key: str, part: Extent, known: Container[str]
+    ) -> Iterator[tuple[str, str, str]]:
+        """The value there, as key, its own tag if it has one, and text. Where another
+        begins in it and none is closed, a closer is missing, and there are several:
+        keys that are ``known``, all where none is."""
+        text, tag, at = self.whole(raw, *part), "", 0
+        for each in self._again.finditer(text):
+            if at == 0 and any(word in text for word in (*self.value_ends, *self.call)):
+                break
+            if not known or each["key"] in known:
+                yield key, tag, text[at : each.start()]
+                key, tag, at = each["key"], each[0], each.end()
+        yield key, tag, text[at:]
+
     def close_all(self, text: str) -> bool:
         """Whether ``text`` is nothing but closers, none of them of a value."""
         closed = _CLOSERS.fullmatch(text) is not None
@@ -157,6 +176,15 @@ def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
     return bool((yield from cursor.ahead(*tags.value)))
 
 
+def _ends_all(cursor: Cursor, tags: CallTags, found: str) -> Reading[bool]:
+    """Whether a closer that was read stands on a line of its own, and only further ones
+    stand behind it."""
+    at = cursor.at - len(found)
+    if cursor.text[at - 1 : at] != "\n" or not (yield from _closes_all(cursor, tags)):
+        return False
+    return not cursor.text[cursor.at :].isspace() and cursor.at < len(cursor.text)
+
+
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
     """Whether nothing but closers stands here up to the text's end; nothing is read."""
     while True:
@@ -168,7 +196,8 @@ def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Extent]:
     """Reads a value as `value` does. A call that stands in it is data up to its closer;
-    one that lacks that closer, up to what closes everything."""
+    one that lacks that closer, up to what closes everything. So does a value that lacks
+    its own."""
     start, quotes = cursor.position, False
     cursor.part = start, tags.call
     while True:
@@ -177,7 +206,9 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
         if found in tags.call:
             quotes = (yield from _begins_call(cursor, tags)) or quotes
         elif found in tags.call_ends:
-            if found in tags.decisive and not quotes:
+            if not quotes and (
+                found in tags.decisive or (yield from _ends_all(cursor, tags, found))
+            ):
                 cursor.at -= len(found)
                 return start, end
             quotes = False
