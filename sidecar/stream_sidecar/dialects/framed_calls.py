@@ -3,7 +3,8 @@
 Solar Open: ``<|tool_call:begin|>id<|tool_call:name|>f<|tool_call:args|>{}``, PLaMo:
 ``<|plamo:begin_tool_name:plamo|>f<|plamo:end_tool_name:plamo|>`` and so on, Inkling:
 ``<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {}}``. Each family
-is a row of tokens; CWM, HyperCLOVA X, MiniMax and others have a grammar of their own.
+is a row of tokens (`FramedCall`), or a label before a body (`LabelledCall`: CWM,
+Step-Audio). HyperCLOVA X, MiniMax and others have a grammar of their own.
 """
 
 from __future__ import annotations
@@ -143,36 +144,54 @@ def _grok(cursor: Cursor) -> Reading[Found]:
 
 
 _LINE_END = Literals(("\n",))
-_CWM_END = Literals(("</tool>",))
 _TYPE = "function"
 
 
-def _cwm(cursor: Cursor) -> Reading[Found]:
-    """``<tool: f>``, and what the tool gets as it is: an object, or text."""
+@frozen
+class LabelledCall:
+    """A name before the body: ``label`` reads the name and all up to the body, and
+    ``end`` closes the body. The body is an object; with ``text`` any other text, too,
+    which the tool gets as it is."""
+
+    label: Callable[[Cursor], Reading[str]]
+    end: str
+    text: bool = False
+
+    def grammar(self, cursor: Cursor) -> Reading[Found]:
+        name = yield from self.label(cursor)
+        if not self.text or (yield from cursor.need()) == "{":
+            return (yield from closed_object(cursor, name, self.end))
+        (start, end), closer = yield from cursor.until(Literals((self.end,)))
+        cursor.at += len(closer)
+        place = cursor.position
+
+        def read(raw: str) -> list[WrittenCall]:
+            return [WrittenCall(name, raw[start:end].strip("\n"), place, text=True)]
+
+        return Found(PieceKind.CALL, read)
+
+
+def _cwm_label(cursor: Cursor) -> Reading[str]:
+    """``<tool: f>``, or ``<tool: function>`` and then the name."""
     name = yield from cursor.label(">")
     yield from cursor.space()
-    if name == _TYPE:  # the name stands in it
+    if name == _TYPE:
         name = yield from cursor.word(NAME)
         yield from cursor.space()
-    if (yield from cursor.need()) == "{":
-        return (yield from closed_object(cursor, name, "</tool>"))
-    (start, end), closer = yield from cursor.until(_CWM_END)
-    cursor.at += len(closer)
-    place = cursor.position
-
-    def read(raw: str) -> list[WrittenCall]:
-        return [WrittenCall(name, raw[start:end].strip("\n"), place, text=True)]
-
-    return Found(PieceKind.CALL, read)
+    return name
 
 
-def _step_audio(cursor: Cursor) -> Reading[Found]:
-    """Step-Audio 2: the word ``function``, the name and the arguments, a line each."""
+def _step_audio_label(cursor: Cursor) -> Reading[str]:
+    """Step-Audio 2: the word ``function`` and the name, a line each."""
     yield from cursor.optional("\n")
-    yield from cursor.literal("function\n")
+    yield from cursor.literal(f"{_TYPE}\n")
     name = yield from cursor.word(NAME)
     yield from cursor.literal("\n")
-    return (yield from closed_object(cursor, name, "</tool_call>"))
+    return name
+
+
+_CWM = LabelledCall(_cwm_label, "</tool>", text=True)
+_STEP_AUDIO = LabelledCall(_step_audio_label, "</tool_call>")
 
 
 _HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
@@ -281,8 +300,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "minimax-m2": (Form(("[TOOL_CALL]",), _arrow, "B"),),
     "grok": (Form(_GROK, _grok, "A", closers=_GROK_ENDS[1:]),),
-    "cwm": (Form(("<tool: ",), _cwm, "B", vague=True),),
-    "step-audio": (Form(("<tool_call>",), _step_audio, "B"),),
+    "cwm": (Form(("<tool: ",), _CWM.grammar, "B", vague=True),),
+    "step-audio": (Form(("<tool_call>",), _STEP_AUDIO.grammar, "B"),),
     "hyperclova": (
         Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
         Form(("/think\n",), begin_reasoning, "A", "start", vague=True),
