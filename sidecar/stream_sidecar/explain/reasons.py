@@ -98,7 +98,7 @@ def _unclosed(setting: Setting, rule: str) -> str:
 
 
 def is_delimiter(event: events.Event) -> bool:
-    """Whether it tells of a delimiter of reasoning."""
+    """Whether it speaks of a delimiter of reasoning."""
     _, _, words = REMOVAL_DIAGNOSTICS[PieceKind.DELIMITER]
     return isinstance(event, events.Diagnostic) and event.message == words
 

@@ -190,7 +190,7 @@ class Outlet:
         waiting, self._waiting = self._waiting, None
         self.send(Retract, choice, blocks, "read-as-text", self.span(*place))
         self._waiting = waiting
-        if waiting is not None and self.trace:  # what was told of it is told anew
+        if waiting is not None and self.trace:  # what was told of it is reported anew
             told = waiting[Diagnostic]
             told[:] = [each for each in told if not _is_within(each(0), choice, place)]
 

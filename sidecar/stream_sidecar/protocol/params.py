@@ -358,7 +358,7 @@ class StatsResult:
 class HistoryParams:
     """``message/inspect`` and ``message/repair``: the messages of one session.
 
-    ``work_done_token`` (string or integer): progress is told under it.
+    ``work_done_token`` (string or integer): progress is reported under it.
     """
 
     messages: list[Any]

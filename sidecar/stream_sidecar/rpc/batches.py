@@ -48,7 +48,7 @@ class Batch:
 
     @property
     def token(self) -> str | int | None:
-        """Where progress is told; params that are wrong are refused elsewhere."""
+        """Where progress is reported; params that are wrong are refused elsewhere."""
         told = self.params.get("workDoneToken") if type(self.params) is dict else None
         return told if type(told) in (str, int) else None
 

@@ -24,7 +24,7 @@ _ELSEWHERE = "more of that kind"
 """So many reasons are told apart; the names in them come from files."""
 
 _CONTEXT = 60
-"""Code points around a removal that are told with it."""
+"""Code points around a removal that are reported with it."""
 
 
 @define

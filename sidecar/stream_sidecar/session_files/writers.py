@@ -30,7 +30,7 @@ if sys.platform == "linux":
     def _leased(handle: int, kind: int) -> bool | None:
         """Whether a lease is given; it is given back at once. None: never to us."""
         try:
-            # Who opens it in the next moment is told to us by a signal that does
+            # Who opens it in the next moment is reported to us by a signal that does
             # nothing; the usual one, SIGIO, would end the process.
             fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(handle, fcntl.F_SETLEASE, kind)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import DiagnosticPart
 
 CODES = frozenset({"malformed-chunk", "unknown-chunk", "data-after-done"})
-"""What may be told together."""
+"""What may be reported together."""
 
 _ALONE = 32
-"""Small things that are told alone, of all kinds."""
+"""Small things that are reported alone, of all kinds."""
 
 _TOGETHER = 16
 _KINDS = 64

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 LONG = 256
-"""Code points up to which a value is told again and again."""
+"""Code points up to which a value is reported again and again."""
 
 _DEEPEST = 32
 """Levels that are looked through; what lies deeper stays, or goes, as it is."""
 
 _MOST_ITEMS = 16
-"""Items of a list that is told again."""
+"""Items of a list that is reported again."""
 
 _GONE = object()
 
 
 def is_long(value: object) -> bool:
-    """Whether ``value`` is a string that is told once only."""
+    """Whether ``value`` is a string that is reported once only."""
     return isinstance(value, str) and len(value) > LONG
 
 

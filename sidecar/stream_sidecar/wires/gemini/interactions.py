@@ -282,7 +282,7 @@ class Interaction:
             self.wire.parts.append(CallPart(key=step.key, arguments=text))
 
     def _other(self, step: _Step, delta: JsonObject) -> None:
-        """A piece of a step that is told at its end."""
+        """A piece of a step that is reported at its end."""
         kind = type_of(delta)
         if kind.endswith((_CALL, _RESULT)) or kind == "thought_signature":
             step.body.update(delta, type=type_of(step.body))

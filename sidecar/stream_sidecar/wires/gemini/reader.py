@@ -150,7 +150,7 @@ class GeminiWire(DocumentWire):
         return candidate
 
     def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
-        """A call that the model wrote wrongly is told in the message alone."""
+        """A call that the model wrote wrongly is reported in the message alone."""
         reason = self.row.reason_of(raw)
         candidate.end_call(cut=reason != "stop")
         said = self.text(item, "finishMessage")

@@ -186,7 +186,7 @@ class Items:
     def ended(self, value: JsonObject, body: JsonObject) -> OutputItem | None:
         """The item that ``response.output_item.done`` is about, if it is known.
 
-        One that is done already is meant only if it is told again, id and place.
+        One that is done already is meant only if it is reported again, id and place.
         """
         place, known = value.get("output_index"), self._known(body)
         event = {**value, "item_id": body.get("id")}

@@ -58,7 +58,7 @@ _SILENT = patterns.compile(
     r"|skill)\."
     r"|keep-?alive|ping"
 )
-"""Events of progress: what they say is told again in the finished item."""
+"""Events of progress: what they say is reported again in the finished item."""
 
 
 class OpenAIResponsesWire(DocumentWire):

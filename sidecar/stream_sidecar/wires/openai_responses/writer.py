@@ -49,7 +49,7 @@ _WENT_ON = ("stop", "tool-calls", "length")
 """Reasons that say that an error was none."""
 
 _TOLD_LATER = ("output", "outputs", "result", "results", "tools", "error")
-"""What of a server's item comes out of it, and is told when it is done."""
+"""What of a server's item comes out of it, and is reported when it is done."""
 
 
 @define
@@ -243,7 +243,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             self._whole(own)
 
     def cite(self, event: events.Citation) -> None:
-        """A citation is told in its item, so one that comes later is lost."""
+        """A citation is reported in its item, so one that comes later is lost."""
         item = self._talking
         if item is None or item.type != _MESSAGE:
             return

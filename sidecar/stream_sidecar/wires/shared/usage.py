@@ -138,7 +138,7 @@ _NESTED = frozenset((dict, type(None)))
 def own_usage(merged: Json, new: Json) -> Json:
     """The usage object to tell: ``merged``, or ``new`` alone where that is much less.
 
-    What was told once would else be told again with every count.
+    What was reported once would else be reported again with every count.
     """
     if merged is new or merged == new:
         return merged
@@ -148,7 +148,7 @@ def own_usage(merged: Json, new: Json) -> Json:
 
 
 _INHERITED = 1024
-"""Code points of earlier usage that are told again with a later one."""
+"""Code points of earlier usage that are reported again with a later one."""
 
 
 def _with_reasoning(

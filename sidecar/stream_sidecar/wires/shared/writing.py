@@ -179,7 +179,7 @@ class ChunkWriter(ABC):
         self.source = event.wire or self.source
 
     def count(self, event: Usage) -> None:
-        """Totals are told once, at the end."""
+        """Totals are reported once, at the end."""
         self.usage = event
 
     def usage_object(self) -> JsonObject:
