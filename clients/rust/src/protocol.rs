@@ -483,7 +483,7 @@ pub struct Finish {
 
 /// `message/inspect` and `message/repair`: the messages of one session.
 ///
-/// `workDoneToken` (string or integer): progress is told under it.
+/// `workDoneToken` (string or integer): progress is reported under it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryParams {

@@ -649,7 +649,7 @@ export interface Finding {
 /**
  * `message/inspect` and `message/repair`: the messages of one session.
  *
- * `workDoneToken` (string or integer): progress is told under it.
+ * `workDoneToken` (string or integer): progress is reported under it.
  */
 export interface HistoryParams {
   messages: unknown[];
