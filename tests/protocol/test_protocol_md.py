@@ -111,6 +111,8 @@ def imported() -> list[Path]:
     """The files of our modules that the server needs, and no others."""
     program = (
         "import stream_sidecar.rpc.connection, stream_sidecar.protocol.methods, sys;"
+        "from stream_sidecar.protocol import batches, lookups, requests;"
+        "from stream_sidecar.wires import WIRES; list(WIRES.values());"
         "print(*(module.__file__ for name, module in sys.modules.items()"
         " if name.startswith('stream_sidecar.')))"
     )

@@ -141,8 +141,11 @@ def _assert_fitting(exchanged: list[tuple[str, Any, dict[str, Any]]]) -> None:
             known("ResponseError").validate(answer["error"])
 
 
-_UNSAID = ("where wire is, and only there", "without white space and backticks")
-"""Refusals that a schema cannot tell: of two fields, of what white space is."""
+_UNSAID = (
+    *("where wire is, and only there", "without white space and backticks"),
+    "params.responseTemplate.",
+)
+"""Refusals that no schema can say: of two fields, of white space, of a template."""
 
 
 def _filled(value: Any, definition: dict[str, Any]) -> Any:

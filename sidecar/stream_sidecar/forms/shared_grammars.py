@@ -176,15 +176,6 @@ def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
     return bool((yield from cursor.ahead(*tags.value)))
 
 
-def _ends_all(cursor: Cursor, tags: CallTags, found: str) -> Reading[bool]:
-    """Whether a closer that was read stands on a line of its own, and only further ones
-    stand behind it."""
-    at = cursor.at - len(found)
-    if cursor.text[at - 1 : at] != "\n" or not (yield from _closes_all(cursor, tags)):
-        return False
-    return not cursor.text[cursor.at :].isspace() and cursor.at < len(cursor.text)
-
-
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
     """Whether nothing but closers stands here up to the text's end; nothing is read."""
     while True:
@@ -196,8 +187,7 @@ def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Extent]:
     """Reads a value as `value` does. A call that stands in it is data up to its closer;
-    one that lacks that closer, up to what closes everything. So does a value that lacks
-    its own."""
+    one that lacks that closer, up to what closes everything."""
     start, quotes = cursor.position, False
     cursor.part = start, tags.call
     while True:
@@ -206,9 +196,7 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
         if found in tags.call:
             quotes = (yield from _begins_call(cursor, tags)) or quotes
         elif found in tags.call_ends:
-            if not quotes and (
-                found in tags.decisive or (yield from _ends_all(cursor, tags, found))
-            ):
+            if found in tags.decisive and not quotes:
                 cursor.at -= len(found)
                 return start, end
             quotes = False

@@ -22,15 +22,21 @@ from stream_sidecar.protocol.converter import (
 )
 from stream_sidecar.protocol.params import (
     ClassifyParams,
+    ClassifyResult,
     CloseParams,
     HistoryParams,
+    InspectResult,
     NoParams,
     NormalizeErrorParams,
+    NormalizeErrorResult,
     NormalizeParams,
     OpenParams,
     PrepareParams,
+    PrepareResult,
     PushParams,
     RenderParams,
+    RenderResult,
+    RepairResult,
     SnapshotParams,
 )
 from stream_sidecar.protocol.reading_options import Check, not_empty, one_of
@@ -78,19 +84,20 @@ class Method:
         return encode(self.call(sessions, params)) if text is None else text
 
 
-def _in(module: str, name: str) -> Callable[..., Any]:
-    """The handler ``name`` in a module of this room. No stream needs what such a module
-    imports, so it is imported for the first request."""
+def _in(module: str, name: str, result: type[Any]) -> Callable[..., Any]:
+    """The handler ``name`` in a module of this room, which gives a ``result``. No
+    stream needs that module, so it is imported for the first request."""
 
     def handler(*given: Any) -> Any:
         return getattr(import_module(f"stream_sidecar.protocol.{module}"), name)(*given)
 
+    handler.__annotations__["return"] = result.__name__
     return handler
 
 
 _INSPECT, _REPAIR = (
-    _in("batches", "inspect_messages"),
-    _in("batches", "repair_messages"),
+    _in("batches", "inspect_messages", InspectResult),
+    _in("batches", "repair_messages", RepairResult),
 )
 
 METHODS: dict[str, Method] = {
@@ -108,15 +115,27 @@ METHODS: dict[str, Method] = {
         Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
         Method("stream/list", NoParams, Sessions.list),
         Method("message/normalize", NormalizeParams, Sessions.normalize),
-        Method("message/render", RenderParams, _in("lookups", "render_message")),
-        Method("request/prepare", PrepareParams, _in("requests", "prepare_request")),
+        Method(
+            "message/render",
+            RenderParams,
+            _in("lookups", "render_message", RenderResult),
+        ),
+        Method(
+            "request/prepare",
+            PrepareParams,
+            _in("requests", "prepare_request", PrepareResult),
+        ),
         Method("message/inspect", HistoryParams, _INSPECT, batch=True),
         Method("message/repair", HistoryParams, _REPAIR, batch=True),
-        Method("tool/classify", ClassifyParams, _in("lookups", "classify_calls")),
+        Method(
+            "tool/classify",
+            ClassifyParams,
+            _in("lookups", "classify_calls", ClassifyResult),
+        ),
         Method(
             "error/normalize",
             NormalizeErrorParams,
-            _in("lookups", "normalize_http_error"),
+            _in("lookups", "normalize_http_error", NormalizeErrorResult),
         ),
         Method("sidecar/stats", NoParams, Sessions.stats),
     )
