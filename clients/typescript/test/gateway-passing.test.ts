@@ -96,6 +96,37 @@ test.each([
   expect(answer.statusCode).toBe(status);
 });
 
+test.each([
+  ["//other.example/v1/models", "//other.example/v1/models"],
+  ["http://other.example/v1/models", "/http://other.example/v1/models"],
+  ["/../../admin", "/admin"],
+  ["/v1/models?next=//other.example", "/v1/models?next=//other.example"],
+])("a request to %s stays with the provider", async (path, asked) => {
+  const seen: (string | undefined)[] = [];
+  const { port } = await before((request, answer) => {
+    seen.push(request.url);
+    answer.end("{}");
+  });
+  await text(await asking(port, { method: "GET", path }));
+  expect(seen).toEqual([asked]);
+});
+
+test.each([204, 304])("an answer without a body, %i, to a request that is cleaned", async (status) => {
+  const { port } = await before((request, answer) => {
+    request.resume();
+    answer.writeHead(status).end();
+  });
+  expect((await asking(port, { path: CHAT, body: QUESTION })).statusCode).toBe(status);
+});
+
+test("an answer whose encoding nobody knows passes", async () => {
+  const { port } = await before((request, answer) => {
+    request.resume();
+    answer.writeHead(200, { "content-type": "application/json", "content-encoding": "constructor" }).end("odd");
+  });
+  expect(await text(await asking(port, { path: CHAT, body: QUESTION }))).toBe("odd");
+});
+
 describe("what is cleaned", () => {
   test("a stream, in which a line says so", async () => {
     const { port, lines } = await before(streaming);

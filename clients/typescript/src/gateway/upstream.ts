@@ -26,6 +26,8 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
 /** Bytes of headers, both ways: as many as a whole sign-in needs. */
 export const MOST_HEADERS = 256 * 1024;
 const SECURE = { keepAlive: true };
+/** Answers that have no body (RFC 9110, 15), whatever their headers say. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -58,7 +60,8 @@ type Decoder = (source: Readable) => Readable;
 /** Takes the encoding off bytes; undefined: it is one that cannot be undone. */
 export function decoderOf(encoding = "identity"): Decoder | undefined {
   if (encoding === "identity" || encoding === "") return (source) => source;
-  const make = DECODERS[encoding.toLowerCase()];
+  const name = encoding.toLowerCase();
+  const make = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   return make && ((source) => pipeline(source, make(), () => {}));
 }
 
@@ -71,12 +74,16 @@ export class Upstream {
     this.#agent = base.protocol === "https:" ? new SecureAgent(SECURE) : new Agent({ keepAlive: true });
   }
 
-  /** Where a path of the gateway leads. What the base ends with, and the path begins with, stands there once. */
+  /**
+   * Where a path of the gateway leads: always to this provider, whatever the path says
+   * (`//other.example`, an absolute address). What the base ends with, and the path begins
+   * with, stands there once.
+   */
   url(path: string): URL {
     const base = this.#base.pathname.replace(/\/$/, "");
     const ends = base.split("/").map((_, at, parts) => `/${parts.slice(at + 1).join("/")}`);
     const shared = ends.find((end) => end !== "/" && (path === end || path.startsWith(`${end}/`))) ?? "";
-    return new URL(`${base}${path.slice(shared.length)}`, this.#base);
+    return new URL(`${this.#base.origin}${base}/${path.slice(shared.length).replace(/^\//, "")}`);
   }
 
   /** Asks once more where a kept connection had just been closed. */
@@ -118,6 +125,7 @@ export async function readable(message: IncomingMessage, onRead?: (bytes: Uint8A
   const { statusCode = 502, statusMessage = "", headers } = message;
   const init = { status: statusCode, statusText: statusMessage, headers: plain(message.rawHeaders) };
   const decode = decoderOf(headers["content-encoding"]);
+  if (WITHOUT_BODY.has(statusCode)) return { response: new Response(null, init), message };
   if (!decode) return { response: new Response(null, init), message };
   const isWhole = (headers["content-type"] ?? "").startsWith("application/json");
   if (!isWhole) return { response: new Response(lazily(message, decode, onRead), init), message };
