@@ -305,13 +305,20 @@ test.each([
   [["--upstream", "http://a", "--claims", "run"], "--claims is one of drop, promote, text"],
   [["--upstream", "http://a", "--response-template", "/nowhere"], "ENOENT"],
   [["--upstream", "http://a", "--response-template", fileOf({})], "has no response_template"],
-  [["--upstream", "http://a", "--response-template", fileOf({ fields: { odd: { open: 1 } } })], "fields.odd"],
   [["--odd"], "Unknown option"],
   [["run", "--upstream", "http://a"], "run needs an agent"],
   [["run", "--upstream", "http://a", "--", "/nowhere/agent"], "cannot be started"],
 ])("arguments %j are refused in words", async (words, told) => {
   const [code, written] = await ended(...words);
   expect([code, written.includes(told)], written).toEqual([2, true]);
+});
+
+test("a template that the sidecar refuses is refused before anything is asked", async () => {
+  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
+  const file = fileOf({ fields: { odd: { open: 1 } } });
+  const [code, written] = await ended("--upstream", "http://a", "--response-template", file);
+  vi.unstubAllEnvs();
+  expect([code, written.includes("fields.odd")], written).toEqual([2, true]);
 });
 
 const AGENT = `
