@@ -156,12 +156,12 @@ class Trials:
                 os._exit(0)
         os.close(writer)
         with open(reader) as pipe:
-            told = pipe.read()
+            reported = pipe.read()
         os.waitpid(child, 0)
-        if told.isdigit():
-            number = int(told)
+        if reported.isdigit():
+            number = int(reported)
             self._first = [number, *(each for each in self._first if each != number)]
-        return told == "None"
+        return reported == "None"
 
     def _noticed(self) -> int | None:
         """The number of the first trial that fails."""

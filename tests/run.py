@@ -141,7 +141,7 @@ def main(words: list[str]) -> int:
         return run(python, "-m", "pytest", *wanted)
     begun = time.monotonic()
     failed = _all(python) if verb else _checks(python, CHECKS)
-    return _told(failed, (time.monotonic() - begun) / 60)
+    return _reported(failed, (time.monotonic() - begun) / 60)
 
 
 def _pytest_words(words: list[str]) -> list[str]:
@@ -176,10 +176,10 @@ def _all(python: Path) -> list[str]:
     return failed + run_beside(python, THOROUGH)
 
 
-def _told(failed: list[str], minutes: float) -> int:
+def _reported(failed: list[str], minutes: float) -> int:
     """Says at the end what became of all."""
-    told = f"failed: {', '.join(failed)}" if failed else "everything passed"
-    print(f"{told}, after {minutes:.1f} minutes", flush=True)
+    reported = f"failed: {', '.join(failed)}" if failed else "everything passed"
+    print(f"{reported}, after {minutes:.1f} minutes", flush=True)
     return bool(failed)
 
 

@@ -296,9 +296,9 @@ def _refuse_changes() -> None:
 
 def _set_version(bill: Path, version: str) -> None:
     """That of our own component, which is not written in ``pyproject.toml``."""
-    told = json.loads(bill.read_text(encoding="utf-8"))
-    told["metadata"]["component"]["version"] = version
-    bill.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    reported = json.loads(bill.read_text(encoding="utf-8"))
+    reported["metadata"]["component"]["version"] = version
+    bill.write_text(json.dumps(reported, indent=2) + "\n", encoding="utf-8")
 
 
 def _interpreter(home: Path) -> Path:

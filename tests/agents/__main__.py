@@ -77,14 +77,14 @@ class Trial:
             codes.append(code)
             outputs.append(output)
             errors.append(error)
-        printed, told = "\n".join(outputs), "\n".join(errors)
+        printed, reported = "\n".join(outputs), "\n".join(errors)
         (place / "output").write_text(printed, encoding="utf-8")
-        (place / "errors").write_text(told, encoding="utf-8")
+        (place / "errors").write_text(reported, encoding="utf-8")
         files = {
             each.name: each.read_text(encoding="utf-8")
             for each in sorted(work.glob("*.txt"))
         }
-        return Done(codes, files, printed, told, run, record if behind else None)
+        return Done(codes, files, printed, reported, run, record if behind else None)
 
     def _behind(self, agent: str, tag: str, record: Path) -> list[str]:
         program = TYPESCRIPT / "dist/gateway/bin.js"
@@ -121,10 +121,10 @@ class Trial:
             console.log(JSON.stringify(AGENTS[{json.dumps(agent)}].wiring({place})));
         """
         node_command = [str(node(self.folder)), "--input-type=module", "-e", script]
-        told = subprocess.run(
+        reported = subprocess.run(
             node_command, check=True, capture_output=True, text=True
         ).stdout
-        wiring = json.loads(told)
+        wiring = json.loads(reported)
         variables.update(wiring.get("env", {}))
         if file := wiring.get("file"):
             (folder / file["name"]).write_text(file["text"], encoding="utf-8")
@@ -174,10 +174,12 @@ class Result:
 
     def row(self, names: list[str]) -> str:
         same = ("same", "**differs**")
-        told = (
+        reported = (
             same[bool(self.found[name])] if name in self.found else "" for name in names
         )
-        return _cells(f"{PROGRAMS[self.agent].title} {self.version}", self.wire, *told)
+        return _cells(
+            f"{PROGRAMS[self.agent].title} {self.version}", self.wire, *reported
+        )
 
 
 def _result(trial: Trial, names: list[str], agent: str) -> Result:
@@ -196,7 +198,7 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
     return Result(agent, version(trial.folder, agent), wire, found)
 
 
-def _told(results: Iterable[Result], names: list[str]) -> Iterator[str]:
+def _reported(results: Iterable[Result], names: list[str]) -> Iterator[str]:
     """The table, and below it what differs."""
     titles = [SCENARIOS[name].title for name in names]
     yield _cells("agent", "asks", *titles)
@@ -236,7 +238,7 @@ def main() -> int:
     with ThreadPoolExecutor(_AT_ONCE) as workers:
         results = workers.map(partial(_result, trial, names), agents)
         lines = []
-        for line in _told(results, names):
+        for line in _reported(results, names):
             print(line, flush=True)
             lines.append(line)
     table = [line for line in lines if line.startswith("| ")]

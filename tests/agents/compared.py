@@ -48,8 +48,8 @@ class Done:
         return sorted({each for each in ids if ids.count(each) > 1})
 
     def leaks(self) -> list[str]:
-        told = [json.dumps(wire.history(body)) for wire, body in self.run.asked]
-        return [leak for leak in LEAKS if any(leak in each for each in told)]
+        reported = [json.dumps(wire.history(body)) for wire, body in self.run.asked]
+        return [leak for leak in LEAKS if any(leak in each for each in reported)]
 
     def shown(self) -> list[str]:
         """Leaks that a person would see."""
@@ -105,6 +105,6 @@ def _documents(record: Path) -> list[Any]:
     text = record.read_text(encoding="utf-8")
     lines = re.findall(r"^(event|data): (.*)$", text, re.MULTILINE) or [("", text)]
     return [
-        (field, json.loads(told) if told.startswith("{") else told)
-        for field, told in lines
+        (field, json.loads(reported) if reported.startswith("{") else reported)
+        for field, reported in lines
     ]

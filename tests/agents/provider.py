@@ -26,7 +26,7 @@ _RESULT = re.compile(
 )
 _SHELL = re.compile(r"bash|shell|exec|command|terminal", re.IGNORECASE)
 _COMMAND = re.compile(r"command|cmd|script", re.IGNORECASE)
-_ASIDE = "A few files"  # titles and summaries that agents ask for in between
+_EXTRA = "A few files"  # titles and summaries that agents ask for in between
 _MOST_PIECES = 600
 
 
@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         said = run.said(wire, body)
         if said is None:
-            self._answer(run, wire, body, (Said(Kind.TEXT, _aside(body)),))
+            self._answer(run, wire, body, (Said(Kind.TEXT, _extra(body)),))
             return
         run.asked.append((wire, body))
         try:
@@ -179,13 +179,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _write(self, document: dict[str, Any], number: int) -> None:
         kind = document.get("type")
-        told = (
+        reported = (
             {**document, "sequence_number": number}
             if str(kind).startswith("response.")
             else document
         )
         event = f"event: {kind}\n" if kind else ""
-        self._send(f"{event}data: {json.dumps(told)}\n\n")
+        self._send(f"{event}data: {json.dumps(reported)}\n\n")
 
     def _send(self, text: str) -> None:
         if text:
@@ -255,11 +255,11 @@ def example(schema: dict[str, Any], command: str, name: str = "") -> Any:
     return values.get(str(kind).lower(), words)
 
 
-def _aside(body: dict[str, Any]) -> str:
+def _extra(body: dict[str, Any]) -> str:
     """As text, or in the form that the request wants."""
     settings = body.get("generationConfig", {})
     schema = settings.get("responseJsonSchema") or settings.get("responseSchema")
-    return json.dumps(example(schema, "")) if schema else _ASIDE
+    return json.dumps(example(schema, "")) if schema else _EXTRA
 
 
 def _whole(wire: Wire, name: str, parts: list[Part]) -> dict[str, Any]:

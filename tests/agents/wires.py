@@ -62,8 +62,10 @@ class Chat:
         ]
 
     def tools(self, body: Document) -> list[Tool]:
-        told = (each.get("function", {}) for each in body.get("tools") or ())
-        return [Tool(each["name"], each.get("parameters", {})) for each in told if each]
+        reported = (each.get("function", {}) for each in body.get("tools") or ())
+        return [
+            Tool(each["name"], each.get("parameters", {})) for each in reported if each
+        ]
 
     def calls(self, body: Document) -> list[Call]:
         made = (
@@ -93,8 +95,8 @@ class Chat:
                 }
                 yield self._document(name, {"tool_calls": [call]})
                 for piece in pieces(json.dumps(part.arguments)):
-                    told = {"index": number, "function": {"arguments": piece}}
-                    yield self._document(name, {"tool_calls": [told]})
+                    reported = {"index": number, "function": {"arguments": piece}}
+                    yield self._document(name, {"tool_calls": [reported]})
             else:
                 member = "content" if isinstance(part, Text) else "reasoning_content"
                 for piece in pieces(part.words):
@@ -134,10 +136,10 @@ class Messages:
         return list(body["messages"])
 
     def tools(self, body: Document) -> list[Tool]:
-        told = body.get("tools") or ()
+        reported = body.get("tools") or ()
         return [
             Tool(each["name"], each["input_schema"])
-            for each in told
+            for each in reported
             if "input_schema" in each
         ]
 
@@ -190,23 +192,30 @@ class Messages:
 
     def _block(self, part: Part) -> tuple[Document, list[Document]]:
         if isinstance(part, Text):
-            told = [
+            reported = [
                 {"type": "text_delta", "text": piece} for piece in pieces(part.words)
             ]
-            return {"type": "text", "text": ""}, told
+            return {"type": "text", "text": ""}, reported
         if isinstance(part, Reasoning):
-            told = [
+            reported = [
                 {"type": "thinking_delta", "thinking": piece}
                 for piece in pieces(part.words)
             ]
             signature = {"type": "signature_delta", "signature": "c2lnbmF0dXJl"}
             return {"type": "thinking", "thinking": "", "signature": ""}, [
-                *told,
+                *reported,
                 signature,
             ]
         given = pieces(json.dumps(part.arguments))
-        told = [{"type": "input_json_delta", "partial_json": piece} for piece in given]
-        return {"type": "tool_use", "id": part.id, "name": part.name, "input": {}}, told
+        reported = [
+            {"type": "input_json_delta", "partial_json": piece} for piece in given
+        ]
+        return {
+            "type": "tool_use",
+            "id": part.id,
+            "name": part.name,
+            "input": {},
+        }, reported
 
 
 class Responses:
@@ -232,10 +241,10 @@ class Responses:
         ]
 
     def tools(self, body: Document) -> list[Tool]:
-        told = body.get("tools") or ()
+        reported = body.get("tools") or ()
         return [
             Tool(each["name"], each["parameters"])
-            for each in told
+            for each in reported
             if each["type"] == "function"
         ]
 
@@ -287,14 +296,14 @@ class Responses:
         yield {"type": "response.completed", "response": response}
 
     def _response(self, name: str, status: str, output: list[Document]) -> Document:
-        told = {
+        reported = {
             "id": name,
             "object": "response",
             "created_at": 1,
             "model": "test-model",
         }
         return {
-            **told,
+            **reported,
             "status": status,
             "output": output,
             "error": None,
@@ -314,8 +323,8 @@ class Responses:
                     "logprobs": [],
                 }
             ]
-            told = {"type": "message", "role": "assistant", "status": "completed"}
-            return {**told, "id": f"msg_{name}_{number}", "content": content}
+            reported = {"type": "message", "role": "assistant", "status": "completed"}
+            return {**reported, "id": f"msg_{name}_{number}", "content": content}
         if isinstance(part, Reasoning):
             summary = [{"type": "summary_text", "text": part.words}]
             return {
@@ -324,13 +333,13 @@ class Responses:
                 "summary": summary,
                 "encrypted_content": "ZW5j",
             }
-        told = {
+        reported = {
             "type": "function_call",
             "id": f"fc_{part.id}",
             "call_id": part.id,
             "status": "completed",
         }
-        return {**told, "name": part.name, "arguments": json.dumps(part.arguments)}
+        return {**reported, "name": part.name, "arguments": json.dumps(part.arguments)}
 
     def _deltas(self, part: Part, item: Document) -> Iterator[Document]:
         at: Document
@@ -380,7 +389,7 @@ class Gemini:
         return list(body["contents"])
 
     def tools(self, body: Document) -> list[Tool]:
-        told = (
+        reported = (
             each
             for tool in body.get("tools") or ()
             for each in tool.get("functionDeclarations", ())
@@ -388,7 +397,7 @@ class Gemini:
         schemas = ("parametersJsonSchema", "parameters")
         return [
             Tool(each["name"], next((each[at] for at in schemas if at in each), {}))
-            for each in told
+            for each in reported
         ]
 
     def calls(self, body: Document) -> list[Call]:

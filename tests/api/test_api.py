@@ -69,7 +69,7 @@ def test_bytes_are_cut_anywhere(size: int, encoding: str) -> None:
 
 
 @pytest.mark.parametrize("emit", [None, {"wire": "openai-chat"}])
-def test_a_character_that_is_cut_off_is_told(emit: dict[str, Any] | None) -> None:
+def test_a_character_that_is_cut_off_is_reported(emit: dict[str, Any] | None) -> None:
     closed = read([b"Hi ", "🌿".encode()[:2]], wire="text", emit=emit)
     assert closed["message"]["text"] == "Hi \ufffd"
     assert "".join(each.get("text", "") for each in closed["events"]) == "Hi \ufffd"

@@ -27,7 +27,7 @@ LEAK = {
         }
     ],
 }
-TOLD = (
+REPORTED = (
     *("openai-chat/openai-two-choices", "openai-responses/openai-server-tools"),
     *("openai-responses/client-tools", "anthropic/results-of-servers"),
     *("gemini/leaked-tags", "gemini/blocked-prompt", "gemini/cut-off"),
@@ -50,25 +50,27 @@ def closed(name: str) -> Any:
 
 
 @pytest.mark.golden
-def test_what_is_told_of_a_response() -> None:
+def test_what_is_reported_of_a_response() -> None:
     lines = []
-    for name in ("a leak", *TOLD):
+    for name in ("a leak", *REPORTED):
         result = closed(name)
-        told = telemetry_attributes(result, time_to_first_chunk=0.25, content=True)
-        told["gen_ai.output.messages"] = json.loads(told["gen_ai.output.messages"])
-        assert told["gen_ai.output.messages"] == output_messages(result.message)
+        reported = telemetry_attributes(result, time_to_first_chunk=0.25, content=True)
+        reported["gen_ai.output.messages"] = json.loads(
+            reported["gen_ai.output.messages"]
+        )
+        assert reported["gen_ai.output.messages"] == output_messages(result.message)
         result = {"message": as_json(result.message), "stats": as_json(result.stats)}
-        row = {"name": name, "closed": result, "attributes": told}
+        row = {"name": name, "closed": result, "attributes": reported}
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     assert_golden(TABLE, "".join(lines))
 
 
-def test_what_was_said_is_told_only_where_it_is_asked_for() -> None:
-    told = telemetry_attributes(closed("a leak"))
-    assert told == {
+def test_what_was_said_is_reported_only_where_it_is_asked_for() -> None:
+    reported = telemetry_attributes(closed("a leak"))
+    assert reported == {
         "gen_ai.response.model": "m",
         "gen_ai.response.finish_reasons": ["stop"],
-        "stream_sidecar.delimiters_stripped": told[
+        "stream_sidecar.delimiters_stripped": reported[
             "stream_sidecar.delimiters_stripped"
         ],
         "stream_sidecar.reasoning_extracted": 1,

@@ -353,7 +353,7 @@ def test_a_source_breaks_off_where_we_do(
     assert [type(each) for each in lane.lost] == [BrokenError] * 2
 
 
-def test_nobody_needs_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_needs_to_be_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleaning, "normalize", broken)
     handle = httpx2.MockTransport(lambda _request: httpx2.Response(200, json={}))
     with httpx2.Client(transport=of_httpx2.CleaningTransport(handle)) as client:

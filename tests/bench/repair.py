@@ -75,9 +75,9 @@ def _clean(path: Path) -> Iterator[Row]:
 def _leaking(path: Path) -> Iterator[Row]:
     _write(path, SIZE, EVERY)
     yield from _compared(path, "--check", 1, f"a leak in {EVERY}")
-    told = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--write")
-    yield Row("the same with --write, all cores", told.rate(SIZE))
-    yield Row("its peak of resident memory", *told.memory(), MEMORY)
+    reported = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--write")
+    yield Row("the same with --write, all cores", reported.rate(SIZE))
+    yield Row("its peak of resident memory", *reported.memory(), MEMORY)
 
 
 def _compared(path: Path, option: str, code: int, what: str) -> Iterator[Row]:
@@ -108,8 +108,10 @@ def _many(folder: Path) -> Iterator[Row]:
     seconds = _Usage.of(
         "-m", "stream_sidecar", "repair", str(folder), "--write"
     ).seconds
-    told = f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
-    yield Row(f"repair --write, {FILES:,} sessions of 50 kB", told)
+    reported = (
+        f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
+    )
+    yield Row(f"repair --write, {FILES:,} sessions of 50 kB", reported)
 
 
 def _write(path: Path, size: int, every: int | None, seed: int = 0) -> None:
@@ -148,9 +150,13 @@ def _call(number: int, chance: random.Random) -> dict[str, Any]:
 
 
 def _result(number: int, chance: random.Random) -> dict[str, Any]:
-    told = _CODE * chance.randint(2, 30)
-    result = {"tool_use_id": f"t{number - 1}", "type": "tool_result", "content": told}
-    return _entry("user", [result]) | {"toolUseResult": {"stdout": told}}
+    reported = _CODE * chance.randint(2, 30)
+    result = {
+        "tool_use_id": f"t{number - 1}",
+        "type": "tool_result",
+        "content": reported,
+    }
+    return _entry("user", [result]) | {"toolUseResult": {"stdout": reported}}
 
 
 _KINDS = (_question, _answer, _call, _result)
@@ -170,8 +176,8 @@ class _Usage:
         """That of a process with the exit ``code``. A small one starts it: what begins
         as a copy of this one has had its memory, too."""
         small = [sys.executable, "-c", _MEASURED, sys.executable, *command]
-        told = subprocess.run(small, check=True, stdout=subprocess.PIPE).stdout
-        exited, seconds, processor, peak = json.loads(told)
+        reported = subprocess.run(small, check=True, stdout=subprocess.PIPE).stdout
+        exited, seconds, processor, peak = json.loads(reported)
         assert exited == code, exited
         unit = 1 if sys.platform == "darwin" else 1024
         return cls(seconds, processor, peak * unit / _MEGABYTE)

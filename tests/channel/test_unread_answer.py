@@ -53,7 +53,7 @@ def test_an_answer_is_read_when_something_in_it_matters(
 @pytest.mark.parametrize(
     "behind", ["</think>b", "<think>c</think>d", "```\n<think>", "> e", " `f", "g"]
 )
-def test_who_is_told_late_reads_as_who_was_there(
+def test_who_is_reported_late_reads_as_who_was_there(
     before: list[Any], between: list[Any], behind: str
 ) -> None:
     """Under ``trace`` all text is read as it comes."""

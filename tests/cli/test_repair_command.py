@@ -53,9 +53,9 @@ def session(tmp_path: Path) -> Path:
 
 
 def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
-    told = repair(session, "--diff").output.splitlines()
-    assert "  [-<think>Hm.</think>-]Four.</s>" in told
-    assert told[-1] == "1 of 3 messages. Take out: --write"
+    reported = repair(session, "--diff").output.splitlines()
+    assert "  [-<think>Hm.</think>-]Four.</s>" in reported
+    assert reported[-1] == "1 of 3 messages. Take out: --write"
     assert repair(session).output.endswith(
         "3 messages. See: --diff. Take out: --write\n"
     )
@@ -118,8 +118,8 @@ def test_the_still_of_the_front_page(tmp_path: Path, monkeypatch: Any) -> None:
     asked = json.dumps({"role": "user", "content": "What does <think> mean?"})
     said = line(answer) + asked + "\n" + line("It is a tag: `<think>`.")
     Path("session.jsonl").write_text(said, encoding="utf-8")
-    told = [each.rstrip() for each in repair(*still[0].split()).output.splitlines()]
-    assert still[1].splitlines() == told
+    reported = [each.rstrip() for each in repair(*still[0].split()).output.splitlines()]
+    assert still[1].splitlines() == reported
 
 
 # --- Formats --------------------------------------------------------------------------
@@ -130,16 +130,16 @@ def test_json(session: Path) -> None:
     empty.write_text("{}", encoding="utf-8")
     result = repair(session.parent, "--check", "--output-format", "json")
     assert result.exit_code == 2
-    told = json.loads(result.output)
-    kinds = [(each["kind"], each["line"]) for each in told["findings"]]
+    reported = json.loads(result.output)
+    kinds = [(each["kind"], each["line"]) for each in reported["findings"]]
     assert kinds == [("reasoning", 2), ("delimiter", 2), ("blocked", 3)]
-    first = told["findings"][0]
+    first = reported["findings"][0]
     assert (first["column"], first["endColumn"], first["endLine"]) == (35, 53, 2)
-    assert [(each["path"], each["recognised"]) for each in told["files"]] == [
+    assert [(each["path"], each["recognised"]) for each in reported["files"]] == [
         (str(session), True),
         (str(empty), False),
     ]
-    assert told["summary"] == {
+    assert reported["summary"] == {
         "files": 2,
         "messages": 3,
         "changed": 1,
@@ -194,12 +194,12 @@ def test_a_finding_in_a_database_and_in_a_document(tmp_path: Path) -> None:
     STORES["crush"](tmp_path, "", LEAK)
     whole = tmp_path / "a.json"
     whole.write_text("\ufeff[\n" + line("x") + "," + line(LEAK) + "]", encoding="utf-8")
-    told = json.loads(repair(tmp_path, "--output-format", "json").output)
-    assert {(each.get("table"), each.get("row")) for each in told["findings"]} == {
+    reported = json.loads(repair(tmp_path, "--output-format", "json").output)
+    assert {(each.get("table"), each.get("row")) for each in reported["findings"]} == {
         ("messages", 2),
         (None, None),
     }
-    assert [each["line"] for each in told["findings"] if "line" in each] == [3, 3]
+    assert [each["line"] for each in reported["findings"] if "line" in each] == [3, 3]
     shown = repair(tmp_path, "--output-format", "github").output
     assert "(table messages row 2 /parts/1/data/text)" in shown or "row 2" in shown
 
@@ -348,9 +348,9 @@ def test_list_for_programs(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     home = str(tmp_path / "home")
     options = {"HOME": home, "USERPROFILE": home, "XDG_DATA_HOME": str(tmp_path)}
-    told = repair("--list", "--output-format", "json", **options)
-    assert told.exit_code == 0, told.output
-    document = json.loads(told.output)
+    reported = repair("--list", "--output-format", "json", **options)
+    assert reported.exit_code == 0, reported.output
+    document = json.loads(reported.output)
     assert (document["version"], document["system"]) == (1, sys.platform)
     agents = {each["name"]: each for each in document["agents"]}
     assert [*agents] == [*AGENTS]
@@ -369,8 +369,8 @@ def test_list_for_programs(tmp_path: Path) -> None:
 
 
 def test_list_of_some() -> None:
-    told = repair("--list", "codex", "--output-format", "json")
-    assert [each["name"] for each in json.loads(told.output)["agents"]] == ["codex"]
+    reported = repair("--list", "codex", "--output-format", "json")
+    assert [each["name"] for each in json.loads(reported.output)["agents"]] == ["codex"]
     assert "Claude" not in repair("--list", "codex").output
     wrong = repair("--list", "coddex")
     assert wrong.exit_code == 2
@@ -385,8 +385,8 @@ def test_list_of_folders_that_are_worked_in(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / ".aider.chat.history.md").write_text("", encoding="utf-8")
     words = [word for folder in folders for word in ("--folder", str(folder))]
-    told = repair("--list", "aider", "llm", *words, "--output-format", "json")
-    aider, llm = json.loads(told.output)["agents"]
+    reported = repair("--list", "aider", "llm", *words, "--output-format", "json")
+    aider, llm = json.loads(reported.output)["agents"]
     names = [str(folder / ".aider.chat.history.md") for folder in folders]
     assert (aider["places"], aider["files"]) == (names, names[:2])
     assert len(llm["places"]) == 1
@@ -398,9 +398,9 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     folder = home / ".claude" / "projects" / "-x"
     folder.mkdir(parents=True)
     STORES["claude-code"](folder, "", LEAK)
-    told = repair("claude-code", "--check", HOME=str(home), USERPROFILE=str(home))
-    assert told.exit_code == 1, told.output
-    assert "1 file, 1 message of a model: 1 to repair" in told.output
+    reported = repair("claude-code", "--check", HOME=str(home), USERPROFILE=str(home))
+    assert reported.exit_code == 1, reported.output
+    assert "1 file, 1 message of a model: 1 to repair" in reported.output
 
     other = {"CLAUDE_CONFIG_DIR": str(home / ".claude")}
     assert files_of("claude-code", "linux", other).files == [folder / "0f3.jsonl"]
@@ -433,8 +433,8 @@ def test_variables_of_agents(
     tmp_path: Path, name: str, variables: dict[str, str], place: str
 ) -> None:
     """What an agent's own variable names is looked at, and nothing else."""
-    told = {each: str(tmp_path / value) for each, value in variables.items()}
-    first, *_ = places = places_of(name, "linux", told)
+    reported = {each: str(tmp_path / value) for each, value in variables.items()}
+    first, *_ = places = places_of(name, "linux", reported)
     assert Path(first).is_relative_to(tmp_path / place)
     assert all(Path(each).is_relative_to(tmp_path) for each in places)
 
@@ -464,8 +464,8 @@ def test_variables_of_a_system(
     """One of another system counts for nothing."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    told = {each: str(tmp_path / value) for each, value in variables.items()}
-    places = [Path(each) for each in places_of(name, system, told)]
+    reported = {each: str(tmp_path / value) for each, value in variables.items()}
+    places = [Path(each) for each in places_of(name, system, reported)]
     assert any(each.is_relative_to(tmp_path / place) for each in places)
 
 

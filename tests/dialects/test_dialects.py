@@ -149,7 +149,7 @@ def _wrong(case: Case) -> str:
 def test_a_family(family: str) -> None:
     cases = [case for case in CASES if case["dialect"] == family]
 
-    wrong = [told for case in cases if (told := _wrong(case))]
+    wrong = [reported for case in cases if (reported := _wrong(case))]
 
     assert not wrong, f"{len(wrong)} of {len(cases)}\n\n" + "\n\n".join(wrong)
 

@@ -34,15 +34,15 @@ _ALL = [
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
-def test_a_family_is_said_or_told_why_not(profile: Profile) -> None:
+def test_a_family_is_said_or_reported_why_not(profile: Profile) -> None:
     try:
         found = family_template(profile)
     except NotSaidError as reason:
-        told = str(reason)
+        reported = str(reason)
     else:
-        told = found.template["start_anchor"]
+        reported = found.template["start_anchor"]
         assert template_of(found.template).dialect.name == NAME
-    assert told
+    assert reported
 
 
 @pytest.mark.parametrize(("family", "kind"), _ALL)

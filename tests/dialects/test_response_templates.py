@@ -92,9 +92,9 @@ _REFUSED: list[tuple[Any, str, str]] = [
                 }
             ),
             ".fields.tool_calls.content_args.tag_pattern",
-            told,
+            reported,
         )
-        for tag, told in (
+        for tag, reported in (
             ("<(?P<value>.*?)=(?P<key>\\w+)>", "must have a key"),
             ("<(?P<key>\\w+)=(?P<value>(?:ab)*)>", "must have a key"),
             ("<(?P<key>\\w+)=(?P<value>.*)", "behind its value"),
@@ -105,9 +105,9 @@ _REFUSED: list[tuple[Any, str, str]] = [
         (
             _fields(tool_calls={**_CALL, "content": content, "content_args": args}),
             f".fields.tool_calls.content_args.{at}",
-            told,
+            reported,
         )
-        for content, args, at, told in (
+        for content, args, at, reported in (
             ("json", {"string_delims": ["x"]}, "string_delims[0]", "a pair"),
             ("kv-lines", {"kv_sep": ""}, "kv_sep", "not be empty"),
             (
@@ -144,15 +144,17 @@ _REFUSED: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "path", "told"), _REFUSED)
-def test_a_template_that_is_not_understood(given: Any, path: str, told: str) -> None:
-    if not (path or told):
+@pytest.mark.parametrize(("given", "path", "reported"), _REFUSED)
+def test_a_template_that_is_not_understood(
+    given: Any, path: str, reported: str
+) -> None:
+    if not (path or reported):
         template_of(given)
         return
     with pytest.raises(TemplateError) as refused:
         template_of(given)
     assert refused.value.path == path
-    assert told in refused.value.reason
+    assert reported in refused.value.reason
 
 
 def _read(source: str, text: str) -> Any:

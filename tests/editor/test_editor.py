@@ -200,7 +200,7 @@ def did_open(client: LanguageClient, text: str, uri: str = URI) -> None:
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
 
-async def told(client: LanguageClient, uri: str = URI) -> list[types.Diagnostic]:
+async def reported(client: LanguageClient, uri: str = URI) -> list[types.Diagnostic]:
     """The next diagnostics that are sent unasked."""
     await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     return list(client.diagnostics[uri])
@@ -210,7 +210,7 @@ async def told(client: LanguageClient, uri: str = URI) -> list[types.Diagnostic]
 async def test_diagnostics_are_sent_unasked(editor: LanguageClient) -> None:
     did_open(editor, LEAKING)
 
-    found = await told(editor)
+    found = await reported(editor)
 
     assert [(each.code, each.range.start.line) for each in found] == [
         ("reasoning", 1),
@@ -228,7 +228,7 @@ async def test_diagnostics_are_sent_unasked(editor: LanguageClient) -> None:
 async def test_a_change_and_the_end(editor: LanguageClient) -> None:
     """A change of some characters behind U+2028, which ends no line."""
     did_open(editor, LEAKING)
-    await told(editor)
+    await reported(editor)
     start = SECOND.encode("utf-16-le").index("<th".encode("utf-16-le")) // 2
     where = types.Range(types.Position(1, start), types.Position(1, start + 1))
     editor.text_document_did_change(
@@ -237,7 +237,7 @@ async def test_a_change_and_the_end(editor: LanguageClient) -> None:
             [types.TextDocumentContentChangePartial(where, "x")],
         )
     )
-    found = await told(editor)
+    found = await reported(editor)
     assert [each.code for each in found if each.range.start.line == 1] == [
         "delimiter",
         "delimiter",
@@ -246,7 +246,7 @@ async def test_a_change_and_the_end(editor: LanguageClient) -> None:
     editor.text_document_did_close(
         types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(URI))
     )
-    assert await told(editor) == []
+    assert await reported(editor) == []
 
 
 @pytest.mark.asyncio
@@ -259,16 +259,16 @@ async def test_the_fix_of_a_message_by_its_lens(editor: LanguageClient) -> None:
         return types.ApplyWorkspaceEditResult(applied=True)
 
     did_open(editor, LEAKING)
-    await told(editor)
+    await reported(editor)
     lenses = await editor.text_document_code_lens_async(
         types.CodeLensParams(types.TextDocumentIdentifier(URI))
     )
-    told_of, first, second = [lens.command for lens in lenses or []]
-    assert told_of is not None
+    reported_of, first, second = [lens.command for lens in lenses or []]
+    assert reported_of is not None
     assert first is not None
     assert second is not None
-    assert told_of.title == "2 leaks: 1 delimiter, 1 reasoning"
-    assert told_of.command == second.command == ""
+    assert reported_of.title == "2 leaks: 1 delimiter, 1 reasoning"
+    assert reported_of.command == second.command == ""
     assert first.title == "Take it out"
     assert second.title.startswith("1 leak: reasoning; it stays: ")
 
@@ -519,8 +519,8 @@ def test_kinds_are_a_setting() -> None:
         shown = _shown(client)
         assert shown == ["delimiter", "reasoning"]
         for settings, kinds in KINDS:
-            told = {"settings": {"streamSidecar": settings, "other": 1}}
-            client.notify("workspace/didChangeConfiguration", told)
+            reported = {"settings": {"streamSidecar": settings, "other": 1}}
+            client.notify("workspace/didChangeConfiguration", reported)
             if kinds != shown:
                 asked = client.read()
                 assert asked["method"] == "workspace/diagnostic/refresh"
@@ -539,8 +539,8 @@ def test_kinds_are_a_setting() -> None:
 
 def _shown(client: RpcClient) -> list[str]:
     """Kinds of the findings that the editor is told of."""
-    told = client.request("textDocument/diagnostic", DOCUMENT)["items"]
-    return sorted({each["code"] for each in told})
+    reported = client.request("textDocument/diagnostic", DOCUMENT)["items"]
+    return sorted({each["code"] for each in reported})
 
 
 WHOLE_RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}
@@ -564,10 +564,10 @@ def test_progress_of_a_large_document() -> None:
         client.send(message("textDocument/diagnostic", DOCUMENT, id="d"))
         token = progress(client)
         percents = []
-        while "id" not in (told := client.read()):
-            assert told["params"]["token"] == token
-            percents.append(told["params"]["value"].get("percentage", 100))
-        assert len(told["result"]["items"]) == 700
+        while "id" not in (reported := client.read()):
+            assert reported["params"]["token"] == token
+            percents.append(reported["params"]["value"].get("percentage", 100))
+        assert len(reported["result"]["items"]) == 700
         assert percents == sorted(set(percents))
         assert percents[-1] == 100
 
@@ -578,9 +578,9 @@ def test_a_reading_that_the_client_stops() -> None:
         client.send(message("textDocument/diagnostic", DOCUMENT, id="d"))
         token = progress(client)
         client.notify("window/workDoneProgress/cancel", {"token": token})
-        while "id" not in (told := client.read()):
+        while "id" not in (reported := client.read()):
             pass
-        assert told["result"]["items"] == []
+        assert reported["result"]["items"] == []
         assert client.request("textDocument/codeLens", DOCUMENT) == []
 
 
@@ -590,10 +590,10 @@ def test_a_request_that_is_cancelled_leaves_the_reading() -> None:
         client.send(message("textDocument/diagnostic", DOCUMENT, id="d"))
         progress(client)
         client.notify("$/cancelRequest", {"id": "d"})
-        while "id" not in (told := client.read()):
+        while "id" not in (reported := client.read()):
             pass
-        assert told["error"]["code"] == -32800
+        assert reported["error"]["code"] == -32800
         client.send(message("textDocument/codeLens", DOCUMENT, id="l"))
-        while "id" not in (told := client.read()):
+        while "id" not in (reported := client.read()):
             pass
-        assert len(told["result"]) == 2 * 700
+        assert len(reported["result"]) == 2 * 700

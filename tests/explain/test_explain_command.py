@@ -30,7 +30,7 @@ def run(*arguments: str | Path, data: bytes = b"", **environment: str) -> Any:
     return command("explain", *map(str, arguments), data=data, **environment)
 
 
-def told(*arguments: str | Path, data: bytes = b"", **environment: str) -> str:
+def reported(*arguments: str | Path, data: bytes = b"", **environment: str) -> str:
     done = run(*arguments, data=data, **environment)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode().replace("\r\n", "\n")
@@ -48,7 +48,7 @@ def failure(*arguments: str | Path, data: bytes = b"") -> str:
 
 @pytest.mark.golden
 def test_a_pipe_gets_a_line_a_piece() -> None:
-    assert_golden(HERE / "leaking.txt", told(LEAKING))
+    assert_golden(HERE / "leaking.txt", reported(LEAKING))
 
 
 @pytest.mark.golden
@@ -60,12 +60,12 @@ def test_a_terminal_gets_colours() -> None:
 
 @needs_terminal
 def test_a_terminal_without_colours_is_a_pipe() -> None:
-    assert on_terminal("explain", LEAKING) == told(LEAKING)
+    assert on_terminal("explain", LEAKING) == reported(LEAKING)
 
 
 def test_standard_input() -> None:
-    said = told("-", data=(ROOT / LEAKING).read_bytes())
-    assert said.splitlines()[1:] == told(LEAKING).splitlines()[1:]
+    said = reported("-", data=(ROOT / LEAKING).read_bytes())
+    assert said.splitlines()[1:] == reported(LEAKING).splitlines()[1:]
 
 
 @needs_terminal
@@ -82,7 +82,7 @@ def test_nothing_steers_the_terminal(term: str, tmp_path: Path) -> None:
 
 
 def test_plain_text() -> None:
-    said = told("-", data=b"<think>why</think>Because.")
+    said = reported("-", data=b"<think>why</think>Because.")
     assert "wire text, framing text" in said
     assert "\nreasoning  why\ndelimiter  </think>\nanswer     Because.\n" in said
 
@@ -100,7 +100,7 @@ SESSIONS: dict[str, list[Any]] = {
 def test_a_stored_session(name: str, tmp_path: Path) -> None:
     """The texts of the model's messages, and nothing of others."""
     data = "\n".join(map(json.dumps, SESSIONS[name])).encode()
-    said = told("-", data=data)
+    said = reported("-", data=data)
     piece = "\nreasoning  why\ndelimiter  </think>\nanswer     Because.\n"
     assert said.count(piece) == 2
     assert "-- message 1\n" in said
@@ -108,7 +108,7 @@ def test_a_stored_session(name: str, tmp_path: Path) -> None:
     assert "a tag?" not in said
     assert "unknown-chunk" not in said
     page = tmp_path / "page.html"
-    told("-", "--html", page, data=data)
+    reported("-", "--html", page, data=data)
     assert '"unknown": ""' in page.read_text(encoding="utf-8")
 
 
@@ -127,15 +127,15 @@ def test_a_file_of_which_nothing_is_understood(tmp_path: Path) -> None:
 
 def test_the_model_chooses_the_dialects() -> None:
     data = b"I weigh both.</think>Take the first."
-    assert "\nreasoning  I weigh both.\n" in told(
+    assert "\nreasoning  I weigh both.\n" in reported(
         "-", "--model", "deepseek-r1", data=data
     )
-    assert "\nanswer     I weigh both.\n" in told("-", data=data)
+    assert "\nanswer     I weigh both.\n" in reported("-", data=data)
 
 
 def test_an_error_of_the_provider_is_shown() -> None:
     """To explain is no verdict."""
-    said = told(
+    said = reported(
         "-", data=b'{"error": {"message": "Overloaded", "type": "server_error"}}'
     )
     assert "\n-- error: overloaded\n" in said
@@ -209,14 +209,16 @@ SESSION = transcript(
 def test_a_transcript(stream: str, pieces: list[str]) -> None:
     """Each stream with its own parameters and those of its connection; what was
     refused was not pushed."""
-    said = told("-", "--stream", stream, data=SESSION)
+    said = reported("-", "--stream", stream, data=SESSION)
     assert f", {stream}: wire " in said
     assert [piece for piece in pieces if f"\n{piece}\n" not in said] == []
     assert "refused" not in said
 
 
 def test_the_first_stream_is_the_default() -> None:
-    assert told("-", data=SESSION) == told("-", "--stream", "stream-1", data=SESSION)
+    assert reported("-", data=SESSION) == reported(
+        "-", "--stream", "stream-1", data=SESSION
+    )
 
 
 def test_a_stream_that_is_not_there() -> None:
@@ -247,7 +249,7 @@ def test_every_transcript_is_read(subtests: pytest.Subtests) -> None:
 
 def test_the_page_is_a_new_file(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    said = told(LEAKING, "--html", out)
+    said = reported(LEAKING, "--html", out)
     assert said.splitlines()[-1] == f"written to {out}"
     text = out.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
@@ -258,7 +260,7 @@ def test_the_page_is_a_new_file(tmp_path: Path) -> None:
         failure(LEAKING, "--html", out) == f"--html {out} exists; --force replaces it"
     )
     assert out.read_text(encoding="utf-8") == "mine"
-    told(LEAKING, "--html", out, "--force")
+    reported(LEAKING, "--html", out, "--force")
     assert out.read_text(encoding="utf-8") == text
 
 
@@ -298,7 +300,7 @@ def test_it_opens_in_the_browser(keeps: bool, tmp_path: Path) -> None:
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {shown}\n', encoding="utf-8")
     browser.chmod(0o700)
     out = ["--html", tmp_path / "a page.html"] if keeps else []
-    said = told(LEAKING, "--open", *out, BROWSER=str(browser), TMPDIR=str(tmp_path))
+    said = reported(LEAKING, "--open", *out, BROWSER=str(browser), TMPDIR=str(tmp_path))
     address = shown.read_text(encoding="utf-8")
     path = Path(said.splitlines()[-1].removeprefix("written to "))
     assert address == path.as_uri()
@@ -313,7 +315,7 @@ def test_a_hostile_file_is_a_page_like_any_other(tmp_path: Path) -> None:
         "".join(json.dumps(chunk) + "\n" for chunk in [*CHUNKS, POISON]),
         encoding="utf-8",
     )
-    told(file, "--html", tmp_path / "page.html")
+    reported(file, "--html", tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("<script") == 2
     assert text.count("</script") == 2

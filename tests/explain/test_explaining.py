@@ -28,7 +28,7 @@ from stream_sidecar.events import Diagnostic
 from stream_sidecar.explain.explanation import OWNERS, Explanation, Lane
 from stream_sidecar.explain.hearing import Hearing
 from stream_sidecar.explain.placing import Happened, Owned, place
-from stream_sidecar.explain.reasons import UNTOLD
+from stream_sidecar.explain.reasons import UNREPORTED
 from stream_sidecar.explain.rules import rules
 from stream_sidecar.explain.summary import answer, summary
 from stream_sidecar.options import ReasoningPolicy
@@ -77,7 +77,7 @@ def check(params: Any, chunks: list[Any], close: Any = None) -> Explanation:
     assert not any(found.values())
     for lane in explanation.lanes:
         assert_sound(lane, explanation)
-    assert_told(explanation)
+    assert_reported(explanation)
     return explanation
 
 
@@ -101,12 +101,12 @@ def assert_sound(lane: Lane, explanation: Explanation) -> None:
         assert times == sorted(times)
         for fate in piece.fates:
             assert fate.owner in OWNERS
-            assert (fate.owner, fate.reason) != UNTOLD
+            assert (fate.owner, fate.reason) != UNREPORTED
             assert fate.reason.rule in ("", *rules())
             assert fate.seq in seqs[fate.step]
 
 
-def assert_told(explanation: Explanation) -> None:
+def assert_reported(explanation: Explanation) -> None:
     """The answer's and the reasoning's characters are those of the message."""
     first = explanation.message
     for message in first.choices or (first,):
@@ -217,7 +217,7 @@ def test_the_owners_of_each_rule_s_example() -> None:
     assert_golden(GOLDEN, "\n".join([*lines, ""]))
 
 
-def test_what_no_event_speaks_of_is_told() -> None:
+def test_what_no_event_speaks_of_is_reported() -> None:
     """None ever did; a gap would be shown, and two claims give nothing twice."""
     span, code = (2, 4), ("malformed-tool-text", "info", "odd")
     claims = [Diagnostic(n, 0, *code, "cd", span) for n in (1, 2)]
@@ -226,7 +226,7 @@ def test_what_no_event_speaks_of_is_told() -> None:
     hearing.text(0, "abcdef")
     placed = place(happened, hearing.texts(), ReasoningPolicy(), opens=False)[0, False]
     assert [(each.start, each.end) for each in placed] == [(0, 2), (2, 4), (4, 6)]
-    assert (placed[0].fates[0].owner, placed[0].fates[0].reason) == UNTOLD
+    assert (placed[0].fates[0].owner, placed[0].fates[0].reason) == UNREPORTED
     assert isinstance(placed[1], Owned)
 
 

@@ -199,7 +199,7 @@ def lab(colour: str, seen: Any) -> list[float]:
 
 @pytest.mark.parametrize("seen", SEEN.values(), ids=SEEN)
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_fills_can_be_told_apart(seen: Any, scheme: int) -> None:
+def test_fills_can_be_reported_apart(seen: Any, scheme: int) -> None:
     """Also by who is colour-blind; 0.02 is about what can just be seen."""
     style = PLAIN.text("('style', [])")
     fills = [

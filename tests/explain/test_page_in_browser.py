@@ -46,13 +46,13 @@ def write(chunks: list[Any], path: Path, name: str = "s") -> str:
 def page(browser: Any) -> Iterator[Any]:
     """A page that fails with whatever goes wrong in it, or leaves it."""
     page = browser.new_page()
-    page.told = []
-    page.on("console", lambda message: page.told.append(message.text))
-    page.on("pageerror", lambda error: page.told.append(str(error)))
-    page.on("dialog", lambda dialog: page.told.append(dialog.message))
-    page.on("request", lambda request: page.told.append(request.url))
+    page.reported = []
+    page.on("console", lambda message: page.reported.append(message.text))
+    page.on("pageerror", lambda error: page.reported.append(str(error)))
+    page.on("dialog", lambda dialog: page.reported.append(dialog.message))
+    page.on("request", lambda request: page.reported.append(request.url))
     yield page
-    assert page.told == [page.url]
+    assert page.reported == [page.url]
     page.close()
 
 
@@ -119,9 +119,9 @@ def test_a_policy_forbids_everything_else(page: Any, tmp_path: Path) -> None:
     page.wait_for_function("document.images[0].complete")
     assert page.evaluate("document.images[0].naturalWidth") == 0
     assert page.title() == "A stream, explained"
-    refused = [each for each in page.told if "Content Security Policy" in each]
+    refused = [each for each in page.reported if "Content Security Policy" in each]
     assert len(refused) == 2
-    del page.told[1:]
+    del page.reported[1:]
 
 
 def test_the_slider_goes_through_the_chunks(page: Any, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_link_leads_to_its_piece(page: Any, tmp_path: Path) -> None:
     assert page.url.startswith(f"{address}#0.")
     page.reload()
     assert texts(page, ".piece.pinned") == ["how"]
-    page.told = [page.url]
+    page.reported = [page.url]
 
 
 def test_what_is_long_is_folded(page: Any, tmp_path: Path) -> None:

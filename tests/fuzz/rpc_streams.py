@@ -107,13 +107,13 @@ def one_chunk(generator: Random) -> Any:
 
 def _notify(session: Session, generator: Random, params: Any, code: int) -> Any:
     """A push as a notification is answered by exactly one."""
-    (told,) = session.send(generator, message("stream/push", params))
-    assert told["method"] == "stream/events"
-    assert "id" not in told
-    assert told["params"]["streamId"] == params["streamId"]
+    (reported,) = session.send(generator, message("stream/push", params))
+    assert reported["method"] == "stream/events"
+    assert "id" not in reported
+    assert reported["params"]["streamId"] == params["streamId"]
     if code:
-        assert RpcError(told["params"]["error"]).code == code
-    return told["params"]
+        assert RpcError(reported["params"]["error"]).code == code
+    return reported["params"]
 
 
 CLOSINGS: tuple[dict[str, Any], ...] = (
@@ -154,9 +154,9 @@ def take_snapshot(session: Session, generator: Random) -> None:
 def list_streams(session: Session, generator: Random) -> None:
     session.expire()
     rows = session.ask(generator, "stream/list", {})["streams"]
-    told = {row["streamId"]: (row["pushes"], row["lastSeq"]) for row in rows}
-    assert len(told) == len(rows)
-    assert told == {
+    reported = {row["streamId"]: (row["pushes"], row["lastSeq"]) for row in rows}
+    assert len(reported) == len(rows)
+    assert reported == {
         name: (entry.pushes, entry.stream.last_seq)
         for name, entry in session.streams.items()
     }

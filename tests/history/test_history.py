@@ -212,9 +212,9 @@ def test_never_empties_a_message() -> None:
 
 def test_native_reasoning_comes_first() -> None:
     """What the message's own reasoning says is not told again."""
-    told = check(assistant(LEAK, reasoning_content="Hm."))
-    assert told.message == assistant("Four.", reasoning_content="Hm.")
-    assert told.reasoning is None
+    reported = check(assistant(LEAK, reasoning_content="Hm."))
+    assert reported.message == assistant("Four.", reasoning_content="Hm.")
+    assert reported.reasoning is None
     assert check(assistant(LEAK)).reasoning == "Hm."
 
 
@@ -424,7 +424,7 @@ COPY = '{"next": null, "rows": [1, 2]} So there are two.'
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         {"role": "tool", "tool_call_id": "c", "content": SAID},
         {"role": "tool", "content": [{"type": "text", "text": SAID}]},
@@ -478,11 +478,11 @@ COPY = '{"next": null, "rows": [1, 2]} So there are two.'
         },
     ],
 )
-def test_results_of_the_session_are_known(told: dict[str, Any]) -> None:
+def test_results_of_the_session_are_known(reported: dict[str, Any]) -> None:
     """They need no indicator; before them, and in another session, they do."""
     assert visible(assistant(COPY)) == COPY
-    assert visible(assistant(COPY), told) == "So there are two."
-    assert not repair(told, assistant(COPY)).changed
+    assert visible(assistant(COPY), reported) == "So there are two."
+    assert not repair(reported, assistant(COPY)).changed
 
 
 def test_results_that_are_none() -> None:
@@ -494,9 +494,9 @@ def test_results_that_are_none() -> None:
 
 def test_what_was_known_is_forgotten_in_the_end() -> None:
     others = [{"role": "tool", "content": json.dumps({"n": n})} for n in range(300)]
-    told = {"role": "tool", "content": SAID}
-    assert visible(assistant(COPY), told, *others) == COPY
-    assert visible(assistant(COPY), *others, told) == "So there are two."
+    reported = {"role": "tool", "content": SAID}
+    assert visible(assistant(COPY), reported, *others) == COPY
+    assert visible(assistant(COPY), *others, reported) == "So there are two."
 
 
 # --- Calls that were written as text --------------------------------------------------

@@ -70,9 +70,9 @@ def packed(released: Released) -> Path:
 def program(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """That of the archive, unpacked as its user would."""
     archive = packed / f"stream-sidecar-{__version__}-{TARGET}.tar.gz"
-    told = archive.with_name(f"{archive.name}.sha256").read_text(encoding="utf-8")
+    reported = archive.with_name(f"{archive.name}.sha256").read_text(encoding="utf-8")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-    assert told == f"{digest}  {archive.name}\n"
+    assert reported == f"{digest}  {archive.name}\n"
     place = tmp_path_factory.mktemp("unpacked") / "Größe 日本"
     with tarfile.open(archive) as opened:
         opened.extractall(place, filter="data")

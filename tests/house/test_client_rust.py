@@ -50,9 +50,9 @@ def test_cargo_test() -> None:
     freeze in ``clients/rust/tests/kills.rs``; ``pytest -s`` shows what came of it.
     """
     output = cargo("test", *EVERYTHING, "--locked", "--no-fail-fast")
-    told = re.findall(r"^\d+ kills: .*", output, re.MULTILINE)
-    sys.stdout.write("".join(f"\n{line}\n" for line in told))
-    assert len(told) == (os.name == "posix")
+    reported = re.findall(r"^\d+ kills: .*", output, re.MULTILINE)
+    sys.stdout.write("".join(f"\n{line}\n" for line in reported))
+    assert len(reported) == (os.name == "posix")
     counts = re.findall(r"ok\. (\d+) passed; 0 failed; (\d+) ignored", output)
     assert sum(int(passed) for passed, _ in counts) > 80
     assert {ignored for _, ignored in counts} == {"0"}

@@ -82,16 +82,16 @@ def test_a_default_is_the_same(row: list[str]) -> None:
     assert _in_rust(rust, int(typescript == "restarts.windowMs")) == _value(value)
 
 
-def test_there_are_as_many_as_are_told() -> None:
+def test_there_are_as_many_as_are_reported() -> None:
     """A number of ``settled`` that is in no row is one that Rust need not have."""
     options = (CLIENTS / "typescript" / "src" / "options.ts").read_text(
         encoding="utf-8"
     )
     _, _, body = options.partition("export function settled")
     named = set(re.findall(r"\b(\w+): (?:options\.\w+ \?\? )?(?:\d|MiB)", body))
-    told = {row[0].strip("`").rpartition(".")[2] for row in DEFAULTS}
+    reported = {row[0].strip("`").rpartition(".")[2] for row in DEFAULTS}
     read_ahead = {"maxChunks"}  # of a language without back-pressure of its own
-    assert named - told <= read_ahead
+    assert named - reported <= read_ahead
     assert len(DEFAULTS) >= 12
 
 

@@ -66,7 +66,7 @@ def run(*command: str | Path, **options: object) -> str:
 # --- What it refuses ------------------------------------------------------------------
 
 
-def test_another_version_is_told(tmp_path: Path) -> None:
+def test_another_version_is_reported(tmp_path: Path) -> None:
     for name, said in (
         ("stream_sidecar-1.2.whl", "1.3"),
         ("stream_sidecar-1.1.whl", ""),
@@ -80,7 +80,7 @@ def test_another_version_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_licence_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_a_licence_that_is_missing_is_reported(tmp_path: Path) -> None:
     bill = {"components": [{"name": "attrs"}, {"name": "Cattrs"}]}
     text = json.dumps(bill)
     (tmp_path / "stream-sidecar-python-1.cdx.json").write_text(text, encoding="utf-8")
@@ -101,9 +101,9 @@ def test_a_licence_that_is_missing_is_told(tmp_path: Path) -> None:
 @pytest.mark.timeout(3_600)
 def test_everything_is_there_under_its_checksum(release: Released) -> None:
     sums = (release.folder / SUMS).read_text(encoding="utf-8")
-    told = dict(reversed(line.split("  ")) for line in sums.splitlines())
+    reported = dict(reversed(line.split("  ")) for line in sums.splitlines())
     files = {each.name: each for each in release.folder.iterdir() if each.name != SUMS}
-    assert told == {
+    assert reported == {
         name: hashlib.sha256(file.read_bytes()).hexdigest()
         for name, file in files.items()
     }

@@ -40,7 +40,7 @@ def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["txet"], "'txet' is no verb, no room and no file"),
         (["text", "nowhere.py"], "'nowhere.py' is no verb"),
@@ -48,10 +48,10 @@ def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
         (["all", "text"], "`all` stands alone, without text"),
     ],
 )
-def test_words_that_mean_nothing(words: list[str], told: str) -> None:
+def test_words_that_mean_nothing(words: list[str], reported: str) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
-    assert str(ended.value.code).startswith(told)
+    assert str(ended.value.code).startswith(reported)
 
 
 def test_every_room_is_run_once() -> None:

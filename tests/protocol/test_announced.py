@@ -43,8 +43,10 @@ NAMES = {
 def _table(name: str) -> str:
     """As many names a line as there is room for."""
     text = ", ".join(f'"{each}"' for each in NAMES[name])
-    told = [line.rstrip(",") for line in wrap(text, WIDTH, break_on_hyphens=False)]
-    rows = (f"    *({line}),\n" if "," in line else f"    {line},\n" for line in told)
+    reported = [line.rstrip(",") for line in wrap(text, WIDTH, break_on_hyphens=False)]
+    rows = (
+        f"    *({line}),\n" if "," in line else f"    {line},\n" for line in reported
+    )
     return f"{name} = (\n{''.join(rows)})"
 
 

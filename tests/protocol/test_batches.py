@@ -28,17 +28,17 @@ def begin(client: RpcClient, message_id: Any, messages: list[Any] = MANY) -> Non
     """Sends a long batch and waits until it has begun."""
     params = {"messages": messages, "workDoneToken": message_id}
     client.send(message("message/repair", params, id=message_id))
-    told = client.read()["params"]
-    assert (told["token"], told["value"]["kind"]) == (message_id, "begin")
+    reported = client.read()["params"]
+    assert (reported["token"], reported["value"]["kind"]) == (message_id, "begin")
 
 
 def answer_to(client: RpcClient, message_id: Any) -> tuple[Any, list[Any]]:
     """The answer, and the values of the progress before it."""
     values = []
-    while "id" not in (told := client.read()):
-        values.append(told["params"]["value"])
-    assert told["id"] == message_id
-    return told, values
+    while "id" not in (reported := client.read()):
+        values.append(reported["params"]["value"])
+    assert reported["id"] == message_id
+    return reported, values
 
 
 def test_progress(client: RpcClient) -> None:
@@ -90,9 +90,9 @@ def test_shutdown_ends_batches(client: RpcClient) -> None:
     client.send(message("shutdown", id="s"))
     answers: dict[Any, Any] = {}
     while len(answers) < 2:
-        told = client.read()
-        if "id" in told:
-            answers[told["id"]] = told
+        reported = client.read()
+        if "id" in reported:
+            answers[reported["id"]] = reported
     assert answers["long"]["error"]["code"] == -32800
     assert answers["s"]["result"] is None
 
@@ -132,10 +132,10 @@ def test_what_is_counted(client: RpcClient) -> None:
     client.request("message/repair", {**params, "provider": "p", "model": "n"})
     client.request("message/inspect", params)
 
-    told = client.request("sidecar/stats")["repairs"]
+    reported = client.request("sidecar/stats")["repairs"]
 
     counts = {"changed": 1, "blocked": 0, "messages": 1, "removed": {"reasoning": 1}}
-    assert told == {
+    assert reported == {
         "messages": 2,
         "changed": 2,
         "blocked": 0,
@@ -185,8 +185,8 @@ def test_a_batch_is_answered_from_its_thread() -> None:
     ):
         at_once, later = sent(frame(message(method, params, id=5)))
         assert at_once == []
-        *told, answer = later
-        assert [each["params"]["value"]["kind"] for each in told] == [
+        *reported, answer = later
+        assert [each["params"]["value"]["kind"] for each in reported] == [
             *("begin", "report", "end")
         ]
         result = answer["result"]["results"][0]

@@ -549,6 +549,6 @@ def test_formats_of_the_host_and_dialects_are_taken(host):
 
     opened = host.request("stream/open", {"policy": policy})
 
-    told = json.loads(json.dumps(opened))
-    assert told["policy"]["echo"] == echo
-    assert told["profile"]["dialects"] == ["hermes", "glm"]
+    reported = json.loads(json.dumps(opened))
+    assert reported["policy"]["echo"] == echo
+    assert reported["profile"]["dialects"] == ["hermes", "glm"]

@@ -177,8 +177,8 @@ def test_method_is_documented(name: str) -> None:
 
 
 def test_no_other_method_is_documented() -> None:
-    told = re.findall(r"^### `(\w+/\w+)`$", TEXT, re.MULTILINE)
-    assert sorted(told) == sorted(METHODS)
+    reported = re.findall(r"^### `(\w+/\w+)`$", TEXT, re.MULTILINE)
+    assert sorted(reported) == sorted(METHODS)
     assert {*re.findall(r"\[`(\w+/\w+)`\]", section("Methods"))} == {*METHODS}
     lifecycle = re.findall(r"^### (`\w+`.*)$", TEXT, re.MULTILINE)
     assert {*re.findall(r"`(\w+)`", " ".join(lifecycle))} == _LIFECYCLE
@@ -198,8 +198,8 @@ def test_wires_and_framings_are_documented() -> None:
 
 def test_diagnostics_are_documented() -> None:
     table = re.findall(r"^\| `([\w-]+)` \|", section("`diagnostic`"), re.MULTILINE)
-    told = set(table) - {"code", "severity", "message"}
-    assert sorted(told) == sorted(diagnostic_codes())
+    reported = set(table) - {"code", "severity", "message"}
+    assert sorted(reported) == sorted(diagnostic_codes())
 
 
 def test_limits_are_documented() -> None:

@@ -1,9 +1,10 @@
 """Histories that providers refuse, and what `request/prepare` makes of them.
 
 A line of ``data/refusals.jsonl`` is a request with the name of a check of the server's
-that ``says`` no to it (`refusing`), and public ``source``s of that refusal. ``ends``:
-the server has the prepared request ``accepted``, or ``lost`` has ``told`` why it can
-not be mended, or it takes the request as it is, which then stays the ``same``.
+that ``says`` no to it (`refusing`), and public ``source``s of that refusal. ``ends`` is
+``accepted`` if the server accepts the prepared request, ``reported`` if ``lost`` says
+why the request cannot be mended, and ``same`` if the server accepts the request as it
+is, which then stays unchanged.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def test_a_refused_history(row: Json) -> None:
     assert row["source"]
     now = result.get("body", body)
     left = objections(row["server"], row["wire"], now)
-    if row["ends"] == "told":
+    if row["ends"] == "reported":
         assert result["lost"]
     else:
         assert (left, row["says"] in left) == ([], False)

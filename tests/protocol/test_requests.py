@@ -27,9 +27,9 @@ def _prepare(
 def _chat(turn: dict[str, Any], *more: Any, **asked: Any) -> Any:
     given = [USER, turn, *(more or [USER])]
     result = _prepare("openai-chat", {"model": "m", "messages": given}, **asked)
-    told = result.get("body", {"messages": given})["messages"]
-    assert result["changed"] == ("body" in result) == (told != given)
-    return told[1], [each["what"] for each in result["lost"]]
+    reported = result.get("body", {"messages": given})["messages"]
+    assert result["changed"] == ("body" in result) == (reported != given)
+    return reported[1], [each["what"] for each in result["lost"]]
 
 
 @pytest.mark.parametrize(

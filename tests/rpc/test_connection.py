@@ -231,12 +231,12 @@ class SlowLsp(FakeLsp):
     """Comes to what it was given late, as one that is still being imported, or in a
     process that gets no processor time."""
 
-    def turn(self, told):
-        threading.Thread(target=self._late, args=[told]).start()
+    def turn(self, reported):
+        threading.Thread(target=self._late, args=[reported]).start()
 
-    def _late(self, told):
+    def _late(self, reported):
         self.connection.answer(self.submitted[-1]["id"], "late")
-        told()
+        reported()
 
 
 def test_patience_begins_when_the_lsp_side_is_ready(host, monkeypatch):

@@ -226,7 +226,7 @@ def test_process_id_that_is_not_seen(client, other):
 
 
 @not_on_windows("a terminal of POSIX")
-def test_a_person_is_told_what_it_waits_for():
+def test_a_person_is_reported_what_it_waits_for():
     """Who types its name and nothing else has a terminal."""
     ours, theirs = os.openpty()
     with open(ours, "rb"), open(theirs, "rb") as terminal:

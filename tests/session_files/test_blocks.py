@@ -23,14 +23,20 @@ ECHO = {"city": "Oslo", "sun": True}
 
 def lines() -> list[str]:
     """Answers with a leak, results of tools, and copies of them far behind."""
-    told: list[Any] = []
+    reported: list[Any] = []
     for number in range(60):
-        told.append({"role": "user", "content": "<think>?"})
-        told.append({"role": "assistant", "content": f"{number}</think> is it."})
-    told[3] = {"role": "tool", "content": json.dumps(ECHO)}
-    told[5] = {"role": "assistant", "content": json.dumps(ECHO) + " is the weather."}
-    told[99] = {"role": "assistant", "content": json.dumps(ECHO) + " is the weather."}
-    texts = [json.dumps(each) for each in told]
+        reported.append({"role": "user", "content": "<think>?"})
+        reported.append({"role": "assistant", "content": f"{number}</think> is it."})
+    reported[3] = {"role": "tool", "content": json.dumps(ECHO)}
+    reported[5] = {
+        "role": "assistant",
+        "content": json.dumps(ECHO) + " is the weather.",
+    }
+    reported[99] = {
+        "role": "assistant",
+        "content": json.dumps(ECHO) + " is the weather.",
+    }
+    texts = [json.dumps(each) for each in reported]
     texts[50] = "{broken"
     texts[70] = texts[3].replace("tool", "\\u0074ool")
     return texts
@@ -53,9 +59,9 @@ def repaired(path: Path, count: int, **more: Any) -> tuple[Any, ...]:
     job = Job(write=True)
     (report,) = repair_files([path], job, read.append, records, count, **more)
     folder = json.dumps(str(path.parent))[1:-1].encode()
-    told = records.getvalue().replace(folder, b"")
+    reported = records.getvalue().replace(folder, b"")
     numbers = report.messages, report.changed, report.unreadable, report.removed
-    return numbers, report.written, told, path.read_bytes(), sum(read)
+    return numbers, report.written, reported, path.read_bytes(), sum(read)
 
 
 def test_the_same_by_blocks(files: list[Path]) -> None:
@@ -63,12 +69,12 @@ def test_the_same_by_blocks(files: list[Path]) -> None:
         repaired(path, count) for path, count in zip(files, (1, 2), strict=True)
     )
     assert many == one
-    (numbers, written, told, text, read) = one
+    (numbers, written, reported, text, read) = one
     assert written
     assert numbers[2:] == (1, {"delimiter": 57, "tool-result": 2})
     assert text.count(b"sun") == 2
     assert read == files[0].with_name("s.jsonl.bak").stat().st_size
-    assert [json.loads(line)["line"] for line in told.splitlines()][-1] == 120
+    assert [json.loads(line)["line"] for line in reported.splitlines()][-1] == 120
 
 
 ITEMS = (
@@ -88,8 +94,11 @@ PARTS = (
 def test_no_result_in_a_string_of_json_is_overlooked() -> None:
     part = {"type": "tool_call_response", "id": "c", "response": "x"}
     text = json.dumps([{"role": "tool", "parts": [part]}])
-    for told in ({"gen_ai.input.messages": text}, {"key": "gen_ai.output.messages"}):
-        assert MAY_HOLD_RESULTS.search(json.dumps(told).encode())
+    for reported in (
+        {"gen_ai.input.messages": text},
+        {"key": "gen_ai.output.messages"},
+    ):
+        assert MAY_HOLD_RESULTS.search(json.dumps(reported).encode())
 
 
 @pytest.mark.parametrize(
@@ -123,15 +132,15 @@ def test_a_worker_that_is_killed(files: list[Path], count: int) -> None:
         each.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     paths, job, records = [*more[:3], path, *more[3:]], Job(write=True, wants=kill), []
     before = path.read_bytes()
-    told = io.BytesIO()
-    reports = [*repair_files(paths, job, records.append, told, 2)]
+    reported = io.BytesIO()
+    reports = [*repair_files(paths, job, records.append, reported, 2)]
     assert [report.path for report in reports] == [*map(str, paths)]
     (failed,) = (report for report in reports if report.path == str(path))
     assert "was killed" in str(failed.error)
     assert path.read_bytes() == before
     for report in reports:
         assert report.written or "was killed" in str(report.error)
-    assert told.getvalue() == b"" or told.getvalue().endswith(b"\n")
+    assert reported.getvalue() == b"" or reported.getvalue().endswith(b"\n")
 
 
 def test_a_run_that_is_to_end(files: list[Path]) -> None:

@@ -127,8 +127,8 @@ def happens(folder: Path, fault: str, seed: int, count: int) -> list[int]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told: list[int] = json.loads(done.stdout)
-    return told
+    reported: list[int] = json.loads(done.stdout)
+    return reported
 
 
 @pytest.mark.parametrize(

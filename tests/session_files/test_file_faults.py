@@ -18,7 +18,7 @@ import pytest
 from backup_lists import LIST, inside
 from repair_command import COMMAND, ENVIRONMENT, Run, on_a_small_disk, run
 from rpc_client import PATIENCE, ROOT, RpcClient
-from telling import skip_unless_writers_are_told
+from telling import skip_unless_writers_are_reported
 
 if sys.platform == "win32":
     pytest.skip("files and signals of POSIX", allow_module_level=True)
@@ -311,7 +311,7 @@ def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
     assert path.read_bytes() == before
 
 
-def test_no_room_for_what_is_told(session: Path) -> None:
+def test_no_room_for_what_is_reported(session: Path) -> None:
     """What was done until then is said."""
     other = session.with_name("t.jsonl")
     other.write_text(LEAK, encoding="utf-8")
@@ -409,7 +409,7 @@ def test_another_name_like_a_backups(session: Path) -> None:
 
 def test_a_file_that_is_open_for_appending(session: Path) -> None:
     """What is appended is in the file, and it can be repaired afterwards."""
-    skip_unless_writers_are_told(session.parent)
+    skip_unless_writers_are_reported(session.parent)
     with session.open("a") as agent:
         done = run("repair", session, "--write")
         agent.write(APPENDED)

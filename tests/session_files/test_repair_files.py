@@ -24,7 +24,7 @@ from places import TESTS
 from rpc_client import ROOT
 from strategies import JUNK, TEXTS
 from systems import not_on_windows
-from telling import skip_unless_writers_are_told
+from telling import skip_unless_writers_are_reported
 
 from stream_sidecar.cli import main
 from stream_sidecar.history.documents import messages_in
@@ -386,9 +386,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     latin = tmp_path / "latin.jsonl"
     latin.write_bytes(b'{"role":"assistant","content":"\xe9</think>"}\n')
     assert run(empty, latin).exit_code == 0
-    told = run(empty, latin, "--check")
-    assert told.exit_code == 2
-    assert "2 files in which no message of a model was recognised" in told.output
+    reported = run(empty, latin, "--check")
+    assert reported.exit_code == 2
+    assert "2 files in which no message of a model was recognised" in reported.output
     assert "1 not JSON" in run(latin).output
 
 
@@ -519,7 +519,7 @@ def test_what_is_written_to_both_files(
 def test_who_opens_it_in_the_last_moment(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    skip_unless_writers_are_told(session.parent)
+    skip_unless_writers_are_reported(session.parent)
     with ExitStack() as files:
         _before_replace(monkeypatch, lambda: files.enter_context(session.open("a")))
         before = session.stat().st_ino
@@ -533,7 +533,7 @@ def test_who_opens_it_in_the_last_moment(
 def test_where_nobody_tells_of_writers(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replacing, "are_told", lambda _handle: False)
+    monkeypatch.setattr(replacing, "are_reported", lambda _handle: False)
     result = run(session, "--write")
     assert result.exit_code == 0
     assert "Whether another program has 1 of them open" in result.output

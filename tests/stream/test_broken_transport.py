@@ -74,7 +74,7 @@ def test_a_providers_error_is_no_broken_transport(
 
 
 def test_a_break_behind_a_providers_error_says_no_more() -> None:
-    told = {"error": {"message": "Overloaded", "type": "overloaded_error"}}
-    [error] = _errors([START, told], {"body": "terminated"})
+    reported = {"error": {"message": "Overloaded", "type": "overloaded_error"}}
+    [error] = _errors([START, reported], {"body": "terminated"})
     assert error.kind == "overloaded"
-    assert len(_errors([START, told], {"status": 401, "body": "no"})) == 2
+    assert len(_errors([START, reported], {"status": 401, "body": "no"})) == 2

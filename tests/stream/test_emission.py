@@ -86,7 +86,7 @@ def test_a_twin_is_one_call() -> None:
     assert "emitted-before" not in codes(trip.read)
 
 
-def test_the_text_of_a_twin_stays_and_is_told() -> None:
+def test_the_text_of_a_twin_stays_and_is_reported() -> None:
     trip = _emit([_said(CALL), STRUCTURED], "text", tools=LOOK)
     assert "".join(_deltas(trip, "content")) == CALL
     assert "emitted-before" in codes(trip.read)
@@ -114,18 +114,18 @@ def test_what_was_emitted_is_not_taken_back() -> None:
     assert "".join(_deltas(trip, "content")) == "Hm.\nHi"
     seqs = [event.seq for event in trip.read.events]
     assert seqs == list(range(1, len(seqs) + 1))
-    told = [event for event in trip.read.events if event.type == "diagnostic"]
-    assert [event.code for event in told].count("emitted-before") == 1
+    reported = [event for event in trip.read.events if event.type == "diagnostic"]
+    assert [event.code for event in reported].count("emitted-before") == 1
 
 
-def test_a_retract_at_the_end_is_told_before_the_finish() -> None:
+def test_a_retract_at_the_end_is_reported_before_the_finish() -> None:
     native = {"choices": [{"delta": {"reasoning_content": "Hm."}}]}
     trip = _emit([_said("<think>Hm.</think>Hi"), native])
     assert "emitted-before" in codes(trip.read)
     assert trip.read.events[-1].type == "finish"
 
 
-def test_an_opener_that_never_closes_is_told_at_the_end() -> None:
+def test_an_opener_that_never_closes_is_reported_at_the_end() -> None:
     trip = _emit([_said("See <think>what I mean")])
     assert trip.read.message.text == "See what I mean"
     assert "emitted-before" in codes(trip.read)
@@ -200,8 +200,8 @@ def test_tagged_reasoning_goes_where_it_may_come_back(
 
 def test_the_model_may_be_the_one_that_was_read() -> None:
     named = [{"model": "gpt-5", **chunk} for chunk in TAGGED]
-    told = {"wire": "openai-chat"}
-    trip = emitted(told, named, "openai-chat", reasoning="auto")
+    reported = {"wire": "openai-chat"}
+    trip = emitted(reported, named, "openai-chat", reasoning="auto")
     assert _deltas(trip, "reasoning_content") == []
 
 

@@ -28,9 +28,9 @@ def test_choices_have_a_bound() -> None:
     assert len(texts) == MAX_CHOICES
     assert texts[last] == f"{last} 5000 5001 "
     assert texts[0] == "0 0 "
-    told = [event.raw for event in fed.events if event.type == "diagnostic"]
-    assert told[0] == 5_000
-    assert len(told) == 2  # and that nobody said that it was over
+    reported = [event.raw for event in fed.events if event.type == "diagnostic"]
+    assert reported[0] == 5_000
+    assert len(reported) == 2  # and that nobody said that it was over
 
 
 def test_text_behind_what_is_none() -> None:
@@ -86,31 +86,31 @@ def test_stats_count_documents() -> None:
     assert stats.malformed_chunks == 1
 
 
-def test_a_wire_and_its_framing_are_told() -> None:
+def test_a_wire_and_its_framing_are_reported() -> None:
     stream = Stream(options_of({}))
     assert (stream.wire, stream.framing) == ("auto", "auto")
     stream.push('{"choices": [{"delta": {"content": "a"}}]}')
     assert (stream.wire, stream.framing) == ("openai-chat", "ndjson")
 
 
-def test_text_between_documents_is_told_within_bounds() -> None:
+def test_text_between_documents_is_reported_within_bounds() -> None:
     """A string that no reader can use is no answer; what is too long is counted."""
     params = {**CHAT, "limits": {"maxDocumentChars": 8}}
     stray = "upstream connect error"
     fed = feed(params, [{"choices": [_said(0)]}, stray[:10], stray[10:]])
     assert fed.message.text == "0 "
-    told = {event.code: event for event in fed.events if event.type == "diagnostic"}
-    assert told["malformed-chunk"].raw == stray[:8]
-    assert told["document-limit"].message.startswith(f"{len(stray) - 8} characters")
+    reported = {event.code: event for event in fed.events if event.type == "diagnostic"}
+    assert reported["malformed-chunk"].raw == stray[:8]
+    assert reported["document-limit"].message.startswith(f"{len(stray) - 8} characters")
 
 
-def test_an_empty_string_between_documents_is_not_told() -> None:
+def test_an_empty_string_between_documents_is_not_reported() -> None:
     spoken = json.dumps({"choices": [_said(0)]})
     chunks = [f"data: {spoken}\n\n", 'data: ""\n\n']
     fed = feed({**CHAT, "framing": "sse"}, chunks)
     assert fed.message.text == "0 "
-    told = [event.code for event in fed.events if event.type == "diagnostic"]
-    assert told == ["missing-terminator"]
+    reported = [event.code for event in fed.events if event.type == "diagnostic"]
+    assert reported == ["missing-terminator"]
 
 
 def test_a_result_that_grows_replaces_itself() -> None:
@@ -159,5 +159,5 @@ def test_counts_that_tell_nothing_new_are_no_event() -> None:
     """One that is missing keeps its value."""
     counts = ({"prompt_tokens": 9, "completion_tokens": 5}, {"prompt_tokens": 9})
     fed = feed(CHAT, [{"choices": [], "usage": each} for each in counts])
-    (told,) = [event for event in fed.events if event.type == "usage"]
-    assert (told.input_tokens, told.output_tokens) == (9, 5)
+    (reported,) = [event for event in fed.events if event.type == "usage"]
+    assert (reported.input_tokens, reported.output_tokens) == (9, 5)

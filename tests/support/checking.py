@@ -92,7 +92,7 @@ def assert_sound(fed: Fed, params: Params) -> None:
         _assert_blocks(mine)
         _assert_calls(mine)
         _assert_joined(mine, message)
-        _assert_told(mine)
+        _assert_reported(mine)
         _assert_clean(message, params)
     limits, policy = options_of(params).limits, options_of(params).policy
     calls = 0 if policy.tool_calls.mode == "off" else limits.max_call_chars
@@ -135,9 +135,12 @@ def _assert_calls(events: list[Event]) -> None:
             ended.add(event.block)
             mine = deltas.pop(event.block, [])
             assert not mine or event.origin != "text", "a delta of a call in the text"
-            told = [(delta.tool_call_id, delta.name) for delta in mine]
-            expected = [(event.tool_call_id, event.name), *[(None, None)] * len(told)]
-            assert told == expected[: len(told)], "not once whose arguments"
+            reported = [(delta.tool_call_id, delta.name) for delta in mine]
+            expected = [
+                (event.tool_call_id, event.name),
+                *[(None, None)] * len(reported),
+            ]
+            assert reported == expected[: len(reported)], "not once whose arguments"
             joined = "".join(delta.arguments_delta for delta in mine)
             assert joined in ("", event.arguments, *replaced)
             assert bool(joined) or not mine or not event.arguments.strip("{}")
@@ -169,10 +172,10 @@ def _assert_joined(events: list[Event], message: Message) -> None:
         assert message.finish.empty_answer is empty
 
 
-def _assert_told(events: list[Event]) -> None:
+def _assert_reported(events: list[Event]) -> None:
     """No text is told by a diagnostic of a call alone: half a name is text."""
-    told = [event for event in events if event.type == "diagnostic"]
-    assert all(e.raw is None for e in told if e.code == "truncated-tool-call")
+    reported = [event for event in events if event.type == "diagnostic"]
+    assert all(e.raw is None for e in reported if e.code == "truncated-tool-call")
 
 
 def _assert_clean(message: Message, params: Params) -> None:

@@ -107,12 +107,16 @@ def _event(chunk: Any) -> str:
 
 def _is_replaced(fed: Fed) -> bool:
     """A finished call was another one than its fragments."""
-    told: dict[int, str] = {}
+    reported: dict[int, str] = {}
     for event in fed.events:
         if event.type == "tool-call-delta":
-            told[event.block] = told.get(event.block, "") + event.arguments_delta
+            reported[event.block] = (
+                reported.get(event.block, "") + event.arguments_delta
+            )
     calls = [event for event in fed.events if event.type == "tool-call"]
-    return any(told.get(call.block) not in (None, "", call.arguments) for call in calls)
+    return any(
+        reported.get(call.block) not in (None, "", call.arguments) for call in calls
+    )
 
 
 def codes(fed: Fed) -> set[str]:
@@ -222,24 +226,24 @@ def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
     rules, message, facts = WIRES[wire], fed.message, dict[str, Any]()
     is_failed = bool(trip.again.message.errors) and rules.fails_alone
     if is_failed and trip.whole:
-        is_told = bool(trip.read.message.errors)
-        return {"error": is_told and _errors(message, rules)}
+        is_reported = bool(trip.read.message.errors)
+        return {"error": is_reported and _errors(message, rules)}
     if not is_failed and (rules.has_last_counts or _is_over(message)):
         facts["usage"] = _usage(message, wire)
     if _is_known_early(trip.read):
         facts["who"] = message.metadata and message.metadata.model
     choices = message.choices or (message,)
     for each in choices[:1] if rules.is_single else choices:
-        told = _choice(each, rules)
+        reported = _choice(each, rules)
         if trip.whole and not trip.read.message.finish.complete:
-            del told["finish"]  # a body is always over
+            del reported["finish"]  # a body is always over
         if rules.cites_blocks and not trip.whole:
-            del told["cited"]  # the blocks of late ones are over
+            del reported["cited"]  # the blocks of late ones are over
         if rules.hides_cuts and _is_spoiled(trip.read):
-            told.pop("finish", None)
+            reported.pop("finish", None)
         if is_failed and not trip.read.message.errors:
-            del told["error"]  # a finish for which there is no word
-        facts |= {f"{name} of {each.choice}": value for name, value in told.items()}
+            del reported["error"]  # a finish for which there is no word
+        facts |= {f"{name} of {each.choice}": value for name, value in reported.items()}
     return facts
 
 
@@ -277,14 +281,14 @@ def _reason(finish: Any, rules: Wire) -> str:
 
 
 def _errors(message: Message, rules: Wire) -> list[tuple[str, str]]:
-    told = (each for each in message.errors if each.provider_type != "refusal")
-    return [_error(each, rules) for each in told][-1:]
+    reported = (each for each in message.errors if each.provider_type != "refusal")
+    return [_error(each, rules) for each in reported][-1:]
 
 
 def _refusals(message: Message) -> Iterator[str]:
     """What a provider explains is text where a wire has a field for it."""
-    told = (each for each in message.errors if each.provider_type == "refusal")
-    return (each.message for each in told)
+    reported = (each for each in message.errors if each.provider_type == "refusal")
+    return (each.message for each in reported)
 
 
 def _error(error: Any, rules: Wire) -> tuple[str, str]:
@@ -297,8 +301,8 @@ def _call(call: Any, rules: Wire) -> tuple[str, ...]:
     """Of a call that is not whole, that it is not."""
     arguments, is_free = "", call.arguments_format == "text" and not rules.has_free
     if call.state == "complete":
-        told = json.dumps({"input": call.arguments}) if is_free else call.arguments
-        arguments = _plain(told)
+        reported = json.dumps({"input": call.arguments}) if is_free else call.arguments
+        arguments = _plain(reported)
     is_whole = str(call.state == "complete")
     return call.tool_call_id, call.name, arguments, is_whole, call.executor
 
@@ -346,23 +350,23 @@ def _says(content: Any) -> bool:
 
 def _cited(message: Message, rules: Wire) -> list[str]:
     """Where a citation is its block's, it needs one, and equal ones are one."""
-    told = [
+    reported = [
         str((each.url, each.title, rules.cites_text and each.cited_text))
         for each in message.citations
         if each.blocks or not rules.cites_blocks
     ]
-    return sorted(set(told))
+    return sorted(set(reported))
 
 
 def _usage(message: Message, wire: str) -> dict[str, int]:
     counts = ("input", "output", "cache_read", "cache_write", "reasoning")
     counts = tuple(each for each in counts if getattr(ROWS[wire].usage, each))
     usage = message.usage
-    told = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in counts}
-    cached = told["cache_read"] + told.get("cache_write", 0)
-    told["input"] = max(told["input"], cached)  # some tell a part to be more
-    told["reasoning"] = min(told["reasoning"], told["output"])
-    return {name: count for name, count in told.items() if count}
+    reported = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in counts}
+    cached = reported["cache_read"] + reported.get("cache_write", 0)
+    reported["input"] = max(reported["input"], cached)  # some tell a part to be more
+    reported["reasoning"] = min(reported["reasoning"], reported["output"])
+    return {name: count for name, count in reported.items() if count}
 
 
 def _is_known_early(fed: Fed) -> bool:

@@ -35,7 +35,7 @@ class Fed:
         return lines(self.events, self.message)
 
     @property
-    def told(self) -> list[str]:
+    def reported(self) -> list[str]:
         """The lines, every event as it came, and the statistics."""
         return [*self.lines, *map(repr, self.events), repr(self.stats)]
 

@@ -59,10 +59,10 @@ def _laid_out(body: str, fields: dict[str, str]) -> str:
     """The lines of ``body`` with ``fields``."""
     lines, rest = [], {**fields}
     for line in body.splitlines():
-        code, mark, told = line.partition(" // ")
+        code, mark, reported = line.partition(" // ")
         known = [name for name in _FIELD.findall(code.strip()) if name in rest]
         if known:
-            lines.append(" ".join(rest.pop(name) for name in known) + mark + told)
+            lines.append(" ".join(rest.pop(name) for name in known) + mark + reported)
     lines += [" ".join(rest.values())] if rest else []
     return "".join(f"  {line}\n" for line in lines)
 
@@ -86,8 +86,10 @@ class Types:
         """The type; null, which equals absent in params, is not told."""
         values = field.get("enum") or field.get("x-open-enum") or [field.get("const")]
         if values != [None]:
-            told = " | ".join(json.dumps(each) for each in values if each is not None)
-            return self.lists.get(told, told)
+            reported = " | ".join(
+                json.dumps(each) for each in values if each is not None
+            )
+            return self.lists.get(reported, reported)
         if "$ref" in field:
             return str(field["$ref"].rpartition("/")[2])
         if "anyOf" in field:

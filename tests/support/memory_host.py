@@ -28,9 +28,9 @@ class FakeLsp:
     def cancel(self, message_id: Any) -> None:
         self.cancelled.append(message_id)
 
-    def turn(self, told: Any) -> None:
+    def turn(self, reported: Any) -> None:
         """It answers when the test does."""
-        told()
+        reported()
 
 
 class MemoryHost:

@@ -66,7 +66,7 @@ _COLOURS = {
 _TITLE = "font:600 15px system-ui,'Noto Sans',sans-serif"
 _CAPTION = "font:600 12px system-ui,'Noto Sans',sans-serif;letter-spacing:.04em"
 _TEXT = "font:14px ui-monospace,'DejaVu Sans Mono',monospace;fill:var(--ink)"
-_TOLD = (
+_REPORTED = (
     "A model's stream arrives in pieces, torn inside its tags; stream-sidecar hands out"
     " reasoning, answer and tool call"
 )
@@ -187,7 +187,7 @@ def _whole(sheet: _Sheet) -> str:
     ).replace(";animation-play-state", "!important;animation-play-state")
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}"'
-        f' width="{_WIDTH}" height="{height}" role="img" aria-label="{_TOLD}">',
+        f' width="{_WIDTH}" height="{height}" role="img" aria-label="{_REPORTED}">',
         f"<style>{style}</style>",
         f'<rect width="{_WIDTH}" height="{height}" rx="10"'
         ' style="fill:var(--paper);stroke:var(--line)"/>',

@@ -173,17 +173,17 @@ def within_patience(act: Callable[[], Any], complaint: str) -> Any:
 
     It waits in a thread, since not every system tells whether a pipe is ready.
     """
-    told: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    reported: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
     def run() -> None:
         try:
-            told.put((act(), None))
+            reported.put((act(), None))
         except BaseException as error:
-            told.put((None, error))
+            reported.put((None, error))
 
     Thread(target=run, daemon=True).start()
     try:
-        result, error = told.get(timeout=PATIENCE)
+        result, error = reported.get(timeout=PATIENCE)
     except Empty:
         raise AssertionError(complaint) from None
     if error is not None:

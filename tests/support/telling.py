@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stream_sidecar.session_files.writers import are_told
+from stream_sidecar.session_files.writers import are_reported
 
 
-def skip_unless_writers_are_told(folder: Path) -> None:
+def skip_unless_writers_are_reported(folder: Path) -> None:
     """Linux tells, on file systems of its own."""
     with tempfile.TemporaryFile(dir=folder) as alone:
-        if not are_told(alone.fileno()):
+        if not are_reported(alone.fileno()):
             pytest.skip("writers are not told here: who has a file open was not tried")

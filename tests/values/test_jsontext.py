@@ -98,7 +98,7 @@ def test_integers_of_any_length(module, form):
             assert module.loads(f'["{quoted}", 1]') == [quoted, 1]
 
 
-def test_numbers_that_became_text_can_be_told_from_text(module):
+def test_numbers_that_became_text_can_be_reported_from_text(module):
     number, text = module.loads('[1e999,"1e999"]')
 
     assert number == text

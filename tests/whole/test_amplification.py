@@ -343,7 +343,7 @@ def _raws(params: dict[str, Any], chunks: list[Any]) -> list[Any]:
     return raws
 
 
-def test_what_is_told_together_is_all_there() -> None:
+def test_what_is_reported_together_is_all_there() -> None:
     numbers, kinds = [*range(1_000)], [{"x": 1}, {}, [], None, {"x": "y"}]
     texts = [{"x": "w" * 17}, {"a": 1, "b": 2}, {"a": [0]}]  # not small: told alone
     given = [*numbers, *texts, *kinds * 20]

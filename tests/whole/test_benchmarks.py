@@ -60,7 +60,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ([], 1),
     ],
 )
-def test_a_missed_bar_and_a_failure_are_told(
+def test_a_missed_bar_and_a_failure_are_reported(
     command: ModuleType, arguments: list[str], code: int
 ) -> None:
     assert command.main(arguments) == code

@@ -153,11 +153,11 @@ def _same_end(case: dict[str, Any], fed: Fed) -> bool:
 
 def _same_flags(case: dict[str, Any], fed: Fed) -> bool:
     """An empty answer is told by the finish, anything else by a diagnostic."""
-    told = {event.code for event in fed.events if event.type == "diagnostic"}
+    reported = {event.code for event in fed.events if event.type == "diagnostic"}
     if fed.message.finish.empty_answer:
-        told.add("empty-answer")
+        reported.add("empty-answer")
     flags = {flag.replace("_", "-") for flag in case["expected"].get("flags", ())}
-    return flags <= told
+    return flags <= reported
 
 
 OTHERWISE = {"reasoning-native_first-05": ["_same_text"]}

@@ -129,12 +129,12 @@ def _assert_read(recording: Recording, wire: str) -> None:
         assert seen.text == _said(message, wire), recording.name
         calls = [call for call in message.tool_calls if call.executor == "client"]
         if all(call.state == "complete" for call in calls):
-            told = [(call.name, call.input) for call in calls]
-            assert sorted(map(str, seen.calls)) == sorted(map(str, told))
+            reported = [(call.name, call.input) for call in calls]
+            assert sorted(map(str, seen.calls)) == sorted(map(str, reported))
         usage = message.usage
         if usage is None or "iterations" not in usage.raw:  # Anthropic's are apart
-            told = (usage.input_tokens, usage.output_tokens) if usage else ()
-            assert seen.counts == (*(count or 0 for count in told),) or (0, 0)
+            reported = (usage.input_tokens, usage.output_tokens) if usage else ()
+            assert seen.counts == (*(count or 0 for count in reported),) or (0, 0)
 
 
 @pytest.mark.thorough

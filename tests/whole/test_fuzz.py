@@ -132,7 +132,7 @@ def test_processes_share_the_inputs(seed: int, count: int) -> None:
         assert numbers == list(range(seed, seed + count))
 
 
-def test_finds_of_a_kind_are_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finds_of_a_kind_are_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lane = Lane("fake", lambda n: {"chunks": ["<think>" + "x" * n]}, _fails_on_think)
     monkeypatch.setitem(LANES, "fake", lane)
     tried, found = work(Task("fake", 3, 20, None, 0, 1))
@@ -182,7 +182,7 @@ def _fails_on_think(given: Any) -> None:
     assert "<think>" not in "".join(given["chunks"]), "found"
 
 
-def test_a_find_is_told_small() -> None:
+def test_a_find_is_reported_small() -> None:
     lane = Lane("fake", lambda _: {"chunks": ["abc<th", "ink>d"]}, _fails_on_think)
     find = examine(lane, 7)
     assert isinstance(find, Find)

@@ -155,18 +155,18 @@ def _end(expected: Expected, fed: Fed, _: str) -> bool:
     )
 
 
-def _told(expected: Expected, fed: Fed, _: str) -> bool:
+def _reported(expected: Expected, fed: Fed, _: str) -> bool:
     """Codes of diagnostics, and strings that must stand somewhere."""
-    told = {event.code for event in fed.events if event.type == "diagnostic"}
+    reported = {event.code for event in fed.events if event.type == "diagnostic"}
     everything = repr(fed.events)
-    return told.issuperset(expected.get("diag", ())) and all(
+    return reported.issuperset(expected.get("diag", ())) and all(
         text in everything for text in expected.get("keeps", ())
     )
 
 
 CHECKS: tuple[Callable[[Expected, Fed, str], bool], ...] = (
     *(_text, _reasoning, _calls, _results),
-    *(_errors, _end, _told),
+    *(_errors, _end, _reported),
 )
 
 

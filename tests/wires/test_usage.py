@@ -232,21 +232,21 @@ def test_the_last_count_that_is_not_null_stays(
     assert merge_usage(old, new) == expected
 
 
-def test_counts_in_every_document_are_told_now_and_then() -> None:
-    wire, told = WIRES["gemini"].make(None), list[int]()
+def test_counts_in_every_document_are_reported_now_and_then() -> None:
+    wire, reported = WIRES["gemini"].make(None), list[int]()
     for number in range(70):
         candidate = {"content": {"parts": [{"text": "a"}]}}
         counts = {"candidatesTokenCount": number}
         value = {"candidates": [candidate], "usageMetadata": counts}
         parts = wire.push(Document(value))
-        told += [number for each in parts if isinstance(each, UsagePart)]
+        reported += [number for each in parts if isinstance(each, UsagePart)]
     (last,) = wire.close()
-    assert told == [0, 32, 64]
+    assert reported == [0, 32, 64]
     assert isinstance(last, UsagePart)
     assert last.output_tokens == 69
 
 
-def test_counts_beside_a_finish_are_told_at_once() -> None:
+def test_counts_beside_a_finish_are_reported_at_once() -> None:
     wire = WIRES["gemini"].make(None)
     for reason in (None, "STOP"):
         candidates = [{"index": 0, "finishReason": reason}]

@@ -18,7 +18,7 @@ from stream_sidecar.events import (
 )
 from stream_sidecar.message.outlet import Origin
 from stream_sidecar.wires import WIRES, WRITERS
-from stream_sidecar.wires.shared.writing import TOLD_AGAIN, TextPlaces
+from stream_sidecar.wires.shared.writing import REPORTED_AGAIN, TextPlaces
 
 FINISH = Finish(9, 0, "stop", False, True)
 
@@ -56,8 +56,8 @@ def test_places_of_claims(citation: Citation, place: tuple[int, int] | None) -> 
 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "gemini"])
-def test_long_names_are_told_once(wire: str) -> None:
-    model = "m" * (TOLD_AGAIN + 1)
+def test_long_names_are_reported_once(wire: str) -> None:
+    model = "m" * (REPORTED_AGAIN + 1)
     said = [TextDelta(seq, 0, 0, "word") for seq in range(3)]
     chunks = _write(wire, Metadata(0, id="i", model=model), *said)
     assert sum(model in str(chunk) for chunk in chunks) == 1
@@ -80,12 +80,12 @@ def test_a_long_title_stands_in_its_first_citation(wire: str) -> None:
     title, url = "t" * 300, "https://a.example/"
     text = TextDelta(1, 0, 0, "One. Two.")
     where = [{"blocks": (0,), "start": at, "end": at + 4} for at in (0, 5)]
-    told = [
+    reported = [
         Citation(seq, 0, "url", "claim", True, None, 0, url=url, title=title, **place)
         for seq, place in enumerate(where, 2)
     ]
-    once = str(_write(wire, text, told[0])).count(title)
-    chunks = str(_write(wire, text, *told))
+    once = str(_write(wire, text, reported[0])).count(title)
+    chunks = str(_write(wire, text, *reported))
     assert chunks.count(title) == once > 0
     assert wire == "gemini" or chunks.count(url) > str(chunks).count(title)
 
@@ -144,9 +144,9 @@ def test_counts_that_are_no_numbers_are_zero() -> None:
     usage = {"input_tokens": "", "output_tokens": 5, "output_tokens_details": 1}
     body = {"type": "message", "stop_reason": "n", "content": [], "usage": usage}
     trip = emitted({"wire": "anthropic"}, [body], "openai-responses", whole=True)
-    told = trip.chunks[0]["usage"]
-    assert (told["input_tokens"], told["total_tokens"]) == (0, 5)
-    assert told["output_tokens_details"] == {"reasoning_tokens": 0}
+    reported = trip.chunks[0]["usage"]
+    assert (reported["input_tokens"], reported["total_tokens"]) == (0, 5)
+    assert reported["output_tokens_details"] == {"reasoning_tokens": 0}
 
 
 def test_counts_that_are_no_numbers_are_zero_on_a_wire_of_the_same_names() -> None:
@@ -154,8 +154,8 @@ def test_counts_that_are_no_numbers_are_zero_on_a_wire_of_the_same_names() -> No
     output = [{"type": "message.output", "role": "assistant", "content": "Hi"}]
     body = {"object": "conversation.response", "outputs": output, "usage": usage}
     trip = emitted({"wire": "mistral-conversations"}, [body], "openai-chat", whole=True)
-    told = {"prompt_tokens": 0, "completion_tokens": 5, "total_tokens": 5}
-    assert trip.chunks[0]["usage"] == told
+    reported = {"prompt_tokens": 0, "completion_tokens": 5, "total_tokens": 5}
+    assert trip.chunks[0]["usage"] == reported
 
 
 def test_counts_by_modality_need_words() -> None:

@@ -32,8 +32,10 @@ def test_transcript(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     recorded = read(path)
     problems = map(difference, recorded, replay(recorded, WorkerHost))
-    told = [f"line {n}: {problem}" for n, problem in enumerate(problems, 1) if problem]
-    assert not told, "\n".join(told)
+    reported = [
+        f"line {n}: {problem}" for n, problem in enumerate(problems, 1) if problem
+    ]
+    assert not reported, "\n".join(reported)
     assert caplog.messages == []
 
 
@@ -79,9 +81,9 @@ def test_documents_of_an_editor(host):
     document = {"languageId": "jsonl", "version": 1, "text": line}
     item = {"textDocument": {"uri": "file:///a.jsonl", **document}}
     host.send(message("textDocument/didOpen", item))
-    told = host.read()
-    assert told["method"] == "textDocument/publishDiagnostics"
-    assert told["params"]["diagnostics"]
+    reported = host.read()
+    assert reported["method"] == "textDocument/publishDiagnostics"
+    assert reported["params"]["diagnostics"]
     with pytest.raises(RpcError) as refused:
         host.request("nobody/knows")
     assert refused.value.code == -32601

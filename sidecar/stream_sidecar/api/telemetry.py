@@ -57,7 +57,7 @@ def telemetry_attributes(
     message, stats = as_json(result.message), as_json(result.stats)
     metadata, usage = message.get("metadata", {}), message.get("usage", {})
     choices = message.get("choices", [message])
-    told = {
+    reported = {
         "gen_ai.response.id": metadata.get("id"),
         "gen_ai.response.model": metadata.get("model"),
         "gen_ai.response.finish_reasons": [*filter(None, map(_reason, choices))],
@@ -72,14 +72,14 @@ def telemetry_attributes(
         ),
     }
     if content:
-        told["gen_ai.output.messages"] = dumps(output_messages(result.message))
-    return {name: value for name, value in told.items() if value not in (None, [])}
+        reported["gen_ai.output.messages"] = dumps(output_messages(result.message))
+    return {name: value for name, value in reported.items() if value not in (None, [])}
 
 
 def output_messages(message: Message) -> list[dict[str, Any]]:
     """``gen_ai.output.messages``: a message for each choice."""
-    told = as_json(message)
-    return [_message(each) for each in told.get("choices", [told])]
+    reported = as_json(message)
+    return [_message(each) for each in reported.get("choices", [reported])]
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
@@ -119,8 +119,12 @@ def _parts(block: dict[str, Any], calls: dict[Any, Any]) -> Iterator[dict[str, A
 def _of_server(kind: str, item: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """A call that the provider ran, or its result."""
     names = {"id": item.get("toolCallId"), "name": item.get("name")}
-    told = {name: value for name, value in names.items() if value is not None}
-    return {"type": kind, **told, kind: {"type": item.get("name") or "tool", **more}}
+    reported = {name: value for name, value in names.items() if value is not None}
+    return {
+        "type": kind,
+        **reported,
+        kind: {"type": item.get("name") or "tool", **more},
+    }
 
 
 def _input(call: dict[str, Any]) -> Any:

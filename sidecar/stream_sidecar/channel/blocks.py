@@ -24,7 +24,7 @@ ReasoningSource: TypeAlias = Literal["native", "tag"]
 @define
 class OpenBlock:
     """A block that is or was open. ``removed``: what cleaning took out of it, each with
-    its place in the cleaned text, until the original was sent; ``told``: the last
+    its place in the cleaned text, until the original was sent; ``reported``: the last
     ``opaque`` that was; ``fields``: those of the provider that say it, so far."""
 
     number: int
@@ -34,7 +34,7 @@ class OpenBlock:
     size: int = 0
     signature: str | None = None
     opaque: Any = None
-    told: Any = None
+    reported: Any = None
     removed: list[tuple[int, str]] = field(factory=list)
 
 
@@ -55,8 +55,8 @@ class Blocks:
         block.size += len(text)
         outlet = self.outlet
         seq = outlet.seq + 1
-        told = seq, self.choice, block.number, text, span, self.refuses
-        outlet.delta(TextDelta(*told))
+        reported = seq, self.choice, block.number, text, span, self.refuses
+        outlet.delta(TextDelta(*reported))
         return block.number
 
     def reasoning(
@@ -157,8 +157,8 @@ class Blocks:
 
     def _send_end(self, block: OpenBlock) -> None:
         """State may come late, and many times: a further end has only what is new."""
-        opaque = None if block.opaque is block.told else block.opaque
-        block.told = block.opaque
+        opaque = None if block.opaque is block.reported else block.opaque
+        block.reported = block.opaque
         self.outlet.send(
             BlockEnd,
             self.choice,

@@ -162,8 +162,8 @@ class Channel:
     def _begin_run(self, passage: Passage) -> None:
         """Begins a run: from here on each plain delta is no more than its event."""
         block = self.blocks.open
-        is_told = self.blocks.refuses or self._watch is not None
-        if block is None or self.outlet.trace or is_told:
+        is_reported = self.blocks.refuses or self._watch is not None
+        if block is None or self.outlet.trace or is_reported:
             return
         thinks = self.answer.first.reasoning.depth > 0
         fits = block.source == ("tag" if thinks else None)

@@ -43,12 +43,12 @@ class Sieve:
         if self._literal(text) is not None:
             return False
         budget = _MOST * len(text) + _FIRST
-        told: dict[Form, bool] = {}
+        reported: dict[Form, bool] = {}
         for at in self._line_starts(text):
             openings = tuple(
                 opening
                 for opening in self._lexicon.at_line(text, at, start=True, final=True)
-                if _has_needed(text, opening.form, told)
+                if _has_needed(text, opening.form, reported)
             )
             if openings:
                 budget -= self._read(openings, text, at, budget)
@@ -86,9 +86,9 @@ class Sieve:
             size *= 2
 
 
-def _has_needed(text: str, form: Form, told: dict[Form, bool]) -> bool:
-    """Whether ``text`` has what a form needs; ``told`` is what was looked for in it
+def _has_needed(text: str, form: Form, reported: dict[Form, bool]) -> bool:
+    """Whether ``text`` has what a form needs; ``reported`` is what was looked for in it
     before."""
-    if form.needs and form not in told:
-        told[form] = any(each in text for each in form.needs)
-    return told.get(form, True)
+    if form.needs and form not in reported:
+        reported[form] = any(each in text for each in form.needs)
+    return reported.get(form, True)

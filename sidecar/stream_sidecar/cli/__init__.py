@@ -74,10 +74,10 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return _told(super().invoke, ctx)
+            return _reported(super().invoke, ctx)
         except click.UsageError as error:
-            told = one_line(error.format_message())
-            raise click.UsageError(told, error.ctx) from None
+            reported = one_line(error.format_message())
+            raise click.UsageError(reported, error.ctx) from None
         except click.ClickException as error:
             kind = type(error) if isinstance(error, Failure) else Failure
             raise kind(one_line(error.format_message())) from None
@@ -98,7 +98,7 @@ def _is_unread(error: OSError) -> bool:
     return error.errno in known and error.filename is None
 
 
-def _told(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
+def _reported(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     """What ``invoke`` gives, when all that it printed has gone out, or could not."""
     try:
         return invoke(ctx)

@@ -369,12 +369,12 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
     """The layout of databases that the options say; None: whatever preset fits."""
     if given["preset"] is not None:
         return PRESETS[given["preset"]]
-    told = {name: given[name] for name in _LAYOUT}
-    if not any(told.values()):
+    reported = {name: given[name] for name in _LAYOUT}
+    if not any(reported.values()):
         return None
     if not (given["table"] and given["column"]):
         raise click.UsageError("--table and --column go together")
-    return TableLayout(**told)
+    return TableLayout(**reported)
 
 
 def _found(
@@ -412,8 +412,12 @@ def _run(
         if shows:  # which are read again; a pipe is not
             records = stack.enter_context(tempfile.TemporaryFile())
         stack.callback(page.summary, total)  # however it ends
-        is_told = is_text and not (given["ask"] or shows)  # a bar would write over it
-        progress = page.progress(paths) if is_told else nullcontext(lambda _size: None)
+        is_reported = is_text and not (
+            given["ask"] or shows
+        )  # a bar would write over it
+        progress = (
+            page.progress(paths) if is_reported else nullcontext(lambda _size: None)
+        )
         advance = stack.enter_context(progress)
         jobs = given["jobs"]
         reports = repair_files(paths, job, advance, records, jobs, is_stopped)

@@ -70,10 +70,10 @@ class Asking:
         while True:
             try:
                 with raising():
-                    told = click.prompt("Remove it? [y,n,a,q,?]", prompt_suffix=" ")
+                    reported = click.prompt("Remove it? [y,n,a,q,?]", prompt_suffix=" ")
             except click.Abort:  # the end of the input, or Ctrl-C
                 return "q"
-            answer = str(told).strip().lower()[:1]
+            answer = str(reported).strip().lower()[:1]
             if answer in ("y", "n", "a", "q"):
                 return answer
             self._terminal.line(_KEYS)

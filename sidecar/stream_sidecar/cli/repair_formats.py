@@ -46,7 +46,7 @@ def _region(record: dict[str, Any], *names: str) -> dict[str, int]:
     return {ours: record[name] for ours, name in pairs if name in record}
 
 
-def told(record: dict[str, Any]) -> str:
+def reported(record: dict[str, Any]) -> str:
     """A finding in a sentence."""
     words = WORDS.get(record["kind"], record["kind"])
     text = f": {short(record['text'])}" if record["text"] else ""
@@ -125,7 +125,7 @@ class GithubAnnotations:
         where = _region(record, "line", "col", "endLine", "endColumn")
         title = WORDS.get(record["kind"], record["kind"])
         where = {"file": record["file"], **where, "title": title}
-        self._say("warning", where, told(record))
+        self._say("warning", where, reported(record))
 
     def add(self, report: FileReport) -> None:
         level = "error" if report.error else "warning"
@@ -136,11 +136,11 @@ class GithubAnnotations:
         """Every annotation stands alone."""
 
     def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
-        told = ",".join(
+        reported = ",".join(
             f"{name}={self._escaped(str(value)).translate(self._IN_PROPERTY)}"
             for name, value in properties.items()
         )
-        self._terminal.line(f"::{level} {told}::{self._escaped(words)}")
+        self._terminal.line(f"::{level} {reported}::{self._escaped(words)}")
 
     def _escaped(self, text: str) -> str:
         return text.translate(self._ESCAPES)
@@ -163,7 +163,7 @@ class SarifLog:
             {
                 "ruleId": record["kind"],
                 "level": "warning",
-                "message": {"text": told(record)},
+                "message": {"text": reported(record)},
                 "locations": [location],
             }
         )
@@ -179,8 +179,10 @@ class SarifLog:
         ]
 
     def _location(self, path: str, region: dict[str, int]) -> dict[str, Any]:
-        told = Path(path)
-        uri = told.as_uri() if told.is_absolute() else quote(told.as_posix())
+        reported = Path(path)
+        uri = (
+            reported.as_uri() if reported.is_absolute() else quote(reported.as_posix())
+        )
         physical: dict[str, Any] = {"artifactLocation": {"uri": uri}}
         if region:
             physical["region"] = region

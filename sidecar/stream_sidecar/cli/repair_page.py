@@ -175,21 +175,23 @@ def _numbers(
 
 
 def _result(report: FileReport) -> str:
-    told = []
+    reported = []
     if report.error:
-        told.append(f"left alone: {report.error}")
+        reported.append(f"left alone: {report.error}")
     elif report.written:
         old = f", old one in {report.backup}" if report.backup else ""
-        told.append(f"written{old}")
-    told += [f"{number} kept: {reason}" for reason, number in report.kept.items()]
+        reported.append(f"written{old}")
+    reported += [f"{number} kept: {reason}" for reason, number in report.kept.items()]
     if report.blocked:
-        told.append(f"{report.blocked} would be left empty")
+        reported.append(f"{report.blocked} would be left empty")
     if report.unreadable:
-        told.append(f"{report.unreadable} not JSON")
-    told += [f"{number} not read: {reason}" for reason, number in report.left.items()]
+        reported.append(f"{report.unreadable} not JSON")
+    reported += [
+        f"{number} not read: {reason}" for reason, number in report.left.items()
+    ]
     if report.unrecognised:
-        told.append("no message of a model recognised")
-    return "; ".join(told)
+        reported.append("no message of a model recognised")
+    return "; ".join(reported)
 
 
 def short(text: str) -> str:

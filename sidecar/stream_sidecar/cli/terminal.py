@@ -67,20 +67,22 @@ class Terminal:
 
     def line(self, *pieces: StyledText) -> None:
         """One line, whatever is in its pieces; not wrapped."""
-        told = [(each, "") if isinstance(each, str) else each for each in pieces]
-        text = Text.assemble(*((one_line(words), style) for words, style in told))
+        reported = [(each, "") if isinstance(each, str) else each for each in pieces]
+        text = Text.assemble(*((one_line(words), style) for words, style in reported))
         self._console.print(text, soft_wrap=True)
 
     def body(self, *pieces: StyledText, wraps: bool = False) -> None:
         """Text of any number of lines: as it is to a file or a pipe, harmless to a
         terminal, which ``wraps`` it at words or breaks it as it does."""
-        told = [(each, "") if isinstance(each, str) else each for each in pieces]
+        reported = [(each, "") if isinstance(each, str) else each for each in pieces]
         if self._console.is_terminal:
-            shown = Text.assemble(*((in_lines(text), style) for text, style in told))
+            shown = Text.assemble(
+                *((in_lines(text), style) for text, style in reported)
+            )
             is_soft = not (wraps and self.is_screen)
             self._console.print(shown, end="", soft_wrap=is_soft)
         else:
-            self._console.file.write("".join(text for text, _ in told))
+            self._console.file.write("".join(text for text, _ in reported))
             self._console.file.flush()
 
     def json(self, document: bytes) -> None:
@@ -92,8 +94,8 @@ class Terminal:
     def paragraph(self, *pieces: StyledText, indent: int = 0) -> None:
         """Text that a terminal wraps at words, under the ``indent`` of its first line;
         a file or a pipe gets it as a line."""
-        told = [(each, "") if isinstance(each, str) else each for each in pieces]
-        text = Text.assemble(*((one_line(words), style) for words, style in told))
+        reported = [(each, "") if isinstance(each, str) else each for each in pieces]
+        text = Text.assemble(*((one_line(words), style) for words, style in reported))
         width = self._console.width - indent
         if not self.is_screen or width < _NARROWEST:
             self._console.print(text, soft_wrap=True)

@@ -96,7 +96,7 @@ def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[No
 def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:
     """The rest of an opening tag."""
     text = yield from cursor.before(">")
-    return {name: unescape(told) for name, told in _ATTRIBUTE.findall(text)}
+    return {name: unescape(reported) for name, reported in _ATTRIBUTE.findall(text)}
 
 
 FORMS: dict[str, tuple[Form, ...]] = {

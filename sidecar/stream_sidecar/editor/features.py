@@ -171,8 +171,8 @@ class View:
         for number, where in enumerate(ranges):
             _, message = malformed[number]
             stays = "" if message.stays is None else f"; it stays: {message.stays}"
-            told = types.Command(title=f"{_count(message)}{stays}", command="")
-            lenses.append(types.CodeLens(where, told))
+            reported = types.Command(title=f"{_count(message)}{stays}", command="")
+            lenses.append(types.CodeLens(where, reported))
             if not stays:
                 arguments = [self.uri, self.version, number]
                 fix = types.Command("Take it out", FIX_MESSAGE, arguments=arguments)
@@ -186,7 +186,7 @@ class View:
             if first <= at < last:
                 (where,) = self._ranges([(first, last)])
                 content = types.MarkupContent(
-                    types.MarkupKind.Markdown, _told(message, leak)
+                    types.MarkupKind.Markdown, _reported(message, leak)
                 )
                 return types.Hover(content, where)
         return None
@@ -260,11 +260,11 @@ def _count(message: SessionMessage) -> str:
     kinds = Counter(leak.finding.kind for leak in message.leaks)
     if len(message.leaks) == 1:
         return f"1 leak: {next(iter(kinds))}"
-    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    return f"{len(message.leaks)} leaks: {told}"
+    reported = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return f"{len(message.leaks)} leaks: {reported}"
 
 
-def _told(message: SessionMessage, leak: Leak) -> str:
+def _reported(message: SessionMessage, leak: Leak) -> str:
     """What was extracted here, for a person."""
     finding, repair = leak.finding, message.repair
     parts = [f"**{_WORDS[finding.kind][0]}**"]
@@ -302,10 +302,10 @@ def _name(message: SessionMessage) -> str:
 def _detail(message: SessionMessage) -> str:
     """How much leaked, and what it begins with."""
     text = _short(_text_in(message.found.message))
-    told = [text] if text else []
+    reported = [text] if text else []
     if message.leaks:
-        told.insert(0, _count(message))
-    return "; ".join(told)
+        reported.insert(0, _count(message))
+    return "; ".join(reported)
 
 
 def _text_in(message: Any) -> str:

@@ -88,7 +88,7 @@ class Editor:
 
     # Documents
 
-    def takes(self, name: str, params: Any) -> bool:
+    def accepts(self, name: str, params: Any) -> bool:
         """Takes a notification about a session document; False: it is another's."""
         take = _NOTIFICATIONS.get(name)
         return take is not None and bool(take(self, params))
@@ -277,7 +277,7 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
     """Puts the features on ``server``; ``options`` gives those of a stream."""
     editor = Editor(server, options)
 
-    server.takes = editor.takes
+    server.accepts = editor.accepts
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configuration(params: types.DidChangeConfigurationParams) -> None:

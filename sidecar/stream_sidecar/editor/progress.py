@@ -33,25 +33,25 @@ async def progress(
     if not wanted or total < LARGE:
         yield lambda _done: True
         return
-    told, token = server.work_done_progress, f"stream-sidecar-{next(_numbers)}"
-    await told.create_async(token)
+    reported, token = server.work_done_progress, f"stream-sidecar-{next(_numbers)}"
+    await reported.create_async(token)
     title = f"Inspecting {uri.rpartition('/')[2]}"
     begin = types.WorkDoneProgressBegin(title=title, cancellable=True, percentage=0)
-    told.begin(token, begin)
+    reported.begin(token, begin)
     last = 0
 
     def report(done: int) -> bool:
         nonlocal last
-        if told.tokens[token].cancelled():
+        if reported.tokens[token].cancelled():
             return False
         percent = 100 * done // total
         if percent > last:
             last = percent
-            told.report(token, types.WorkDoneProgressReport(percentage=percent))
+            reported.report(token, types.WorkDoneProgressReport(percentage=percent))
         return True
 
     try:
         yield report
     finally:
-        told.end(token, types.WorkDoneProgressEnd())
-        told.tokens.pop(token, None)
+        reported.end(token, types.WorkDoneProgressEnd())
+        reported.tokens.pop(token, None)

@@ -112,7 +112,7 @@ class SidecarProtocol(LanguageServerProtocol):
         )
 
     def _handle_notification(self, method_name: str, params: Any) -> None:
-        if not self._server.takes(method_name, params):
+        if not self._server.accepts(method_name, params):
             self._run(method_name, params)
 
     def _run(self, name: str, params: Any) -> None:
@@ -161,7 +161,7 @@ class SidecarServer(LanguageServer):
     def __init__(self, connection: Connection, cancelled: set[Id]) -> None:
         self.connection = connection
         self.cancelled = cancelled
-        self.takes: Callable[[str, Any], bool] = lambda _name, _params: False
+        self.accepts: Callable[[str, Any], bool] = lambda _name, _params: False
         super().__init__("stream-sidecar", __version__, protocol_cls=SidecarProtocol)
 
     def report_server_error(self, error: Exception, source: Any) -> None:

@@ -250,8 +250,8 @@ class SessionDocument:
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
     """The messages, those with findings with their places in ``text``."""
     malformed = [each for each in messages if each.inspection.malformed]
-    told = [(each.found, each.inspection.findings) for each in malformed]
-    spans = iter(spans_of(text, told))
+    reported = [(each.found, each.inspection.findings) for each in malformed]
+    spans = iter(spans_of(text, reported))
     paths = [each.found.path for each in malformed]
     places = locate(text, paths) if malformed else {}
     for message in messages:

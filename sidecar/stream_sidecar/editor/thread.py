@@ -44,9 +44,9 @@ class LspThread:
         self.cancelled.add(message_id)
         self._do(lambda lsp: lsp.cancel(message_id))
 
-    def turn(self, told: Callable[[], None]) -> None:
-        """Calls ``told`` when all that was submitted before has had its turn."""
-        self._do(lambda _: told())
+    def turn(self, reported: Callable[[], None]) -> None:
+        """Calls ``reported`` when all that was submitted before has had its turn."""
+        self._do(lambda _: reported())
 
     def _do(self, job: _Job) -> None:
         with self._lock:

@@ -69,12 +69,13 @@ def document(explanation: Explanation) -> dict[str, Any]:
 
 
 def _lane(lane: Lane, known: dict[Reason, int]) -> dict[str, Any]:
-    def told(fate: Fate) -> list[Any]:
+    def reported(fate: Fate) -> list[Any]:
         number = known.setdefault(fate.reason, len(known))
         return [fate.step, fate.owner, number, fate.seq]
 
     pieces = [
-        [piece.text, piece.step, list(map(told, piece.fates))] for piece in lane.pieces
+        [piece.text, piece.step, list(map(reported, piece.fates))]
+        for piece in lane.pieces
     ]
     return {"title": lane.title, "usual": lane.usual, "pieces": pieces}
 

@@ -51,7 +51,7 @@ def place(
 ) -> dict[Counted, list[Owned]]:
     """The owners of all ``texts``, by what has ``happened``; ``opens``: the model's
     template opens reasoning."""
-    happened = list(_told_last(happened))
+    happened = list(_reported_last(happened))
     ends = [
         each
         for each in happened
@@ -82,7 +82,7 @@ def place(
     }
 
 
-def _told_last(happened: list[Happened]) -> Iterator[Happened]:
+def _reported_last(happened: list[Happened]) -> Iterator[Happened]:
     """Without what was told of text that came again, and was read as the answer."""
     retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
     again = [(retract, retract.span) for retract in retracts if retract.span]
@@ -108,15 +108,15 @@ def _is_native(event: events.Event) -> bool:
 
 def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
     """``owned`` in its order, and what nobody spoke of, until ``last``, between."""
-    untold, at = (Fate(last, *reasons.UNTOLD),), 0
+    unreported, at = (Fate(last, *reasons.UNREPORTED),), 0
     for each in sorted(owned, key=lambda each: each.start):
         if each.start > at:
-            yield Owned(at, each.start, untold)
+            yield Owned(at, each.start, unreported)
         if each.end > at:
             yield Owned(max(at, each.start), each.end, each.fates)
             at = each.end
     if length > at:
-        yield Owned(at, length, untold)
+        yield Owned(at, length, unreported)
 
 
 def _left_open(

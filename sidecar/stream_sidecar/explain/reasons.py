@@ -29,7 +29,7 @@ FROM_START: Verdict = (
     "reasoning",
     Reason("reasoning was open from the start", "9.1"),
 )
-UNTOLD: Verdict = ("dropped", Reason("no event speaks of it", "2.1"))
+UNREPORTED: Verdict = ("dropped", Reason("no event speaks of it", "2.1"))
 
 _REMOVED: dict[PieceKind, tuple[Owner, str, str]] = {
     PieceKind.DELIMITER: ("delimiter", "it opens or closes reasoning", "3.2"),

@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 def explain_file(name: str, data: bytes, options: StreamOptions) -> Explanation:
     """What a provider sent, or a stored session."""
-    told = explain(body(name, data, options))
-    stored = explain_stored(name, data, options) if told.is_unknown else None
-    return told if stored is None else stored
+    reported = explain(body(name, data, options))
+    stored = explain_stored(name, data, options) if reported.is_unknown else None
+    return reported if stored is None else stored
 
 
 def explain_stored(
     name: str, data: bytes, options: StreamOptions
 ) -> Explanation | None:
     """The texts of a session's messages; None: ``data`` is none, or has no texts."""
-    told = [
+    reported = [
         explain(_source(text, evolve(options, model=options.model or model)))
         for text, model in _texts(data)
     ]
-    return _joined(name, told) if told else None
+    return _joined(name, reported) if reported else None
 
 
 def _source(text: str, options: StreamOptions) -> StreamSource:
@@ -77,22 +77,22 @@ def _documents(data: bytes) -> Iterator[object]:
             return
 
 
-def _joined(name: str, told: list[Explanation]) -> Explanation:
+def _joined(name: str, reported: list[Explanation]) -> Explanation:
     """One explanation of all, with steps and events numbered through."""
     lanes: list[Lane] = []
     steps: list[Step] = []
     events = 0
-    for number, each in zip(count(1), told):
+    for number, each in zip(count(1), reported):
         title = f"message {number}"
         lanes += (_moved(lane, title, len(steps), events) for lane in each.lanes)
         for step in each.steps:
             moved = (evolve(event, seq=event.seq + events) for event in step.events)
             steps.append(evolve(step, events=tuple(moved)))
         events += sum(len(step.events) for step in each.steps)
-    messages = (evolve(each.message, choice=n) for n, each in enumerate(told))
-    message = evolve(told[0].message, choices=tuple(messages))
+    messages = (evolve(each.message, choice=n) for n, each in enumerate(reported))
+    message = evolve(reported[0].message, choices=tuple(messages))
     return evolve(
-        told[0],
+        reported[0],
         name=name,
         wire="stored messages",
         framing="json",

@@ -48,10 +48,12 @@ def _taken(explanation: Explanation) -> str:
         if lane.usual == "answer":
             for each in lane.pieces:
                 sizes[each.owner] += len(each.text)
-    told = [(sizes[owner], words) for owner, words in _TAKEN.items() if sizes[owner]]
-    if not told:
+    reported = [
+        (sizes[owner], words) for owner, words in _TAKEN.items() if sizes[owner]
+    ]
+    if not reported:
         return "nothing was taken out of the answer"
-    (size, words), *more = told
+    (size, words), *more = reported
     first = f"{_count(size, ('character', 'characters'))} of {words}"
     listed = [first, *(f"{size:,} of {words}" for size, words in more)]
     verb = "was" if size == 1 and not more else "were"
@@ -77,9 +79,9 @@ def _count(number: int, words: tuple[str, str]) -> str:
     return f"{number:,} {words[number != 1]}"
 
 
-def _joined(told: list[str]) -> str:
+def _joined(reported: list[str]) -> str:
     """``a, b and c``."""
-    *first, last = told
+    *first, last = reported
     return f"{', '.join(first)} and {last}" if first else last
 
 

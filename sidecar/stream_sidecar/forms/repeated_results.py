@@ -50,9 +50,9 @@ class EchoRules:
         """Whether an object that begins with ``text`` and goes on may be a result: of
         the `GENERIC` indicators the first key counts."""
         keys = begun_keys(text[:BEGINNING])
-        told = not self.special.isdisjoint(keys[:FIRST_KEYS])
-        told = told or not self.indicators.isdisjoint(keys[:1])
-        return told or self.known.may_begin(keys)
+        reported = not self.special.isdisjoint(keys[:FIRST_KEYS])
+        reported = reported or not self.indicators.isdisjoint(keys[:1])
+        return reported or self.known.may_begin(keys)
 
     def goes_on(self, text: str) -> bool:
         """Whether it may still be one, although it is so long."""

@@ -160,8 +160,8 @@ def _document(headers: dict[str, str], payload: bytes) -> Frame:
     if isinstance(value, DiagnosticPart):
         return value
     if (kind := headers.get(":message-type")) == "error":
-        told = {key: headers.get(f":error-{key}") for key in ("code", "message")}
-        return Document(told, "error")
+        reported = {key: headers.get(f":error-{key}") for key in ("code", "message")}
+        return Document(reported, "error")
     if kind == "exception":
         return _exception(headers.get(":exception-type", ""), value)
     inner = value.get("bytes") if isinstance(value, dict) else None

@@ -186,10 +186,10 @@ class _CompressedReader:
     def close(self) -> list[Frame]:
         if not self._head.pieces:
             return []
-        told = {"type": "compressed_body", "message": _COMPRESSION}
+        reported = {"type": "compressed_body", "message": _COMPRESSION}
         head = malformed("".join(self._head.pieces)[:HEAD], "A compressed body")
         self._head = Held(HEAD)
-        return [head, Document({"error": told}, "error")]
+        return [head, Document({"error": reported}, "error")]
 
 
 _COMPRESSION = (

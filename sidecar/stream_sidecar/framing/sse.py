@@ -210,10 +210,10 @@ def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
     for line in text.split("\n"):
         lines += _frames_of_line(line, None)
     torn = bool(lines) and isinstance(lines[0], DiagnosticPart)
-    return [whole] if torn and not any(map(_is_told, lines)) else lines
+    return [whole] if torn and not any(map(_is_reported, lines)) else lines
 
 
-def _is_told(frame: Frame) -> bool:
+def _is_reported(frame: Frame) -> bool:
     """Whether a line alone is a document or the end mark, and no piece of a value."""
     if isinstance(frame, Document):
         return isinstance(frame.value, dict | list) and bool(frame.value)

@@ -164,8 +164,8 @@ class _Search:
         """The messages in ``value``; ``model`` and ``provider`` are those that the
         objects around it name. ``of_tool``: it is in a record of a tool."""
         if isinstance(value, dict) and not _ORIGINS.isdisjoint(value):
-            model = _told(value, _MODELS) or model
-            provider = _told(value, _PROVIDERS) or provider
+            model = _reported(value, _MODELS) or model
+            provider = _reported(value, _PROVIDERS) or provider
         place = (*self.state, *path[len(self.root) :]) if self.root else path
         shape = shape_of(value, place, self.role_elsewhere)
         if path[-1:] == (0,) and is_question(value):
@@ -230,8 +230,8 @@ def _messages_as_text(value: Json) -> dict[Path, str]:
     places: Iterable[Path] = ((name,) for name in _MESSAGES_AS_TEXT)
     if value.get("key") in _MESSAGES_AS_TEXT:
         places = _VALUES
-    told = {place: at(value, place) for place in places}
-    return {place: text for place, text in told.items() if isinstance(text, str)}
+    reported = {place: at(value, place) for place in places}
+    return {place: text for place, text in reported.items() if isinstance(text, str)}
 
 
 def _has_odd_parts(found: FoundMessage) -> bool:
@@ -289,13 +289,13 @@ def _is_message(value: Json) -> bool:
         kind = ""
     if kind.endswith("_call_output"):
         return "output" in value
-    is_told = isinstance(value.get("role"), str) or kind in _TYPES
-    return is_told and any(name in value for name in _BODIES)
+    is_reported = isinstance(value.get("role"), str) or kind in _TYPES
+    return is_reported and any(name in value for name in _BODIES)
 
 
-def _told(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
-    told = (value.get(name) for name in names)
-    return next((name for name in told if isinstance(name, str) and name), None)
+def _reported(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
+    reported = (value.get(name) for name in names)
+    return next((name for name in reported if isinstance(name, str) and name), None)
 
 
 def path_of(pointer: str, message: Json) -> Path:
@@ -310,11 +310,11 @@ def path_of(pointer: str, message: Json) -> Path:
 
 
 def spans_of(
-    text: str, told: Iterable[tuple[FoundMessage, list[Finding] | list[Removal]]]
+    text: str, reported: Iterable[tuple[FoundMessage, list[Finding] | list[Removal]]]
 ) -> list[list[Cut]]:
     """Where findings of messages, or removals, stand in ``text``, their document: a
     list of spans for each message."""
-    wanted = [(found, _by_path(found, findings)) for found, findings in told]
+    wanted = [(found, _by_path(found, findings)) for found, findings in reported]
     paths = [path for _, strings in wanted for path, _ in strings]
     places = locate(text, paths) if paths else {}  # without, it may be no JSON
     return [

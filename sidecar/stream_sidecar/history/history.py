@@ -131,8 +131,8 @@ class History:
         findings = [_finding(piece) for piece in _pieces(fields)]
         inspection = Inspection(bool(findings), findings)
         self.learn(results_of(item))
-        told = item if is_portable(item) else ABSENT
-        return inspection, _repaired(told, stored, fields)
+        reported = item if is_portable(item) else ABSENT
+        return inspection, _repaired(reported, stored, fields)
 
     def repair_found(self, found: FoundMessage) -> Repair:
         """`repair` of a message that is cut in the text of its document: it is not told
@@ -209,14 +209,14 @@ def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
     return reading_options(evolve(options, policy=policy))
 
 
-def _repaired(told: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
+def _repaired(reported: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
     if stored is None or not any(one.removals for one in fields):
-        return Repair(False, False, told)
+        return Repair(False, False, reported)
     texts = _texts(fields)
     if not _speaks(stored, texts):
-        return Repair(False, True, told)
+        return Repair(False, True, reported)
     gone = _emptied(fields, texts)
-    new = told if told is ABSENT else _rebuilt(told, texts, gone)
+    new = reported if reported is ABSENT else _rebuilt(reported, texts, gone)
     return _repair(fields, gone, new)
 
 

@@ -179,8 +179,8 @@ def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
         content = {"type": "thinking", "thinking": item.text}
     elif isinstance(item, StoredCall):
         call = from_item(item.item, index)
-        told = {"id": call.id, "name": call.name or "unknown"}
-        content = {"type": "tool_use", "input": call.arguments, **told}
+        reported = {"id": call.id, "name": call.name or "unknown"}
+        content = {"type": "tool_use", "input": call.arguments, **reported}
     yield {"type": "content_block_start", "index": index, "content_block": content}
     yield {"type": "content_block_stop", "index": index}
 

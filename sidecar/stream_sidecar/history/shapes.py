@@ -53,7 +53,7 @@ class PartForm:
 
 @frozen
 class RecordShape:
-    """One kind of record. ``speaker`` is where it tells who speaks, and ``models`` are
+    """One kind of record. ``author`` is where it tells who speaks, and ``models`` are
     the values there that mean a model. ``bodies`` are the places of its text: a string,
     a part, or a list of parts, which are read by ``parts`` before the forms that all
     share. One with several says the same in each.
@@ -64,7 +64,7 @@ class RecordShape:
     """
 
     name: str
-    speaker: Path
+    author: Path
     models: Values
     bodies: tuple[Path, ...]
     also: tuple[tuple[Path, Values], ...] = ()
@@ -86,7 +86,7 @@ class RecordShape:
             (not self.within or _ends(path, self.within))
             and not (self.opens and path[-1:] == (0,))
             and not (self.elsewhere and path)
-            and _is_one_of(at(value, self.speaker), self.models)
+            and _is_one_of(at(value, self.author), self.models)
             and all(_is_one_of(at(value, place), known) for place, known in self.also)
             and any(
                 isinstance(at(value, body), str | list | dict) for body in self.bodies
@@ -265,10 +265,10 @@ def _candidates(value: Json, path: Path) -> tuple[RecordShape, ...]:
 
 
 def _that_tell(
-    told: Json, by_word: dict[str | int, tuple[RecordShape, ...]]
+    reported: Json, by_word: dict[str | int, tuple[RecordShape, ...]]
 ) -> tuple[RecordShape, ...]:
-    if isinstance(told, str | int) and told in by_word:
-        return by_word[told]
+    if isinstance(reported, str | int) and reported in by_word:
+        return by_word[reported]
     return by_word[_OTHER]
 
 
@@ -320,8 +320,8 @@ _OTHER = ""
 
 def _by_word(name: str | int) -> dict[str | int, tuple[RecordShape, ...]]:
     """The rows whose speaker begins with ``name``, by the words that it tells there."""
-    rows = [each for each in SHAPES if each.speaker[:1] == (name,)]
-    deeper = tuple(each for each in rows if each.speaker[1:] or not each.models)
+    rows = [each for each in SHAPES if each.author[:1] == (name,)]
+    deeper = tuple(each for each in rows if each.author[1:] or not each.models)
     words = {word for each in rows if each not in deeper for word in each.models}
     of_words = {
         word: tuple(each for each in rows if each in deeper or word in each.models)
@@ -331,10 +331,10 @@ def _by_word(name: str | int) -> dict[str | int, tuple[RecordShape, ...]]:
 
 
 _OPENED = tuple(each for each in SHAPES if each.opens)
-_NAMES = frozenset(each.speaker[0] for each in SHAPES if each.speaker)
+_NAMES = frozenset(each.author[0] for each in SHAPES if each.author)
 _BY_NAME = {
     name: _by_word(name)
-    for name in dict.fromkeys(each.speaker[0] for each in SHAPES if each.speaker)
+    for name in dict.fromkeys(each.author[0] for each in SHAPES if each.author)
 }
 """The rows by the first name of their speaker and by what a record tells there."""
 

@@ -91,20 +91,20 @@ def _words_around(document: Json, unread: UnreadText) -> Iterator[set[str]]:
     holders = [at(document, unread.path[:end]) for end in range(len(unread.path))]
     for step, holder in zip(unread.path[::-1], holders[::-1], strict=True):
         yield _words(step)
-        yield from _told_by(holder)
+        yield from _reported_by(holder)
     for step in unread.state[::-1]:
         yield _words(step)
 
 
-def _told_by(holder: Json) -> Iterator[set[str]]:
+def _reported_by(holder: Json) -> Iterator[set[str]]:
     """What a record says of itself."""
     if not isinstance(holder, dict):
         return
     if holder.get("isCreatedByUser") is True:
         yield {"user"}
-    told = [holder.get(name) for name in _TELLS]
-    told += [at(holder, place) for place in _PLACES]
-    yield {word for value in told for word in _words(value)}
+    reported = [holder.get(name) for name in _TELLS]
+    reported += [at(holder, place) for place in _PLACES]
+    yield {word for value in reported for word in _words(value)}
 
 
 def _words(value: Json) -> set[str]:

@@ -191,8 +191,10 @@ class Outlet:
         self.send(Retract, choice, blocks, "read-as-text", self.span(*place))
         self._waiting = waiting
         if waiting is not None and self.trace:  # what was told of it is reported anew
-            told = waiting[Diagnostic]
-            told[:] = [each for each in told if not _is_within(each(0), choice, place)]
+            reported = waiting[Diagnostic]
+            reported[:] = [
+                each for each in reported if not _is_within(each(0), choice, place)
+            ]
 
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, for the next number or any other."""

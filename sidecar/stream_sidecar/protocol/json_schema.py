@@ -169,7 +169,7 @@ def _is_required(
 def prose(kind: Any) -> str:
     """The docstring with JSON's names and values, a paragraph a line."""
     text = cleandoc(kind.__doc__)
-    text = _CODE.sub(lambda code: f"`{_told(code[1])}`", text)
+    text = _CODE.sub(lambda code: f"`{_reported(code[1])}`", text)
     text = _VALUE.sub(lambda word: _VALUES[word[1]], text)
     return _BREAK.sub(" ", text)
 
@@ -180,7 +180,7 @@ _BREAK = patterns.compile(r"(?<!\n)\n(?!\n)")
 _VALUES = {"None": "absent", "True": "true", "False": "false"}
 
 
-def _told(code: str) -> str:
+def _reported(code: str) -> str:
     """Fields have their names of JSON; a module keeps its own."""
     return code if code.startswith("stream_sidecar.") else camel(code)
 

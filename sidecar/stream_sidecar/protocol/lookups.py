@@ -57,6 +57,6 @@ def normalize_http_error(
 ) -> NormalizeErrorResult:
     """``error/normalize``: nothing of the response was used, so it is before-stream."""
     error = normalize_error(params.body, params.status, params.headers, params.provider)
-    told = asdict(error, recurse=False)
-    del told["choice"]
-    return NormalizeErrorResult(phase="before-stream", partial=False, **told)
+    reported = asdict(error, recurse=False)
+    del reported["choice"]
+    return NormalizeErrorResult(phase="before-stream", partial=False, **reported)

@@ -29,8 +29,8 @@ def written(entry: OpenStream, events: list[Event]) -> bytes:
         text = None if write is None else write(entry.spelled, event, entry.pushes)
         if text is not None:
             return text
-    told = encode([unstructure(each) for each in events]) if events else b"[]"
-    return _EVENTS % (entry.spelled, told, entry.stream.last_seq, entry.pushes)
+    reported = encode([unstructure(each) for each in events]) if events else b"[]"
+    return _EVENTS % (entry.spelled, reported, entry.stream.last_seq, entry.pushes)
 
 
 _EVENTS = b'{"streamId":%b,"events":%b,"lastSeq":%d,"pushes":%d}'

@@ -18,7 +18,7 @@ from stream_sidecar.values.jsontext import is_portable
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
 from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
-from stream_sidecar.wires.settings import refused_settings, told_of_end
+from stream_sidecar.wires.settings import refused_settings, reported_of_end
 from stream_sidecar.wires.shared.rendering import LostPart
 from stream_sidecar.wires.shared.request_shapes import SHAPES
 
@@ -116,7 +116,7 @@ def _freed(
         new = refusals.free(item, f"/{SHAPES[wire].items}/{number}")
         freed += [] if new is None and item is not None else [(number, new)]
     news = TurnList(wire, rule, model, freed, lost).mend() + items[prefix:]
-    lost += told_of_end(wire, rule, model, list(enumerate(items))[prefix:])
+    lost += reported_of_end(wire, rule, model, list(enumerate(items))[prefix:])
     return news, refused_settings(wire, rule, params.body, news, lost)
 
 

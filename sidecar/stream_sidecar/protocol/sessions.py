@@ -270,8 +270,10 @@ class Sessions:
         provider = options.provider or (said.provider if said else None)
         model = options.model or (said.model if said else None)
         name = counted_as(provider, model, self._counters)
-        told, known = (1, *_counts_of(stats)), self._counters.get(name)
-        self._counters[name] = told if known is None else tuple(map(add, known, told))
+        reported, known = (1, *_counts_of(stats)), self._counters.get(name)
+        self._counters[name] = (
+            reported if known is None else tuple(map(add, known, reported))
+        )
 
 
 _NOT_OPEN = {

@@ -71,7 +71,7 @@ _HOLDERS = (
 )
 """Members that hold the error proper in a member of theirs."""
 
-_ASIDE = ("details", "innererror", "inner_error", "metadata")
+_EXTRA = ("details", "innererror", "inner_error", "metadata")
 """Where an error keeps more about itself."""
 
 _NOTHING = patterns.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.IGNORECASE)
@@ -95,7 +95,7 @@ class ErrorFacts:
     """
 
     message: str = ""
-    aside: str = ""
+    extra: str = ""
     code: str | int | None = None
     type: str | None = None
     status: int | None = None
@@ -146,8 +146,8 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
     elif isinstance(node.get("status"), str) and node["status"].isupper():
         facts.type = node["status"]  # Google's RESOURCE_EXHAUSTED
     facts.status = _status(node) or facts.status
-    for key in _ASIDE:
-        _read_aside(facts, node.get(key))
+    for key in _EXTRA:
+        _read_extra(facts, node.get(key))
     for key in [key for key in node if key.endswith("Exception")]:
         facts.type = key
         facts.words.insert(0, key)
@@ -220,14 +220,14 @@ def _read_words(facts: ErrorFacts, node: dict[str, Any]) -> None:
         facts.wait = facts.wait if wait is None else wait
 
 
-def _read_aside(facts: ErrorFacts, value: Any) -> None:
+def _read_extra(facts: ErrorFacts, value: Any) -> None:
     """Google's details, Azure's inner error, OpenRouter's metadata."""
     for item in (value if isinstance(value, list) else [value])[:_MOST]:
         if not isinstance(item, dict):
             continue
         _read_words(facts, item)
         if isinstance(item.get("raw"), str):
-            facts.aside += item["raw"][:WINDOW]
+            facts.extra += item["raw"][:WINDOW]
         headers, violations = item.get("headers"), item.get("violations")
         if isinstance(headers, dict):
             wait = wait_of_headers(plain_headers(headers))

@@ -51,7 +51,7 @@ _SAYING = ("error", "exception", "response.failed")
 _FINE = (200, "200", "0", "ok", "OK", "success", "Success")
 """Codes of gateways that say that all is well."""
 
-_TOLD = frozenset(("error", "errors", "message", "detail", "msg"))
+_REPORTED = frozenset(("error", "errors", "message", "detail", "msg"))
 
 _SENTENCES = {
     "auth": "The provider did not accept the credentials",
@@ -103,9 +103,9 @@ def normalize_error(
 
     A header's value is a string, a number or a list of them; names in any case.
     """
-    facts, told = read_body(body), plain_headers(headers)
+    facts, reported = read_body(body), plain_headers(headers)
     status = status if status is not None else facts.status
-    text = f"{facts.message}\n{facts.aside}"
+    text = f"{facts.message}\n{facts.extra}"
     coded = known_code(facts.codes, provider)
     kind = kind_of_error(facts.words, text, status, coded.kind if coded else "")
     if (
@@ -114,14 +114,14 @@ def normalize_error(
         and (provider or "").lower() in _EMPTY_MEANS_LONG
     ):
         kind = "context-length"
-    waits = (wait_of_headers(told), facts.wait, wait_of_text(text))
+    waits = (wait_of_headers(reported), facts.wait, wait_of_text(text))
     wait = next((wait for wait in waits if wait is not None), None)
     facts.spent |= coded is not None and coded.spent
     facts.spent |= wait is None and _BY_DAY.search(text) is not None
     return ErrorPart(
         kind=kind,
         message=facts.message or _SENTENCES[kind],
-        retryable=_is_retryable(kind, status, told, facts),
+        retryable=_is_retryable(kind, status, reported, facts),
         raw=body,
         code=facts.code,
         provider_type=facts.type,
@@ -150,9 +150,9 @@ def _is_retryable(
 ) -> bool:
     """The header ``x-should-retry`` decides alone. Without it the kind decides, but a
     spent quota or a request above the rate does not fit later either."""
-    told = headers.get("x-should-retry")
-    if told in ("true", "false"):
-        return told == "true"
+    reported = headers.get("x-should-retry")
+    if reported in ("true", "false"):
+        return reported == "true"
     if facts.spent or "request too large" in facts.message.lower():
         return False
     return kind in RETRYABLE or status == 409
@@ -184,7 +184,7 @@ def _says_so(value: dict[str, Any]) -> bool:
         return _PAYLOAD.isdisjoint(value)
     if isinstance(kind, str) and kind.endswith(".error"):
         return True
-    return value.get("success") is False and not _TOLD.isdisjoint(value)
+    return value.get("success") is False and not _REPORTED.isdisjoint(value)
 
 
 def _is_bare(value: dict[str, Any]) -> bool:

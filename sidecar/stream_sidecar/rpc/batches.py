@@ -49,8 +49,10 @@ class Batch:
     @property
     def token(self) -> str | int | None:
         """Where progress is reported; params that are wrong are refused elsewhere."""
-        told = self.params.get("workDoneToken") if type(self.params) is dict else None
-        return told if type(told) in (str, int) else None
+        reported = (
+            self.params.get("workDoneToken") if type(self.params) is dict else None
+        )
+        return reported if type(reported) in (str, int) else None
 
 
 class Batches:

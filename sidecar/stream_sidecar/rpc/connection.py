@@ -79,8 +79,8 @@ class Lsp(Protocol):
     def cancel(self, message_id: Id) -> None:
         """The client does not want the answer to a submitted request any more."""
 
-    def turn(self, told: Callable[[], None]) -> None:
-        """Calls ``told`` when all that was submitted before has had its turn."""
+    def turn(self, reported: Callable[[], None]) -> None:
+        """Calls ``reported`` when all that was submitted before has had its turn."""
 
 
 class Batching(Protocol):

@@ -104,11 +104,11 @@ class RecordedConnection(Connection):
 
     def push(self, data: bytes) -> bytes:
         self._recording.came(data)
-        return self._told(super().push(data))
+        return self._reported(super().push(data))
 
     def close(self, patience: float) -> bytes:
-        return self._told(super().close(patience))
+        return self._reported(super().close(patience))
 
-    def _told(self, data: bytes) -> bytes:
+    def _reported(self, data: bytes) -> bytes:
         self._recording.went(data)
         return data

@@ -54,7 +54,7 @@ class Root:
         places = {"darwin": self.darwin, "win32": self.win32}
         return places.get(system, self.linux)
 
-    def told(self, system: str, environment: Mapping[str, str]) -> str | None:
+    def reported(self, system: str, environment: Mapping[str, str]) -> str | None:
         """The folder that a variable names."""
         roots = (each.root(system, environment) for each in self.variables)
         return next(filter(None, roots), None)
@@ -159,9 +159,9 @@ class Agent:
         """What its files are, in the words of `FileReport.format`."""
         return sorted(
             {
-                told
+                reported
                 for _, place in self.places
-                for end, told in _FORMATS.items()
+                for end, reported in _FORMATS.items()
                 if place.endswith(end)
             }
         )
@@ -335,6 +335,6 @@ def _rooted(
 ) -> Iterator[tuple[str, str]]:
     """The folders where an agent's places are, and the pattern below each."""
     for root, pattern in AGENTS[name].places:
-        folder = root.told(system, environment) or root.on(system)
+        folder = root.reported(system, environment) or root.on(system)
         below = os.path.join(here, os.path.expanduser(folder))
         yield os.path.abspath(below), pattern

@@ -202,8 +202,8 @@ def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
     first, the last is that of the latest repair."""
     found: dict[str, list[OurBackup]] = {}
     noted = noted_in(folder)
-    told = [(of, name) for name in noted if (of := backup_of(name)) is not None]
-    for (original, _), name in sorted(told):
+    reported = [(of, name) for name in noted if (of := backup_of(name)) is not None]
+    for (original, _), name in sorted(reported):
         backup = OurBackup(folder / name, noted[name])
         found.setdefault(original, []).append(backup)
     return found

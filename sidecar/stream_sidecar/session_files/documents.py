@@ -187,10 +187,10 @@ class TextSession:
         where: Iterable[list[dict[str, int]]] = repeat([])
         if self.tally.tells and any(repair.removed for _, repair in repairs):
             bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, line)
-            told = ((found, repair.removed) for found, repair in repairs)
+            reported = ((found, repair.removed) for found, repair in repairs)
             where = (
                 [lines.place(start + bom, end + bom) for start, end in spans]
-                for spans in spans_of(text[bom:], told)
+                for spans in spans_of(text[bom:], reported)
             )
         for (found, repair), places in zip(repairs, where, strict=False):
             self.tally.add(place, found, repair, places)
@@ -237,8 +237,8 @@ class Lines:
         """A span as a report tells it."""
         line, column = self.point(start)
         end_line, end_column = self.point(end)
-        told = {"line": line, "column": column}
-        return {**told, "endLine": end_line, "endColumn": end_column}
+        reported = {"line": line, "column": column}
+        return {**reported, "endLine": end_line, "endColumn": end_column}
 
 
 def repairs_of(text: str, history: History) -> list[RepairedMessage]:

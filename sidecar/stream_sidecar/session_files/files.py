@@ -249,10 +249,10 @@ def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
 def identity_of(path: Path) -> tuple[int, int] | str:
     """What a file is known by under any name, in whatever case it is spelled."""
     try:
-        told = path.stat()
+        reported = path.stat()
     except OSError:
         return str(path)
-    return (told.st_dev, told.st_ino)
+    return (reported.st_dev, reported.st_ino)
 
 
 def _may_be(path: Path, layout: TableLayout | None) -> bool:

@@ -62,14 +62,16 @@ def _noted(file: IO[bytes]) -> dict[str, Fingerprint]:
     noted: dict[str, Fingerprint] = {}
     for line in file:
         try:
-            told = decode(line)
+            reported = decode(line)
         except (ValueError, RecursionError):
             continue
-        if not isinstance(told, dict) or not _is_name(told.get("name")):
+        if not isinstance(reported, dict) or not _is_name(reported.get("name")):
             continue
-        noted.pop(told["name"], None)
-        if isinstance(told.get("size"), int) and isinstance(told.get("sha256"), str):
-            noted[told["name"]] = Fingerprint(told["size"], told["sha256"])
+        noted.pop(reported["name"], None)
+        if isinstance(reported.get("size"), int) and isinstance(
+            reported.get("sha256"), str
+        ):
+            noted[reported["name"]] = Fingerprint(reported["size"], reported["sha256"])
     return noted
 
 
@@ -129,8 +131,8 @@ class Manifest:
         if not os.fstat(self._handle).st_size:
             take_owner(self._path, like)
             self._path.chmod(like.stat().st_mode & 0o777 | 0o600)
-        told = {"name": backup.name, "size": content.size, "sha256": content.sha256}
-        self._write(told)
+        reported = {"name": backup.name, "size": content.size, "sha256": content.sha256}
+        self._write(reported)
         os.fsync(self._handle)
 
     def forget(self, backup: Path) -> None:
@@ -143,11 +145,11 @@ class Manifest:
         if not any(os.path.lexists(folder / name) for name in noted_in(folder)):
             self._goes = True
 
-    def _write(self, told: dict[str, Any]) -> None:
+    def _write(self, reported: dict[str, Any]) -> None:
         """Adds a line, or nothing: behind what may be left of another. A name need not
         be text; what is not goes as half surrogates."""
         size = os.fstat(self._handle).st_size
-        line = f"\n{dumps(told)}\n".encode("utf-8", "surrogatepass")
+        line = f"\n{dumps(reported)}\n".encode("utf-8", "surrogatepass")
         try:
             while line:
                 line = line[os.write(self._handle, line) :]

@@ -14,8 +14,8 @@ _BACKUP = patterns.compile(r"(.+)\.bak([0-9]*)", re.DOTALL)
 
 def backup_of(name: str) -> tuple[str, int] | None:
     """Of the name of a backup its file's, and the how-manieth it is."""
-    told = _BACKUP.fullmatch(name)
-    return None if told is None else (told[1], int(told[2] or 1))
+    reported = _BACKUP.fullmatch(name)
+    return None if reported is None else (reported[1], int(reported[2] or 1))
 
 
 def is_beside(name: str) -> bool:

@@ -38,19 +38,19 @@ def unpack_zstd(data: bytes) -> bytes:
     zstd, most = _zstd(), bounds.LARGEST_DOCUMENT
     unpacking = zstd.ZstdDecompressor()
     try:
-        told: bytes = unpacking.decompress(data, most + 1)
+        reported: bytes = unpacking.decompress(data, most + 1)
     except zstd.ZstdError as error:
         raise ValueError(str(error)) from None
-    if len(told) > most:
+    if len(reported) > most:
         raise too_large("packed text", most)
     if not unpacking.eof or unpacking.unused_data:
         raise ValueError("no whole frame, or more than one")
-    return told
+    return reported
 
 
 def pack_zstd(data: bytes) -> bytes:
-    told: bytes = _zstd().compress(data)
-    return told
+    reported: bytes = _zstd().compress(data)
+    return reported
 
 
 def _zstd() -> Any:

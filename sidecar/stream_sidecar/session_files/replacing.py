@@ -27,7 +27,7 @@ from stream_sidecar.session_files.beside import (
     FileBeside,
     take_rights,
 )
-from stream_sidecar.session_files.writers import are_told, has_writers
+from stream_sidecar.session_files.writers import are_reported, has_writers
 
 _CHUNK = 1 << 20
 
@@ -125,7 +125,7 @@ class Replacement(AbstractContextManager["Replacement"]):
         def _take_place(self, new: FileBeside) -> Path:
             """The backup of what had the name before ``new``."""
             with self._path.open("rb") as old:
-                self.writers_unknown = not are_told(new.file.fileno())
+                self.writers_unknown = not are_reported(new.file.fileno())
                 self._check()
                 if self._is_written(old):
                     raise CannotReplaceError(_OPEN)
@@ -172,9 +172,9 @@ class Replacement(AbstractContextManager["Replacement"]):
 
     def _is_written(self, old: IO[bytes]) -> bool:
         """Whether it is open for writing, as far as that is told."""
-        told = None if self.writers_unknown else has_writers(old.fileno())
-        self.writers_unknown = told is None
-        return told is True
+        reported = None if self.writers_unknown else has_writers(old.fileno())
+        self.writers_unknown = reported is None
+        return reported is True
 
     def _restore(self, old: IO[bytes], backup: Path, made: _State) -> None:
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too

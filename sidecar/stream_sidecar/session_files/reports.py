@@ -125,8 +125,8 @@ class Tally:
         self._counts.add(counters_of(repair, found.provider, found.model))
         if self._tell is not None:
             for record, more in zip_longest(_records(found, repair), where):
-                told = {"file": self.report.path, **place, **(more or {})}
-                self._tell({**told, **record})
+                reported = {"file": self.report.path, **place, **(more or {})}
+                self._tell({**reported, **record})
 
     def include(self, part: FileReport) -> None:
         """The numbers of a part of the file, which was read elsewhere."""

@@ -43,11 +43,11 @@ def _role(folder: str, message: str, session: str | None) -> str | None:
     for file in _files(Path(folder), f"{message}.json", session):
         try:
             with file.open("rb") as opened:
-                told = decode(opened.read(_LARGEST))
+                reported = decode(opened.read(_LARGEST))
         except (OSError, ValueError, RecursionError):
             continue
-        if isinstance(told, dict) and isinstance(told.get("role"), str):
-            return str(told["role"])
+        if isinstance(reported, dict) and isinstance(reported.get("role"), str):
+            return str(reported["role"])
     return None
 
 

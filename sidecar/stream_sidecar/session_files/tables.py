@@ -257,18 +257,18 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     )
 
 
-def _role_query(layout: TableLayout, told: RoleOf) -> str:
+def _role_query(layout: TableLayout, role_of: RoleOf) -> str:
     """The role of a row as SQL: it stands in the JSON of another table."""
-    data = f"told.{quoted(told.column)}"
-    by = f"{quoted(layout.table)}.{quoted(told.by)}"
-    if told.within:
-        by = (
-            f"CASE WHEN json_valid({by}) THEN json_extract({by}, '$.{told.within}') END"
-        )
-    role = f"json_extract({data}, '$.{told.member}')"
+    data = f"roles.{quoted(role_of.column)}"
+    by = f"{quoted(layout.table)}.{quoted(role_of.by)}"
+    if role_of.within:
+        within = f"json_extract({by}, '$.{role_of.within}')"
+        by = f"CASE WHEN json_valid({by}) THEN {within} END"
+    role = f"json_extract({data}, '$.{role_of.member}')"
     return (
         f"(SELECT CASE WHEN json_valid({data}) THEN {role} END "
-        f"FROM {quoted(told.table)} AS told WHERE told.{quoted(told.key)} = {by})"
+        f"FROM {quoted(role_of.table)} AS roles "
+        f"WHERE roles.{quoted(role_of.key)} = {by})"
     )
 
 

@@ -149,7 +149,7 @@ class _Run:
         records = self.records
         futures: deque[Future[FileReport]] = deque()
         left = deque(enumerate(paths))
-        told = 0
+        reported = 0
         with pool:
             try:
                 for number in range(len(paths)):
@@ -165,8 +165,8 @@ class _Run:
                     while not future.done():
                         wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
                         stop.value = self.is_stopped()
-                        self.advance(read.value - told)
-                        told = read.value
+                        self.advance(read.value - reported)
+                        reported = read.value
                     if (why := _failed(future)) is not None:
                         yield FileReport(str(paths[number]), error=why)
                         continue
@@ -175,7 +175,7 @@ class _Run:
                     yield future.result()
             finally:
                 stop.value = True  # nobody waits for the rest
-            self.advance(read.value - told)
+            self.advance(read.value - reported)
 
 
 def _pool(workers: int) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:

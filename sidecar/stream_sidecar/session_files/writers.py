@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["are_told", "has_writers"]
+__all__ = ["are_reported", "has_writers"]
 
 if sys.platform == "linux":
     import fcntl
     import signal
 
-    def are_told(handle: int) -> bool:
+    def are_reported(handle: int) -> bool:
         """Whether a file system tells; ``handle`` is that of a file on it which is open
         for writing and which nobody else has open."""
         return _leased(handle, fcntl.F_WRLCK) is True
@@ -44,13 +44,13 @@ if sys.platform == "linux":
 elif sys.platform == "win32":
     from stream_sidecar.session_files.windows import has_writers
 
-    def are_told(handle: int) -> bool:
+    def are_reported(handle: int) -> bool:
         """Windows tells."""
         return True
 
 else:
 
-    def are_told(handle: int) -> bool:
+    def are_reported(handle: int) -> bool:
         """It is not told."""
         return False
 

@@ -340,11 +340,11 @@ class Choice:
 
     def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
         """A fragment of its arguments; the first one tells whose they are."""
-        who = () if call.told else (call.id, call.name)
+        who = () if call.reported else (call.id, call.name)
         assert call.block is not None  # it stands
         if who:
             self.outlet.open_call(call.block, partial(self._origin, call, wire))
-        call.told = True
+        call.reported = True
         self.outlet.send(events.ToolCallDelta, self.number, call.block, delta, *who)
 
     def _origin(self, call: OpenCall, wire: str) -> Origin:

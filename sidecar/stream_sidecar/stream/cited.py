@@ -57,25 +57,25 @@ class Cited:
         known = self._sources.get(key)
         own = frozenset() if part.again else _long(part.url, part.title)
         source = known or _Source(len(self._sources), own)
-        told = _values(part, source.texts)
-        raw = dumps(told["raw"])
-        identity = (*place.values(), *_identity(told), raw)
-        if identity in self._seen or not self._has_room(part, told, raw, length):
+        reported = _values(part, source.texts)
+        raw = dumps(reported["raw"])
+        identity = (*place.values(), *_identity(reported), raw)
+        if identity in self._seen or not self._has_room(part, reported, raw, length):
             return None
         self._seen.add(identity)
         self._sources[key] = source
         if known is None and not part.again:
-            told = _values(part, frozenset())
-        return {**told, **place, "source": source.number}
+            reported = _values(part, frozenset())
+        return {**reported, **place, "source": source.number}
 
     def _has_room(
-        self, part: CitationPart, told: dict[str, Any], raw: str, length: int
+        self, part: CitationPart, reported: dict[str, Any], raw: str, length: int
     ) -> bool:
         """Citations that say something new make room, the others take it."""
         if not part.again:
             self._room += _SHARE * len(raw)
             return True
-        values = (told["url"], told["title"], told["cited_text"])
+        values = (reported["url"], reported["title"], reported["cited_text"])
         cost = _COST + len(raw) + sum(len(dumps(each)) for each in values if each)
         if cost > self._room + _SHARE * length:
             self.left_out += 1

@@ -227,7 +227,7 @@ class Emission:
         removals = self._outlet.removals
         self._documents.push([], self._end(message, promoted))
         is_other = promoted or (removals and _cites(message))
-        chunks += self._documents.end(removals, told=bool(is_other))
+        chunks += self._documents.end(removals, reported=bool(is_other))
         return [*chunks, END] if self._outlet.marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
@@ -237,11 +237,11 @@ class Emission:
         if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
         self._writer = self._writer.row.make_writer(wire, self._outlet.origins)
-        chunks = self._write(list(_told(message)))
+        chunks = self._write(list(_reported(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
-        told = self._writer.row.told
-        return body if own is None else Chunk(around(body, inside_of(own), told))
+        reported = self._writer.row.reported
+        return body if own is None else Chunk(around(body, inside_of(own), reported))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """Claims that are calls at the end."""
@@ -273,7 +273,7 @@ class Emission:
     def _without_tagged(self, event: Event) -> Iterator[Event]:
         """Reasoning that is left out comes as text where it is text after all."""
         if isinstance(event, ReasoningDelta) and event.source == "tag":
-            if self._takes_tagged:
+            if self._accepts_tagged:
                 yield event
             else:
                 self._left_out[event.block].append(event.text)
@@ -286,13 +286,13 @@ class Emission:
                     yield TextDelta(event.seq, event.choice, block, text)
 
     @cached_property
-    def _takes_tagged(self) -> bool:
+    def _accepts_tagged(self) -> bool:
         """Whether tagged reasoning goes into the wire's field: decided at the first."""
         emit, options = self._outlet.emit, self._options
         if emit.reasoning != "auto":
             return emit.reasoning == "include"
-        told = self._outlet.builder.metadata
-        model = options.model or (told.model if told else None)
+        reported = self._outlet.builder.metadata
+        model = options.model or (reported.model if reported else None)
         return takes_back(emit.wire, options.provider, model)
 
     def _is_text(self, call: ToolCall) -> bool:
@@ -345,7 +345,7 @@ def _with_calls(finish: Finish) -> Finish:
     return evolve(finish, reason="tool-calls", raw=None) if is_stop else finish
 
 
-def _told(message: Message) -> Iterator[Event]:
+def _reported(message: Message) -> Iterator[Event]:
     """The message as events: whole blocks, each with the citations that are of it."""
     if message.metadata is not None:
         yield message.metadata
@@ -354,7 +354,7 @@ def _told(message: Message) -> Iterator[Event]:
         for citation in each.citations:
             cited[citation.blocks[-1] if citation.blocks else -1].append(citation)
         for block in each.blocks or ():
-            yield from _told_block(block, each.choice)
+            yield from _reported_block(block, each.choice)
             yield from cited.pop(block.block or 0, ())
         yield from chain(*cited.values())
         yield from each.errors
@@ -362,7 +362,7 @@ def _told(message: Message) -> Iterator[Event]:
         yield message.usage
 
 
-def _told_block(block: Block, choice: int) -> Iterator[Event]:
+def _reported_block(block: Block, choice: int) -> Iterator[Event]:
     if isinstance(block, ToolCall | ToolResult):
         yield block
         return

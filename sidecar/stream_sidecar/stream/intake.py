@@ -211,9 +211,9 @@ class Intake:
             elif isinstance(frame, DonePart):
                 self._state = _State.OVER
             else:
-                yield self._seen(self._told(frame))
+                yield self._seen(self._reported(frame))
 
-    def _told(self, frame: DiagnosticPart) -> list[Part]:
+    def _reported(self, frame: DiagnosticPart) -> list[Part]:
         """In place of a document a proxy may write the exception that stopped it, or
         what else it has to say, which waits for the end."""
         raw = frame.raw

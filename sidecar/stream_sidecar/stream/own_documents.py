@@ -93,9 +93,9 @@ class OwnDocuments:
         self.written = True
         return self._take() if self._waiting else []
 
-    def end(self, removals: int, *, told: bool) -> list[Chunk]:
-        """All that waits at the end; ``told``: it is other than the provider's."""
-        self._look(told or removals > self._removals)
+    def end(self, removals: int, *, reported: bool) -> list[Chunk]:
+        """All that waits at the end; ``reported``: it is other than the provider's."""
+        self._look(reported or removals > self._removals)
         return self._take()
 
     def _look(self, is_other: bool) -> None:
@@ -111,7 +111,7 @@ class OwnDocuments:
     def _dressed(self, own: list[Chunk], ours: list[Chunk]) -> Iterator[Chunk]:
         """``ours`` with what ``own``, or one before it that was left out, has beside
         it; and ``own``, where no writer has a place for it."""
-        if not ours and all(self.row.is_aside(inside_of(each)) for each in own):
+        if not ours and all(self.row.is_extra(inside_of(each)) for each in own):
             self._asides += own
         else:
             self._bare |= {came.get("type"): came for came in own}
@@ -127,7 +127,7 @@ class OwnDocuments:
 
     def _around(self, chunk: Chunk, own: Chunk) -> Chunk:
         inside = inside_of(own)
-        dressed = Chunk(around(chunk, inside, self.row.told))
+        dressed = Chunk(around(chunk, inside, self.row.reported))
         return dressed if inside is own else Chunk({**own, "data": dressed})
 
 
@@ -149,7 +149,7 @@ _COUNTS = ("usage", "usageMetadata")
 """The writer knows all that the provider says of them, and what it said before."""
 
 
-def around(ours: JsonObject, own: JsonObject, told: frozenset[str]) -> JsonObject:
+def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonObject:
     """``ours`` with the members of ``own`` that it lacks and no event tells, and
     without those that say nothing and ``own`` does without."""
     dressed = {
@@ -160,7 +160,7 @@ def around(ours: JsonObject, own: JsonObject, told: frozenset[str]) -> JsonObjec
     for name, value in own.items():
         known = ours.get(name)
         if known is None:
-            if name not in told or not value:
+            if name not in reported or not value:
                 dressed[name] = value
         elif name in _PLACES:
             continue
@@ -168,17 +168,21 @@ def around(ours: JsonObject, own: JsonObject, told: frozenset[str]) -> JsonObjec
             dressed[name] = {each: known[each] for each in known if each in value}
         elif type(known) is type(value) is dict:
             if value.get("type") in (None, known.get("type")):
-                dressed[name] = around(known, value, told)
+                dressed[name] = around(known, value, reported)
         elif type(known) is type(value) is list:
-            dressed[name] = _around_each(known, value, told)
+            dressed[name] = _around_each(known, value, reported)
     return dressed
 
 
-def _around_each(ours: list[Any], own: list[Any], told: frozenset[str]) -> list[Any]:
+def _around_each(
+    ours: list[Any], own: list[Any], reported: frozenset[str]
+) -> list[Any]:
     """The items with the ``index`` of one that came."""
     places = {_index(each, place): each for place, each in enumerate(own)}
     found = [(each, places.get(_index(each, -1))) for each in ours]
-    return [each if came is None else around(each, came, told) for each, came in found]
+    return [
+        each if came is None else around(each, came, reported) for each, came in found
+    ]
 
 
 def _index(item: Any, place: int) -> int:

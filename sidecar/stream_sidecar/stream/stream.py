@@ -336,14 +336,14 @@ class Stream:
         self._ending.done = True
 
     def _metadata(self, part: MetadataPart) -> None:
-        told = (part.id, part.model, part.provider, part.created)
-        self._outlet.send(Metadata, 0, *told, part.wire, part.framing)
+        reported = (part.id, part.model, part.provider, part.created)
+        self._outlet.send(Metadata, 0, *reported, part.wire, part.framing)
 
     def _count(self, part: UsagePart) -> None:
         """Totals: replaced, never added; a field that is missing keeps its value."""
-        known, told = self._usage, _counts_of(part)
-        if told != known:
-            both = zip(known, told, strict=True)
+        known, reported = self._usage, _counts_of(part)
+        if reported != known:
+            both = zip(known, reported, strict=True)
             counts = tuple([old if new is None else new for old, new in both])
             if counts != known:
                 self._usage = counts

@@ -108,7 +108,7 @@ class Attempts:
             if closer not in seen:
                 pending[closer] += 1
 
-    def is_owed(self, closer: str, *, inside: bool) -> bool:
+    def is_pending(self, closer: str, *, inside: bool) -> bool:
         """Whether ``closer`` belongs to an opener that was left as text, and so is text
         itself; not where a new answer begins: what was left before is none of it."""
         self.renew()

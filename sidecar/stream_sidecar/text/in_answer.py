@@ -166,7 +166,7 @@ class InAnswer:
         """Whether the closer belongs to an opener with attributes, which was shown: on
         its line, where reasoning may have begun before the answer (text
         rule 4.13)."""
-        if not self._attempts.is_owed(closer, inside=False):
+        if not self._attempts.is_pending(closer, inside=False):
             return False
         line = self._tail.before.rpartition("\n")[2]
         opener = closer.replace("/", "", 1).rstrip(">")
@@ -178,7 +178,7 @@ class InAnswer:
         tail = self._tail
         attempts.renew()
         tried = self._buffer.place < attempts.free  # it is text, and time is linear
-        if tried or attempts.is_owed(literal, inside=False):
+        if tried or attempts.is_pending(literal, inside=False):
             return False
         called = tail.is_start or self._buffer.place == self._behind
         openings = words.openings_of(literal, called=called)

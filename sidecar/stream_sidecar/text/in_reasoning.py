@@ -143,7 +143,7 @@ class InReasoning:
         tried = self._buffer.place < attempts.free
         if ends is not None and self.closers.isdisjoint(ends):
             tried = True
-        if tried or attempts.is_owed(literal, inside=True):
+        if tried or attempts.is_pending(literal, inside=True):
             return False
         if ends is not None:
             self._buffer.cut(PieceKind.MARK, len(literal))

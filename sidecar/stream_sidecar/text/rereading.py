@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.pieces import Piece
     from stream_sidecar.text.splitter import Splitter, State
 
-_TOLD = (PieceKind.SEEN, PieceKind.FAILED)
+_REPORTED = (PieceKind.SEEN, PieceKind.FAILED)
 """Kinds of text that the first reading has reported."""
 
 _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
@@ -229,7 +229,7 @@ class Rereading:
                 self._places.add(piece[2], piece[3])
                 self._read_again(self.second.push(piece[1]), out)
                 continue
-            if kind in FORMED or kind in _TOLD:
+            if kind in FORMED or kind in _REPORTED:
                 taken = self.first.taken.popleft()
                 if isinstance(taken, Taken) and taken.calls:
                     self._read_again(self.second.flush(called=True), out)
@@ -252,7 +252,7 @@ class Rereading:
             kind, text, _, _ = piece
             if kind is PieceKind.FULL and self._full:
                 self._full -= 1
-            elif kind in _TOLD:
+            elif kind in _REPORTED:
                 self.second.taken.popleft()
             elif not text:
                 out.append(piece)

@@ -133,8 +133,8 @@ class CallAssembler:
         """The call that ``part``, which came last, went to, if each fragment like it
         goes there and out again as it is, unless its text ``matters``."""
         entry = self._at(part)
-        is_told = part.key is None and bool(part.id or part.name)
-        is_bare = not (part.whole or is_told)
+        is_reported = part.key is None and bool(part.id or part.name)
+        is_bare = not (part.whole or is_reported)
         if entry is None or not is_bare or any(entry.heir) or not entry.shown:
             return None
         return entry if entry.text.goes_on else None

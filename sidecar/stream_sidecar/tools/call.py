@@ -28,7 +28,7 @@ class OpenCall:
     beyond the limit are missing. ``bare``: none came before the wire or the finish
     ended the call. ``ambiguous``: readers of the arguments may differ. ``cancelled``:
     the provider took it back. ``key`` is the wire's, which a result without an id
-    shares. ``block`` and ``told`` (a delta with its id and name was sent) belong to
+    shares. ``block`` and ``reported`` (a delta with its id and name was sent) belong to
     the stream.
     """
 
@@ -48,7 +48,7 @@ class OpenCall:
     opaque: Any = None
     raw: Any = None
     block: int | None = None
-    told: bool = False
+    reported: bool = False
     rest: str = ""
     cut: bool = False
     bare: bool = False

@@ -168,5 +168,5 @@ class CleanBody:
 
 
 def _is_unread(result: NormalizeResult) -> bool:
-    told = (each for each in result.events if isinstance(each, Diagnostic))
-    return result.body is None or any(each.code in _UNREAD for each in told)
+    reported = (each for each in result.events if isinstance(each, Diagnostic))
+    return result.body is None or any(each.code in _UNREAD for each in reported)

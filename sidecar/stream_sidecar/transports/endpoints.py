@@ -52,17 +52,17 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
     address = urlsplit(url)
     rows = ((each.search(address.path), wire) for each, wire in _ENDPOINTS)
     found, wire = next(((found, wire) for found, wire in rows if found), (None, ""))
-    told = object_in(body) if method == "POST" and found else None
-    if told is None or found is None:
+    reported = object_in(body) if method == "POST" and found else None
+    if reported is None or found is None:
         return None
-    model = unquote(found[1]) if found.re.groups else told.get("model")
-    tools = told.get("tools")
+    model = unquote(found[1]) if found.re.groups else reported.get("model")
+    tools = reported.get("tools")
     declared = _declarations(tools) if wire == "gemini" else tools
     return Asked(
         wire,
         address.hostname or "",
         address.path,
-        told,
+        reported,
         model if isinstance(model, str) else None,
         [*filter(_is_named, declared)] if isinstance(declared, list) else None,
     )

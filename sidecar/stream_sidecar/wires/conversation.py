@@ -156,9 +156,9 @@ class TurnList:
                 yield self._for(entry.call, entry)
             open = [call for call in entry.calls if call.answer is None]
             if self.shape.parts:
-                told = [(c.answer, c) for c in entry.calls if c.answer]
-                told.sort(key=_place)
-                yield from (self._for(call, answer) for answer, call in told)
+                reported = [(c.answer, c) for c in entry.calls if c.answer]
+                reported.sort(key=_place)
+                yield from (self._for(call, answer) for answer, call in reported)
                 yield from map(self._without, open)
             else:
                 due += open
@@ -228,12 +228,12 @@ class TurnList:
         """The answer with the id and the name of its call."""
         value = entry.value
         if call.sent != call.id:
-            value = self._told(value, {self.shape.answered: call.sent})
+            value = self._reported(value, {self.shape.answered: call.sent})
         if self.wire == "gemini":
-            value = self._told(value, {"name": call.name})
+            value = self._reported(value, {"name": call.name})
         return entry if value is entry.value else evolve(entry, value=value)
 
-    def _told(self, value: JsonObject, news: JsonObject) -> JsonObject:
+    def _reported(self, value: JsonObject, news: JsonObject) -> JsonObject:
         word = self.shape.answer
         inner = value if not word or value.get("type") == word else value[word]
         new = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
@@ -376,8 +376,8 @@ class TurnList:
             is_results = bool(parted and self.shape.answers(parted[-1][1]))
             if is_results and self.shape.role(item) == "user":
                 parted.append((number, self._turn("model")))
-            told, rest = self._split(item)
-            parted.append((number, told))
+            reported, rest = self._split(item)
+            parted.append((number, reported))
             if rest is not None:
                 parted += [(number, self._turn("model")), (number, rest)]
         self.items = parted
@@ -388,8 +388,8 @@ class TurnList:
         if not self.shape.answer or len({each.kind for each in entries}) < 2:
             return item, None
         assert isinstance(item, dict)
-        *told, rest = entries
-        return {**item, self.shape.parts: [each.value for each in told]}, rest.value
+        *reported, rest = entries
+        return {**item, self.shape.parts: [each.value for each in reported]}, rest.value
 
     def begin(self) -> None:
         """Before a call, or else somewhere, stands a user's turn that is more than
@@ -453,8 +453,8 @@ def _can_join(turn: tuple[int, Any]) -> bool:
     return all(isinstance(each, str | list | None) for each in contents)
 
 
-def _place(told: tuple[ListedTurn, Call]) -> int:
-    return told[0].place
+def _place(reported: tuple[ListedTurn, Call]) -> int:
+    return reported[0].place
 
 
 _NONE: deque[Call] = deque()

@@ -101,7 +101,7 @@ class Refusals:
     stores: bool
     lost: list[LostPart] = field(factory=list)
     _path: str = ""
-    _told: set[LostPart] = field(factory=set)
+    _reported: set[LostPart] = field(factory=set)
     _is_torn: bool = False
     _has_called: bool = False
     _items: set[str] = field(factory=set)
@@ -109,23 +109,23 @@ class Refusals:
 
     def free(self, item: Json, path: str) -> Json:
         """The item as it may go; None: it may not."""
-        self._path, self._told = path, set()
+        self._path, self._reported = path, set()
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
-        told = shape.change_calls(item, self._call)
-        told = told and shape.change_answers(told, self._answer)
+        reported = shape.change_calls(item, self._call)
+        reported = reported and shape.change_answers(reported, self._answer)
         how = _FREED.get(self.wire)
-        if told is None or how is None:
-            return told
-        if shape.role(told) == "user":
+        if reported is None or how is None:
+            return reported
+        if shape.role(reported) == "user":
             self._is_torn = bool(self.rule.thinks.search(self.model))
-        return how(self, told)
+        return how(self, reported)
 
     def _lose(self, inner: str, what: str, why: str) -> None:
         lost = LostPart(self._path + inner, what, why)
-        if lost not in self._told:
-            self._told.add(lost)
+        if lost not in self._reported:
+            self._reported.add(lost)
             self.lost.append(lost)
 
     # Calls and answers: what is made of a name or an id depends on it alone, so that
@@ -365,7 +365,7 @@ class Refusals:
                 self._lose("", "state", f"{NO_MEMBER}: {name}")
         return {n: holder[n] for n in holder if n in names} if odd else holder
 
-    def told_in_blocks(self, answer: JsonObject) -> JsonObject:
+    def reported_in_blocks(self, answer: JsonObject) -> JsonObject:
         """Blank texts in what a tool answered are refused."""
         content = answer.get("content")
         if not isinstance(content, list):
@@ -373,7 +373,7 @@ class Refusals:
         kept = [part for part in content if not _is_blank(part)]
         return changed(answer, {"content": same(content, kept)})
 
-    def told_to_bedrock(self, answer: JsonObject) -> JsonObject:
+    def reported_to_bedrock(self, answer: JsonObject) -> JsonObject:
         """Nothing is an empty object, JSON that is no object is text."""
         content = answer.get("content")
         if not isinstance(content, list):
@@ -406,8 +406,8 @@ class Refusals:
             if self.rule.is_closed and item.get("content"):
                 item = {name: item[name] for name in item if name != "content"}
             self._is_torn = False
-            told = item if "summary" in item else {**item, "summary": []}
-            return self._once(told)
+            reported = item if "summary" in item else {**item, "summary": []}
+            return self._once(reported)
         why = NOT_WANTED if self.reasoning == "none" else UNKNOWN_ITEM
         self._lose("", "reasoning", why)
         self._is_torn = self._is_torn or not is_made
@@ -485,8 +485,8 @@ _FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
 }
 
 _ANSWERS: dict[str, Callable[[Refusals, JsonObject], JsonObject]] = {
-    "anthropic": Refusals.told_in_blocks,
-    "bedrock-converse": Refusals.told_to_bedrock,
+    "anthropic": Refusals.reported_in_blocks,
+    "bedrock-converse": Refusals.reported_to_bedrock,
 }
 
 
@@ -524,8 +524,8 @@ def _signature(inner: Json) -> str:
     """State of its provider in Bedrock's reasoning."""
     if not isinstance(inner, dict):
         return ""
-    told = inner.get("reasoningText")
-    signature = _first(told, ("signature",)) if isinstance(told, dict) else ""
+    reported = inner.get("reasoningText")
+    signature = _first(reported, ("signature",)) if isinstance(reported, dict) else ""
     return signature or ("" if inner.get("redactedContent") is None else "redacted")
 
 

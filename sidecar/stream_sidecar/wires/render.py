@@ -47,7 +47,7 @@ def render(
     rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
     goes_on = reason in _GOING_ON
     work = Rendering(blocks, turn.citations, rule, reasoning, goes_on)
-    fit(work, results, is_known=rule.takes_state(given, asked))
+    fit(work, results, is_known=rule.accepts_state(given, asked))
     return row.request(work), work.lost
 
 

@@ -47,13 +47,13 @@ def refused_settings(
     if "unsigned-loops" in rule.refuses and _loops_without_thinking(body, items):
         news["thinking"] = {"type": "disabled"}
         lost.append(LostPart("/thinking", "reasoning", LOOP))
-    for objects, path, what, why in _TOLD.get(wire, ()):
+    for objects, path, what, why in _REPORTED.get(wire, ()):
         if rule.refuses and objects(body, items):
             lost.append(LostPart(path, what, why))
     return news
 
 
-def told_of_end(
+def reported_of_end(
     wire: str, rule: Rule, model: str, prefix: list[tuple[int, Json]]
 ) -> Iterator[LostPart]:
     """What is refused of the model's turn that ends the request, and stays."""
@@ -169,7 +169,7 @@ def _has_no_tools(body: JsonObject, items: list[Json]) -> bool:
     return is_used and not body.get("toolConfig")
 
 
-_TOLD: dict[
+_REPORTED: dict[
     str, tuple[tuple[Callable[[JsonObject, list[Json]], bool], str, str, str], ...]
 ] = {
     "anthropic": (

@@ -49,8 +49,8 @@ ROW = WireRow(
         complete=with_compaction,
     ),
     writer=AnthropicWriter,
-    told=frozenset(("content", "stop_reason", "error")),
-    is_aside=lambda value: value.get("type", "error") not in WRITTEN,
+    reported=frozenset(("content", "stop_reason", "error")),
+    is_extra=lambda value: value.get("type", "error") not in WRITTEN,
     request=write,
     rules=(
         Rule(

@@ -47,7 +47,7 @@ _DETAILS = ("container", "context_management", "input_transformations")
 class AnthropicWire(BlockWire):
     """Reads Messages events, as the module's docstring says."""
 
-    _has_told = False  # something in pieces, be it of an earlier message
+    _has_reported = False  # something in pieces, be it of an earlier message
     _id = ""  # of the latest message
 
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -83,7 +83,7 @@ class AnthropicWire(BlockWire):
     def _whole(self, value: JsonObject) -> None:
         """Behind its own deltas it tells nothing but its end (MiniMax)."""
         is_other = self.text(value, "id") not in ("", self._id)
-        if is_other or not self._has_told:
+        if is_other or not self._has_reported:
             self._message(value)
             self.parts.append(DonePart())
             return
@@ -113,8 +113,8 @@ class AnthropicWire(BlockWire):
 
     def _tells(self, piece: JsonObject) -> None:
         """A block begins, or goes on: perhaps with something to say."""
-        if not self._has_told:
-            self._has_told = any(piece[name] for name in piece if name != "type")
+        if not self._has_reported:
+            self._has_reported = any(piece[name] for name in piece if name != "type")
 
     def _block_stop(self, value: JsonObject) -> None:
         self.stop(self.index(value))
@@ -211,8 +211,8 @@ class AnthropicWire(BlockWire):
             self.parts.append(citation(each))
 
     def _compaction(self, block: ContentBlock, delta: JsonObject) -> None:
-        told = {name: value for name, value in delta.items() if value is not None}
-        block.item |= told | {"type": "compaction"}
+        reported = {name: value for name, value in delta.items() if value is not None}
+        block.item |= reported | {"type": "compaction"}
 
 
 _Reader: TypeAlias = "Callable[[AnthropicWire, JsonObject], None]"

@@ -105,11 +105,11 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    told: JsonObject = {"type": "tool_result", "tool_use_id": call.tool_call_id}
+    reported: JsonObject = {"type": "tool_result", "tool_use_id": call.tool_call_id}
     parts = parts_of(result.content)
     said = [_part(part) for part in parts or () if not is_blank(part)]
-    told["content"] = text_of(result.content) if parts is None else said or ""
-    return told | {"is_error": True} if result.is_error else told
+    reported["content"] = text_of(result.content) if parts is None else said or ""
+    return reported | {"is_error": True} if result.is_error else reported
 
 
 def _part(part: JsonObject) -> JsonObject:

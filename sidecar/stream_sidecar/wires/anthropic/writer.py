@@ -96,13 +96,13 @@ class AnthropicWriter(ChunkWriter):
         self._index = 0
 
     def end(self, finishes: list[events.Finish]) -> None:
-        self._hush()
+        self._suppress()
         finish = finishes[0]
         if self._failed or not (finish.complete or self._begun):
             return
         self._begin()
         usage = self.usage_object()
-        word = self.finish_word(finish) if self.is_told(finish) else None
+        word = self.finish_word(finish) if self.is_reported(finish) else None
         if self._is_cut and word in _GOOD:
             word = _CUT
         if word == "error":
@@ -148,7 +148,7 @@ class AnthropicWriter(ChunkWriter):
     def block_end(self, event: events.BlockEnd) -> None:
         opaque = event.opaque if isinstance(event.opaque, dict) else {}
         if opaque.get("type") in STATES:
-            self._hush()
+            self._suppress()
             self._stop(self._start(portable(opaque)))
         elif event.signature and event.channel == "reasoning":
             if event.block != self._talking:
@@ -162,7 +162,7 @@ class AnthropicWriter(ChunkWriter):
         text = self.fragment(event)
         if event.tool_call_id is not None:
             item = self._call_block(event.tool_call_id, event.name or "", origin)
-            self._hush()
+            self._suppress()
             self._calls[event.block] = self._start(item)
         if text:
             index = self._calls[event.block]
@@ -174,7 +174,7 @@ class AnthropicWriter(ChunkWriter):
             self._is_cut = True
         index, text = self._calls.pop(event.block, None), self.rest(event)
         if index is None:
-            self._hush()
+            self._suppress()
             origin = self.origin_of(event)
             item = self._call_block(event.tool_call_id, event.name, origin)
             index = self._start(item)
@@ -193,7 +193,7 @@ class AnthropicWriter(ChunkWriter):
                 "content": event.content,
             }
             item |= {"is_error": True} if event.is_error else {}
-        self._hush()
+        self._suppress()
         self._stop(self._start(portable(item)))
 
     def cite(self, event: events.Citation) -> None:
@@ -251,14 +251,14 @@ class AnthropicWriter(ChunkWriter):
 
     def _talk(self, block: int, channel: str, item: JsonObject) -> None:
         """A block of text or thinking begins."""
-        self._hush()
+        self._suppress()
         self._talking, self._channel, self._index = block, channel, self._start(item)
 
     def _think(self, block: int) -> None:
         item = {"type": "thinking", "thinking": "", "signature": ""}
         self._talk(block, "reasoning", item)
 
-    def _hush(self) -> None:
+    def _suppress(self) -> None:
         """The open block of text or thinking ends."""
         if self._talking is not None:
             self._stop(self._index)
@@ -278,9 +278,9 @@ class AnthropicWriter(ChunkWriter):
         self, event: events.Citation, url: str | None, title: str | None
     ) -> JsonObject:
         if self.is_own and isinstance(event.raw, dict):
-            told = {"url": url, "title": title} if event.kind == "url" else {}
+            reported = {"url": url, "title": title} if event.kind == "url" else {}
             own: JsonObject = portable(event.raw)
-            return {name: value for name, value in told.items() if value} | own
+            return {name: value for name, value in reported.items() if value} | own
         text = event.cited_text or ""
         if url:
             place = {"type": "web_search_result_location", "encrypted_index": ""}

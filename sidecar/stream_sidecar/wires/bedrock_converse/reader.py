@@ -142,13 +142,13 @@ class BedrockConverseWire(BlockWire):
     def _tool_use(self, block: ContentBlock, members: JsonObject) -> None:
         """Its start, a fragment of its input, or all of it."""
         item = self.body(members, "toolUse")
-        told = {}
+        reported = {}
         if "toolUseId" in item or "name" in item:
             # Only tools that the server runs have a type of their own.
             kind = self.text(item, "type") or "tool_use"
-            told = {"type": kind, "name": self.text(item, "name")}
-            told["id"] = self.text(item, "toolUseId")
-        self.call(block, item.get("input"), **told)
+            reported = {"type": kind, "name": self.text(item, "name")}
+            reported["id"] = self.text(item, "toolUseId")
+        self.call(block, item.get("input"), **reported)
 
     def _tool_result(self, block: ContentBlock, members: JsonObject) -> None:
         """Its start or all of it (an object), or more of its content (a list)."""

@@ -40,11 +40,11 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return None
     if isinstance(block.opaque, dict) and REASONING in block.opaque:
         return {REASONING: block.opaque[REASONING]}
-    told: JsonObject = {"text": block.raw_text or block.text}
+    reported: JsonObject = {"text": block.raw_text or block.text}
     if block.fields in _OWN_FIELDS and turn.signs(block):
-        return {REASONING: {"reasoningText": told | {"signature": block.signature}}}
-    if turn.rule.unsigned and told["text"] and block.source != "tag":
-        return {REASONING: {"reasoningText": told}}
+        return {REASONING: {"reasoningText": reported | {"signature": block.signature}}}
+    if turn.rule.unsigned and reported["text"] and block.source != "tag":
+        return {REASONING: {"reasoningText": reported}}
     turn.lose(block, "reasoning", "reasoning without a signature is refused")
     return None
 
@@ -75,8 +75,11 @@ def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
         said = text_of(content) if is_text else turn.says(result)
         content = said if said.strip() else {}
     kind = "text" if isinstance(content, str) else "json"
-    told: JsonObject = {"toolUseId": call.tool_call_id, "content": [{kind: content}]}
-    return {"toolResult": told | ({"status": "error"} if result.is_error else {})}
+    reported: JsonObject = {
+        "toolUseId": call.tool_call_id,
+        "content": [{kind: content}],
+    }
+    return {"toolResult": reported | ({"status": "error"} if result.is_error else {})}
 
 
 _BLOCKS: BlockWriters = {

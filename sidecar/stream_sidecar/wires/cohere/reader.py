@@ -146,13 +146,13 @@ class CohereWire(BlockWire):
 
     def _call(self, index: Index, item: JsonObject) -> None:
         function = self.body(item, "function")
-        told: dict[str, str] = {}
+        reported: dict[str, str] = {}
         for name in ("id", "type"):
             if name in item:
-                told[name] = self.text(item, name)
+                reported[name] = self.text(item, name)
         if "name" in function:
-            told["name"] = self.text(function, "name")
-        self.call(self.block(index), function.get("arguments"), **told)
+            reported["name"] = self.text(function, "name")
+        self.call(self.block(index), function.get("arguments"), **reported)
 
     def _cite(self, item: JsonObject) -> None:
         """A citation for each of its sources."""
@@ -203,13 +203,13 @@ def _of_source(part: CitationPart, source: JsonObject) -> CitationPart:
     """``part`` with what a source says; it is a document, or the output of a tool."""
     kind = type_of(source)
     body = source.get("document" if kind == "document" else "tool_output")
-    told = body if isinstance(body, dict) else {}
+    reported = body if isinstance(body, dict) else {}
     return evolve(
         part,
         kind="document" if kind == "document" else "other",
-        url=first(told, ("url", "uri")),
-        title=first(told, ("title", "name")),
-        cited_text=first(told, ("snippet",)),
+        url=first(reported, ("url", "uri")),
+        title=first(reported, ("title", "name")),
+        cited_text=first(reported, ("snippet",)),
         document=first(source, ("id",)),
     )
 

@@ -57,7 +57,7 @@ _CANDIDATE = _SOURCES | frozenset(
 )
 """What a candidate has beside its content."""
 
-GEMINI_TOLD = (
+GEMINI_REPORTED = (
     frozenset(("candidates", "content", "parts", "role", "usageMetadata", "error"))
     | frozenset(("modelVersion", "responseId", "finishReason", "finishMessage"))
     | frozenset(("response", "promptFeedback", "serverContent"))
@@ -177,10 +177,10 @@ class GeminiWire(DocumentWire):
     def _cancel(self, value: JsonObject) -> None:
         """The user spoke in between: these calls are not to be run."""
         ids = value.get("ids")
-        told = (
+        reported = (
             [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
         )
-        self.parts.append(CallCancelPart(tuple(told)))
+        self.parts.append(CallCancelPart(tuple(reported)))
 
     def _live(self, value: JsonObject) -> None:
         """The Live API: the transcript of what the model says is its answer."""

@@ -63,11 +63,11 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _signature(turn: Rendering, block: TurnBlock, state: Json) -> JsonObject:
-    told = signature_of(state)
-    if told and not is_base64(told[SIGNATURE]):
+    reported = signature_of(state)
+    if reported and not is_base64(reported[SIGNATURE]):
         turn.lose(block, "state", "its signature is no base64")
         return {}
-    return told
+    return reported
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject:

@@ -64,13 +64,14 @@ class Sources:
             self.chunks = chunks
         for chunk in self.wire.objects(metadata, "groundingChunks"):
             self._wait(self._source(chunk, chunk))
-        told: dict[int, Json] = {}
+        reported: dict[int, Json] = {}
         for support in self.wire.objects(metadata, "groundingSupports"):
-            self._support(support, told)
+            self._support(support, reported)
 
-    def _support(self, support: JsonObject, told: dict[int, Json]) -> None:
-        """A citation for each of a support's sources. Support and source are ``told``
-        whole once: what is said once and referred to often would be their product."""
+    def _support(self, support: JsonObject, reported: dict[int, Json]) -> None:
+        """A citation for each source of a support. The first citation of a support or a
+        source holds it whole (``reported``): else a source that many supports name
+        would make the size of the citations the product of both."""
         segment = self.wire.body(support, "segment")
         start = self.wire.number(segment, "startIndex") or 0
         end = self.wire.number(segment, "endIndex")
@@ -79,13 +80,13 @@ class Sources:
         numbers, whole = support.get(name), support
         for number in numbers if isinstance(numbers, list) else [numbers]:
             if type(number) is int and 0 <= number < len(self.chunks):
-                again, chunk = number in told, self.chunks[number]
-                raw = {"support": whole, "chunk": told.get(number, chunk)}
+                again, chunk = number in reported, self.chunks[number]
+                raw = {"support": whole, "chunk": reported.get(number, chunk)}
                 part = self._source(chunk, raw, start, end, base)
                 self._give(evolve(part, again=again))
                 whole = light(whole)
                 if not again:
-                    told[number] = light(chunk)
+                    reported[number] = light(chunk)
             elif number is not None:
                 self.wire.malformed(name, number, "leads to no source")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stream_sidecar.wires.openai_chat.reader import CHAT_TOLD, OpenAIChatWire, fits
+from stream_sidecar.wires.openai_chat.reader import CHAT_REPORTED, OpenAIChatWire, fits
 from stream_sidecar.wires.openai_chat.request import write
 from stream_sidecar.wires.openai_chat.rules import RULES
 from stream_sidecar.wires.openai_chat.writer import OpenAIChatWriter
@@ -34,9 +34,9 @@ ROW = WireRow(
         reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
     ),
     writer=OpenAIChatWriter,
-    told=CHAT_TOLD,
+    reported=CHAT_REPORTED,
     stands_alone=True,
-    is_aside=lambda value: not (value.get("choices") or value.get("usage")),
+    is_extra=lambda value: not (value.get("choices") or value.get("usage")),
     request=write,
     rules=RULES,
 )

@@ -61,13 +61,13 @@ _PLAIN_CHOICE = frozenset(
     )
 )
 _PLAIN_DELTA = frozenset(("content", "role", "channel", "phase"))
-_ASIDE = ("type", "name", "provider_metadata")
-_DELTA = _PLAIN_DELTA | frozenset((*FIELDS, PROVIDER, *_ASIDE))
+_EXTRA = ("type", "name", "provider_metadata")
+_DELTA = _PLAIN_DELTA | frozenset((*FIELDS, PROVIDER, *_EXTRA))
 _CHOICE = _PLAIN_CHOICE | {"message", "text", "error", "usage"}
 
 _DOCUMENT = _PLAIN_DOCUMENT | frozenset((*_KNOWN, "type"))
 
-CHAT_TOLD = (
+CHAT_REPORTED = (
     frozenset(("choices", "usage", "finish_reason", "delta", "message", "text"))
     | frozenset((*FIELDS, PROVIDER, *SOURCE_KEYS))
     | frozenset(("id", "object", "created", "model", "role", "type"))
@@ -159,7 +159,7 @@ class OpenAIChatWire(DocumentWire):
             if isinstance(delta, dict):
                 is_message = name == "message"
                 if is_message and self._heard.get(self.choice):
-                    delta = self._untold(delta)
+                    delta = self._unreported(delta)
                 self._read(delta, is_message)
                 return
             if delta is not None:
@@ -178,7 +178,7 @@ class OpenAIChatWire(DocumentWire):
         else:
             self.unused("delta", delta, _DELTA, before)
 
-    def _untold(self, message: JsonObject) -> JsonObject:
+    def _unreported(self, message: JsonObject) -> JsonObject:
         """A ``message`` without its text, if it is the whole of what deltas have told
         (MiniMax)."""
         text = message.get("content")

@@ -96,7 +96,7 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
     """
     for metadata in choice.objects(value, name):
         chunks = [*choice.objects(metadata.get("groundingChunks") or [], name)]
-        told: dict[int, Json] = {}
+        reported: dict[int, Json] = {}
         for support in choice.objects(metadata.get("groundingSupports") or [], name):
             segment = support.get("segment") or {}
             numbers = support.get("groundingChunkIndices") or []
@@ -107,11 +107,11 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
             end, whole = choice.number(segment, "endIndex"), support
             for number in numbers:
                 if type(number) is int and 0 <= number < len(chunks):
-                    chunk, again = chunks[number], number in told
-                    raw = {"support": whole, "chunk": told.get(number, chunk)}
+                    chunk, again = chunks[number], number in reported
+                    raw = {"support": whole, "chunk": reported.get(number, chunk)}
                     if _grounded(choice, chunk, raw, start, end, again=again):
                         whole = light(whole)
-                        told.setdefault(number, light(chunk))
+                        reported.setdefault(number, light(chunk))
         for chunk in chunks:
             _grounded(choice, chunk, chunk, None, None)
 

@@ -120,8 +120,8 @@ def invocations(choice: ChoiceState, value: Json, name: str) -> None:
         key, opaque = f"{name}:{id or position}", _opaque(choice, item)
         if "args" in item:
             arguments = _arguments(choice, item["args"], name)
-            told = {"id": id, "name": tool, "opaque": opaque}
-            server_call(choice, key, item, arguments=arguments, **told)
+            reported = {"id": id, "name": tool, "opaque": opaque}
+            server_call(choice, key, item, arguments=arguments, **reported)
         if "response" in item:
             server_result(choice, key, item["response"], item, id=id, name=tool)
 
@@ -143,30 +143,32 @@ def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
 
 def code_results(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's second telling of code execution, unless ``tool_results`` had it."""
-    told = name.replace("code_interpreter_results", "tool_results")
+    reported = name.replace("code_interpreter_results", "tool_results")
     for position, item in enumerate(choice.objects(value, name)):
         id = choice.text(item, "id")
-        if item.get("outputs") is not None and f"{told}:{id}" not in choice.given:
+        if item.get("outputs") is not None and f"{reported}:{id}" not in choice.given:
             key = f"{name}:{id or position}"
             outputs = item["outputs"]
             server_result(choice, key, outputs, item, id=id, name="code_interpreter")
 
 
-def server_call(choice: ChoiceState, key: str, raw: JsonObject, **told: Json) -> None:
+def server_call(
+    choice: ChoiceState, key: str, raw: JsonObject, **reported: Json
+) -> None:
     """A call that the server ran; given once for ``key``."""
     if choice.changed(f"call:{key}", True):
         part = CallPart(
-            choice.index, key, executor="server", raw=raw, whole=True, **told
+            choice.index, key, executor="server", raw=raw, whole=True, **reported
         )
         choice.parts.append(part)
 
 
 def server_result(
-    choice: ChoiceState, key: str, content: Json, raw: JsonObject, **told: Json
+    choice: ChoiceState, key: str, content: Json, raw: JsonObject, **reported: Json
 ) -> None:
     """The result of a tool that the server ran; again only when it has changed."""
     if choice.changed(key, raw):
-        part = ResultPart(content, raw, choice.index, key=key, **told)
+        part = ResultPart(content, raw, choice.index, key=key, **reported)
         choice.parts.append(part)
 
 

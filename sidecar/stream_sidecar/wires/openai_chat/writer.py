@@ -21,7 +21,7 @@ from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
     arguments_of,
     error_object,
-    told_again,
+    reported_again,
 )
 
 if TYPE_CHECKING:
@@ -238,8 +238,8 @@ class OpenAIChatWriter(ChunkWriter):
             self._came_out(item, event)
 
     def _came_out(self, item: JsonObject, event: events.ToolResult) -> None:
-        told = item | {"output": portable(event.content)}
-        self._write(event.choice, {"executed_tools": [told]})
+        reported = item | {"output": portable(event.content)}
+        self._write(event.choice, {"executed_tools": [reported]})
 
     def cite(self, event: events.Citation) -> None:
         source = self.cited_once(event)
@@ -260,8 +260,8 @@ class OpenAIChatWriter(ChunkWriter):
         kind, choice = "url_citation" if url else "document_citation", event.choice
         number = self._choices[choice].annotations
         self._choices[choice].annotations += 1
-        told = {"index": number, "type": kind, kind: body}
-        self._write(choice, {"annotations": [told]})
+        reported = {"index": number, "type": kind, kind: body}
+        self._write(choice, {"annotations": [reported]})
 
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSED:
@@ -269,8 +269,8 @@ class OpenAIChatWriter(ChunkWriter):
             self._write(event.choice, {"refusal": event.message})
             return
         self._choices[event.choice].failed = True
-        told = self.own_error(event) or error_object(event)
-        self.chunks.append(Chunk({"error": told}))
+        reported = self.own_error(event) or error_object(event)
+        self.chunks.append(Chunk({"error": reported}))
 
     # Documents
 
@@ -291,12 +291,12 @@ class OpenAIChatWriter(ChunkWriter):
             "created": self.created,
             "model": self.model,
         }
-        self._short = told_again(self._head)
+        self._short = reported_again(self._head)
 
     def _has_finish(self, finish: events.Finish) -> bool:
         """An error ends a choice, too, and where the stream broke off nothing does."""
         is_error = finish.reason == "error" and self._choices[finish.choice].failed
-        return self.is_told(finish) and not is_error
+        return self.is_reported(finish) and not is_error
 
     def _word(self, finish: events.Finish) -> str:
         is_refused = finish.reason == "refusal" and self._choices[finish.choice].refused

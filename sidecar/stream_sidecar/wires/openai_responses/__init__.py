@@ -41,8 +41,8 @@ ROW = WireRow(
         ),
         reasoning=("output_tokens_details.reasoning_tokens",),
     ),
-    told=frozenset(("output", "output_text", "error", "incomplete_details")),
-    is_aside=lambda value: (
+    reported=frozenset(("output", "output_text", "error", "incomplete_details")),
+    is_extra=lambda value: (
         not str(value.get("type", "error")).startswith(("response.", "error"))
     ),
     writer=OpenAIResponsesWriter,

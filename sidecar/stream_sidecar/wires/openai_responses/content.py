@@ -88,8 +88,8 @@ class Content:
         """A fragment."""
         text = self.wire.text(value, "delta")
         if text:
-            told = item.text(channel.name, channel.separator)
-            self._give(item, channel, told.add(text, _index(value, channel)))
+            reported = item.text(channel.name, channel.separator)
+            self._give(item, channel, reported.add(text, _index(value, channel)))
         elif "delta" not in value:
             self.wire.unused("event", value, _EVENT, len(self.wire.parts))
 
@@ -176,11 +176,11 @@ class Content:
         ``value`` of None than all fragments."""
         if not whole:
             return
-        told = item.text(channel.name, channel.separator)
+        reported = item.text(channel.name, channel.separator)
         if value is None:
-            text = told.finish_all(whole)
+            text = reported.finish_all(whole)
         else:
-            text = told.finish(whole, _index(value, channel))
+            text = reported.finish(whole, _index(value, channel))
         if text is None:
             why = "is not what its fragments were"
             self.wire.malformed(channel.whole, whole, why)
@@ -198,7 +198,7 @@ class Content:
         self.wire.parts.append(RefusalPart(text))
 
     def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
-        first = next(name for name in item.told if item.told[name].length)
+        first = next(name for name in item.reported if item.reported[name].length)
         field = _FIELDS[channel.name != first]
         for number, thought in enumerate(text.split(_BORDER)):
             if number:

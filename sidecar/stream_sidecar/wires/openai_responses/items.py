@@ -30,7 +30,7 @@ def family_of(type: str) -> str:
 
 
 @define(eq=False)
-class Told:
+class Reported:
     """One text of an item as far as it was given, in the provider's parts.
 
     A finished text is compared with it: only what exceeds it is new. ``separator``
@@ -113,7 +113,7 @@ class OutputItem:
     done: bool = False
     #: its arguments were told in full
     argued: bool = False
-    told: dict[str, Told] = field(factory=dict)
+    reported: dict[str, Reported] = field(factory=dict)
     #: annotations that were given
     cited: set[str] = field(factory=set)
 
@@ -121,11 +121,11 @@ class OutputItem:
     def type(self) -> str:
         return type_of(self.body)
 
-    def text(self, name: str, separator: str = "") -> Told:
-        told = self.told.get(name)
-        if told is None:
-            told = self.told[name] = Told(separator)
-        return told
+    def text(self, name: str, separator: str = "") -> Reported:
+        reported = self.reported.get(name)
+        if reported is None:
+            reported = self.reported[name] = Reported(separator)
+        return reported
 
 
 class Items:
@@ -162,7 +162,7 @@ class Items:
     def end(self, item: OutputItem) -> None:
         del self._open[item.key]
         item.done = True
-        item.told.clear()
+        item.reported.clear()
         item.cited.clear()
 
     def find(self, value: JsonObject, family: str) -> OutputItem | None:

@@ -72,7 +72,7 @@ class OpenAIResponsesWire(DocumentWire):
         self._content = Content(self, self._tools)
         self._is_over = False
         #: the error that an ``error`` event told
-        self._told: Json = None
+        self._reported: Json = None
         #: the response has failed, and nothing has said why
         self._failed = False
 
@@ -83,7 +83,7 @@ class OpenAIResponsesWire(DocumentWire):
         elif kind in EVENTS:
             EVENTS[kind](self, value)
         elif kind == "error":
-            self._told = value.get("error") or value
+            self._reported = value.get("error") or value
             self.fail(value)
         elif kind.startswith(_STEP):
             self._step(value)
@@ -95,7 +95,7 @@ class OpenAIResponsesWire(DocumentWire):
     def end(self) -> None:
         """Items that are still open were cut off."""
         self._end_items(cut=True)
-        if self._failed and self._told is None:
+        if self._failed and self._reported is None:
             self.fail({"type": "response.failed"})
 
     # The response
@@ -145,7 +145,7 @@ class OpenAIResponsesWire(DocumentWire):
     def _stop(self, response: JsonObject, status: str) -> None:
         raw = self.text(self.body(response, "incomplete_details"), "reason") or status
         reason = self.row.reason_of(raw)
-        if reason == "error" and self._told is not None:
+        if reason == "error" and self._reported is not None:
             reason = "unknown"  # the error itself says it better
         self.parts.append(FinishPart(raw, reason))
 
@@ -161,7 +161,7 @@ class OpenAIResponsesWire(DocumentWire):
         """An ``error`` event before has mostly said it, or one behind it does."""
         if not error:
             self._failed = True
-        elif self._told is None or not equal(_facts(error), _facts(self._told)):
+        elif self._reported is None or not equal(_facts(error), _facts(self._reported)):
             self.fail({"error": error})
 
     # Items
@@ -202,7 +202,7 @@ class OpenAIResponsesWire(DocumentWire):
             self._content.finish(item, body, cut=cut)
         elif type_of(body) in _STATES:
             self._content.keep(item, body)
-        elif item.implied and not item.told and body is item.body:
+        elif item.implied and not item.reported and body is item.body:
             pass  # an event spoke of it, but it said nothing
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)

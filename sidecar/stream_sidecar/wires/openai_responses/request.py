@@ -70,21 +70,21 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
     The parts of a summary are blocks of their own: the last of them has the item.
     """
     found: dict[int, list[JsonObject]] = {}
-    is_told, is_whole = False, True
+    is_reported, is_whole = False, True
     is_stored = all(block.opaque != GONE for block in turn.blocks)
     for block in reversed(turn.blocks):
         if block.type != "reasoning":
-            is_told = False
+            is_reported = False
             continue
         item = block.opaque if isinstance(block.opaque, dict) else {}
         is_item = _is_state(item)
         is_kept = is_item and _can_go(item, is_stored=is_stored)
-        is_told = is_kept if type_of(item) else is_told
+        is_reported = is_kept if type_of(item) else is_reported
         is_thought = not is_item or type_of(item) == _THOUGHT
         if is_thought and not turn.thinks(block):
             is_whole = False
-        elif is_told:
-            found[id(block)] = [_told(turn, item)] if is_item else []
+        elif is_reported:
+            found[id(block)] = [_reported(turn, item)] if is_item else []
             is_whole = is_whole and len(str(item.get("id", ""))) <= LONGEST_ITEM_ID
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
@@ -92,14 +92,14 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
     return found, is_whole
 
 
-def _told(turn: Rendering, item: JsonObject) -> JsonObject:
+def _reported(turn: Rendering, item: JsonObject) -> JsonObject:
     """An item as it goes: one of reasoning must have a summary (newo-ether/Agora#141),
     and OpenAI's have no content (openai/codex#36551)."""
     left = ("status", *(("content",) if turn.rule.is_closed else ()))
-    told = {name: item[name] for name in item if name not in left}
+    reported = {name: item[name] for name in item if name not in left}
     if len(str(item.get("id", ""))) > LONGEST_ITEM_ID:
-        del told["id"]
-    return {"summary": []} | told if type_of(item) == _THOUGHT else told
+        del reported["id"]
+    return {"summary": []} | reported if type_of(item) == _THOUGHT else reported
 
 
 def _can_go(item: JsonObject, *, is_stored: bool) -> bool:
@@ -235,13 +235,17 @@ _YES = frozenset(("approve", "approved", "allow", "allowed", "true", "yes"))
 def _approval(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
     """An answer to a call that waits for one; only a clear yes is one."""
     content = result.content
-    told: JsonObject = content if isinstance(content, dict) else {"approve": content}
-    word = told.get("approve")
+    reported: JsonObject = (
+        content if isinstance(content, dict) else {"approve": content}
+    )
+    word = reported.get("approve")
     is_yes = word is True or (isinstance(word, str) and word.strip().lower() in _YES)
     item: JsonObject = {"type": "mcp_approval_response"}
     item |= {"approval_request_id": call.tool_call_id}
     item["approve"] = is_yes and not result.is_error
-    reason = told.get("reason", turn.says(result) if told is not content else None)
+    reason = reported.get(
+        "reason", turn.says(result) if reported is not content else None
+    )
     is_said = isinstance(reason, str) and reason.strip() and not item["approve"]
     return item | ({"reason": reason} if is_said else {})
 
@@ -300,8 +304,8 @@ def _searched(turn: Rendering, result: TurnResult) -> JsonObject:
     tools = [tool for tool in items if isinstance(tool, dict)]
     if content and not tools:
         turn.lose(None, "tool-result", "only a list of tools can go")
-    told: JsonObject = {"type": "tool_search_output", "tools": tools}
-    return told | {"execution": "client", "status": "completed"}
+    reported: JsonObject = {"type": "tool_search_output", "tools": tools}
+    return reported | {"execution": "client", "status": "completed"}
 
 
 _ANSWERS: dict[str, Callable[[Rendering, TurnResult], JsonObject]] = {

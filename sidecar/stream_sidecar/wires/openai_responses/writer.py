@@ -48,7 +48,7 @@ _PREFIXES = {_MESSAGE: "msg", _REASONING: "rs", "custom_tool_call": "ctc"}
 _WENT_ON = ("stop", "tool-calls", "length")
 """Reasons that say that an error was none."""
 
-_TOLD_LATER = ("output", "outputs", "result", "results", "tools", "error")
+_REPORTED_LATER = ("output", "outputs", "result", "results", "tools", "error")
 """What of a server's item comes out of it, and is reported when it is done."""
 
 
@@ -126,11 +126,11 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._early: dict[
             str, events.ToolResult
         ] = {}  # results whose call is not whole yet
-        self._error_told: JsonObject | None = None
+        self._error_reported: JsonObject | None = None
         self._refused = False
 
     def end(self, finishes: list[events.Finish]) -> None:
-        self._hush()
+        self._suppress()
         for item in [*self._served.values()]:
             self._done(item, _CALLING)
         finish = finishes[0]
@@ -143,7 +143,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             response["incomplete_details"] = {"reason": self.finish_word(finish)}
         elif status == "failed":
             reason = {"code": "server_error", "message": finish.raw or finish.reason}
-            response["error"] = self._error_told or reason
+            response["error"] = self._error_reported or reason
         self._begin()
         # The API has no event for one that was cancelled, only the status.
         kind = "incomplete" if status == "cancelled" else status
@@ -218,9 +218,11 @@ class OpenAIResponsesWriter(ChunkWriter):
             item = self._open_call(block, origin, event.tool_call_id, event.name)
             del self._calls[block]
         self._argue(item, text)
-        whole, told = "".join(item.texts), _ARGUMENTS[item.type]
-        item.body[told[0]] = whole
-        self._write(f"response.{told[1]}.done", **item.place, **{told[0]: whole})
+        whole, reported = "".join(item.texts), _ARGUMENTS[item.type]
+        item.body[reported[0]] = whole
+        self._write(
+            f"response.{reported[1]}.done", **item.place, **{reported[0]: whole}
+        )
         if self.is_own and isinstance(event.opaque, dict):
             item.state = event.opaque
         item.is_cut = event.state == "truncated"
@@ -262,17 +264,17 @@ class OpenAIResponsesWriter(ChunkWriter):
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == "refusal":
             self._say(self._message(-1, refuses=True), event.message)
-            self._hush()
+            self._suppress()
             return
         code = event.code if isinstance(event.code, str) else None
-        told = {
+        reported = {
             "code": event.provider_type or code or event.kind,
             "message": event.message,
         }
         self._begin()
-        self._error_told = told
-        error = {"type": event.kind, **told, "param": None}
-        self._write("error", **told, param=None, error=error)
+        self._error_reported = reported
+        error = {"type": event.kind, **reported, "param": None}
+        self._write("error", **reported, param=None, error=error)
 
     # Items
 
@@ -282,7 +284,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         if open and (open.type, open.id, open.refuses) == (_MESSAGE, id, refuses):
             open.block = block
             return open
-        self._hush()
+        self._suppress()
         item = self._add(
             {"id": self._free(id, _MESSAGE), "type": _MESSAGE, "role": "assistant"},
             content=[],
@@ -302,7 +304,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             self._end_summary(open)
             open.block = block
             return open
-        self._hush()
+        self._suppress()
         id = self._free(id, _REASONING)
         item = self._add({"id": id, "type": _REASONING}, summary=[])
         item.block = block
@@ -310,7 +312,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         return item
 
     def _open_call(self, block: int, origin: Origin, id: str, name: str) -> _Item:
-        self._hush()
+        self._suppress()
         kind = "custom_tool_call" if origin.free else "function_call"
         known = origin.item if origin.kind == kind else ""
         body = {"id": self._free(known, kind), "type": kind, "call_id": id}
@@ -326,13 +328,13 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _serve(self, event: events.ToolCall) -> None:
         """A call of the server's, open until its result comes."""
-        self._hush()
+        self._suppress()
         own, id = self._own_item(event.raw), event.tool_call_id
         if own:
-            later = (*_TOLD_LATER, "status")
-            told = {name: own[name] for name in own if name not in later}
+            later = (*_REPORTED_LATER, "status")
+            reported = {name: own[name] for name in own if name not in later}
             free = self._free(str(own.get("id") or ""), str(own["type"]))
-            item = self._add(told | {"id": free})
+            item = self._add(reported | {"id": free})
             item.state = own
         else:
             free = self._free(id, _SERVED)
@@ -356,7 +358,7 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _whole(self, body: JsonObject) -> None:
         """An item that comes at once."""
-        self._hush()
+        self._suppress()
         id = self._free(str(body.get("id") or ""), str(body["type"]))
         self._done(self._add(body | {"id": id}))
 
@@ -378,8 +380,10 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._begin()
         item = _Item(self._count, body)
         self._count += 1
-        told = {**body, "status": "in_progress", **empty}
-        self._write("response.output_item.added", output_index=item.index, item=told)
+        reported = {**body, "status": "in_progress", **empty}
+        self._write(
+            "response.output_item.added", output_index=item.index, item=reported
+        )
         return item
 
     def _done(self, item: _Item, status: str = "completed") -> None:
@@ -388,11 +392,11 @@ class OpenAIResponsesWriter(ChunkWriter):
         state: JsonObject = portable(item.state)
         if item.is_cut:
             status, state = "incomplete", {**state, "status": "incomplete"}
-        told = {} if item.type == _REASONING else {"status": status}
-        body = self._output[item.index] = {**told, **state, **item.body}
+        reported = {} if item.type == _REASONING else {"status": status}
+        body = self._output[item.index] = {**reported, **state, **item.body}
         self._write("response.output_item.done", output_index=item.index, item=body)
 
-    def _hush(self) -> None:
+    def _suppress(self) -> None:
         """The open item of text or reasoning ends."""
         item, self._talking = self._talking, None
         if item is None:
@@ -435,15 +439,19 @@ class OpenAIResponsesWriter(ChunkWriter):
     ) -> JsonObject:
         place = self.places.find(event)
         start, end = (max(0, edge - base) for edge in place or (0, 0))
-        told: JsonObject = {"type": "url_citation", "url": url, "title": title or ""}
+        reported: JsonObject = {
+            "type": "url_citation",
+            "url": url,
+            "title": title or "",
+        }
         if not url:
             kind = "container_file_citation" if start < end else "file_citation"
-            told = {"type": kind, "file_id": "", "filename": title or ""}
+            reported = {"type": kind, "file_id": "", "filename": title or ""}
         if url or start < end:  # a link must have a place, if need be an empty one
-            told |= {"start_index": start, "end_index": end}
+            reported |= {"start_index": start, "end_index": end}
         if start == end and place is not None:
-            told |= {"index": end}
-        return told
+            reported |= {"index": end}
+        return reported
 
     # Documents
 
@@ -488,9 +496,9 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _status(self, finish: events.Finish) -> str:
         """How the response ended; nothing where it broke off."""
-        if self._error_told is not None and finish.reason not in _WENT_ON:
+        if self._error_reported is not None and finish.reason not in _WENT_ON:
             return "failed"
-        if not self.is_told(finish):
+        if not self.is_reported(finish):
             return ""
         if finish.reason == "refusal" and not self._refused:
             return "incomplete"
@@ -530,8 +538,8 @@ _ARGUMENTS = {
 """Type of a client's call -> the field of its arguments, and the events of that."""
 
 
-def _detail(told: Json, name: str) -> JsonObject:
-    return {_DETAILS[name]: 0, **(told if isinstance(told, dict) else {})}
+def _detail(reported: Json, name: str) -> JsonObject:
+    return {_DETAILS[name]: 0, **(reported if isinstance(reported, dict) else {})}
 
 
 _DETAILS = {
@@ -542,8 +550,8 @@ _DETAILS = {
 
 
 def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
-    told = {"type": "output_text", "text": text}
-    return {**told, "annotations": annotations, "logprobs": []}
+    reported = {"type": "output_text", "text": text}
+    return {**reported, "annotations": annotations, "logprobs": []}
 
 
 def _came_out(event: events.ToolResult) -> JsonObject:

@@ -125,13 +125,13 @@ class BlockWire(DocumentWire):
 
     # Parts that all have
 
-    def call(self, block: ContentBlock, arguments: Json, **told: Json) -> None:
-        """A call begins (with what is ``told`` of it) or goes on.
+    def call(self, block: ContentBlock, arguments: Json, **reported: Json) -> None:
+        """A call begins (with what is ``reported`` of it) or goes on.
 
         ``arguments`` are a fragment of text, or the whole as a value; ``{}`` stands
         before fragments and says nothing.
         """
-        if not (block.is_call or told) and block.after is not None and arguments:
+        if not (block.is_call or reported) and block.after is not None and arguments:
             # Behind the end of its block: the call with that key knows it, or not.
             again = arguments if isinstance(arguments, str) else dumps(arguments)
             self.parts.append(CallPart(key=block.after, arguments=again))
@@ -142,12 +142,12 @@ class BlockWire(DocumentWire):
             message = "arguments after the whole arguments of a call"
             part = DiagnosticPart("duplicate-tool-call", message, "info", arguments)
             self.parts.append(part)
-        elif arguments or told:
+        elif arguments or reported:
             block.is_full = bool(arguments) and not is_text
             given = arguments if is_text else arguments or None
-            self.parts.append(CallPart(key=block.key, arguments=given, **told))
-        if told.get("id") and told.get("name"):
-            self.tools[told["id"]] = told["name"]
+            self.parts.append(CallPart(key=block.key, arguments=given, **reported))
+        if reported.get("id") and reported.get("name"):
+            self.tools[reported["id"]] = reported["name"]
 
     def finish(self, holder: JsonObject, name: str) -> None:
         """The raw reason of the end, where ``holder`` has one."""

@@ -79,7 +79,7 @@ class DocumentWire(ABC):
         self._tell_counts()
         return self.parts
 
-    def identify(self, **told: Json) -> None:
+    def identify(self, **reported: Json) -> None:
         """Who answers: what is new of it, ids and times once.
 
         Ids rotate within one response in some dialects; the model counts again when it
@@ -87,7 +87,7 @@ class DocumentWire(ABC):
         """
         fresh = {
             name: value
-            for name, value in told.items()
+            for name, value in reported.items()
             if value
             and self._known.get(name) != value
             and (name == "model" or name not in self._known)
@@ -115,8 +115,8 @@ class DocumentWire(ABC):
         usage = read_usage(self._usage, self.row.usage) if counts else None
         if usage is not None:
             raw = own_usage(self._usage, counts)
-            told = usage if raw is self._usage else evolve(usage, raw=raw)
-            self.parts.append(told)
+            reported = usage if raw is self._usage else evolve(usage, raw=raw)
+            self.parts.append(reported)
 
     def fail(self, body: Json) -> None:
         """``body`` is a provider's error."""
@@ -143,9 +143,9 @@ class DocumentWire(ABC):
 
     def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
         """What a response says of itself beside all else, under ``names``."""
-        told = {name: said[name] for name in names if _says(said.get(name))}
-        if told:
-            self.parts.append(details(told, self.choice))
+        reported = {name: said[name] for name in names if _says(said.get(name))}
+        if reported:
+            self.parts.append(details(reported, self.choice))
 
     # Access
 

@@ -99,10 +99,12 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
     return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
 
 
-def refusal(text: str, raw: Json, **told: Any) -> ErrorPart:
+def refusal(text: str, raw: Json, **reported: Any) -> ErrorPart:
     """Why a model refused, as its provider explains it."""
     refused = "refusal"
-    return ErrorPart("content-filter", text, False, raw, provider_type=refused, **told)
+    return ErrorPart(
+        "content-filter", text, False, raw, provider_type=refused, **reported
+    )
 
 
 def details(raw: JsonObject, choice: int) -> DiagnosticPart:
@@ -162,9 +164,9 @@ def is_responses_state(item: JsonObject) -> bool:
 def is_failed(item: JsonObject) -> bool | None:
     """``is_error`` of one of Anthropic's results; where its type has none, the type of
     the content tells."""
-    told, content = item.get("is_error"), item.get("content")
-    if isinstance(told, bool):
-        return told
+    reported, content = item.get("is_error"), item.get("content")
+    if isinstance(reported, bool):
+        return reported
     kind = type_of(content) if isinstance(content, dict) else ""
     return True if kind.endswith("_error") else None
 

@@ -1,10 +1,10 @@
 """A turn as the provider that is asked can take it, before a wire writes it.
 
-Not a wire: what `rendering` and the rules know of ids, names and state is applied here
-once, for all wires. A call without a name does not go; names and ids that the provider
-refuses are replaced, and ids are unique within the turn. Each call has one result at
-most. State goes to those who can read it (`Rule.takes_state`). What is lost by that is
-told (wires/README.md, "Requests").
+Not a wire: the rules for ids, names and state are applied here once, for all wires. A
+call without a name is left out. Names and ids that the provider refuses are replaced,
+and ids are unique within the turn. Each call has at most one result. State goes to a
+provider that can read it (`Rule.accepts_state`). Losses are reported (wires/README.md,
+"Requests").
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
         if not _is_clients(block):
             yield block
             continue
-        told, id = block.name or "", block.tool_call_id or ""
-        name = name_for(rule, told)
-        if name != told:
+        reported, id = block.name or "", block.tool_call_id or ""
+        name = name_for(rule, reported)
+        if name != reported:
             turn.lose(block, "name", "this provider takes other names of tools")
         sent = id_for(rule, id) if id else made_id(f"#{number}")
         if sent in taken:
@@ -140,10 +140,14 @@ def _pair(
             turn.answers.append((call, evolve(result, tool_call_id=call.tool_call_id)))
     for call in waiting.values():
         turn.lose(call, "tool-result", _UNDECIDED)
-    told = {block.tool_call_id for block in turn.blocks if block.type == "tool-result"}
-    for call in (call for id in left if id not in told for call in left[id]):
+    reported = {
+        block.tool_call_id for block in turn.blocks if block.type == "tool-result"
+    }
+    for call in (call for id in left if id not in reported for call in left[id]):
         turn.lose(call, "tool-result", _OPEN)
-    _surpass(turn, told & {result.tool_call_id for result in results} & calls.keys())
+    _surpass(
+        turn, reported & {result.tool_call_id for result in results} & calls.keys()
+    )
 
 
 def _surpass(turn: Rendering, ids: set[str | None]) -> None:

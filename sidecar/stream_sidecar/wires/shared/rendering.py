@@ -93,8 +93,8 @@ class Rendering:
         """``block`` is None for what is the host's own; of a block the first reason
         counts."""
         number = None if block is None else block.block
-        told = any(each.block == number and each.what == what for each in self.lost)
-        if block is None or not told:
+        reported = any(each.block == number and each.what == what for each in self.lost)
+        if block is None or not reported:
             self.lost.append(Lost(number, what, why))
 
     @cached_property

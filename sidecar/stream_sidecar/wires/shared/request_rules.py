@@ -159,7 +159,7 @@ class Rule:
     issuers: re.Pattern[str] = records.field(default="", converter=_any_case)
     one_model: bool = False
 
-    def takes_state(self, given: Names, asked: Names) -> bool:
+    def accepts_state(self, given: Names, asked: Names) -> bool:
         """Can whoever is ``asked`` read the state of whoever gave it? What nobody named
         is no difference."""
         if self.one_model and _differ(model_name(given.model), model_name(asked.model)):
@@ -184,6 +184,6 @@ def rule_for(
 ) -> Rule:
     """The rule of a wire for these names; its last one fits anybody. Where no provider
     is named, the ``fields`` in which reasoning came tell more than the model."""
-    told = () if asked.provider else tuple(r for r in rules if r.came_in in fields)
+    reported = () if asked.provider else tuple(r for r in rules if r.came_in in fields)
     fitting = (rule for rule in rules if rule.fits(asked.provider, asked.model))
-    return told[0] if told else next(fitting)
+    return reported[0] if reported else next(fitting)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Change: TypeAlias = Callable[[JsonObject], JsonObject | None]
 
-Speaker: TypeAlias = Literal["model", "user", "tool", "system", ""]
+Author: TypeAlias = Literal["model", "user", "tool", "system", ""]
 
-_ROLES: dict[str, Speaker] = {
+_ROLES: dict[str, Author] = {
     "user": "user",
     "tool": "tool",
     "system": "system",
@@ -71,7 +71,7 @@ class RequestShape:
     input: str = "arguments"
     is_parsed: bool = False
 
-    def role(self, item: Json) -> Speaker:
+    def role(self, item: Json) -> Author:
         """Whose turn it is; that of an item without a role is told by its type."""
         if not isinstance(item, dict):
             return ""
@@ -116,8 +116,8 @@ class RequestShape:
             return []
         if self.answer:
             return [a for part in self._parts(item) if (a := held(part, self.answer))]
-        is_told = self.parts or isinstance(item.get(self.id, item.get("id")), str)
-        return [item] if is_told and self.role(item) == "tool" else []
+        is_reported = self.parts or isinstance(item.get(self.id, item.get("id")), str)
+        return [item] if is_reported and self.role(item) == "tool" else []
 
     def _parts(self, item: JsonObject) -> list[Json]:
         parts = item.get(self.parts)
@@ -218,8 +218,8 @@ def with_function(call: JsonObject, **news: Any) -> JsonObject:
 
 def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
     """``holder`` with new values; the same object where they are the old ones."""
-    told = {name: new for name, new in news.items() if holder.get(name) is not new}
-    return holder | told if told else holder
+    reported = {name: new for name, new in news.items() if holder.get(name) is not new}
+    return holder | reported if reported else holder
 
 
 def same(old: list[Json], new: list[Json]) -> list[Json]:

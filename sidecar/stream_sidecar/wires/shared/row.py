@@ -44,10 +44,10 @@ class WireRow:
     must be cheap and never raise. ``usage`` is where counts stand, ``reasons`` are the
     finish words (in lower case) that say something on this wire only.
 
-    ``writer`` writes events as documents of the wire, those that ``is_written`` holds
-    for; ``told`` are members that only it may write. ``stands_alone``: a document means
-    the same whatever went before, for nothing in it is counted through the stream.
-    ``is_aside`` holds for documents that no writer writes. ``request`` writes a turn as
+    ``writer`` writes the events for which ``is_written`` holds as documents of the
+    wire. Only ``writer`` may write the members ``reported``. ``stands_alone``: a
+    document means the same whatever came before it, as it counts nothing.
+    ``is_extra`` holds for documents that no writer writes. ``request`` writes a turn as
     messages of its next request, by the first of the ``rules`` that fits. Without them
     the wire is only read.
     """
@@ -60,9 +60,9 @@ class WireRow:
     reasons: Mapping[str, str] = field(factory=dict)
     writer: Callable[[WireRow, str, Mapping[int, Origin]], EventWriter] | None = None
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
-    told: frozenset[str] = frozenset()
+    reported: frozenset[str] = frozenset()
     stands_alone: bool = False
-    is_aside: Callable[[JsonObject], bool] = field(default=lambda _value: False)
+    is_extra: Callable[[JsonObject], bool] = field(default=lambda _value: False)
     request: RequestWriter | None = None
     rules: tuple[Rule, ...] = ANYBODY
 

@@ -52,8 +52,14 @@ class UsageShape:
 
     @counts.default
     def _counts(self) -> tuple[Paths, ...]:
-        told = self.input, self.output, self.total, self.cache_read, self.cache_write
-        return *told, self.reasoning, *self.more_input
+        reported = (
+            self.input,
+            self.output,
+            self.total,
+            self.cache_read,
+            self.cache_write,
+        )
+        return *reported, self.reasoning, *self.more_input
 
     @places.default
     def _places(self) -> dict[str, list[int]]:
@@ -79,8 +85,8 @@ def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
             inputs += each or 0
     if reasoning is not None:
         output = _with_reasoning(shape, inputs, output, total, reasoning)
-    told = inputs, output, total, reads, writes, reasoning
-    return None if told == _NOTHING else UsagePart(value, *told)
+    reported = inputs, output, total, reads, writes, reasoning
+    return None if reported == _NOTHING else UsagePart(value, *reported)
 
 
 def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
@@ -90,9 +96,9 @@ def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
     their sum. ``{"input_tokens": 3, "output_tokens": ""}`` gets 0 and a total of 3.
     """
     names = (shape.input[0], shape.output[0], shape.total[0])
-    told = {name: usage[name] for name in names if type(usage.get(name)) is int}
-    counts = {name: told.get(name, 0) for name in names[:2]}
-    total = told.get(names[2], sum(counts.values()))
+    reported = {name: usage[name] for name in names if type(usage.get(name)) is int}
+    counts = {name: reported.get(name, 0) for name in names[:2]}
+    total = reported.get(names[2], sum(counts.values()))
     return {**usage, **counts, names[2]: total}
 
 
@@ -125,8 +131,10 @@ def merge_usage(old: Json, new: Json) -> Json:
             continue
         known = merged.get(name) if isinstance(value, dict) else None
         if isinstance(known, dict):
-            told = {key: detail for key, detail in value.items() if detail is not None}
-            value = {**known, **told}
+            reported = {
+                key: detail for key, detail in value.items() if detail is not None
+            }
+            value = {**known, **reported}
         merged[name] = value
     return merged
 
@@ -231,12 +239,12 @@ def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
     What else the provider's own object says is kept where it is read the same: xAI's
     leaves reasoning out of its output, and there the number is ours.
     """
-    written, told = _named(usage, shape), _counts(usage)
+    written, reported = _named(usage, shape), _counts(usage)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
-    if _told(raw, shape) != told:
+    if _reported(raw, shape) != reported:
         return written
     whole = merge_usage(raw, written)
-    return dict(whole if _told(whole, shape) == told else raw)
+    return dict(whole if _reported(whole, shape) == reported else raw)
 
 
 _counts = attrgetter(
@@ -245,7 +253,7 @@ _counts = attrgetter(
 )
 
 
-def _told(raw: JsonObject, shape: UsageShape) -> Any:
+def _reported(raw: JsonObject, shape: UsageShape) -> Any:
     """What an object of the provider's says; None where it is of another wire."""
     own = read_usage(raw, shape)
     return None if own is None else _counts(own)

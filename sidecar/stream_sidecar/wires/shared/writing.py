@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Chunk, Json, JsonObject
     from stream_sidecar.wires.shared.row import WireRow
 
-TOLD_AGAIN = 256
+REPORTED_AGAIN = 256
 """Code points of an id or a name that stands in every document; longer ones stand in
 the first alone, so that the output stays linear in the input."""
 
@@ -129,7 +129,7 @@ class ChunkWriter(ABC):
         self._empty: set[int] = set()
         self._origins = origins
         self._sources: dict[tuple[int, int], dict[str, str]] = {}
-        self._told: set[tuple[int, int]] = set()  # sources that have something long
+        self._reported: set[tuple[int, int]] = set()  # sources that have something long
 
     def push(self, events: Iterable[Event]) -> list[Chunk]:
         """The documents of some events."""
@@ -186,7 +186,7 @@ class ChunkWriter(ABC):
         """The counts so far in the wire's names; empty where there are none."""
         return {} if self.usage is None else write_usage(self.usage, self.row.usage)
 
-    def is_told(self, finish: Finish) -> bool:
+    def is_reported(self, finish: Finish) -> bool:
         """Did the provider say how the choice ended?"""
         return finish.complete and (finish.reason != "unknown" or bool(finish.raw))
 
@@ -243,8 +243,8 @@ class ChunkWriter(ABC):
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
         source = event.choice, event.source
-        if source not in self._told:
-            self._told.add(source)
+        if source not in self._reported:
+            self._reported.add(source)
             return url, title
         return None if len(url or "") > LONG else (url, None)
 
@@ -255,20 +255,20 @@ def arguments_of(call: ToolCall) -> str:
     return "{" if is_lost else call.arguments
 
 
-def told_again(head: JsonObject) -> JsonObject:
+def reported_again(head: JsonObject) -> JsonObject:
     """``head``, which stands in every document, as it is behind the first one."""
     return {
         name: value
         for name, value in head.items()
-        if not isinstance(value, str) or len(value) <= TOLD_AGAIN
+        if not isinstance(value, str) or len(value) <= REPORTED_AGAIN
     }
 
 
 def error_object(event: ProviderError) -> JsonObject:
     """``message``, ``type`` and ``code`` of an error, as most providers have them."""
-    told = {"message": event.message, "type": event.provider_type or event.kind}
+    reported = {"message": event.message, "type": event.provider_type or event.kind}
     code = event.code if event.code is not None else event.http_status
-    return told if code is None else told | {"code": code}
+    return reported if code is None else reported | {"code": code}
 
 
 def input_of(call: ToolCall) -> JsonObject:
