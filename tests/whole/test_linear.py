@@ -68,6 +68,11 @@ TEXTS: dict[str, Callable[[int], str]] = {
         "<tool_call>f<arg_key>k</arg_key><arg_value>" + "</arg_value> " * (n // 13)
     ),
     "parameters": lambda n: "<function=f>" + "<parameter=k></parameter>" * (n // 25),
+    "values of other keys": lambda n: (
+        "<tool_call>\n<function=f>\n<parameter=a>\n"
+        + "\n<parameter=k>" * (n // 14)
+        + "\n</parameter>\n</function>\n</tool_call>"
+    ),
     "named tags": lambda n: "<f>" * (n // 3),
     "named tags on lines": lambda n: "<f>\n" * (n // 4),
     "tag trees": lambda n: (
@@ -129,7 +134,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
 PARAMS: dict[str, Any] = {
     "wire": "text",
     "model": "gpt-oss-20b",
-    "tools": [{"name": "f"}],
+    "tools": [{"name": "f", "inputSchema": {"properties": {"a": {}}}}],
     "policy": {"echo": {"markers": ["[host]"], "prefixes": ["timestamp"]}},
 }
 """All forms are read: those of declared tools and of the host, too."""

@@ -102,9 +102,10 @@ def _print_template(model: str) -> None:
     """The template of a model, or of a family by its own name."""
     from stream_sidecar.dialects.family_templates import NotSaidError, family_template
 
-    profile = profile_of(model, None)
-    if model in DIALECTS:
-        profile = Profile(model, companions((model,)))
+    is_family = model in DIALECTS
+    profile = (
+        Profile(model, companions((model,))) if is_family else profile_of(model, None)
+    )
     try:
         found = family_template(profile)
     except NotSaidError as reason:

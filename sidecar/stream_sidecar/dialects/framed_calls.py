@@ -15,9 +15,7 @@ from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
 from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
-from stream_sidecar.forms.grammar import (
-    LONGEST_NAME,
-)
+from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
@@ -161,7 +159,7 @@ class LabelledCall:
         name = yield from self.label(cursor)
         if not self.text or (yield from cursor.need()) == "{":
             return (yield from closed_object(cursor, name, self.end))
-        (start, end), closer = yield from cursor.until(Literals((self.end,)))
+        (start, end), closer = yield from cursor.until(literals(self.end))
         cursor.at += len(closer)
         place = cursor.position
 

@@ -150,16 +150,19 @@ class CallTags:
     def apart(
         self, raw: str, key: str, part: Extent, known: Container[str]
     ) -> Iterator[tuple[str, str, str]]:
-        """The value there, as key, its own tag if it has one, and text. Where another
-        begins in it and none is closed, a closer is missing, and there are several:
-        keys that are ``known``, all where none is."""
+        """The values there, each as key, its own tag if it has one, and text. If other
+        values begin in it and nothing is closed in it, closers are missing, and each
+        value ends where the next one begins. Only ``known`` keys begin a value; any key
+        does if none is known."""
         text, tag, at = self.whole(raw, *part), "", 0
-        for each in self._again.finditer(text):
-            if at == 0 and any(word in text for word in (*self.value_ends, *self.call)):
-                break
-            if not known or each["key"] in known:
-                yield key, tag, text[at : each.start()]
-                key, tag, at = each["key"], each[0], each.end()
+        begun = [
+            m for m in self._again.finditer(text) if not known or m["key"] in known
+        ]
+        if begun and any(word in text for word in (*self.value_ends, *self.call)):
+            begun = []
+        for each in begun:
+            yield key, tag, text[at : each.start()]
+            key, tag, at = each["key"], each[0], each.end()
         yield key, tag, text[at:]
 
     def close_all(self, text: str) -> bool:

@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 
 @frozen
 class Method:
-    """``handler`` takes the open streams and ``params``, and gives an attrs instance.
+    """``handler(sessions, params)`` gives an attrs instance.
 
-    ``notifies``: sent as a notification, the method is answered with this one.
-    ``quick`` does the commonest calls without the converter and gives their result as
-    JSON text, or None. A ``batch`` may take long: its handler is told, third, whom to
-    tell how far it is.
+    ``notifies``: a method that is sent as a notification is answered with this one.
+    ``quick`` answers the commonest calls without the converter: it gives the result as
+    JSON text, or None for any other call. A ``batch`` may run for long; its handler has
+    a third parameter, to which it reports its progress.
     """
 
     name: str
@@ -84,62 +84,50 @@ class Method:
         return encode(self.call(sessions, params)) if text is None else text
 
 
-def _in(module: str, name: str, result: type[Any]) -> Callable[..., Any]:
-    """The handler ``name`` in a module of this room, which gives a ``result``. No
-    stream needs that module, so it is imported for the first request."""
+def _late(
+    name: str, params: type[Any], result: type[Any], place: str, *, batch: bool = False
+) -> Method:
+    """A method without a stream. ``place`` is the module of this room and the function
+    that handles it; the module is imported for the first request."""
+    module, function = place.split(".")
 
     def handler(*given: Any) -> Any:
-        return getattr(import_module(f"stream_sidecar.protocol.{module}"), name)(*given)
+        found = import_module(f"stream_sidecar.protocol.{module}")
+        return getattr(found, function)(*given)
 
     handler.__annotations__["return"] = result.__name__
-    return handler
+    return Method(name, params, handler, batch=batch)
 
 
-_INSPECT, _REPAIR = (
-    _in("batches", "inspect_messages", InspectResult),
-    _in("batches", "repair_messages", RepairResult),
+_PUSH = Method(
+    "stream/push",
+    PushParams,
+    Sessions.push,
+    notifies="stream/events",
+    quick=Sessions.push_one,
 )
-
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method("stream/open", OpenParams, Sessions.open),
-        Method(
-            "stream/push",
-            PushParams,
-            Sessions.push,
-            notifies="stream/events",
-            quick=Sessions.push_one,
-        ),
-        Method("stream/close", CloseParams, Sessions.close),
-        Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
-        Method("stream/list", NoParams, Sessions.list),
-        Method("message/normalize", NormalizeParams, Sessions.normalize),
-        Method(
-            "message/render",
-            RenderParams,
-            _in("lookups", "render_message", RenderResult),
-        ),
-        Method(
-            "request/prepare",
-            PrepareParams,
-            _in("requests", "prepare_request", PrepareResult),
-        ),
-        Method("message/inspect", HistoryParams, _INSPECT, batch=True),
-        Method("message/repair", HistoryParams, _REPAIR, batch=True),
-        Method(
-            "tool/classify",
-            ClassifyParams,
-            _in("lookups", "classify_calls", ClassifyResult),
-        ),
-        Method(
-            "error/normalize",
-            NormalizeErrorParams,
-            _in("lookups", "normalize_http_error", NormalizeErrorResult),
-        ),
-        Method("sidecar/stats", NoParams, Sessions.stats),
-    )
-}
+_INSPECT, _REPAIR = "batches.inspect_messages", "batches.repair_messages"
+_ROWS = (
+    Method("stream/open", OpenParams, Sessions.open),
+    _PUSH,
+    Method("stream/close", CloseParams, Sessions.close),
+    Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
+    Method("stream/list", NoParams, Sessions.list),
+    Method("message/normalize", NormalizeParams, Sessions.normalize),
+    _late("message/render", RenderParams, RenderResult, "lookups.render_message"),
+    _late("request/prepare", PrepareParams, PrepareResult, "requests.prepare_request"),
+    _late("message/inspect", HistoryParams, InspectResult, _INSPECT, batch=True),
+    _late("message/repair", HistoryParams, RepairResult, _REPAIR, batch=True),
+    _late("tool/classify", ClassifyParams, ClassifyResult, "lookups.classify_calls"),
+    _late(
+        "error/normalize",
+        NormalizeErrorParams,
+        NormalizeErrorResult,
+        "lookups.normalize_http_error",
+    ),
+    Method("sidecar/stats", NoParams, Sessions.stats),
+)
+METHODS: dict[str, Method] = {method.name: method for method in _ROWS}
 
 
 def _chunk_or_chunks(params: PushParams) -> None:
