@@ -1,10 +1,10 @@
 """The table of dialects: the ways in which models write protocol into text.
 
-``README.md`` here tells how it is made and how a dialect is added. Reasoning pairs,
-marks and wrappers are rows of ``reasoning_tags``, calls are forms in one file a syntax;
-here they are put together by family. What begins with the same opener is read side by
-side, so the order of the table decides only between forms that are satisfied at the
-same character.
+``README.md`` here says how the table is built and how to add a dialect. Reasoning
+pairs, marks and wrappers are rows of ``reasoning_tags``. Calls are forms, in one file
+for each syntax. This module puts them together by family. Forms with the same opener
+are read side by side, so the order of the table matters only if two forms are satisfied
+at the same character.
 """
 
 from __future__ import annotations
@@ -67,18 +67,18 @@ DIALECTS: dict[str, Dialect] = {
     )
     for name in dict.fromkeys((*_FORMS, *PAIRS, *MARKS, *ENDS))
 }
-"""Every family that a host may name in ``policy.dialects``."""
+"""All families that a host can name in ``policy.dialects``."""
 
 SAFE = tuple(name for name, dialect in DIALECTS.items() if dialect.safe)
-"""The families that are read whatever the model is."""
+"""The families that are read for every model."""
 
 
 def pair_of(tag: str) -> Pair:
-    """The delimiters of one entry of ``reasoning.tags``.
+    """The delimiters for one entry of ``reasoning.tags``.
 
-    A bare name means ``<name>`` and ``</name>``; in anything else the closer has a
-    slash before its first letter or digit (``[THINK]``, ``◁think▷``), or before its
-    last character where there is none.
+    A bare name means ``<name>`` and ``</name>``. In any other entry the closer has a
+    slash before its first letter or digit (``[THINK]``, ``◁think▷``). If it has
+    neither, the slash stands before the last character.
     """
     if _BARE.fullmatch(tag):
         return f"<{tag}>", f"</{tag}>"
@@ -90,7 +90,8 @@ def pair_of(tag: str) -> Pair:
 def tags_of(
     tags: tuple[str, ...], dialects: tuple[str, ...], own: tuple[Dialect, ...]
 ) -> tuple[str, ...]:
-    """``tags`` and the openers that the dialects, and the host's own, add to them."""
+    """``tags``, with the openers that the named dialects and the host's own add to
+    them."""
     known = {pair_of(tag)[0] for tag in tags}
     spoken = (*own, *(DIALECTS[name] for name in dialects))
     openers = (opener for dialect in spoken for opener, _ in dialect.pairs)
@@ -98,11 +99,11 @@ def tags_of(
 
 
 def without(named: tuple[str, ...]) -> frozenset[str]:
-    """The families that are not in force beside those that were named."""
+    """The families that the named ones switch off."""
     return frozenset(each for name in named for each in WITHOUT.get(name, ()))
 
 
 def companions(named: tuple[str, ...]) -> tuple[str, ...]:
-    """The families that were named, and those that come with them."""
+    """The named families, and the families that come with them."""
     more = (each for name in named for each in WITH.get(name, ()))
     return tuple(dict.fromkeys((*named, *more)))

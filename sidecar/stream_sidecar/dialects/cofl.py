@@ -1,10 +1,9 @@
 """Cohere's calls since Command A+: tags under ``cofl:``, each value with its type.
 
 In ``<cofl:tool_call id="0" name="f"><cofl:value name="a" type="raw">x</cofl:value>``
-values nest: a ``dict`` and a ``list`` hold further ones, ``json`` and ``raw`` are
-leaves. An older template has ``<cofl:tool_param name="a" string="true">`` in their
-place, which does not nest. Names are escaped as in XML, values are not
-(cohere-ai/melody).
+values may be nested: ``dict`` and ``list`` contain further values, ``json`` and ``raw``
+are leaves. An older template has ``<cofl:tool_param name="a" string="true">`` instead,
+which is never nested. Names are escaped as in XML, values are not (cohere-ai/melody).
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ _OPENERS = f"<{_VALUE} ", f"<{_PARAMETER} "
 _FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", _CALL_END)
 _ATTRIBUTE = patterns.compile(r'(?<![a-z])([a-z]++)="([^"]*+)"')
 _DEEPEST = 64
-"""So deep values nest; what is deeper is no call."""
+"""Values nested deeper than this are no call."""
 
 
 @frozen
 class _Node:
-    """A value: its ``key``, which a list's have not, its type, and where a leaf's text
-    stands, or what a container holds."""
+    """A value: its ``key`` ("" in a list), its type, and the place of a leaf's text or
+    the members of a container."""
 
     key: str
     kind: str
@@ -58,7 +57,7 @@ class _Node:
 
 
 def _call(cursor: Cursor) -> Reading[Found]:
-    """One call, behind the word of its tag."""
+    """Reads one call, from the first word of its tag on."""
     name = (yield from _attributes(cursor)).get("name")
     if not name:
         raise cursor.mismatch(0)
@@ -74,7 +73,7 @@ def _call(cursor: Cursor) -> Reading[Found]:
 
 
 def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[None]:
-    """The values in ``node`` up to its ``closer``, which is read, too."""
+    """Reads the values in ``node`` and the ``closer`` after them."""
     if depth > _DEEPEST:
         raise cursor.mismatch(0)
     yield from cursor.space()
@@ -94,7 +93,7 @@ def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[No
 
 
 def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:
-    """The rest of an opening tag."""
+    """Reads the rest of an opening tag."""
     text = yield from cursor.before(">")
     return {name: unescape(reported) for name, reported in _ATTRIBUTE.findall(text)}
 

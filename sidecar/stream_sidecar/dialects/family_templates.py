@@ -1,10 +1,10 @@
-"""What is known of a family, written as a response template for others to read.
+"""Describes a family as a response template that other software can read.
 
-`family_template` gives the template of a model's profile: its reasoning from the table
-of dialects, its calls from `_CALLS`. Not everything can be said in a template: a form
-without a marker, a value that says its type, several calls that nothing divides.
-`NotSaidError` names the part that a template cannot say. Example: Mistral's
-``[TOOL_CALLS]f{..}`` has no end, so that a second call would be part of the first.
+`family_template` returns the template of a model's profile: its reasoning from the
+table of dialects, its calls from `_CALLS`. A template cannot express everything: a form
+without a marker, a value with a type, several calls with nothing between them.
+`NotSaidError` names the part that it cannot express. Example: Mistral's
+``[TOOL_CALLS]f{..}`` has no end, so a second call would be part of the first.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class NotSaidError(ValueError):
-    """It cannot be said in a response template; the message says what, and why."""
+    """A response template cannot express this; the message says what, and why."""
 
 
 def _named(open: str, close: str, **more: Any) -> dict[str, Any]:
-    """Calls whose name stands in what opens them; the body is the arguments."""
+    """Calls with the name in their opener; the body is the arguments."""
     shape = {"name": "{name}", "arguments": "{content}"}
     return _calls({"open_pattern": open}, close, shape, **more)
 
@@ -41,7 +41,7 @@ def _listed(
 
 
 def _whole(open: str, close: str) -> dict[str, Any]:
-    """An object that is a call as it stands."""
+    """An object that is itself a call."""
     return _calls({"open": open}, close, "{content}")
 
 
@@ -61,12 +61,12 @@ def _calls(
 
 
 def _tagged(pattern: str) -> dict[str, Any]:
-    """A body of tags, whose values have the types of the tool's schema."""
+    """A body of tags. Its values have the types of the tool's schema."""
     return {"content": "xml-inline", "content_args": {"tag_pattern": pattern}}
 
 
 def _marked(mark: str) -> dict[str, Any]:
-    """A body with bare keys, whose strings stand between marks."""
+    """A body with bare keys and with strings between marks."""
     args = {"unquoted_keys": True, "string_delims": [[mark, mark]]}
     return {"content_args": args}
 
@@ -168,7 +168,7 @@ _CALLS: dict[str, dict[str, Any]] = {
         **_marked("<escape>"),
     ),
 }
-"""A family: its field ``tool_calls``."""
+"""The field ``tool_calls`` of each family."""
 
 _UNSAID = {
     "mistral": "nothing ends a call, so that the next would be part of it",
@@ -185,7 +185,7 @@ _UNSAID = {
     "functionary": "the next call alone ends one",
     "sarashina": "a call is a dictionary of Python's",
 }
-"""Why the calls of a family cannot be said."""
+"""Why a template cannot express the calls of a family."""
 
 _ANSWERS: dict[str, dict[str, Any]] = {
     "cohere": {"open": "<|START_RESPONSE|>", "close": "<|END_RESPONSE|>"},
@@ -198,7 +198,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "close": "<|end_message|>",
     },
 }
-"""A family: what is around its answers."""
+"""The delimiters around the answers of a family."""
 
 _THOUGHTS: dict[str, dict[str, Any]] = {
     "harmony": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
@@ -210,7 +210,7 @@ _THOUGHTS: dict[str, dict[str, Any]] = {
     "kimi-k2": {"open": "<think>", "close": "</think>"},
     "solar": {"open": "<|think:start|>", "close": "<|think:end|>"},
 }
-"""A family whose reasoning is no pair of its row: with a header, or one of several."""
+"""The reasoning of families for which the first pair of their row would be wrong."""
 
 _CHAT_ML = ("<|im_start|>assistant\n", "<|im_end|>")
 _BORDERS: dict[str, tuple[str | list[str], str]] = {
@@ -232,19 +232,20 @@ _BORDERS: dict[str, tuple[str | list[str], str]] = {
     "nemotron-json": ("<SPECIAL_11>Assistant\n", "<SPECIAL_12>"),
     "phi4-json": ("<|assistant|>", "<|end|>"),
 }
-"""A family: what begins its turn in a prompt, and what ends it; others are ChatML's."""
+"""For each family, what begins and ends its turn in a prompt; for others it is
+ChatML."""
 
 
 @frozen
 class FamilyTemplate:
-    """``template``, and the parts of the family that it does not say."""
+    """``template``, and ``unsaid``: what it does not express."""
 
     template: dict[str, Any]
     unsaid: tuple[str, ...] = ()
 
 
 def family_template(profile: Profile) -> FamilyTemplate:
-    """The template of the first family of ``profile`` that can be said."""
+    """The template of the first family in ``profile`` that a template can express."""
     families = [name for name in profile.dialects if name in DIALECTS]
     unsaid = [
         f"{name}: {_UNSAID.get(name, 'its calls are not written here so')}"
@@ -276,7 +277,7 @@ def _has_calls(name: str) -> bool:
 
 
 def _thoughts(name: str) -> dict[str, Any]:
-    """Reasoning between the delimiters of the family's first pair."""
+    """The reasoning between the delimiters of the family's first pair."""
     known = _THOUGHTS.get(name)
     pairs = [pair for pair in DIALECTS[name].pairs if pair[0]]
     if known is None and pairs:
@@ -285,6 +286,6 @@ def _thoughts(name: str) -> dict[str, Any]:
 
 
 def _others(said: str, families: list[str]) -> list[str]:
-    """Families beside the one that is said."""
+    """Families other than the one the template describes."""
     more = [name for name in families if name in _CALLS and name != said]
     return [f"{name}: a template has one form of calls" for name in more]

@@ -1,10 +1,10 @@
-"""Calls whose name and arguments stand each between tokens of their own.
+"""Calls whose name and arguments stand between tokens.
 
-Solar Open: ``<|tool_call:begin|>id<|tool_call:name|>f<|tool_call:args|>{}``, PLaMo:
-``<|plamo:begin_tool_name:plamo|>f<|plamo:end_tool_name:plamo|>`` and so on, Inkling:
-``<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {}}``. Each family
-is a row of tokens (`FramedCall`), or a label before a body (`LabelledCall`: CWM,
-Step-Audio). HyperCLOVA X, MiniMax and others have a grammar of their own.
+Solar Open: ``<|tool_call:begin|>id<|tool_call:name|>f<|tool_call:args|>{}``; PLaMo:
+``<|plamo:begin_tool_name:plamo|>f<|plamo:end_tool_name:plamo|>`` and so on; Inkling:
+``<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {}}``. Most
+families are a row of tokens (`FramedCall`) or a label before a body (`LabelledCall`:
+CWM, Step-Audio). HyperCLOVA X, MiniMax and others have a grammar of their own.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _ID = patterns.compile(r"[^\s<>]*+")
 
 @frozen
 class FramedCall:
-    """The tokens of a family: ``section`` before several calls, ``begin`` of each,
-    ``name`` before the name, ``arguments`` before the arguments, ``end`` of each. Of a
-    token that may be missing the first spelling is empty."""
+    """The tokens of a family. ``section``: before several calls. ``begin``: before each
+    call. ``name``: before the name. ``arguments``: before the arguments. ``end``: after
+    each call. If the first spelling of a token is "", the token may be missing."""
 
     section: tuple[str, ...]
     begin: str
@@ -89,7 +89,7 @@ _INKLING = "<|content_invoke_tool_json|>"
 
 
 def _inkling(cursor: Cursor) -> Reading[Found]:
-    """The name stands before its token, and once more in the object, or all of that is
+    """The name stands before its token and again in the object; or the whole object is
     the arguments."""
     name = cursor.opener.removesuffix(_INKLING)
     if name == cursor.opener:
@@ -147,9 +147,9 @@ _TYPE = "function"
 
 @frozen
 class LabelledCall:
-    """A name before the body: ``label`` reads the name and all up to the body, and
-    ``end`` closes the body. The body is an object; with ``text`` any other text, too,
-    which the tool gets as it is."""
+    """A name before a body. ``label`` reads the name and everything up to the body;
+    ``end`` closes the body. The body is an object. With ``text`` it may be other text,
+    which the tool gets unchanged."""
 
     label: Callable[[Cursor], Reading[str]]
     end: str
@@ -170,7 +170,7 @@ class LabelledCall:
 
 
 def _cwm_label(cursor: Cursor) -> Reading[str]:
-    """``<tool: f>``, or ``<tool: function>`` and then the name."""
+    """``<tool: f>``, or ``<tool: function>`` followed by the name."""
     name = yield from cursor.label(">")
     yield from cursor.space()
     if name == _TYPE:
@@ -180,7 +180,7 @@ def _cwm_label(cursor: Cursor) -> Reading[str]:
 
 
 def _step_audio_label(cursor: Cursor) -> Reading[str]:
-    """Step-Audio 2: the word ``function`` and the name, a line each."""
+    """Step-Audio 2: the word ``function`` and the name, each on its own line."""
     yield from cursor.optional("\n")
     yield from cursor.literal(f"{_TYPE}\n")
     name = yield from cursor.word(NAME)
@@ -242,8 +242,8 @@ def _rwkv(cursor: Cursor) -> Reading[Found]:
 
 
 def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
-    """The fence without its heading: a call only where the arguments are a string, as
-    in the requests that it has learned from."""
+    """RWKV's fence without its heading. It is a call only if the arguments are a
+    string, as in the requests the model was trained on."""
     found = yield from framed_calls(cursor, "```", opener="{[")
 
     def read(raw: str) -> Calls:

@@ -1,8 +1,8 @@
 """``<function=f>`` with ``<parameter=k>`` or a JSON body, with or without a wrapper.
 
-Qwen3-Coder and its kin, Seed-OSS and Functionary 3.1 write so. Values have no escapes:
-a value ends at the closer behind which the next tag stands (text rule 11.8). One line
-break on each side of a value belongs to the markup.
+The syntax of Qwen3-Coder and related models, Seed-OSS and Functionary 3.1. Values have
+no escapes: a value ends at the first closer with the next tag after it (text rule
+11.8). One line break on each side of a value belongs to the markup.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TAGS = CallTags(
 
 
 _AGAIN = ("</function>", "</function_invocation>")
-"""What Qwen3.6 writes behind ``</function>`` (ollama/ollama#16383)."""
+"""What Qwen3.6 writes after ``</function>`` (ollama/ollama#16383)."""
 
 
 def bare_value(text: str) -> str:
@@ -41,14 +41,15 @@ def bare_value(text: str) -> str:
 
 
 def framed_value(text: str) -> str:
-    """A value without the line breaks that put it on lines of its own: it has one at
-    each end, or those it has are its own (a file ends with one)."""
+    """A value without the line breaks that put it on lines of its own. They are removed
+    only if there is one at each end; otherwise they are part of the value (a file may
+    end with one)."""
     on_lines = text.startswith(("\n", "\r\n")) and text.endswith("\n")
     return bare_value(text) if on_lines else text
 
 
 class _Function:
-    """One function tag that was read: its name and where its parameters stand."""
+    """One function tag that was read: its name and the places of its parameters."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -73,9 +74,10 @@ class _Function:
 
 
 def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
-    """One call, behind ``<function=``: its name, then parameters or a JSON body.
+    """Reads one call after ``<function=``: its name, then parameters or a JSON body.
 
-    ``closers`` are the wrapper's: where one stands, ``</function>`` may be missing.
+    ``closers`` belong to the wrapper: before one of them ``</function>`` may be
+    missing.
     """
     function = _Function((yield from cursor.label(">")).strip("\"'"))
     tags = ("</function>", *closers)
@@ -123,7 +125,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls]:
-    """Reads those that there are now, whatever comes."""
+    """A reader of the functions found so far; later ones do not change it."""
     count = len(functions)
     return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 

@@ -1,8 +1,9 @@
-"""Gemini's and Gemma's own serialisation: ``call:ns:name{key:value}``.
+"""The serialisation of Gemini and Gemma: ``call:ns:name{key:value}``.
 
-Gemma 4 and FunctionGemma frame it with tokens. Gemini leaks it bare, in tags, with
-other words in front, with round brackets, with control tokens or characters around it.
-Its results are written alike: ``response:ns:name{..}`` (text rule 10.9).
+Gemma 4 and FunctionGemma put it between tokens. Gemini leaks it in many ways: bare, in
+tags, with other words before it, with round brackets, with control tokens or control
+characters around it. Its results look similar: ``response:ns:name{..}`` (text rule
+10.9).
 """
 
 from __future__ import annotations
@@ -43,14 +44,15 @@ _CONTROL = patterns.compile(r"[0-9]*+")
 
 
 class _Head(NamedTuple):
-    """A call's name; ``spaced``: Gemini's namespace stands before it."""
+    """A call's name. ``spaced``: Gemini's namespace stands before it, so it may have
+    blanks."""
 
     name: str
     spaced: bool = False
 
 
 def _head(cursor: Cursor) -> Reading[_Head]:
-    """``[ns:]name``: under the namespace a name may have blanks."""
+    """Reads ``[ns:]name``. After Gemini's namespace the name may have blanks."""
     if (yield from cursor.optional(NAMESPACE)):
         return _Head((yield from cursor.word(_SPACED)).strip(), True)
     name = yield from cursor.word(_NAME)
@@ -60,7 +62,8 @@ def _head(cursor: Cursor) -> Reading[_Head]:
 
 
 def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], Any]]:
-    """The arguments in either bracket, as a reader of name and candidate."""
+    """Reads the arguments in either kind of bracket. Returns a function of the tool's
+    name and the candidate's text."""
     bracket = yield from cursor.literal(*brackets)
     if bracket == "{":
         cursor.at -= 1
@@ -72,7 +75,7 @@ def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], 
 
 
 def _keywords(name: str, text: str) -> dict[str, Any]:
-    """``key=value`` pairs: Python's literals, else bare text."""
+    """``key=value`` pairs. Values are Python literals, or bare text."""
     try:
         return parse_calls(f"f({text})")[0][1]
     except ValueError:
@@ -84,7 +87,7 @@ def _keywords(name: str, text: str) -> dict[str, Any]:
 
 
 def _bare_arguments(text: str) -> Iterator[tuple[str, Any]]:
-    """A value goes on to the comma before the next key, or to the end."""
+    """Splits the text into pairs. A value ends at the comma before the next key."""
     key = _FIRST_KEY.search(text)
     while key is not None:
         following = _NEXT_KEY.search(text, key.end())
@@ -101,8 +104,8 @@ def _bare(text: str) -> Any:
 
 
 class _Framed:
-    """Finds the end of the object that stands before ``closer``: where the closer comes
-    outside of its strings, the brackets that are ``missing`` were lost."""
+    """Finds the end of the object before ``closer``. If the closer comes outside the
+    object's strings, the brackets still open are ``missing``: the model lost them."""
 
     def __init__(self, closer: str) -> None:
         self.state = "open"
@@ -111,7 +114,7 @@ class _Framed:
         self._closer = literals(closer)
 
     def scan(self, text: str, at: int) -> int:
-        """Reads on; what may be the beginning of the closer stays unread."""
+        """Reads on; a possible beginning of the closer stays unread."""
         while True:
             end, found = self._closer.next(text, at, final=False)
             at = self._object.scan(text[:end], at)
@@ -125,7 +128,8 @@ class _Framed:
 
 
 def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
-    """Gemma 4, FunctionGemma: ``call:`` and the object between tokens, or several."""
+    """Gemma 4, FunctionGemma: between tokens, one or more times ``call:`` and an
+    object."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         readers: list[Callable[[str], Calls]] = []
@@ -152,7 +156,7 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
 def _with(
     readers: list[Callable[[str], Calls]], *more: Callable[[str], Calls]
 ) -> Callable[[str], Calls]:
-    """What the ``readers`` that there are now say, and ``more``."""
+    """A reader of all calls found so far, and of ``more``."""
     count = len(readers)
     return lambda raw: [
         call for read in (*readers[:count], *more) for call in read(raw)
@@ -187,15 +191,15 @@ def _call(
 
 
 def _wants_text(schema: Any, value: Any) -> bool:
-    """Whether ``value`` is a bare number where the tool wants a string."""
+    """Whether ``value`` is a bare number and the tool wants a string."""
     number = isinstance(value, int) and not isinstance(value, bool)
     kinds = kinds_of(schema, None) if number else set()
     return "string" in kinds and kinds.isdisjoint(("integer", "number"))
 
 
 def _leaked(cursor: Cursor) -> Reading[Found]:
-    """A call behind ``call:`` or its like: in a tag, on a line of its own, or with
-    Gemini's namespace."""
+    """Reads a call after ``call:`` or a similar word: in a tag, on a line of its own,
+    or with Gemini's namespace."""
     if cursor.opener.endswith("{"):
         cursor.at -= 1
         head = _Head(cursor.opener[:-1])
@@ -216,7 +220,7 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
 
 
 def _tail(cursor: Cursor) -> Reading[int]:
-    """What may close a leaked call: ``>``, ``/>``, U+0017, control tokens."""
+    """Reads what may close a leaked call: ``>``, ``/>``, U+0017 or control tokens."""
     if not (yield from cursor.optional(">", "/>", "\x17")):
         while (yield from cursor.ahead("<ctrl")):
             cursor.at += len("<ctrl")
@@ -226,7 +230,8 @@ def _tail(cursor: Cursor) -> Reading[int]:
 
 
 def _response(cursor: Cursor) -> Reading[Found]:
-    """A result, with the namespace or of a declared tool (text rule 10.9)."""
+    """Reads a result, which has the namespace or names a declared tool (text rule
+    10.9)."""
     head = yield from _head(cursor)
     cursor.serious = head.spaced
     body = yield from _body(cursor, "{")
@@ -244,8 +249,8 @@ _RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>", "\n"))
 
 
 def _result_tail(cursor: Cursor) -> Reading[Found]:
-    """The tail of a result whose head was eaten: one line between two control tokens.
-    Without the second token only the first one goes."""
+    """Reads the rest of a result that lost its beginning: one line between two control
+    tokens. Without the second token, only the first is removed."""
     token = cursor.position - 1
     try:
         (_, end), closer = yield from cursor.until(_RESULT_END)
@@ -272,8 +277,8 @@ _THOUGHT_ENDS = Literals((_FINAL, *_NO_THOUGHT))
 
 
 def _announced(cursor: Cursor) -> Reading[Found]:
-    """``THOUGHT:`` before a thought that ``<final>`` ends; a fence, or a line of a
-    prompt in the style of ReAct, shows another format."""
+    """``THOUGHT:`` before a thought that ``<final>`` ends. A fence, or a line of a
+    ReAct prompt, means that it is another format."""
     return (yield from reasoning(cursor, _THOUGHT_ENDS, _FINAL))
 
 
@@ -308,13 +313,13 @@ def _object(cursor: Cursor) -> Reading[Found]:
 
 
 def _thought(cursor: Cursor) -> Reading[Found]:
-    """``[thought]:`` before a thought that was not marked as one."""
+    """``[thought]:`` before a thought that has no other mark."""
     yield from cursor.peek()
     return Found(PieceKind.ENTER)
 
 
 def _header(cursor: Cursor) -> Reading[Found]:
-    """``thought`` before an answer: the header of a thought that is not there."""
+    """``thought`` before an answer: the header of a missing thought."""
     if cursor.opener == _HEADER:
         if not (yield from cursor.need()).isupper():
             raise cursor.mismatch()

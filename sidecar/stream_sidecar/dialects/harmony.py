@@ -1,11 +1,11 @@
-"""Harmony: a header says to whom the model speaks (gpt-oss and Muse write so).
+"""Harmony, used by gpt-oss and Muse: a header says whom the model addresses.
 
-A header is ``<|start|>role to=f<|channel|>channel to=f <|constrain|>type<|message|>``,
-and most of its parts may be missing. What follows the channel ``analysis`` is
-reasoning, what has a recipient (``to=f``) is a call, and all else is the answer. A
-header holds its own words only, so ``<|channel|> is a token`` is text. Where the tokens
-were eaten, the words ``analysis`` and ``assistantfinal`` are left. OpenAI describes the
-format in the repository openai/harmony.
+A header is ``<|start|>role to=f<|channel|>channel to=f <|constrain|>type<|message|>``;
+most of its parts may be missing. A message in the channel ``analysis`` is reasoning. A
+message with a recipient (``to=f``) is a call. Everything else is the answer. A header
+contains only its own words, so ``<|channel|> is a token`` is text. If the tokens were
+lost, the words ``analysis`` and ``assistantfinal`` remain. OpenAI describes the format
+in the repository openai/harmony.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _CHANNELS = ("analysis", "commentary", "final")
 _SHORTEST = 4
-"""So many letters of a channel's name tell it."""
+"""This many letters are enough to identify a channel."""
 
 _LETTERS = patterns.compile(r"[a-z]*+")
 _TEXT_ENDS = Literals(("<|call|>", "<|end|>", "<|eom|>", "<|eot|>"))
@@ -40,7 +40,8 @@ _TOKENS = ("<|message|>", "<|channel|>", "<|constrain|>", "to=")
 
 @define
 class _Header:
-    """A header as far as it was read. ``end``: where it ends without its message."""
+    """A header as far as it was read. ``end``: where it ends if its message is
+    missing."""
 
     role: str = ""
     channel: str = ""
@@ -49,7 +50,8 @@ class _Header:
 
 
 def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
-    """A header behind its first token or word; ``bare``: a channel is enough of it."""
+    """A grammar for a header after its first token or word. ``bare``: a channel is
+    enough."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         header = _Header()
@@ -72,7 +74,8 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
-    """Each part at most once, up to the message, or to the arguments of a call."""
+    """Reads the header's parts, each at most once, up to the message or to the
+    arguments of a call."""
     left, part, constrained = list(_TOKENS), cursor.opener, False
     while part != "<|message|>":
         if part == "<|start|>":
@@ -96,7 +99,8 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
 
 
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
-    """The name of a channel, or where ``exact`` is False the beginning of one."""
+    """Reads the name of a channel; unless ``exact``, the beginning of a name is
+    enough."""
     letters = yield from cursor.run(_LETTERS, LONGEST_NAME)
     for channel in _CHANNELS:
         begun = len(letters) >= _SHORTEST and channel.startswith(letters)
@@ -107,7 +111,7 @@ def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
 
 
 def _call(cursor: Cursor, name: str) -> Reading[Found]:
-    """The arguments, and ``<|call|>`` behind them. Muse has tags there."""
+    """Reads the arguments and ``<|call|>``. Muse's arguments are tags."""
     yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position)
     if (yield from cursor.ahead("<atem:function_calls>")):
@@ -125,25 +129,26 @@ def _call(cursor: Cursor, name: str) -> Reading[Found]:
 
 
 def _free_call(name: str, text: str, end: int) -> WrittenCall:
-    """A call with free text; one that says nothing has no arguments."""
+    """A call with free text. Blank text means no arguments."""
     is_text = bool(text.strip())
     return WrittenCall(name, text if is_text else "{}", end, text=is_text)
 
 
 def _addressed(_cursor: Cursor) -> Reading[Found]:
-    """A message whose header says nothing is the answer."""
+    """A message whose header has no channel and no recipient is the answer."""
     yield from ()
     return mark(ends=True)
 
 
 def _lost_end(cursor: Cursor) -> Reading[Found]:
-    """A recipient in the middle of a line: the end of what was said before is lost."""
+    """A recipient in the middle of a line: the end of the previous message is lost."""
     cursor.opener = "to="
     return (yield from _header(bare=False)(cursor))
 
 
 def _border(cursor: Cursor) -> Reading[Found]:
-    """``<|end|>`` and its like end reasoning, or stand before a header or the end."""
+    """``<|end|>`` and similar tokens: they end reasoning, or stand before a header or
+    the end of the text."""
     if not cursor.inside:
         end = cursor.position
         yield from cursor.space()
@@ -154,8 +159,8 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
-    """``analysisWe need ..`` begins reasoning where ``assistantfinal`` ends it;
-    ``analysis: ..`` and ``analysisResult = ..`` are words of the answer."""
+    """``analysisWe need ..`` begins reasoning if ``assistantfinal`` ends it. Text such
+    as ``analysis: ..`` and ``analysisResult = ..`` belongs to the answer."""
     following = yield from cursor.need()
     if following in _NO_THOUGHT or following.islower():
         raise cursor.mismatch()
@@ -168,7 +173,7 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
 
 
 def _no_code(cursor: Cursor) -> Reading[None]:
-    """Reads a word behind which code does not go on."""
+    """Reads a word; raises if code follows it."""
     yield from cursor.run(_WORD)
     if (yield from cursor.need()) == "(":
         raise cursor.mismatch()

@@ -1,9 +1,10 @@
-"""Formats of the host itself, which models imitate (``policy.echo``, text rule 12.5).
+"""Formats of the host itself that models imitate (``policy.echo``, text rule 12.5).
 
-A marker at a line's start takes its line with it, or the block from ``[x]`` to
-``[/x]``, or from ``<x>`` to ``</x>``; a result in it is handed out. A prefix goes from
-the answer's start. The word ``timestamp`` is a date and a time in square brackets,
-behind a weekday or ``time``.
+A marker at a line's start is removed with its line. If it looks like an opener, it is
+removed with the whole block, from ``[x]`` to ``[/x]`` or from ``<x>`` to ``</x>``. A
+result inside it is reported. A prefix is removed at the answer's start. The word
+``timestamp`` stands for a date and a time in square brackets, with or without a weekday
+or ``time`` before it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _OPENER = patterns.compile(r"(\[|<)([^\[\]<>/\s][^\[\]<>/]*)(?:\]|>)")
 
 @lru_cache(maxsize=64)
 def host_forms(policy: EchoPolicy) -> Dialect | None:
-    """The formats of one host as a dialect; None when it has none (text rule 12.5)."""
+    """The formats of one host as a dialect; None if the host has none (text rule
+    12.5)."""
     forms = [_marker(each) for each in policy.markers if each != TIMESTAMP]
     forms += [_prefix(each) for each in policy.prefixes if each != TIMESTAMP]
     if TIMESTAMP in policy.markers:
@@ -48,7 +50,7 @@ def _form(opener: str, grammar: Any, place: Any) -> Form:
 
 
 def _marker(marker: str) -> Form:
-    """The marker's line, or the block that it opens."""
+    """The form of a marker's line, or of the block that it opens."""
     block = _OPENER.fullmatch(marker)
     if block is None:
         return _form(marker, _line, "line")
@@ -71,7 +73,8 @@ def _marker(marker: str) -> Form:
 
 
 def _until(cursor: Cursor, *ends: str) -> Reading[str]:
-    """Reads up to one of ``ends``, which stays unread: which; empty: none came."""
+    """Reads up to one of ``ends``, which stays unread, and returns it; "" at the text's
+    end."""
     try:
         return (yield from cursor.until(literals(*ends)))[1]
     except EndedError:
@@ -84,12 +87,12 @@ def _line(cursor: Cursor) -> Reading[Found]:
 
 
 def _found(start: int, end: int) -> Found:
-    """A result where one stands in the marker, else nothing but a marker."""
+    """A result if the marker contains one; otherwise the marker is only removed."""
     return Found(PieceKind.RESULT, lambda raw: result_in(raw[start:end]))
 
 
 def result_in(text: str) -> Any:
-    """The first object in ``text``; None when there is none."""
+    """The first object in ``text``; None if there is none."""
     at = text.find("{")
     if at >= 0:
         scanner = ObjectScanner()

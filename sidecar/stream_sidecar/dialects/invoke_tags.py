@@ -1,10 +1,10 @@
-"""``<invoke name="f">`` with ``<parameter name="k">``, under many prefixes.
+"""``<invoke name="f">`` with ``<parameter name="k">``, with many prefixes.
 
-Claude's XML with and without its namespace, DeepSeek's DSML with all its bars and
-GigaChat's GCML, MiniMax-M2, Step3, MiniCPM5, and what proxies make of them. A closer
-closes whatever its prefix is; values have no escapes (text rule 11.8), but may stand in
-CDATA. What models make of a parameter is read where it can mean one thing only: one
-without a closer, one that closes itself, a tag with the parameter's own name.
+It is Claude's XML with and without its namespace, DeepSeek's DSML with all kinds of
+bars, GigaChat's GCML, MiniMax-M2, Step3 and MiniCPM5, and what proxies make of these. A
+closer counts whatever its prefix is. Values have no escapes (text rule 11.8), but may
+stand in CDATA. Malformed parameters are read if they can mean only one thing: without a
+closer, closing themselves, or with the parameter's name as the tag.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
 DSML = tuple(f"{bar}{word}{bar}" for word in ("DSML", "GCML") for bar in _BARS)
 NAMESPACES = ("antml:", "𝑎𝑛𝑡𝑚𝑙:")
-"""Claude's namespace, and as MiMo writes it, in the italics of mathematics."""
+"""Claude's namespace, and the same as MiMo writes it, in mathematical italics."""
 
 ATEM = "atem:"
 SPACES = ("", *NAMESPACES, "tml:", "mm:", ATEM, "minimax:", "steptml:")
@@ -63,7 +63,7 @@ _CALL_ENDS = (
 )
 _CALL_STARTS = tuple(f"<{prefix}invoke " for prefix in PREFIXES)
 _ONLY_ENDS = frozenset(f"</{bars}invoke>" for bars in _BARRED)
-"""Closers of calls that nobody writes into a value."""
+"""Closers of calls that no person writes into a value."""
 
 _TAGS = CallTags(
     _CALL_STARTS,
@@ -80,11 +80,11 @@ _CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
 _SECTIONS = ("function_calls", "tool_calls", "calls")
 _SECTION_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _SECTIONS)
 _ENDS = (*_CALL_ENDS, *_SECTION_ENDS)
-"""Where a section ends, a call that lacks its closer does, too."""
+"""A call without a closer ends where its section ends."""
 
 
 class _Invoke:
-    """A call as far as it was read; ``whole``: its tag closes itself."""
+    """A call as far as it was read. ``whole``: its tag closes itself."""
 
     def __init__(self, name: str, *, whole: bool = False) -> None:
         self.name = name
@@ -109,7 +109,7 @@ class _Invoke:
 
 
 def _unwrapped(text: str) -> str:
-    """A value without the markup at its borders, and without CDATA."""
+    """A value without CDATA and without the markup around it."""
     inner = text.strip()
     if inner.startswith(_CDATA) and inner.endswith("]]>"):
         return inner[len(_CDATA) : -3].replace(f"]]>{_CDATA}", "")
@@ -118,8 +118,8 @@ def _unwrapped(text: str) -> str:
 
 @frozen
 class _Tag:
-    """An opening tag: its name, its kind of value, and where that stands in it;
-    ``whole``: it closes itself."""
+    """An opening tag: its name and the kind of its value. ``value``: the place of a
+    value inside the tag itself. ``whole``: the tag closes itself."""
 
     name: str
     kind: str = ""
@@ -128,7 +128,7 @@ class _Tag:
 
 
 def _tag(cursor: Cursor) -> Reading[_Tag]:
-    """Reads the rest of a tag behind its word."""
+    """Reads the rest of a tag after its first word."""
     yield from cursor.space()
     quote = (yield from cursor.literal(*_QUOTED))[-1]
     name = yield from cursor.label(_QUOTES[quote])
@@ -141,19 +141,19 @@ def _tag(cursor: Cursor) -> Reading[_Tag]:
 
 
 def _kind(attributes: str) -> str:
-    """The kind of a value, as its tag says it."""
+    """The kind of a value according to its tag's ``attributes``."""
     kind = _STRING.search(attributes)
     return _KINDS[kind[1]] if kind else ""
 
 
 def _begun(cursor: Cursor) -> Reading[_Invoke]:
-    """A call, read from the end of its tag's first word."""
+    """Begins a call; its tag is read after the first word."""
     tag = yield from _tag(cursor)
     return _Invoke(tag.name, whole=tag.whole)
 
 
 def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
-    """The parameters of ``invoke``, behind its opening tag, and its closer."""
+    """Reads the parameters of ``invoke`` after its opening tag, and its closer."""
     if invoke.whole:
         invoke.end = cursor.position
         return
@@ -173,7 +173,8 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
 
 
 def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
-    """One parameter; a tag of a call that closes itself is one, too."""
+    """Reads one parameter. A call's tag that closes itself counts as a parameter,
+    too."""
     if opener := (yield from cursor.optional(*_VALUE_STARTS, *_CALL_STARTS)):
         tag = yield from _tag(cursor)
         if tag.value is not None:
@@ -188,8 +189,8 @@ def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
 
 
 def _value(cursor: Cursor) -> Reading[Extent]:
-    """A value up to the closer behind which the form goes on, or to that of the call
-    where no other is there."""
+    """Reads a value up to the first closer after which the form continues. Without such
+    a closer it ends at the call's closer."""
     start = cursor.position
     while (yield from cursor.optional(_CDATA)):
         _, closer = yield from cursor.until(_CDATA_END)
@@ -200,7 +201,7 @@ def _value(cursor: Cursor) -> Reading[Extent]:
 
 
 def _reader(cursor: Cursor, invokes: list[_Invoke]) -> Callable[[str], Calls]:
-    """Reads those that there are now, whatever comes."""
+    """A reader of the calls found so far; later ones do not change it."""
     count = len(invokes)
     return lambda raw: [invoke.call(raw, cursor) for invoke in invokes[:count]]
 
@@ -231,7 +232,7 @@ _WORD = patterns.compile(r"\w*+")
 
 
 def _dsml(cursor: Cursor) -> Reading[Found]:
-    """A DSML tag: a call, or the border of a section of calls."""
+    """Reads a DSML tag: a call, or the border of a section of calls."""
     yield from cursor.blanks()
     name = yield from cursor.word(_WORD)
     if name == "invoke" and not cursor.opener.startswith("</"):
@@ -252,7 +253,7 @@ _FENCED = "toolcall"
 
 
 def _fenced(cursor: Cursor) -> Reading[Found]:
-    """A name and a fence with its arguments, between tags."""
+    """Reads a name, and a fence with its arguments, between tags."""
     yield from cursor.space()
     name = yield from cursor.word(_KEY)
     yield from cursor.space()
@@ -268,7 +269,7 @@ def _fenced(cursor: Cursor) -> Reading[Found]:
 
 
 def _named(cursor: Cursor, name: str) -> Reading[Found]:
-    """A tool's name as the word of the tag, and those of its parameters."""
+    """Reads a call in which the tags are named after the tool and its parameters."""
     invoke = _Invoke(name)
     closers = tuple(f"</{cursor.opener[1:]}{each}>" for each in (name, "invoke"))
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
@@ -289,7 +290,7 @@ def _named(cursor: Cursor, name: str) -> Reading[Found]:
 
 
 def _one(cursor: Cursor) -> Reading[Found]:
-    """One call, behind the word of its tag; of tier A it may be cut off."""
+    """Reads one call after the first word of its tag. In tier A it may be cut off."""
     invoke = yield from _begun(cursor)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from _invoke(cursor, invoke)
@@ -314,7 +315,8 @@ _STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin�
 
 
 def _named_function(cursor: Cursor) -> Reading[Found]:
-    """``<function>``, ``<name>f</name>`` and parameters: a DSML head that was eaten."""
+    """``<function>``, ``<name>f</name>`` and parameters: DSML that lost its
+    beginning."""
     yield from cursor.space()
     yield from cursor.literal("<name>")
     invoke = _Invoke((yield from cursor.before("</name>")).strip())
@@ -326,7 +328,8 @@ _CARD_NAME, _CARD_ARGUMENTS = "<xai:tool_name>", "<xai:tool_args>"
 
 
 def _card(cursor: Cursor) -> Reading[Found]:
-    """Grok's card: an id, a name and an object, each in a tag, the last in CDATA."""
+    """Grok's card: an id, a name and an object, each in a tag, the object also in
+    CDATA."""
     yield from cursor.before(_CARD_NAME)
     name = (yield from cursor.before("</xai:tool_name>")).strip()
     yield from cursor.space()
@@ -343,13 +346,13 @@ def _card(cursor: Cursor) -> Reading[Found]:
 
 
 def atem_calls(cursor: Cursor) -> Reading[Found]:
-    """Muse's calls, behind a header that names a tool."""
+    """Reads Muse's calls after a header that names a tool."""
     yield from cursor.literal(f"<{ATEM}function_calls>")
     return (yield from _wrapped(f"</{ATEM}function_calls>")(cursor))
 
 
 def _noise(cursor: Cursor) -> Reading[Found]:
-    """A word alone on the line before a call (``court``): what is left of a wrapper."""
+    """A word alone on the line before a call (``court``): the rest of a wrapper."""
     yield from cursor.literal(*_OPENERS)
     return (yield from _one(cursor))
 
@@ -364,14 +367,15 @@ def _wrapper(name: str) -> Form:
 
 
 def _element(name: str) -> Form:
-    """A tag of the name that has no attribute: what closes it is no call's closer."""
+    """A tag with the same name but without attributes: its closer is not a call's
+    closer."""
     return Form(
         (f"<{name}>",), markup, "B", vague=True, pending_closers=(f"</{name}>",)
     )
 
 
 def _spaced(*spaces: str) -> tuple[Form, ...]:
-    """Calls under each of these prefixes."""
+    """The forms of calls with each of these prefixes."""
     openers = tuple(f"<{space}invoke " for space in spaces)
     return (
         *(_wrapper(f"{space}function_calls") for space in spaces),

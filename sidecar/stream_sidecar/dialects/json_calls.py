@@ -1,8 +1,8 @@
-"""Calls as JSON between delimiters, or bare: one row a form.
+"""Calls as JSON, between delimiters or bare: one row for each form.
 
-``<tool_call>{"name": "f", "arguments": {}}</tool_call>`` is the best known of them. A
-form with closers is whole only with one of them. Bare objects and lists count on lines
-of their own, and only with the names of declared tools (text rule 11.6).
+``<tool_call>{"name": "f", "arguments": {}}</tool_call>`` is the best known. A form with
+closers is complete only with one of them. Bare objects and lists count only on lines of
+their own and with the names of declared tools (text rule 11.6).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _NAMES = patterns.compile(
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
 _ATTRIBUTE = patterns.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
 _HEAD = 256
-"""An answer that is JSON has to stream: in so many characters behind its first key a
-call has named its tool and begun its arguments."""
+"""A call must name its tool and begin its arguments within this many characters after
+its first key. An answer that is JSON has to stream, so it cannot be held any longer."""
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
-    """``{"name": ..}``, several with or without ``;`` between them, or a list, on lines
-    of their own."""
+    """``{"name": ..}`` on lines of its own: one object, several with or without ``;``
+    between them, or a list."""
     start = cursor.position - len(cursor.opener)
     scanner = ObjectScanner(opener="{[")
     scanner.scan(cursor.opener, 0)
@@ -90,15 +90,15 @@ def _bracketed(cursor: Cursor) -> Reading[Found]:
 
 
 def _begins(text: str, tools: Container[str]) -> bool:
-    """Whether a call that begins with ``text`` has said its arguments, and its name,
-    which is that of a tool."""
+    """Whether a call that begins with ``text`` has its arguments and the name of a
+    tool."""
     names = (found[1].removeprefix("functions.") for found in _NAMES.finditer(text))
     is_named = any(name in tools for name in names)
     return is_named and _ARGUED.search(text) is not None
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
-    """The calls, all of them with arguments; an example in an answer has none."""
+    """The calls, which must all have arguments: an example in an answer has none."""
     tools = cursor.context.tools or {}
     try:
         calls = calls_of(text)
@@ -113,7 +113,7 @@ def _calls(cursor: Cursor, text: str) -> Calls:
 
 
 def _action(cursor: Cursor) -> Reading[Found]:
-    """Command R+: ``Action:`` and a fence with a list of ``tool_name``."""
+    """Command R+: ``Action:`` and a fence with a list of objects with ``tool_name``."""
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
@@ -128,8 +128,9 @@ def _action(cursor: Cursor) -> Reading[Found]:
 
 
 def _python_tag(cursor: Cursor) -> Reading[Found]:
-    """Llama: objects behind ``;``, or one of its own tools in Python's syntax, as
-    ``brave_search.call(query="x")``; ``<|eom_id|>`` and its like are stop tokens."""
+    """Llama: objects separated by ``;``, or one of its own tools in Python's syntax,
+    such as ``brave_search.call(query="x")``. Tokens such as ``<|eom_id|>`` are stop
+    tokens."""
     yield from cursor.space()
     start = cursor.position
     if (yield from cursor.need()) not in "{[":
@@ -144,7 +145,7 @@ def _python_tag(cursor: Cursor) -> Reading[Found]:
 
 
 def _attributed(cursor: Cursor) -> Reading[Found]:
-    """``<tool_call id="i" name="f">`` and the arguments as an object."""
+    """``<tool_call id="i" name="f">`` followed by the arguments as an object."""
     head = yield from cursor.label(">")
     attributes = dict(_ATTRIBUTE.findall(head))
     if "name" not in attributes:
@@ -160,13 +161,13 @@ def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
 
 
 def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
-    """``shape``: as of `json_calls`."""
+    """``shape``: keyword arguments of `json_calls`."""
     closers = (closer,) if closer else ()
     return Form((opener,), json_calls(*closers, **shape), tier, closers=closers)
 
 
 _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
-"""With what MiMo closes JSON: it mixes Hermes with the tags of Qwen3-Coder."""
+"""Closers that MiMo puts after JSON: it mixes Hermes with the tags of Qwen3-Coder."""
 
 HERMES = Form(
     ("<tool_call>",),

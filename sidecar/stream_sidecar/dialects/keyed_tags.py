@@ -1,9 +1,9 @@
-"""A name, then keys and values between tags: GLM and those that learned from it.
+"""A name, then keys and values between tags: GLM and the models that learned from it.
 
 ``<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></tool_call>`` has neither
-quotes nor types, so a value ends at the closer behind which the next tag stands (text
-rule 11.8). Models lose and double these tags; what is left is read where it can mean
-one thing only. Each family is a row of tags.
+quotes nor types, so a value ends at the first closer with the next tag after it (text
+rule 11.8). Models lose and repeat these tags. A malformed call is read if it can mean
+only one thing. Each family is a row of tags.
 """
 
 from __future__ import annotations
@@ -50,9 +50,11 @@ _ASSIGNED = patterns.compile(
 
 @frozen
 class KeyedTags:
-    """The tags of a family: opener and closer of each part. ``section`` stands around
-    several calls, ``separator`` behind a name, ``kind`` around the type of a value.
-    ``is_json``: values are JSON, strings with their quotes."""
+    """The tags of a family, as opener and closer of each part.
+
+    ``section``: around several calls. ``separator``: after a name. ``kind``: around the
+    type of a value. ``is_json``: values are JSON, so strings have quotes.
+    """
 
     call: TagPair
     key: TagPair = ("<arg_key>", "</arg_key>")
@@ -63,7 +65,7 @@ class KeyedTags:
     is_json: bool = False
 
     def suffixed(self, suffix: str) -> KeyedTags:
-        """These tags with a suffix in each: ``<arg_key:opensource>``."""
+        """These tags with a suffix in each, such as ``<arg_key:opensource>``."""
 
         def both(tags: TagPair) -> TagPair:
             return f"{tags[0][:-1]}{suffix}>", f"{tags[1][:-1]}{suffix}>"
@@ -78,19 +80,19 @@ class KeyedTags:
 
     @property
     def begins_value(self) -> str:
-        """The tag behind which a value begins."""
+        """The tag right before a value."""
         return self.value[0] or self.key[1]
 
     @property
     def value_kind(self) -> str:
-        """The kind of a value beside which none is written."""
+        """The kind of a value that has no type of its own."""
         return "json" if self.is_json else ""
 
 
 @frozen
 class _Part:
-    """A key, or where it stands; where its value does, and of what kind it is. The line
-    break before what stands in place of a value's closer belongs to the markup."""
+    """A key, or its place; the place of its value; and the value's kind. ``closed``:
+    the value has a closer. If not, the line break at its end belongs to the markup."""
 
     key: str | Extent
     value: Extent
@@ -119,7 +121,8 @@ class _Call:
 
 
 def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
-    """One call, or behind a section's opener all up to its closer."""
+    """A grammar for one call, or for everything between a section's opener and
+    closer."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         section = cursor.opener == tags.section[0]
@@ -141,7 +144,7 @@ def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
-    """The opener goes on with a suffix, which all tags have then."""
+    """A grammar for an opener with a suffix, which all tags then have."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         suffix = cursor.opener[-1] + (yield from cursor.label(">"))
@@ -152,7 +155,8 @@ def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
-    """A name and its arguments, in pairs or as an object; or all of it as an object."""
+    """Reads a name and its arguments, in pairs or as an object; or one object with
+    both."""
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         return (yield from framed_calls(cursor, tags.call[1]))
@@ -179,7 +183,8 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
 
 
 def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
-    """Keys and values up to the call's closer, or to the next call: where it ends."""
+    """Reads keys and values up to the call's closer or the next call. Returns where the
+    call ends."""
     while True:
         yield from cursor.space()
         if (yield from cursor.optional(tags.value[1])):  # twice
@@ -195,8 +200,8 @@ def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
 def _glued(
     cursor: Cursor, tags: KeyedTags, text: str
 ) -> Reading[tuple[_Call, int | None]]:
-    """The first key lost its opener: the longest declared name parts it from that of
-    the tool."""
+    """The first key has lost its opener and is glued to the tool's name: splits them
+    after the longest declared name."""
     tools = cursor.context.tools or {}
     begun = (text[:end] for end in range(len(text) - 1, 0, -1))
     name = next((each for each in begun if each in tools), None)
@@ -209,8 +214,10 @@ def _glued(
 
 
 def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
-    """A key and its value; the key's tags may stand twice, its closer be missing, or
-    both stand together as ``k=v``; a key alone says nothing. Gives what `_value` does.
+    """Reads a key and its value. Returns what `_value` does.
+
+    The key's tags may be repeated, its closer may be missing, or both may be written as
+    ``k=v``. A key without a value is ignored.
     """
     yield from cursor.space()
     yield from cursor.optional(tags.key[0])
@@ -242,7 +249,7 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
 
 
 def _assigned(cursor: Cursor, text: str, start: int) -> Iterator[_Part]:
-    """``k=v k="w"`` in place of tags."""
+    """Reads ``k=v k="w"`` in place of tags."""
     if _ASSIGNED.fullmatch(text) is None:
         raise cursor.mismatch(0)
     for match in _ASSIGNMENT.finditer(text):
@@ -255,11 +262,13 @@ def _assigned(cursor: Cursor, text: str, start: int) -> Iterator[_Part]:
 def _value(
     cursor: Cursor, tags: KeyedTags, call: _Call, key: str | Extent, kind: str = ""
 ) -> Reading[int | None]:
-    """A value, whose opener may be missing, and whose closer may be the key's or none.
+    """Reads a value. Its opener may be missing, and its closer may be missing or the
+    key's.
 
-    A closer ends it where the form goes on behind it, else it is data, as a whole call
-    in it is. Where another value begins before it is closed, its closer is missing: it
-    ended at the first tag of its family. Gives where the call ended with it, if so.
+    A closer ends the value only if the form continues after it; otherwise the closer is
+    data. A complete call inside the value is data as well. If another value begins
+    before this one is closed, its closer is missing: it ended at the first tag of the
+    same family. Returns where the call ended if the value ended the call, else None.
     """
     if tags.value[0]:
         yield from cursor.space()
@@ -294,16 +303,16 @@ def _value(
 
 
 class _Inside:
-    """The tags in a value that may lack its closer, each with its position, from the
-    first on that may stand behind it."""
+    """The tags inside a value that may lack its closer, each with its position. The
+    list begins with the first tag that could stand after the value."""
 
     def __init__(self, tags: KeyedTags) -> None:
         self.tags = tags
         self.found: list[tuple[str, int]] = []
 
     def until(self, cursor: Cursor, ends: Literals) -> Reading[tuple[int, str]]:
-        """Reads up to the next tag; the text's end is as good as another value where
-        the call was closed."""
+        """Reads up to the next tag. If the call was closed before, the text's end
+        counts as the beginning of another value."""
         try:
             (_, end), found = yield from cursor.until(ends)
         except EndedError:
@@ -318,22 +327,22 @@ class _Inside:
 
     @property
     def first(self) -> int:
-        """Where the first of them stands."""
+        """The position of the first tag."""
         return self.found[0][1]
 
     @property
     def closes_call(self) -> bool:
-        """Whether the first of them is the call's closer."""
+        """Whether the first tag is the call's closer."""
         return bool(self.found) and self.found[0][0] == self.tags.call[1]
 
     @property
     def another_call(self) -> int | None:
-        """Within the first tag of a call among them; None: there is none."""
+        """A position inside the first tag of a call; None if there is no such tag."""
         calls = (place + 1 for tag, place in self.found if tag in self.tags.call)
         return next(calls, None)
 
     def key(self, end: int) -> Extent:
-        """Where the key of the value stands that begins behind ``end``."""
+        """Start and end of the key of the value that begins after ``end``."""
         opener, closer = self.tags.key
         start = max(place for tag, place in self.found if tag == opener) + len(opener)
         closed = (place for tag, place in self.found if tag == closer)
@@ -341,7 +350,8 @@ class _Inside:
 
 
 def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
-    """Behind a call's opener in a value: where a key follows, all up to its closer."""
+    """After a call's opener inside a value: if a key follows, reads on to the call's
+    closer. Returns whether one follows."""
     yield from cursor.run(_NAME)
     yield from cursor.space()
     quoted = bool((yield from cursor.ahead(tags.key[0])))
@@ -352,8 +362,8 @@ def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
 
 
 def _is_last(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
-    """Whether behind the closer of the call, which stands here, is the next call or the
-    text's end."""
+    """Whether the closer of the call, which stands here, is followed by the next call
+    or by the text's end."""
     closer = tags.call[1]
     follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
     is_followed = yield from cursor.ahead(*follows)

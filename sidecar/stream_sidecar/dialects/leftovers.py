@@ -1,9 +1,9 @@
-"""What is left of protocol in an answer: stop tokens, reserved tokens, markers.
+"""Leftovers of protocol in an answer: stop tokens, reserved tokens, markers.
 
-Stop tokens go at the answer's very end only, because an answer may speak of them
-(text rule 12.1). Reserved tokens and private-use citation markers go wherever they
-stand outside code (text rule 12.2, text rule 12.4). Repeated results are read here,
-too.
+Stop tokens are removed only at the very end of the answer, because an answer may
+mention them (text rule 12.1). Reserved tokens and private-use citation markers are
+removed anywhere outside code (text rule 12.2, text rule 12.4). Repeated results are
+also read here.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ STOP_TOKENS = (
         "<|iquest_end|>",
     ),
 )
-"""Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
-it, which may have attributes."""
+"""Tokens that end a turn. ``</s>`` is also HTML: it stays if ``<s>``, perhaps with
+attributes, stands before it."""
 _NEXT_TURN = ("\n<|im_start|>assistant\n", "\n<|im_start|>assistant")
 _STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
 _NUMBERED = ("<SPECIAL_", "<reserved_", "<|reserved_")
@@ -54,8 +54,8 @@ _DIGITS = patterns.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
-    """A stop token, and the header of the next turn. In reasoning only further ones may
-    stand behind it."""
+    """Reads a stop token, and the header of the next turn. In reasoning, only more stop
+    tokens may follow."""
     if not cursor.inside:
         if cursor.opener == STOP_TOKENS[0]:
             yield from cursor.optional(*_NEXT_TURN)
@@ -64,7 +64,7 @@ def _stop(cursor: Cursor) -> Reading[Found]:
 
 
 def _last(cursor: Cursor) -> Reading[Found]:
-    """A token behind which only stop tokens stand; blanks there stay."""
+    """Reads a token with only stop tokens after it; blanks after it stay."""
     while True:
         end = cursor.position
         yield from cursor.space()
@@ -86,7 +86,7 @@ def _reserved(cursor: Cursor) -> Reading[Found]:
 
 
 LONGEST_MARKER = 4096
-"""Code points of a citation's marker with all its references."""
+"""A citation's marker has at most this many code points, including all references."""
 
 _WORD = patterns.compile("[a-z_]")
 _CITED = patterns.compile("\ue202([^\ue200-\ue202]+)")
@@ -94,8 +94,8 @@ _INSIDE = patterns.compile("[^\ue200\ue201]*+")
 
 
 def _marker(cursor: Cursor) -> Reading[Found]:
-    """A citation's marker: U+E200, a word, references each behind U+E202, and U+E201.
-    No other marker begins inside (text rule 12.4)."""
+    """Reads a citation's marker: U+E200, a word, references with U+E202 before each,
+    and U+E201. No other marker may begin inside (text rule 12.4)."""
     text = yield from cursor.run(_INSIDE, LONGEST_MARKER)
     yield from cursor.literal("\ue201")
     if not _WORD.match(text):
@@ -104,7 +104,8 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 
 
 def _echo(cursor: Cursor) -> Reading[Found]:
-    """An object at the answer's start: a result, perhaps (text rules 10.1 and 10.7)."""
+    """An object at the answer's start, which may be a result (text rules 10.1 and
+    10.7)."""
     cursor.again()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.goes_on)
@@ -131,7 +132,7 @@ _RESULT_TAGS = tuple(
 
 
 def _results(cursor: Cursor) -> Reading[Found]:
-    """Results that the model wrote itself, in a tag."""
+    """Reads results in a tag, written by the model itself."""
     start = cursor.position
     (_, end), closer = yield from cursor.until(literals(f"</{cursor.opener[1:]}"))
     cursor.at += len(closer)
@@ -147,7 +148,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ("gigachat", _last, "<|message_sep|>"),
     )
 }
-"""Ends of a turn that another model may well write, or that begin a call, too."""
+"""Tokens that end a turn in one family. Other models may write them in text or begin a
+call with them, so each token belongs to its family only."""
 
 FORMS["minicpm-v"] = (Form(_NUMBERED, _reserved, "B", vague=True, about="reserved"),)
 
@@ -173,8 +175,8 @@ _TAG = patterns.compile(r"<[\w:.-]+>")
 
 
 def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
-    """The tags of ``pairs`` with attributes: such an opener is text, and what closes it
-    is, too."""
+    """The tags of ``pairs`` with attributes. Such an opener is text, and so is its
+    closer."""
     forms = (
         Form(
             tuple(f"{opener[:-1]}{blank}" for blank in " \t\n"),

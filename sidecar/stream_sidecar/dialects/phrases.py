@@ -1,8 +1,9 @@
-"""Words that mean something where a template lost its tokens, or has none.
+"""Words that have a meaning if a template lost its tokens or has none.
 
-Granite begins with ``Here is my thought process:``, and what stands in the prompt of
-Functionary leaves ``f`` and an object to the answer. Each counts only where nothing
-else can be meant: at the answer's start, or in reasoning that they began.
+Granite begins with ``Here is my thought process:``. Functionary's prompt ends with the
+opening token of a call, so its answer is only ``f`` and an object. Such words count
+only if they can mean nothing else: at the answer's start, or in reasoning that they
+began.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def _answer(_cursor: Cursor) -> Reading[Found]:
-    """The answer's own name, where the name of a tool may stand."""
+    """The name that stands for the answer where a tool's name could stand."""
     yield from ()
     return mark()
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
-    """A declared name on the first line, and its arguments behind it."""
+    """A declared name on the first line, followed by its arguments."""
     yield from cursor.space()
     part = yield from cursor.scan(ObjectScanner())
     name = cursor.opener.rstrip("\n")

@@ -1,10 +1,10 @@
-"""Profiles: what a model's or provider's name says about its way of writing.
+"""Profiles: what the name of a model or provider says about the syntax it writes.
 
 Names come as hosts write them: ``Qwen/Qwen3-30B-A3B-Thinking-2507`` (Hugging Face),
 ``qwen/qwen3-30b-a3b-thinking-2507:free`` (OpenRouter), ``qwen3:30b-a3b-thinking``
-(Ollama). Rows are tried in order, the first whose pattern is found wins; an unknown
-name gets the default, which is safe for any model. ``starts_open`` says that the chat
-template writes the opener itself, so that only a closer may arrive (text rule 9.3).
+(Ollama). Rows are tried in order, and the first match wins. An unknown name gets the
+default, which is safe for any model. ``starts_open``: the chat template writes the
+opener itself, so the model may write only a closer (text rule 9.3).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stream_sidecar.records import frozen
 
 @frozen
 class Profile:
-    """``dialects`` are names of ``stream_sidecar.dialects.DIALECTS``."""
+    """``dialects``: names of ``stream_sidecar.dialects.DIALECTS``."""
 
     name: str
     dialects: tuple[str, ...] = ()
@@ -132,11 +132,11 @@ _CUMULATIVE = {
     name: frozenset(("reasoning_content", "reasoning_details"))
     for name in ("minimax-m2", "minimax-m3")
 }
-"""By profile: fields of reasoning in which each delta may hold all of it so far.
+"""For each profile, fields of reasoning in which a delta may hold everything so far.
 
-MiniMax's own example for streams cuts off what is known (platform.minimax.io, "OpenAI
+MiniMax's own example for streams cuts off the known part (platform.minimax.io, "OpenAI
 API Compatible"); recorded in can1357/oh-my-pi#2434. Some of its servers send fragments
-(MiniMax-AI/MiniMax-M2#95), which do not begin with all that came before.
+(MiniMax-AI/MiniMax-M2#95), which do not begin with everything so far.
 """
 
 _PATTERNS = tuple((patterns.compile(pattern), profile) for pattern, profile in _ROWS)
@@ -145,7 +145,7 @@ PROFILES: tuple[Profile, ...] = (DEFAULT, *(profile for _, profile in _ROWS))
 
 @lru_cache(maxsize=256)
 def profile_of(model: str | None, provider: str | None) -> Profile:
-    """The profile of ``model``, or else of ``provider``; names in any spelling."""
+    """The profile of ``model``, or else of ``provider``, in any spelling."""
     for name in filter(None, (model, provider)):
         text = name.lower().replace("_", "-").replace(" ", "-")[:200]
         for pattern, profile in _PATTERNS:
@@ -155,5 +155,6 @@ def profile_of(model: str | None, provider: str | None) -> Profile:
 
 
 def cumulative_fields(profile: Profile) -> frozenset[str]:
-    """The fields of reasoning in which ``profile`` is known to send all of it again."""
+    """The fields of reasoning in which ``profile`` is known to send everything
+    again."""
     return _CUMULATIVE.get(profile.name, frozenset())

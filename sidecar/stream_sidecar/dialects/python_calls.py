@@ -1,7 +1,7 @@
 """Calls in Python's syntax: lists, lines, fences, tags and bare ``print(...)``.
 
 ``[f(a=1), g()]`` is a list of two. ``stream_sidecar.values.pythonic`` reads literals
-and no more: a program stays text (text rule 11.9).
+only: a program stays text (text rule 11.9).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """The calls of ``part``, each with its place in the candidate (text rule 11.9)."""
+    """The calls in ``part``, each with its place in the candidate (text rule 11.9)."""
     start, end = part
 
     def positional(name: str) -> list[str]:
@@ -41,7 +41,8 @@ _CUT_NAME = patterns.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
 
 
 def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
-    """The calls of a list that the text's end cut off: the whole ones and the last."""
+    """The calls of a list that the text's end cut off: all complete ones, and the
+    last."""
     calls: Calls = []
     while name := _CUT_NAME.match(raw, at):
         scanner = CallScanner(breaks=True)
@@ -56,7 +57,7 @@ def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
 
 
 def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, Any]:
-    """Arguments that were handed over as one: ``f(parameters={..})``."""
+    """Arguments, unwrapped if they were passed as one: ``f(parameters={..})``."""
     if len(arguments) == 1:
         ((key, value),) = arguments.items()
         if isinstance(value, dict) and _is_wrapper(name, key, value, cursor):
@@ -65,8 +66,9 @@ def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, An
 
 
 def _is_wrapper(name: str, key: str, value: dict[str, Any], cursor: Cursor) -> bool:
-    """Whether ``value`` under ``key`` is all arguments: the tool has no parameter of
-    that name, or that is no object and the tool has all those in ``value``."""
+    """Whether ``value`` under ``key`` is all the arguments. It is if the tool has no
+    parameter of this name, or if that parameter is no object and the tool has
+    parameters with all names in ``value``."""
     names = properties(name, cursor.context)
     if key not in names:
         return key in ARGUMENT_KEYS
@@ -88,8 +90,8 @@ def _list(cursor: Cursor) -> Reading[Found]:
 
 
 def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
-    """A list between tokens, or JSON (Llama 4); the closer may be missing where
-    ``closes`` is False."""
+    """A grammar for a list between tokens, or JSON (Llama 4). Unless ``closes``, the
+    closer may be missing."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()
@@ -108,7 +110,7 @@ def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _lines(cursor: Cursor) -> Reading[Found]:
-    """Olmo 3: a call a line, up to the wrapper's closer."""
+    """Olmo 3: one call on each line, up to the wrapper's closer."""
     start = end = cursor.position
     yield from cursor.space()
     while (yield from cursor.need()) != "<":
@@ -122,8 +124,8 @@ _VALUES = frozenset("\"'0123456789[{(-")
 
 
 def bare(cursor: Cursor) -> Reading[Found]:
-    """``f(..)``, ``default_api.f(..)`` or ``print(..)`` of that on its own line. What
-    has no name in it is a declared parameter."""
+    """``f(..)``, ``default_api.f(..)``, or ``print(..)`` around it, on its own line. An
+    argument without a name must belong to a declared parameter."""
     name = cursor.opener.removesuffix("(")
     nameless = name in (cursor.context.tools or ()) and (yield from cursor.peek())
     if nameless in _VALUES and not properties(name, cursor.context):

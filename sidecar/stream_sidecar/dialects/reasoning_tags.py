@@ -1,9 +1,9 @@
-"""Delimiters of reasoning, marks and wrappers: literals alone, one row a family.
+"""Delimiters of reasoning, marks and wrappers: only literals, one row for each family.
 
-`PAIRS` are opener and closer of reasoning beyond the default ``reasoning.tags``; an
-opener with several closers stands in several, and an empty one is written by the chat
-template alone. `MARKS` are borders of sections of
-calls. `ENDS` are wrappers of the answer: they go, and end reasoning that is open.
+`PAIRS` are opener and closer of reasoning beyond the default ``reasoning.tags``. An
+opener with several closers is in several pairs; an empty opener is written by the chat
+template alone. `MARKS` are borders of sections of calls. `ENDS` are wrappers of the
+answer: they are removed, and end open reasoning.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ UNSAFE = frozenset(
         *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
 )
-"""Families whose literals another model may well write: only when they are named."""
+"""Families whose literals another model may write as text. They count only if named."""
 
 WITH: dict[str, tuple[str, ...]] = {
     "granite": ("granite-phrases",),
@@ -113,18 +113,18 @@ WITH: dict[str, tuple[str, ...]] = {
     "functionary": ("functionary-begun",),
     "rwkv": ("rwkv-fence",),
 }
-"""A family, and those that come with it when a profile or a host names it."""
+"""For each family, the families that come with it if a profile or a host names it."""
 
 WITHOUT: dict[str, tuple[str, ...]] = {"muse": ("atem",)}
-"""A family, and those that its own forms alone read when it is named: in an answer to
-the user Muse's calls are an example."""
+"""For each family, the families it switches off if it is named. In an answer of Muse,
+calls outside its own forms are examples for the user."""
 
 SENTINELS = (
     *("gemma4", "cohere", "apertus", "kimi-k3"),
     *("k2-horizon", "solar", "longcat", "plamo", "hy3"),
     "anthropic-xml",
 )
-"""Families whose pairs nobody writes by hand: they count whatever the model is."""
+"""Families whose pairs no person writes: they count for every model."""
 
 ENDS_REASONING = frozenset(
     (

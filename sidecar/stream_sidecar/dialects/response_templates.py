@@ -1,19 +1,20 @@
-"""Response templates: how a model writes, handed over as data by the host.
+"""Response templates: how a model writes, passed in by the host as data.
 
-A template is what Hugging Face defines (``response_template`` of a model's
-``tokenizer_config.json``): fields with what opens and closes each, how its body is
-read, and a shape for the result. `dialect_of` makes a `Dialect` of it, of the parts
-that every dialect is made of, so that all rules of the text hold for it:
+Hugging Face defines the format (``response_template`` in a model's
+``tokenizer_config.json``): fields with an opener and a closer, a parser for the body,
+and a shape for the result. `template_of` turns a template into a `Dialect`, made of the
+same parts as all others, so all rules of the text hold for it:
 
-- ``thinking``, ``reasoning_content`` and ``reasoning`` are pairs of delimiters;
-- what opens and closes ``content`` are wrappers of the answer, and without an opener
-  ends of the turn;
-- ``tool_calls``, and each field whose ``transform`` has the shape of a call, are forms;
-- of any other field the delimiters go, and its text stays in the answer.
+- ``thinking``, ``reasoning_content`` and ``reasoning`` become pairs of delimiters;
+- ``content``: its opener and closer become wrappers of the answer; without an opener,
+  the closer becomes an end of the turn;
+- ``tool_calls``, and each field whose ``transform`` has the shape of a call, become
+  forms;
+- any other field: its delimiters are removed, and its text stays in the answer.
 
-Example: ``{"fields": {"thinking": {"open": "<a>", "close": "</a>"}}}`` has one pair.
-What is not understood is a `TemplateError`, which says where. Source: transformers
-5.24, its page on response parsing and its module ``utils.chat_parsing``.
+Example: ``{"fields": {"thinking": {"open": "<a>", "close": "</a>"}}}`` has one pair. A
+template that cannot be understood raises `TemplateError`, which says where. Source:
+transformers 5.24, its page on response parsing and its module ``utils.chat_parsing``.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
 tokens = patterns.tokens
 
 NAME = "response-template"
-"""The name of the dialect that a template is."""
+"""The name of the dialect that a template becomes."""
 
 REASONING = ("thinking", "reasoning_content", "reasoning")
 CONTENT = "content"
@@ -79,7 +80,7 @@ CALLS = "tool_calls"
 
 
 class TemplateError(ValueError):
-    """The template is not understood; ``path`` says where, from the template on."""
+    """The template is not understood. ``path``: the place inside the template."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path.lstrip('.') or 'it'}: {reason}")
@@ -133,13 +134,13 @@ _ARGUMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     "python-call-list": {},
     "gemma4-tool-call": {},
 }
-"""The parsers of bodies, and the arguments that each of them has."""
+"""The parsers of bodies, and the arguments of each."""
 
 
 def _members(
     value: Any, known: dict[str, tuple[Any, str]], path: str
 ) -> dict[str, Any]:
-    """The members of an object that are not null, each of its type."""
+    """The members of an object that are not null; each must have its type."""
     if not isinstance(value, dict):
         raise TemplateError(path, "must be an object")
     found = {key: each for key, each in value.items() if each is not None}
@@ -163,7 +164,8 @@ class _Anchor:
     groups: frozenset[str] = frozenset()
 
     def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
-        """Reads it where one of its heads stands; its groups by name."""
+        """Reads the anchor at one of its heads. Returns the pattern's groups by
+        name."""
         if self.pattern is not None:
             return (yield from self.pattern.read(cursor))
         yield from cursor.literal(*self.heads)
@@ -171,7 +173,8 @@ class _Anchor:
 
 
 def _anchor(given: dict[str, Any], side: str, path: str) -> _Anchor:
-    """What ``side`` and ``side_pattern`` say; nothing has no heads."""
+    """The anchor from ``side`` and ``side_pattern``; without heads if neither is
+    given."""
     key = f"{side}_pattern"
     if side in given and key in given:
         raise TemplateError(f"{path}.{key}", f"stands beside {side}")
@@ -227,8 +230,9 @@ _PLACEHOLDER = patterns.compile(r"\{(\w++(?:\.\w++)*+)\}")
 
 @frozen
 class _Place:
-    """Where a part of a call stands. The first of the ``keys`` is ``content``, a group
-    of a pattern or a member of a list's item. Without keys the part is ``constant``."""
+    """Where a part of a call stands. ``keys``: a path that begins with ``content``, a
+    group of a pattern, or a member of a list's item. Without keys the part is
+    ``constant``."""
 
     keys: tuple[str, ...] = ()
     constant: Any = None
@@ -242,8 +246,8 @@ class _Place:
 
 @frozen
 class _Shape:
-    """What a ``transform`` makes of a body; with ``whole`` alone that is the call.
-    ``each``: the body is a list, and its items are in the place of the body."""
+    """The call that a ``transform`` makes of a body. ``whole``: the part that is the
+    complete call. ``each``: the body is a list, and each item is treated as a body."""
 
     name: _Place = _Place()
     arguments: _Place = _Place(constant={})
@@ -253,7 +257,7 @@ class _Shape:
 
 
 def _shape(given: dict[str, Any], groups: frozenset[str], path: str) -> _Shape | None:
-    """The shape of a call that ``transform`` has; None: it has another."""
+    """The shape of the call in ``transform``; None if it is not a call."""
     each = given.get("transform_each", False)
     transform = given.get("transform")
     if transform is None:
@@ -287,7 +291,7 @@ def _place(value: Any) -> _Place:
 
 
 def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
-    """Checks that each placeholder stands alone and means something."""
+    """Checks that each placeholder stands alone and refers to something."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, each in items:
@@ -302,9 +306,10 @@ def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
 
 @frozen(eq=False)
 class _Tags:
-    """How parameters stand in tags: ``head`` with the key before a value, ``tail``
-    behind it. ``allows``: which characters a value may have; ``strips``: which are cut
-    off at its end; ``merges``: equal keys make a list."""
+    """How parameters stand in tags. ``head``: the tag with the key, before a value.
+    ``tail``: the tag after it. ``allows``: which characters a value may have.
+    ``strips``: which are cut off at its end. ``merges``: values with the same key
+    become a list."""
 
     head: StrangerPattern
     tail: StrangerPattern
@@ -313,7 +318,7 @@ class _Tags:
     merges: bool = False
 
     def value(self, cursor: Cursor, *follows: str) -> Reading[Extent]:
-        """Reads a value up to a tail behind which one of ``follows`` stands."""
+        """Reads a value up to the first tail with one of ``follows`` after it."""
         start = cursor.position
         while True:
             (_, end), _ = yield from _found(cursor, self.tail.heads, self.tail.read)
@@ -337,7 +342,8 @@ Groups: TypeAlias = dict[str, str]
 def _found(
     cursor: Cursor, heads: tuple[str, ...], read: Callable[[Cursor], Reading[Groups]]
 ) -> Reading[tuple[Extent, Groups]]:
-    """Reads up to what begins with one of ``heads`` and ``read`` can read, and that."""
+    """Reads up to the first place that begins with one of ``heads`` and that ``read``
+    can read, and that place. Returns the part before it, and what ``read`` returned."""
     start = cursor.position
     while True:
         (_, end), _ = yield from cursor.until(literals(*heads))
@@ -348,7 +354,7 @@ def _found(
 
 
 _MOST_BETWEEN = 256
-"""Code points between the tags of parameters."""
+"""At most this many code points may stand between the tags of parameters."""
 
 
 def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
@@ -367,7 +373,8 @@ def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
 
 @frozen(eq=False)
 class _CallField:
-    """A field of calls. ``kind``: of values that are texts, as of `Parameter`."""
+    """A field with calls. ``kind``: the kind of values that are texts (see
+    `Parameter`)."""
 
     open: _Anchor
     close: _Anchor
@@ -385,7 +392,7 @@ class _CallField:
     def closed(
         self, cursor: Cursor, scope: dict[str, Any], read: Callable[[str], Calls]
     ) -> Reading[Found]:
-        """Behind a body that closed itself: white space, and the closer."""
+        """Reads white space and the closer after a body that closed itself."""
         if not all(map(str.isspace, self.close.heads)):
             cursor.whole = cursor.position, read
             yield from cursor.space()
@@ -393,7 +400,7 @@ class _CallField:
         return Found(PieceKind.CALL, read)
 
     def rest(self, cursor: Cursor, scope: dict[str, Any]) -> Reading[Extent]:
-        """Reads a body and what closes it; without such a thing up to the text's
+        """Reads a body and its closer; a body without a closer goes up to the text's
         end."""
         if self.close.heads:
             part, groups = yield from _found(cursor, self.close.heads, self.close.read)
@@ -407,14 +414,14 @@ class _CallField:
             yield
 
     def cut(self, scope: dict[str, Any], start: int) -> Callable[[str], Calls]:
-        """Reads the calls of a body that the text's end cut off."""
+        """A reader of the calls in a body that the text's end cut off."""
         name, id = self.shape.name.find(scope), self.shape.id.find(scope)
         if isinstance(name, str) and name:
             return cut_part(name, start, id if isinstance(id, str) else "")
         return lambda raw: cut_calls(raw[start:], start)
 
     def call(self, scope: dict[str, Any], end: int, arguments: str = "") -> WrittenCall:
-        """The call of what was read; ``arguments`` where they are known."""
+        """The call that was read. ``arguments``: given if they are known already."""
         name, id = self.shape.name.find(scope), self.shape.id.find(scope)
         if not name or not isinstance(name, str):
             raise MalformedError("a call has a name")
@@ -428,7 +435,7 @@ class _CallField:
         return WrittenCall(name, arguments, end, id, text=is_text)
 
     def calls_in(self, scope: dict[str, Any], text: str, at: int) -> Calls:
-        """The calls of a JSON body, which stands ``at`` a place in the candidate."""
+        """The calls of a JSON body that stands at ``at`` in the candidate."""
         if self.shape.whole == _Place((CONTENT,)):
             return calls_of(text, at)
         return calls_by(partial(self.call_of, scope), text, at)
@@ -436,7 +443,7 @@ class _CallField:
     def call_of(
         self, scope: dict[str, Any], text: str, value: Any, start: int, end: int
     ) -> WrittenCall:
-        """The call of a value in a body, whose arguments keep their characters."""
+        """The call of one value in a body. Its arguments keep their characters."""
         if self.shape.each and not isinstance(value, dict):
             raise MalformedError("an item of calls is an object")
         own = {**scope, **value} if self.shape.each else {**scope, CONTENT: value}
@@ -453,7 +460,7 @@ class _CallField:
     def call_with(
         self, scope: dict[str, Any], given: list[tuple[str, str]], cursor: Cursor
     ) -> WrittenCall:
-        """A call whose parameters are texts."""
+        """A call with parameters that are texts."""
         own = {**scope, CONTENT: dict(given)}
         name = self.shape.name.find(own)
         if self.shape.arguments.keys != (CONTENT,) or not isinstance(name, str):
@@ -477,7 +484,7 @@ def _is_object(text: str) -> bool:
 
 
 def _merged(name: str, parameters: list[Parameter], cursor: Cursor) -> str:
-    """The arguments as JSON; parameters with the same key become a list."""
+    """The arguments as JSON. Parameters with the same key become a list."""
     found: dict[str, list[Any]] = {}
     for each in parameters:
         value = loads(typed(name, [each], cursor.context))[each.key]
@@ -488,7 +495,7 @@ def _merged(name: str, parameters: list[Parameter], cursor: Cursor) -> str:
 # Bodies
 
 _KNOWN_DELIMITERS = (('<|"|>', '<|"|>'), ("<escape>", "<escape>"), ("`", "`"))
-"""What `ObjectScanner` knows beside quotes."""
+"""String delimiters that `ObjectScanner` knows besides quotes."""
 
 
 def _json(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
@@ -518,7 +525,7 @@ def _json(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[F
 
 
 def _quoted(text: str, delimiters: Any) -> str:
-    """``text`` with its strings between quotes."""
+    """``text`` with quotes in place of the given delimiters around strings."""
     for opener, closer in delimiters:
         found, at = [], 0
         while (begin := text.find(opener, at)) >= 0:
@@ -532,8 +539,8 @@ def _quoted(text: str, delimiters: Any) -> str:
 
 
 def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
-    """Parameters in tags, with little between them: a closer in a value is data (text
-    rule 11.8)."""
+    """Reads parameters in tags with little text between them. A closer inside a value
+    is data (text rule 11.8)."""
     tags = field.tags
     assert tags is not None  # it was checked
     heads = *tags.head.heads, *field.close.heads
@@ -613,11 +620,11 @@ _BODIES: dict[str, Callable[[_CallField, Cursor, dict[str, Any]], Reading[Found]
 }
 
 _MARKS = [['<|"|>', '<|"|>']]
-"""Between what Gemma 4 writes strings."""
+"""The delimiters around Gemma 4's strings."""
 
 
 def _body_args(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
-    """How a body is read, and by which arguments."""
+    """The parser of a body, and its arguments."""
     content = given.get("content", "text")
     if content not in _ARGUMENTS:
         raise TemplateError(f"{path}.content", "is not known")
@@ -636,7 +643,7 @@ def _body_args(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
 
 
 def _value_kind(args: dict[str, Any], path: str) -> str:
-    """What texts are by themselves, as the ``value_parser`` says."""
+    """The kind of values according to ``value_parser``."""
     known = {"name": (str, "a string"), "args": (dict, "an object")}
     where = f"{path}.content_args.value_parser"
     found = _members(args.get("value_parser", {}), known, where)
@@ -648,7 +655,7 @@ def _value_kind(args: dict[str, Any], path: str) -> str:
 
 
 def _tags(args: dict[str, Any], path: str) -> _Tags:
-    """A ``tag_pattern`` in its three parts."""
+    """The three parts of a ``tag_pattern``."""
     where = f"{path}.content_args.tag_pattern"
     if "tag_pattern" not in args:
         raise TemplateError(where, "is missing")
@@ -669,7 +676,7 @@ def _tags(args: dict[str, Any], path: str) -> _Tags:
 
 
 def _is_value(item: Any, names: dict[int, str]) -> bool:
-    """Whether it is the group ``value``: characters up to what follows."""
+    """Whether the item is the group ``value``: any characters up to what follows."""
     code, argument = item
     if code is not tokens.SUBPATTERN or names.get(argument[0]) != "value":
         return False
@@ -680,12 +687,12 @@ def _is_value(item: Any, names: dict[int, str]) -> bool:
 # The dialect
 
 _TOKEN = patterns.compile(r"<[|｜][^<>]*+>|<[^<>|｜]*+[|｜]>")
-"""A token of special shape: nobody writes it by hand."""
+"""A token of special shape, which no person writes."""
 
 
 @define(eq=False)
 class _Parts:
-    """A dialect as it is made."""
+    """A dialect under construction."""
 
     pairs: list[Pair] = field(factory=list)
     ends: list[str] = field(factory=list)
@@ -694,7 +701,7 @@ class _Parts:
     starts: bool = False
 
     def add(self, anchor: _Anchor, grammar: Any, **own: Any) -> None:
-        """A form for each tier that the anchor's heads have."""
+        """Adds a form for each tier that the anchor's heads have."""
         for tier in ("A", "B"):
             heads = tuple(each for each in anchor.heads if _tier(each) == tier)
             if heads:
@@ -731,7 +738,8 @@ class _Parts:
             self.add(each, partial(_border, each, mark()), vague=True, about="channels")
 
     def anchor(self, start: _Anchor) -> None:
-        """What begins a message goes where it comes again, if it is a token."""
+        """The beginning of a message is removed wherever it is repeated, if it is a
+        token."""
         opened = {each for form in self.forms for each in form.openers}
         for each in start.heads:
             text = each.rstrip()
@@ -742,7 +750,7 @@ class _Parts:
 def _border(
     anchor: _Anchor, found: Found, cursor: Cursor, *, inside: bool = False
 ) -> Reading[Found]:
-    """What opens or closes a region; ``inside``: in reasoning alone."""
+    """Reads what opens or closes a region. ``inside``: it counts only in reasoning."""
     if inside and not cursor.inside:
         raise cursor.mismatch(0)
     cursor.again()
@@ -756,14 +764,14 @@ def _tier(head: str) -> Tier:
 
 @frozen(eq=False)
 class ResponseTemplate:
-    """``starts_open``: reasoning may begin where the text does."""
+    """``starts_open``: the text may begin inside reasoning."""
 
     dialect: Dialect
     starts_open: bool
 
 
 def template_of(given: Any) -> ResponseTemplate:
-    """What ``given`` says, JSON as the host gave it; made once while it is in use."""
+    """The template in ``given``, the host's JSON. Cached while in use."""
     if not isinstance(given, dict):
         raise TemplateError("", "must be an object")
     return _template(dumps(given))
@@ -805,7 +813,7 @@ def _add(
     given: dict[str, Any],
     path: str,
 ) -> None:
-    """A field becomes parts of the dialect."""
+    """Turns a field into parts of the dialect."""
     opener, closer = anchors
     content, args = _body_args(given, path)
     kind = _value_kind(args, path)

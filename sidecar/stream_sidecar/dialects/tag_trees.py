@@ -1,7 +1,8 @@
-"""Calls whose parameters are tags of their own names: MiniMax-M3, Roo and its kin.
+"""Calls with one tag for each parameter, named after it: MiniMax-M3, Roo Code and
+others.
 
-MiniMax-M3 puts a token before every tag and nests ``<item>``s. Prompts in the style of
-Roo Code use the tool's name as the outer tag: ``<f><a>1</a></f>``.
+MiniMax-M3 puts a token before every tag and has nested ``<item>`` tags. Prompts in the
+style of Roo Code use the tool's name as the outer tag: ``<f><a>1</a></f>``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _TAG = patterns.compile(r"<(/?)([^<>\s/]++)[^<>]*+>")
 
 
 def _minimax(cursor: Cursor) -> Reading[Found]:
-    """A tag behind the token: an invocation, or a border of a section."""
+    """Reads a tag after the token: a call, or the border of a section."""
     tag = yield from cursor.literal("<")
     tag += yield from cursor.run(_INSIDE, LONGEST_NAME)
     tag += yield from cursor.literal(">")
@@ -60,7 +61,7 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
 
 
 def _tree(text: str) -> dict[str, Any]:
-    """The parameters between the tags; ``<item>``s make a list."""
+    """The parameters from the tags; ``<item>`` tags make a list."""
     stack: list[tuple[str, list[tuple[str, Any]], list[str]]] = [("", [], [])]
     first, *pieces = text.split(TOKEN)
     if first.strip():
@@ -91,8 +92,8 @@ def _whole(members: list[tuple[str, Any]], texts: list[str]) -> Any:
 
 
 def _named(cursor: Cursor) -> Reading[Found]:
-    """``<tool><parameter>value</parameter>..</tool>`` for a declared tool, or an object
-    between its tags."""
+    """Reads ``<tool><parameter>value</parameter>..</tool>`` for a declared tool, or
+    ``<tool>{..}</tool>`` with an object as arguments."""
     name = cursor.opener[1:-1]
     closer = f"</{name}>"
     found: dict[str, Extent] = {}

@@ -1,6 +1,6 @@
 """Calls between tokens of a model's own vocabulary: Kimi, DeepSeek, Mistral, Kimi K3.
 
-Nobody writes these by hand; what stands between them is JSON, or typed text (Kimi K3).
+No person writes these tokens. Between them stands JSON, or typed text (Kimi K3).
 Borders of sections of calls are marks (see ``stream_sidecar.dialects``).
 """
 
@@ -38,7 +38,8 @@ _TYPE = "function"
 def json_part(
     name: str, part: Extent, end: int, id: str = ""
 ) -> Callable[[str], Calls]:
-    """A call whose arguments are the JSON object at ``part``, if any."""
+    """A reader of a call with the JSON object at ``part`` as arguments; ``{}`` if
+    empty."""
 
     def read(raw: str) -> Calls:
         return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
@@ -49,7 +50,7 @@ def json_part(
 def closed_object(
     cursor: Cursor, name: str, *closers: str, id: str = ""
 ) -> Reading[Found]:
-    """A call of ``name``: one JSON object, which is the arguments, and one of
+    """Reads a call of ``name``: one JSON object with the arguments, and one of
     ``closers``, which may be missing (text rule 11.19)."""
     part = yield from cursor.scan(ObjectScanner())
     cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
@@ -63,7 +64,7 @@ def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
 
 
 def _section(cursor: Cursor, call: str) -> Reading[None]:
-    """A section: its opener is read together with its first call."""
+    """Reads a section's opener together with the opener of its first call."""
     if cursor.opener != call:
         yield from cursor.space()
         yield from cursor.literal(call)
@@ -72,7 +73,7 @@ def _section(cursor: Cursor, call: str) -> Reading[None]:
 def _object(
     cursor: Cursor, name: str, id: str, closer: str, *sections: str
 ) -> Reading[Extent]:
-    """The arguments of a call, or nothing, and its closer, which may be missing."""
+    """Reads a call's arguments, if any, and its closer, which may be missing."""
     part = cursor.position, cursor.position
     if not (yield from cursor.ahead(closer, *sections)):
         part = yield from cursor.scan(ObjectScanner())
@@ -83,13 +84,14 @@ def _object(
 
 
 def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
-    """A call's closer, which may be missing where its section ends."""
+    """Reads a call's closer, which may be missing before the end of its section."""
     found = yield from cursor.literal(closer, *sections)
     cursor.at -= len(found) * (found in sections)
 
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
-    """An id like ``functions.name:0``, or a bare counter, and its arguments."""
+    """Reads an id such as ``functions.name:0``, or a bare counter, and the
+    arguments."""
     if cursor.opener == _KIMI_NAMESPACE:
         cursor.again()
     elif cursor.opener != _KIMI_CALL:
@@ -123,8 +125,9 @@ _FEW_TOOLS = 256
 
 
 def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
-    """The id is a counter: the only tool that has all the arguments is called, where
-    there are so few that each can be asked."""
+    """The id is only a counter: the call is for the one tool that has all its
+    arguments. Raises if several tools have them, or if there are too many tools to
+    check."""
     keys, tools = loads(call.arguments).keys(), cursor.context.tools or {}
     names = [
         name
@@ -137,7 +140,7 @@ def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
 
 
 def _deepseek_tokens(bar: str, gap: str) -> Iterator[str]:
-    """The separator, a call's opener and closer, and its section's closer."""
+    """The separator, a call's opener and closer, and the section's closer."""
     names = "sep", f"call{gap}begin", f"call{gap}end", f"calls{gap}end"
     return (f"<{bar}tool{gap}{name}{bar}>" for name in names)
 
@@ -146,7 +149,8 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
     separator, opener, closer, section = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        """``function``, the separator, the name on its line, a fence with JSON."""
+        """Reads ``function``, the separator, the name on its line, and a fence with
+        JSON."""
         yield from _section(cursor, opener)
         yield from cursor.space()
         yield from cursor.literal(f"{_TYPE}{separator}")
@@ -212,7 +216,8 @@ DEEPSEEK_MARKS = tuple(
 
 
 def _mistral(cursor: Cursor) -> Reading[Found]:
-    """A list of objects, or ``name{..}``, ``name[ARGS]{..}`` with ``[CALL_ID]``."""
+    """Reads a list of objects, or ``name{..}``, ``name[ARGS]{..}`` with
+    ``[CALL_ID]``."""
     yield from cursor.space()
     if (yield from cursor.need()) in "[{":
         return (yield from json_calls()(cursor))
@@ -238,7 +243,8 @@ _K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
 
 
 def _kimi_k3(cursor: Cursor) -> Reading[Found]:
-    """A call of Kimi K3: each argument has its type, and all but strings are JSON."""
+    """Reads a call of Kimi K3. Each argument has a type, and all but strings are
+    JSON."""
     head = _K3_CALL.fullmatch((yield from cursor.before("<|sep|>")))
     if head is None:
         raise cursor.mismatch(0)

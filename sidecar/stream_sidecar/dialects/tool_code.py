@@ -1,7 +1,8 @@
 """Gemini's ``tool_code``: fences of any length, tags, brackets and bare lines.
 
-Comments, ``print(...)`` and ``default_api.`` are unwrapped. What is no call fails at
-the first character that says so: a program is code and stays (text rule 11.9).
+Comments, ``print(...)`` and ``default_api.`` are unwrapped. Text that is no call fails
+at the first character that rules a call out: a program is code and stays (text rule
+11.9).
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def _noise(cursor: Cursor) -> Reading[Found]:
 
 
 def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
-    """The opening line of a fence of any length: the fence, and which of ``infos``."""
+    """Reads the opening line of a fence of any length. Returns the fence, and the one
+    of ``infos`` that it has."""
     sign = cursor.opener[0]
     more = yield from cursor.run(_TICKS if sign == "`" else _TILDES, 64)
     yield from cursor.blanks()
@@ -55,7 +57,7 @@ def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
 
 
 def _fence(cursor: Cursor) -> Reading[Found]:
-    """A fence whose info word says that it holds calls."""
+    """Reads a fence whose info word says that it contains calls."""
     fence, info = yield from _begun(cursor, *_CODE_INFO, *_PYTHON)
     if info in _PYTHON:
         yield from cursor.space()
@@ -71,7 +73,7 @@ def _fence(cursor: Cursor) -> Reading[Found]:
 
 
 def _results(cursor: Cursor) -> Reading[Found]:
-    """A fence with what the model took for the results of its calls."""
+    """Reads a fence with text that the model made up as results of its calls."""
     fence, _ = yield from _begun(cursor, *_RESULT_INFO)
     cursor.serious = True
     start, ends = cursor.position, literals(f"\n{fence}")
@@ -84,14 +86,15 @@ def _results(cursor: Cursor) -> Reading[Found]:
 
 
 def _is_alone(cursor: Cursor, fence: str) -> Reading[bool]:
-    """Whether a closing ``fence``, which was read, has its line to itself."""
+    """Whether a closing ``fence``, which was just read, is alone on its line."""
     yield from cursor.run(_TICKS if fence[0] == "`" else _TILDES)
     yield from cursor.blanks()
     return (yield from cursor.peek()) in ("", "\n", "\r")
 
 
 def _body(cursor: Cursor, closer: str) -> Reading[int]:
-    """Comments, calls and JSON up to ``closer``, which stays unread: where they end.
+    """Reads comments, calls and JSON up to ``closer``, which stays unread. Returns
+    where they end.
 
     A program fails at the first character that is none of these.
     """
@@ -116,7 +119,7 @@ def _body(cursor: Cursor, closer: str) -> Reading[int]:
 
 
 def _list(cursor: Cursor) -> Reading[None]:
-    """A list of objects, or of calls."""
+    """Reads a list of objects or of calls."""
     cursor.at += 1
     yield from cursor.space()
     of_objects = (yield from cursor.need()) == "{"
@@ -126,7 +129,7 @@ def _list(cursor: Cursor) -> Reading[None]:
 
 
 def _statement(cursor: Cursor) -> Reading[None]:
-    """A call, or ``name = `` and a call."""
+    """Reads a call, or ``name = `` followed by a call."""
     scanner = CallScanner()
     scanner.scan((yield from cursor.word(_DOTTED)), 0)
     yield from cursor.blanks()
@@ -137,7 +140,8 @@ def _statement(cursor: Cursor) -> Reading[None]:
 
 
 def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """A fence or a tag: JSON where it begins like it, else lines of Python."""
+    """The calls in a fence or tag: JSON if it begins like JSON, else lines of
+    Python."""
     text = raw[slice(*part)]
     if text.lstrip()[:1] in ("{", "["):
         try:
@@ -148,7 +152,7 @@ def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
 
 
 def _tag(cursor: Cursor) -> Reading[Found]:
-    """``<tool_code>``; a stub of a function in it declares a tool and goes."""
+    """Reads ``<tool_code>``. A function stub in it declares a tool, and is removed."""
     start = cursor.position
     end = yield from _body(cursor, "</tool_code>")
     yield from cursor.literal("</tool_code>")
@@ -163,7 +167,7 @@ def _tag(cursor: Cursor) -> Reading[Found]:
 
 
 def _wrapped_tag(cursor: Cursor) -> Reading[Found]:
-    """``<tool_code>`` within the wrapper of another dialect."""
+    """Reads ``<tool_code>`` inside the wrapper of another dialect."""
     yield from cursor.space()
     yield from cursor.literal("<tool_code>")
     found = yield from _tag(cursor)
@@ -188,7 +192,7 @@ def _bracket(cursor: Cursor) -> Reading[Found]:
 
 
 def _assigned(cursor: Cursor) -> Reading[Found]:
-    """``tool_code = f(..)`` and ``print(tool_code)`` on the lines behind it."""
+    """Reads ``tool_code = f(..)``, and ``print(tool_code)`` on the lines after it."""
     start = cursor.position - len(cursor.opener)
     _, end = yield from cursor.scan(CallScanner())
     yield from cursor.line_end()

@@ -1,8 +1,8 @@
-"""Calls as hosts write them into the history, and models imitate.
+"""Calls as hosts write them into the history, which models imitate.
 
 A host that shows earlier calls as ``[Called function "f" with args: {..}]`` gets new
-ones in these words, and one that asks for ``Action:`` gets that. All of them count on
-lines of their own, for declared tools only (text rule 11.6).
+calls in the same words; a prompt that asks for ``Action:`` gets that. They count only
+on lines of their own and for declared tools (text rule 11.6).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _called(cursor: Cursor) -> Reading[Found]:
 
 
 def _requested(cursor: Cursor) -> Reading[Found]:
-    """``Tool calls requested:`` and a list item for each: ``- f({..}) [id: ..]``."""
+    """``Tool calls requested:`` and one list item for each: ``- f({..}) [id: ..]``."""
     found: list[Callable[[str], Calls]] = []
     yield from cursor.space()
     while (yield from cursor.optional("- ")) or not found:
@@ -66,7 +66,7 @@ _BRACKETS = (
 
 
 def _bracketed(cursor: Cursor) -> Reading[Found]:
-    """``[Calling tool: f({..})]``, or ``[Tool Call: f (ID: c1)]`` and ``Arguments:
+    """``[Calling tool: f({..})]``, or ``[Tool Call: f (ID: c1)]`` with ``Arguments:
     {..}`` on the next line."""
     name, id = (yield from cursor.word(NAME)), ""
     if (yield from cursor.optional(" (ID: ")):
@@ -86,7 +86,7 @@ def _bracketed(cursor: Cursor) -> Reading[Found]:
 
 def _keyed(cursor: Cursor) -> Reading[Found]:
     """``name: f`` and ``input: {..}``, or ReAct's ``Action: f`` and ``Action Input:
-    {..}``, a line each."""
+    {..}``, each on its own line."""
     name = cursor.opener.partition(": ")[2].partition("\n")[0]
     part = yield from cursor.scan(ObjectScanner())
     yield from cursor.line_end()
@@ -97,7 +97,8 @@ _KEYED = ("name: %s\ninput: ", "Action: %s\nAction Input: ")
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
-    """Functionary 3.2: ``>>>f`` and JSON on the next line; ``>>>all`` is the answer."""
+    """Functionary 3.2: ``>>>f`` and JSON on the next line; ``>>>all`` begins the
+    answer."""
     name = yield from cursor.word(NAME)
     yield from cursor.blanks()
     yield from cursor.literal("\n", "\r\n")

@@ -1,5 +1,5 @@
-"""What a written form is: a call, a result or a token that a model wrote as text.
+"""Written forms: calls, results and tokens that a model wrote as text.
 
-``form`` describes one, ``grammar`` has the cursor that a form's grammar reads with,
-``candidate`` reads the text that may be one of several forms side by side.
+`form` describes a form. `grammar` has the cursor with which a form's grammar reads.
+`candidate` reads text that may be one of several forms, by all of them side by side.
 """

@@ -1,10 +1,10 @@
-"""What stands between the delimiters of a call: JSON in its shapes, typed parameters.
+"""The text between the delimiters of a call: JSON in its variants, typed parameters.
 
-These functions read whole bodies; the forms of the dialects use them once all of a
-body is there. Arguments that are JSON already stay the very characters of the model;
-what has no type in the text (``<parameter=n>3``) gets the type that the tool's
-``inputSchema`` gives it, else it is a string. What is no call is a ValueError, mostly
-`MalformedError`.
+These functions read complete bodies; the dialects' forms call them once a body is
+complete. Arguments that are JSON already keep the model's exact characters. A value
+without a type in the text (``<parameter=n>3``) gets the type from the tool's
+``inputSchema``; without one it is a string. If the text is no call, they raise
+ValueError, mostly `MalformedError`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 Calls: TypeAlias = list[WrittenCall]
 CallReader: TypeAlias = "Callable[[str, Any, int, int], WrittenCall]"
-"""The call of a value that stands in a text from one place to another; -1: nowhere."""
+"""Returns the call of a value. Parameters: the text, the value, and the value's start
+and end in the text (start -1: the value has no place of its own)."""
 
 NAME_KEYS = (
     *("name", "tool_name", "function", "tool", "function_name"),
@@ -53,21 +54,21 @@ _CUT_ARGUMENTS = patterns.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
 
 
 LISTS = ("tool_uses", "tool_calls")
-"""Keys of an object that is nothing but a list of calls."""
+"""An object with only one of these keys is a list of calls."""
 
 
 def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
-    """The calls of one object, a list of them, or several one after the other.
+    """The calls of one JSON object, of a list of objects, or of several in a row.
 
-    ``at``: where ``text`` stands in the candidate. ``keyed``: an object's key is the
-    tool's name, its value the arguments. What beside calls is none is ``spoiled``
-    (text rule 11.20).
+    ``at``: the position of ``text`` in the candidate. ``keyed``: an object's key is the
+    tool's name, its value the arguments. A value among calls that is no call is
+    ``spoiled`` (text rule 11.20).
     """
     return calls_by(_keyed_call if keyed else _call, text, at)
 
 
 def calls_by(read: CallReader, text: str, at: int) -> Calls:
-    """As `calls_of`; ``read`` gives the call of each value."""
+    """Like `calls_of`; ``read`` returns the call of each value."""
     calls: Calls = []
     reasons: list[ValueError] = []
     for value, start, end in _values(text):
@@ -84,7 +85,7 @@ def calls_by(read: CallReader, text: str, at: int) -> Calls:
 
 
 def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
-    """An object with its place; the objects of one that lists calls have none."""
+    """An object with its place. If it only lists calls: these calls, without places."""
     if isinstance(value, dict) and len(value) == 1:
         ((key, listed),) = value.items()
         if key in LISTS and isinstance(listed, list):
@@ -93,7 +94,7 @@ def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def looks_like_call(value: Any) -> str:
-    """The name in an object that has the shape of a call, else nothing."""
+    """The name in an object shaped like a call; "" if it is none."""
     body = value.get("function") if isinstance(value, dict) else None
     body = body if isinstance(body, dict) else value
     if not isinstance(body, dict) or not any(key in body for key in ARGUMENT_KEYS):
@@ -102,7 +103,8 @@ def looks_like_call(value: Any) -> str:
 
 
 def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
-    """The calls of JSON that the text's end cut off: the whole ones and the last."""
+    """The calls of JSON that the text's end cut off: all complete ones, and the
+    last."""
     whole: Calls = []
     position = 0
     read = _keyed_call if keyed else _call
@@ -131,7 +133,8 @@ def _unquoted(text: str) -> str:
 
 
 def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]:
-    """The values in ``text`` with their places; brackets, ``,`` and ``;`` between."""
+    """The values in ``text`` with their places; brackets, ``,`` and ``;`` may separate
+    them."""
     at = 0
     while True:
         at = _skip(text, at)
@@ -148,7 +151,7 @@ def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]
 
 
 def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
-    """The values in text that is no strict JSON; they have no places of their own."""
+    """The values in text that is not strict JSON; they have no places of their own."""
     body = text[at:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
@@ -157,7 +160,8 @@ def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def _without_brackets(body: str) -> int:
-    """Where the closing brackets at the end of ``body`` begin, blanks among them."""
+    """Where the closing brackets at the end of ``body`` begin, with blanks among
+    them."""
     end = len(body)
     while end and (body[end - 1] == "]" or body[end - 1].isspace()):
         end -= 1
@@ -196,8 +200,8 @@ def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
 
 
 def gathered(call: WrittenCall, context: Context) -> WrittenCall:
-    """The call with the arguments that stand beside its name, where the tool has
-    parameters of these names: ``{"name": "f", "path": "a.py"}``."""
+    """The call with arguments that stand beside its name, if the tool has parameters
+    with these names: ``{"name": "f", "path": "a.py"}``."""
     names = properties(call.name, context)
     given = {key: value for key, value in call.beside.items() if key in names}
     return evolve(call, arguments=dumps(given)) if given else call
@@ -220,8 +224,8 @@ def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
 
 
 def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> str:
-    """The arguments of a call that stand under ``keys`` in ``value``, which stands in
-    ``text`` at ``start``."""
+    """A call's arguments, found by the path ``keys`` in ``value``. ``start``: where
+    ``value`` stands in ``text``."""
     *path, last = keys
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -231,7 +235,8 @@ def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> st
 
 
 def _member(text: str, at: int, key: str) -> Extent:
-    """Where the value of ``key`` stands in the object at ``at``: the last one wins."""
+    """Start and end of the value of ``key`` in the object at ``at``; the last ``key``
+    wins."""
     found, at = (at, at), at + 1
     while True:
         at = _skip(text, at)
@@ -266,9 +271,11 @@ _LIKE_JSON = patterns.compile(r'\{\s*+"')
 
 
 def arguments_of(text: str) -> str:
-    """The arguments of an object that stands alone: its very text where that is JSON,
-    nothing is ``{}``. One that begins like JSON may have raw line breaks in a string, a
-    bad escape or a comma too many. ValueError for all else.
+    """The arguments in the text of one object: unchanged if it is JSON, ``{}`` if
+    empty.
+
+    Text that begins like JSON may have raw line breaks in a string, a bad escape or an
+    extra comma; it becomes correct JSON. Raises ValueError for all other text.
     """
     if not text:
         return "{}"
@@ -286,8 +293,8 @@ def arguments_of(text: str) -> str:
 
 @frozen
 class Parameter:
-    """A parameter written as text. ``kind`` is its type as far as the form says it:
-    ``string``, ``json``, or empty."""
+    """A parameter written as text. ``kind``: its type if the form names one
+    (``string``, ``json``), else ""."""
 
     key: str
     text: str
@@ -303,7 +310,7 @@ def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
 
 
 def typed_tree(name: str, arguments: dict[str, Any], context: Context) -> str:
-    """Trees of objects and lists, with texts in them, as the JSON text of arguments."""
+    """The JSON text of arguments given as a tree of objects, lists and texts."""
     root = _schema(name, context)
     return dumps(_shaped(arguments, root, root))
 
@@ -346,8 +353,8 @@ def _value(parameter: Parameter, schema: Any, root: Any) -> Any:
 
 
 def _unescaped(text: str) -> Any:
-    """A list or an object whose quotes have backslashes, as in the string it was in:
-    ``[\\"a\\"]``."""
+    r"""A list or object whose quotes still have the backslashes of the string around
+    it: ``[\"a\"]``."""
     value = loads(loads(f'"{text}"'))
     if not isinstance(value, dict | list):
         raise MalformedError("no list and no object")
@@ -355,8 +362,8 @@ def _unescaped(text: str) -> Any:
 
 
 def _parsed(text: str, kinds: set[str], *, is_json: bool) -> Any:
-    """``text`` as the schema wants it; text that does not fit stays as it is, unless
-    the form says that it ``is_json``."""
+    """``text`` as a value of one of the types ``kinds``. Text that does not fit stays a
+    string, unless the form says that it ``is_json``."""
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"

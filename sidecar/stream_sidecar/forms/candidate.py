@@ -1,9 +1,10 @@
-"""A candidate: text that may be a form, read by all forms that its opener fits.
+"""A candidate: text that may be a form, read by all forms that begin with its opener.
 
-`Candidate` takes text with ``push`` and says what it is: None while that is open,
-`Taken` when a form has it, `Failed` at the first character with which no form can go on
-(text rule 11.7). The form that is satisfied first wins; of several at one character the
-first in the table does. The candidate keeps its text; time and room are linear in it.
+`Candidate.push` reads text and returns a verdict: None while undecided, `Taken` once a
+form is satisfied, `Failed` at the first character after which no form can continue
+(text rule 11.7). The form satisfied first wins; of several satisfied at the same
+character, the first in the table wins. A candidate keeps its text; time and memory are
+linear in its length.
 """
 
 from __future__ import annotations
@@ -37,15 +38,16 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Context
 
 _LINE_GOES_ON = patterns.compile(r"[ \t\r]++[^\s<\[]")
-"""Words on the line of a call, apart from it: a sentence shows it."""
+"""Words on the same line as a call, separated by a blank: the call is in a sentence."""
 
 NAMESPACES = ("default_api.", "default_api:")
-"""Gemini's own prefixes of declared tools: nobody else writes them."""
+"""Gemini's own prefixes of declared tools. No other model writes them."""
 
 
 @frozen
 class Opening:
-    """A form whose ``opener`` stands here. ``named``: its dialect was asked for."""
+    """A form whose ``opener`` stands here. ``named``: the host or the profile named its
+    dialect."""
 
     dialect: Dialect
     form: Form
@@ -76,10 +78,10 @@ class Taken:
 
 @frozen
 class Failed:
-    """No form can go on behind ``position``.
+    """No form can continue after ``position``.
 
-    ``code``: the diagnostic to send; empty where the failure is not worth one.
-    ``full``: as much was held as may be. ``openings`` are those that were tried.
+    ``code``: the diagnostic to send, "" for none. ``full``: the candidate reached the
+    hold limit. ``openings``: the forms that were tried.
     """
 
     position: int
@@ -89,7 +91,7 @@ class Failed:
 
     @cached_property
     def closers(self) -> frozenset[str]:
-        """What is text now that its opener is."""
+        """The closers that are text now because their opener is text."""
         forms = [opening.form for opening in self.openings]
         pending = (
             each for form in forms for each in (*form.closers, *form.pending_closers)
@@ -98,32 +100,33 @@ class Failed:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is to be said of it, and none of its closers pending."""
+        """Whether there is no diagnostic to send and no closer pending."""
         return not (self.code or self.full or self.closers)
 
 
 Tried: TypeAlias = "tuple[str, Failed]"
-"""What one of openings that are all about the same had read when it failed."""
+"""The text that a failed candidate had read, and how it failed. Kept only if its
+openings are all about the same thing."""
 
 _LONGEST = 64
-"""So much text is kept of one that failed."""
+"""At most this much text of a failed candidate is kept."""
 
 
 class Room(Protocol):
-    """Gives how much may be held, exactly where that is less than ``size``."""
+    """Returns how much may be held; the number is exact if it is below ``size``."""
 
     def __call__(self, size: int, /, *, calls: bool) -> int: ...
 
 
 class Candidate:
-    """Text from an opener on. ``start``: the position of its first character in the
-    channel's text; ``size``: code points so far; ``called``: a call stands behind it,
-    so an unmistakable form that breaks off here is a border of that one.
+    """Text from an opener on. ``start``: its first character's position in the channel.
 
-    ``known``: how the last one failed. Many may come that begin as it did, and one of
-    the same openings need not be read as long as it has no other text. ``halves``:
-    where the text ends in it, it may be given up in favour of what stands in it;
-    ``halved``: it was."""
+    ``size``: code points so far. ``called``: a call follows it, so an unmistakable form
+    that breaks off here is the border of that call. ``known``: how the last candidate
+    failed. Many may follow that begin the same way; one with the same openings is not
+    read again as long as its text is the same. ``halves``: if the text ends inside it,
+    it may be given up for a form inside it. ``halved``: that has happened.
+    """
 
     def __init__(
         self,
@@ -170,8 +173,8 @@ class Candidate:
         return any(reader.is_call for reader in self._readers)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """Reads ``text``; ``final``: no more will come. Calls have ``room`` of their
-        own, others have part in what may wait."""
+        """Reads ``text``. ``final``: no more will come. ``room``: how much may be held;
+        calls have a limit of their own."""
         self._pieces.append(text)
         self.size += len(text)
         if self._expected is None:
@@ -188,7 +191,7 @@ class Candidate:
         return self._read(text, room, final=final)
 
     def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """All that are left read ``text``."""
+        """Has all remaining readers read ``text``."""
         best: tuple[int, Taken] | None = None
         limits: dict[bool, int] = {}
         for reader in list(self._readers):
@@ -219,7 +222,7 @@ class Candidate:
         return failed
 
     def _accept(self, reader: _Reader, found: Found) -> Taken | None:
-        """What the reader found, if its tier allows it."""
+        """The verdict on what the reader found; None if its tier does not allow it."""
         opening, end = reader.opening, reader.position
         raw, content = self.raw[:end], found.content
         try:
@@ -257,7 +260,8 @@ class Candidate:
         return None
 
     def _named(self, call: WrittenCall, tier: Tier) -> WrittenCall:
-        """The call of the tool that is meant, with the arguments beside its name."""
+        """The call with its tool's proper name, and with the arguments beside the
+        name."""
         tools = self.context.tools or ()
         known = resolved(call, tools, undeclared=tier == "A")
         return gathered(known, self.context)
@@ -266,14 +270,16 @@ class Candidate:
         return can_be_called(call.name, self.context.tools or ())
 
     def _is_call(self, call: WrittenCall) -> bool:
-        """Not so a definition of a tool, or a placeholder (text rule 11.14)."""
+        """False for the definition of a tool and for a placeholder (text rule
+        11.14)."""
         if not self._is_named(call):
             return False
         parameters = properties(call.name, self.context)
         return not (has_placeholder(call) or is_schema(call, parameters))
 
     def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
-        """Whether tier and declared tools allow it (text rules 11.2 and 11.4)."""
+        """Whether the tier and the declared tools allow the calls (text rules 11.2 and
+        11.4)."""
         tools = self.context.tools
         if tier == "A":
             return True
@@ -287,7 +293,8 @@ class Candidate:
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
     ) -> Taken | None:
-        """The reader's form cannot go on, or the text ended in it (text rule 11.7)."""
+        """The reader's form cannot continue, or the text ended in it (text rule
+        11.7)."""
         position = self.size + 1  # the text ended
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
@@ -305,8 +312,8 @@ class Candidate:
         return None
 
     def _may_lack(self, reader: _Reader, *, ended: bool) -> bool:
-        """Whether the reader's form had a body that closed itself, so that only closers
-        are missing (text rule 11.19): then that is what it is, if nothing else is."""
+        """Whether the form's body closed itself, so that only closers are missing (text
+        rule 11.19). If no other form is satisfied, this call is the verdict."""
         if reader.cursor.whole is None or (ended and not self.halves):
             return False
         end, read = reader.cursor.whole
@@ -325,7 +332,8 @@ class Candidate:
         return taken is not None
 
     def _next_opener(self, reader: _Reader) -> re.Match[str] | None:
-        """The next call, or wrapper of one, in the value that the text ended in."""
+        """The next call, or wrapper of a call, inside the value in which the text
+        ended."""
         (start, calls), form = reader.cursor.part, reader.opening.form
         if not (self.halves and calls):
             return None
@@ -335,9 +343,9 @@ class Candidate:
         return match
 
     def _cut_off(self, reader: _Reader, end: int) -> Taken | None:
-        """The text ended within an unmistakable form, or another began at ``end``:
-        behind its name it is out, and truncated; before that it is text (text rule
-        11.3)."""
+        """The verdict if the text ended inside an unmistakable form, or another form
+        began at ``end``. With its name complete, it is a truncated call; otherwise it
+        is text, and this returns None (text rule 11.3)."""
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # what there is of it is no call
@@ -350,7 +358,7 @@ class Candidate:
         return Taken(reader.opening, PieceKind.CALL, end, calls)
 
     def _refuse(self, position: int, code: str) -> None:
-        """The candidate is text, and ``code`` tells why (text rule 11.5)."""
+        """The candidate is text; ``code`` is the reason (text rule 11.5)."""
         if position > self._failed_at:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
@@ -358,18 +366,19 @@ class Candidate:
 
 
 def _begins_closer(rest: str, form: Form) -> bool:
-    """Whether ``rest`` is the beginning of what closes the form."""
+    """Whether ``rest`` is the beginning of one of the form's closers."""
     begun = rest.strip()
     return bool(begun) and any(closer.startswith(begun) for closer in form.closers)
 
 
 def _endless(size: int, /, *, calls: bool) -> int:
-    """What there was room for has it."""
+    """A limit for text that was allowed already."""
     return size
 
 
 def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:
-    """Whether what may be XML or code of another kind has what a call has."""
+    """Whether the text has arguments, as a call does. Without them it may be XML or
+    other code."""
     given = any(call.arguments.strip() not in ("", "{}") for call in calls)
     return given or any(f'"{key}"' in raw for key in ARGUMENT_KEYS)
 
@@ -379,7 +388,7 @@ def _has_namespace(raw: str) -> bool:
 
 
 class FullError(MismatchError):
-    """As much was held as may be."""
+    """The candidate reached the hold limit."""
 
 
 class _Reader:
@@ -402,7 +411,7 @@ class _Reader:
         return self.cursor.serious or not self.opening.form.vague
 
     def feed(self, text: str, limit: int, *, final: bool) -> Found | None:
-        """Reads ``text``, at most ``limit`` code points altogether (text rule 13.2)."""
+        """Reads ``text``, in total at most ``limit`` code points (text rule 13.2)."""
         cursor = self.cursor
         room = max(limit, len(self.opening.opener), self._fed) - self._fed
         self._fed += len(text)

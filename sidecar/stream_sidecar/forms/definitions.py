@@ -1,8 +1,9 @@
 """What looks like a call and is none: definitions of tools, placeholders, odd names.
 
-An answer about tools shows ``{"name": "f", "description": "..", "parameters": {"type":
-"object"}}``, which defines one, or ``<invoke name="$NAME">``, where a name would stand
-(text rule 11.14). A call has a name that a tool can have.
+An answer about tools may show ``{"name": "f", "description": "..", "parameters":
+{"type": "object"}}``, which defines a tool, or ``<invoke name="$NAME">``, with a
+placeholder for the name (text rule 11.14). The name of a call is one that a tool can
+have.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ _TYPES = frozenset(
 
 
 def can_be_called(name: str, tools: Container[str]) -> bool:
-    """Whether a tool may have the name; a declared one may have any."""
+    """Whether a tool may have this name; a declared tool may have any name."""
     return name in tools or _NAME.fullmatch(name) is not None
 
 
 def has_placeholder(call: WrittenCall) -> bool:
-    """Whether a word stands for the name of a parameter."""
+    """Whether the name of an argument is a placeholder, such as ``...`` or
+    ``$NAME``."""
     if not _PLACEHOLDER.search(call.arguments):
         return False
     try:
@@ -43,16 +45,17 @@ def has_placeholder(call: WrittenCall) -> bool:
 
 
 def is_definition(body: Mapping[str, Any], key: str | None, given: Any) -> bool:
-    """Whether an object with a name, which has ``given`` under ``key``, defines a tool
-    whatever tools there are."""
+    """Whether an object with a name defines a tool. ``given``: its value under ``key``.
+    The declared tools do not matter."""
     if isinstance(body.get("description"), str) and key != "arguments":
         return True
     return key == "parameters" and isinstance(given, dict) and "properties" in given
 
 
 def is_schema(call: WrittenCall, parameters: Container[str]) -> bool:
-    """Whether the arguments, which stand where a definition has its schema, are one:
-    they say a type, and the tool has no parameter of that name."""
+    """Whether the arguments are the schema of a tool's definition. They are if they
+    stand under a definition's key, name a type, and the tool has no parameter ``type``.
+    """
     if not call.schema or "type" in parameters:
         return False
     value = loads(call.arguments)

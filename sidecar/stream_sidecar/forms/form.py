@@ -1,10 +1,12 @@
-"""The forms in which models write protocol into text: what a dialect is made of.
+"""Forms: the syntaxes in which models write protocol into text. Dialects consist of
+them.
 
-A `Form` begins with one of its literal openers, as ``<tool_call>``; its grammar (see
-`stream_sidecar.forms.grammar`) reads on from there and gives a `Found`. What becomes of
-that depends on the tier: A is taken out wherever it stands outside code (text rule
-11.2), B when it is complete and its tools are declared (text rule 11.4), C only on
-lines of its own and declared (text rule 11.6). ``dialects/README.md`` tells more.
+A `Form` begins with one of its literal openers, such as ``<tool_call>``. Its grammar
+(see `stream_sidecar.forms.grammar`) reads on from there and returns a `Found`. The tier
+decides whether that is taken out of the text. Tier A: anywhere outside code (text rule
+11.2). Tier B: if it is complete and its tools are declared (text rule 11.4). Tier C:
+only on lines of its own, with declared tools (text rule 11.6). See
+``dialects/README.md``.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ About: TypeAlias = Literal[
 
 
 class MalformedError(ValueError):
-    """The form is whole, but what it says is no call."""
+    """The form is complete, but its content is no call."""
 
 
 class TornError(MalformedError):
-    """Another call begins in a value that lacks its closer, before ``position``."""
+    """A value lacks its closer: another call begins inside it, before ``position``."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -42,12 +44,12 @@ class TornError(MalformedError):
 class WrittenCall:
     """A call as a model wrote it.
 
-    ``arguments`` is JSON text, or with ``text`` free text. ``end``: where the next call
-    of the same candidate begins, in code points from the candidate's beginning.
-    ``cut``: the model's text ended in it. ``schema``: its arguments stand under the key
-    under which the definition of a tool has its schema. ``beside``: what else an object
-    without arguments has beside the name. ``spoiled``: the text of a member of a list
-    that is no call.
+    ``arguments`` is JSON text; with ``text`` it is free text. ``end``: where the next
+    call of the same candidate begins, in code points from the candidate's start.
+    ``cut``: the model's text ended inside the call. ``schema``: the arguments stand
+    under the key that holds the schema in a tool's definition. ``beside``: if an object
+    has no arguments, its other keys beside the name. ``spoiled``: the text of a list's
+    member that is no call.
     """
 
     name: str
@@ -63,13 +65,13 @@ class WrittenCall:
 
 @frozen
 class Found:
-    """What a grammar found: it reaches from the candidate's beginning to its cursor.
+    """What a grammar found, from the candidate's start to its cursor.
 
-    ``kind``: CALL, RESULT (``content``, what a model wrote as a tool's result), MARK
-    (protocol without meaning), CITE (``content``: references), ENTER (reasoning begins,
-    or with ``content``, which says where, is all there) or EXIT (reasoning is over, if
-    there is any). ``read`` gives the calls of a CALL or
-    the content of a RESULT from the candidate's text; it may raise ValueError.
+    The kinds: CALL, RESULT (``content``: what the model wrote as a tool's result), MARK
+    (protocol without meaning), CITE (``content``: references), ENTER (reasoning begins;
+    with ``content``, the place of reasoning that is complete here), EXIT (open
+    reasoning ends). ``read`` returns the calls of a CALL or the content of a RESULT
+    from the candidate's text; it may raise ValueError.
     """
 
     kind: PieceKind
@@ -81,18 +83,21 @@ class Found:
 class Form:
     """One form: a row of a dialect's table.
 
-    ``openers`` are literals; ``place`` is where one counts: anywhere, at a line's
-    start, at the answer's start or at its end. ``called``: there only right behind a
-    call and at the answer's start. ``vague``: the opener may stand in any
-    text (``{``), so its failure is not worth a diagnostic. ``closers`` are literals
-    that are taken out where nothing of the form was opened (text rule 12.3).
-    ``per_tool``: in the openers ``%s`` stands for the name of each declared tool.
-    ``about``: which policy switches the form off; none does for leftovers and for the
-    headers of channels. ``reserved`` are leftovers that nobody writes into a string.
-    ``pending_closers``: literals that are text after this opener was shown as text:
-    ``</s>`` after ``<s>``. ``element``: it is ordinary XML, and no call inside an open
-    element. ``needs``: everything that the grammar accepts has one of these literals,
-    so a whole text without them is not read. Empty: there is no such literal.
+    - ``openers``: literals with which it begins.
+    - ``place``: where an opener counts: anywhere, or at the start of a line, the start
+      of the answer or its end.
+    - ``called``: the opener counts only right after a call and at the answer's start.
+    - ``vague``: the opener may stand in any text (``{``), so a failure needs no
+      diagnostic.
+    - ``closers``: literals to take out where no opener came before (text rule 12.3).
+    - ``per_tool``: ``%s`` in the openers stands for the name of each declared tool.
+    - ``about``: the policy that switches the form off. No policy does for ``leftovers``
+      and ``channels``. ``reserved``: leftovers that no person writes into a string.
+    - ``pending_closers``: literals that are text once this opener was shown as text:
+      ``</s>`` after ``<s>``.
+    - ``element``: it is ordinary XML, and no call inside an open element.
+    - ``needs``: all text that the grammar accepts has one of these literals, so text
+      without any is not read. Empty: there is no such literal.
     """
 
     openers: tuple[str, ...]
@@ -110,24 +115,25 @@ class Form:
 
     @property
     def waits(self) -> bool:
-        """Whether it is text where nothing follows it: a result in a tag."""
+        """Whether it is text if nothing follows it, as a result in a tag is."""
         return self.called and self.place == "anywhere"
 
     @property
     def may_be_call(self) -> bool:
-        """Whether it has the room of a call: the header of a channel may begin one."""
+        """Whether the limit for calls holds for it. A channel's header may begin a
+        call."""
         return self.about in ("calls", "channels")
 
 
 @frozen(eq=False)
 class Dialect:
-    """One family's way of writing.
+    """The syntaxes of one family of models.
 
-    ``pairs`` are (opener, closer) of reasoning; ``marks``, the borders of call
-    sections, go wherever they stand outside code; ``ends`` go, too, and end reasoning.
-    ``safe``: no other model writes these by chance, so they are read whatever the model
-    is. ``ends_reasoning``: a call in open reasoning ends it, if the dialect was named
-    (text rule 11.11).
+    ``pairs``: (opener, closer) of reasoning. ``marks``: borders of call sections,
+    removed wherever they stand outside code. ``ends``: removed as well, and they end
+    reasoning. ``safe``: no other model writes these by chance, so they are read for any
+    model. ``ends_reasoning``: a call in open reasoning ends the reasoning, if the
+    dialect was named (text rule 11.11).
     """
 
     name: str
@@ -140,5 +146,5 @@ class Dialect:
 
 
 def mark(*, ends: bool = False) -> Found:
-    """Protocol without meaning for anybody but a template."""
+    """Protocol that has a meaning only for a chat template."""
     return Found(PieceKind.EXIT if ends else PieceKind.MARK)

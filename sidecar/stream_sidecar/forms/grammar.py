@@ -1,14 +1,14 @@
-"""Grammars over text that comes in slices: what a dialect's reader is written with.
+"""Grammars over text that comes in slices. The dialects' readers are written with this.
 
-A grammar is a generator: it takes a `Cursor`, reads with the methods of that (each by
+A grammar is a generator. It gets a `Cursor`, reads with the cursor's methods (each by
 ``yield from``: ``name = yield from cursor.word(NAME)``) and returns what it found. It
-yields None, and nothing else, where it needs more text. `MismatchError` says at which
-character the grammar cannot go on, `EndedError` that the text ended inside it; both
-depend on the text alone, never on how it was cut.
+yields only None, whenever it needs more text. `MismatchError` says at which character
+the grammar cannot continue; `EndedError` says that the text ended inside the grammar.
+Both depend on the text alone, never on how it was cut.
 
-A method reads all the text there is and leaves at most the beginning of a literal
+Each method reads all the text there is and leaves at most the beginning of a literal
 unread, so time is linear. Long parts are read as ``(start, end)``, code points from the
-beginning of the candidate; what they hold is looked at once the whole is there.
+start of the candidate; their content is looked at once they are complete.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Reading: TypeAlias = "Generator[None, None, T]"
 Extent: TypeAlias = tuple[int, int]
 
 LONGEST_NAME = 256
-"""Code points of a tool's name or a parameter's; a longer one is none."""
+"""A tool's or a parameter's name has at most this many code points."""
 
 _FEW = 8
 _SPACE = patterns.compile(r"\s*+")
@@ -41,7 +41,8 @@ _BLANKS = patterns.compile(r"[ \t]*+")
 
 
 class MismatchError(Exception):
-    """The grammar cannot go on; ``position`` is behind the character that says so."""
+    """The grammar cannot continue. ``position`` is right after the character that rules
+    it out."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -53,7 +54,8 @@ class EndedError(Exception):
 
 
 class OpenEndError(EndedError):
-    """It ended in a part that goes up to what may stand in it, as text between tags."""
+    """The text ended inside a part that has no syntax of its own, such as text between
+    tags."""
 
 
 class PartScanner(Protocol):
@@ -67,10 +69,10 @@ class PartScanner(Protocol):
 
 @frozen
 class Context:
-    """What the host said, as far as forms must know it.
+    """What forms need to know about the host.
 
-    ``tools``: the declared ones by name, None when it did not say. ``calls`` is
-    ``toolCalls.mode``; ``echo`` tells repeated results.
+    ``tools``: the declared tools by name; None: the host declared nothing. ``calls``:
+    the policy ``toolCalls.mode``. ``echo``: how to recognize repeated results.
     """
 
     tools: Mapping[str, Tool] | None = None
@@ -81,14 +83,15 @@ class Context:
 class Cursor:
     """A reader's place in a candidate's text.
 
-    ``opener`` is what was read before, ``inside`` whether reasoning is open. A grammar
-    sets ``serious`` when what it has read can hardly be anything else, and ``partial``
-    to a function that reads the calls of a candidate that is cut off behind here, and
-    ``whole``, behind a body that closed itself, to its place and one that reads what
-    there is up to it: only closers may be missing. ``part``: where the last value
-    without escapes begins, and what begins a call that may stand in it.
-    ``furthest``: how far text was looked at for something that did not stand there; it
-    is behind the text's end where that thing may have been cut off.
+    ``opener``: what was read before. ``inside``: reasoning is open. ``furthest``: how
+    far the text was looked at for something that did not stand there; after the text's
+    end if that may have been cut off.
+
+    A grammar sets four fields. ``serious``: what it has read can hardly be anything
+    else. ``partial``: a function that reads the calls of a candidate that is cut off
+    later. ``whole``, after a body that closed itself and may lack only closers: its
+    end, and a function that reads the text up to there. ``part``: where the last value
+    without escapes begins, and the openers of calls that may stand in it.
     """
 
     __slots__ = (
@@ -115,7 +118,7 @@ class Cursor:
         return self.base + self.at
 
     def again(self) -> None:
-        """Goes back to before the opener; only where nothing was read since."""
+        """Goes back to before the opener. Nothing may have been read since."""
         self.at -= len(self.opener)
 
     def feed(self, text: str, *, final: bool) -> None:
@@ -125,21 +128,21 @@ class Cursor:
         self.final = final
 
     def mismatch(self, offset: int = 1) -> MismatchError:
-        """The character ``offset`` from here on is the one that does not fit."""
+        """The error for the character that is ``offset`` away from here."""
         return MismatchError(self.position + offset)
 
     def fails_at(self, position: int) -> MismatchError:
-        """What was read behind ``position`` is of another form, which begins there."""
+        """The error for text from ``position`` on that belongs to another form."""
         self.furthest = 0
         return MismatchError(position)
 
     def not_here(self, offset: int) -> None:
-        """The character ``offset`` from here on is the one that does not fit, but the
-        grammar goes on in another way."""
+        """Notes that the character ``offset`` away from here did not fit. The grammar
+        continues another way."""
         self.furthest = max(self.furthest, self.position + offset)
 
     def ahead(self, *options: str) -> Reading[str]:
-        """The longest of ``options`` that stands here, unread; empty: none does."""
+        """The longest of ``options`` that stands here, unread; "" if none does."""
         choice = _choice(options)
         while True:
             rest = self.text[self.at : self.at + choice.sizes[0]]
@@ -152,13 +155,13 @@ class Cursor:
         return found
 
     def optional(self, *options: str) -> Reading[str]:
-        """Reads the longest of ``options`` that stands here, if any does."""
+        """Reads the longest of ``options`` that stands here; "" if none does."""
         found = yield from self.ahead(*options)
         self.at += len(found)
         return found
 
     def literal(self, *options: str) -> Reading[str]:
-        """Reads the longest of ``options`` that stands here; "" is no match."""
+        """Reads the longest of ``options`` that stands here. Raises if none does."""
         found = yield from self.ahead(*options)
         if not found:
             choice = _choice(options)
@@ -170,21 +173,21 @@ class Cursor:
         return found
 
     def peek(self) -> Reading[str]:
-        """The next character, unread; empty at the end of the text."""
+        """The next character, unread; "" at the end of the text."""
         while self.at == len(self.text) and not self.final:
             yield
         return self.text[self.at : self.at + 1]
 
     def need(self) -> Reading[str]:
-        """The next character, unread; the end of the text is inside the grammar."""
+        """The next character, unread. Raises EndedError at the end of the text."""
         character = yield from self.peek()
         if not character:
             raise EndedError
         return character
 
     def is_last(self, text: str) -> Reading[bool]:
-        """Whether behind ``text``, which stands here, the text ends, but for a few
-        blanks; nothing is read."""
+        """Whether only a few blanks stand between ``text``, which stands here, and the
+        text's end. Reads nothing."""
         while True:
             start = self.at + len(text)
             rest = self.text[start : start + _FEW]
@@ -193,10 +196,11 @@ class Cursor:
             yield
 
     def run(self, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
-        """Reads what ``pattern`` (one character class, repeated) matches, if anything.
+        """Reads what ``pattern`` (one character class, repeated) matches, perhaps
+        nothing.
 
-        More than ``most`` characters are a mismatch. With 0 there is no such limit, and
-        the text is read over, not returned.
+        More than ``most`` characters are a mismatch. 0: there is no limit, and the text
+        is skipped, not returned.
         """
         found, size = [], 0
         while True:
@@ -213,11 +217,11 @@ class Cursor:
             yield
 
     def space(self) -> Reading[None]:
-        """Reads white space, line breaks too."""
+        """Reads white space, including line breaks."""
         yield from self.run(_SPACE)
 
     def blanks(self) -> Reading[None]:
-        """Reads blanks of this line."""
+        """Reads blanks on this line."""
         yield from self.run(_BLANKS)
 
     def word(self, pattern: re.Pattern[str]) -> Reading[str]:
@@ -229,14 +233,15 @@ class Cursor:
         return found
 
     def label(self, end: str) -> Reading[str]:
-        """Reads a name in a tag up to the character ``end``, which is read too: it has
+        """Reads a name in a tag and the character ``end`` after it. The name has
         neither markup nor line breaks."""
         found = yield from self.run(_label(end), LONGEST_NAME)
         yield from self.literal(end)
         return found.strip()
 
     def until(self, ends: Literals) -> Reading[tuple[Extent, str]]:
-        """Reads up to the first of ``ends``, which stays unread: part and end."""
+        """Reads up to the first of ``ends`` and returns the part and that end. The end
+        stays unread."""
         start = self.position
         while True:
             self.at, found = ends.next(self.text, self.at, final=self.final)
@@ -247,7 +252,7 @@ class Cursor:
             yield
 
     def before(self, *ends: str) -> Reading[str]:
-        """Reads a short text up to one of ``ends``, which is read too."""
+        """Reads a short text and the first of ``ends`` after it. Returns the text."""
         table = literals(*ends)
         found = []
         size = 0
@@ -265,7 +270,7 @@ class Cursor:
             yield
 
     def scan(self, scanner: PartScanner) -> Reading[Extent]:
-        """Reads what ``scanner`` finds."""
+        """Reads up to the end that ``scanner`` finds."""
         start = self.position
         while True:
             self.at = scanner.scan(self.text, self.at)
@@ -280,8 +285,9 @@ class Cursor:
     def scan_checked(
         self, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
     ) -> Reading[Extent]:
-        """Reads what ``scanner`` finds; where it has read so many characters and is not
-        at the end, a check says by their text whether it may go on."""
+        """Reads as `scan` does, with checks ``(size, check)``: if the end was not found
+        within ``size`` characters, ``check`` decides by their text whether to continue.
+        """
         start, begun = self.position, [""]
         for size, check in checks:
             while (
@@ -299,29 +305,31 @@ class Cursor:
         return start, (yield from self.scan(scanner))[1]
 
     def line_end(self) -> Reading[None]:
-        """Nothing but blanks up to the line break, which stays unread, or the end."""
+        """Reads blanks up to the line break or the text's end, which stay unread.
+        Raises MismatchError at anything else."""
         yield from self.blanks()
         if (yield from self.peek()) not in ("", "\n", "\r"):
             raise self.mismatch()
 
 
 class _Choice(NamedTuple):
-    """Texts of which one may stand at a place: all of them, what each may begin with
-    and is longer than, and their sizes, the largest first."""
+    """``options``: texts, one of which may stand at a place. ``parts``: their proper
+    prefixes. ``sizes``: their lengths, the largest first."""
 
     options: frozenset[str]
     parts: frozenset[str]
     sizes: tuple[int, ...]
 
     def find(self, rest: str) -> str:
-        """The longest of the options with which ``rest`` begins, if any."""
+        """The longest option at the start of ``rest``, or ""."""
         if rest[:1] not in self.parts and rest[:1] not in self.options:
             return ""  # as mostly
         sizes = (size for size in self.sizes if rest[:size] in self.options)
         return rest[: next(sizes, 0)]
 
     def fits(self, rest: str) -> int:
-        """How much of ``rest``, which begins with no option, begins one."""
+        """How much of ``rest`` is the beginning of an option. ``rest`` begins with
+        none."""
         size = 0
         while size < len(rest) and rest[: size + 1] in self.parts:
             size += 1
@@ -342,5 +350,5 @@ def _label(end: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=512)
 def literals(*texts: str) -> Literals:
-    """A table of literals, made once: grammars ask for the same ones often."""
+    """A table of literals, cached: grammars ask for the same ones often."""
     return Literals(texts)

@@ -1,8 +1,8 @@
-"""What a character of a channel's text can turn out to be.
+"""The kinds of pieces: what a character of a channel's text can turn out to be.
 
-Each piece that the text engine gives has one of these kinds, and so has what a form
-found. Kinds that are called a mark have no characters: they say that something begins,
-ends or was decided at their place.
+Each piece of the text engine has one of these kinds, and so does each `Found`. Kinds
+described as a mark have no characters: they say that something begins, ends or was
+decided at their place.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class PieceKind(Enum):
     #: mark: the tagged block is over; ``EXIT_CALL``: a call has ended it
     EXIT = 9
     EXIT_CALL = 20
-    #: mark: a nested closer ended a block, reasoning goes on in a new one
+    #: mark: a nested closer ended a block; reasoning continues in a new one
     CUT = 10
     #: mark: what was visible since the last call was reasoning (text rule 9.2)
     REOPEN = 11
-    #: mark: a hold was full and has been decided as at the end
+    #: mark: the hold limit was reached; held text was decided as at the end
     FULL = 12
     #: protocol without meaning: call section borders, stop tokens, orphan call closers
     MARK = 13
@@ -46,8 +46,8 @@ class PieceKind(Enum):
     CITE = 16
     #: mark: a call stands here, and its text stays (policy ``report``)
     SEEN = 17
-    #: mark: what might have been a form was none; it has a `Failed`
+    #: mark: a candidate turned out to be no form; it has a `Failed`
     FAILED = 18
-    #: mark: the open reasoning is text, which comes again and is read as the answer;
-    #: it has the extent of the raw text
+    #: mark: the open reasoning is text; it comes again, read as the answer;
+    #: the piece has the start and end of the raw text
     AGAIN = 19

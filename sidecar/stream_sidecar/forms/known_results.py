@@ -1,7 +1,7 @@
-"""Results that the host passed to the model, looked up by their value.
+"""Looks up results that the host passed to the model, by their value.
 
-However many there are, a question takes no more time than what is asked about is long;
-nothing is made ready before the first question.
+A lookup takes time linear in the value that is looked up, however many results there
+are. Indexes are built on first use.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 _Shape: TypeAlias = "frozenset[str] | int | None"
 
 FEW = 32
-"""So many results are asked one by one for several keys; more may have them."""
+"""If more known results than this have a key, they are not compared one by one: one of
+them may match."""
 
 
 class KnownResults:
-    """``toolResults.known``: the values that `known_value` gives."""
+    """``toolResults.known``: values as `known_value` returns them."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         self._values = tuple(values)
@@ -36,7 +37,7 @@ class KnownResults:
         return len(self._values)
 
     def has(self, value: Any) -> bool:
-        """Whether one of them equals ``value``."""
+        """Whether one of the results equals ``value``."""
         shape = _shape(value)
         alike = self._by_shape.get(shape)
         if alike is None:
@@ -46,7 +47,8 @@ class KnownResults:
         return key_of(value) in self._keys[shape]
 
     def may_begin(self, keys: Iterable[str]) -> bool:
-        """Whether one of them may be an object that has these keys and maybe others."""
+        """Whether one of the results may be an object with these keys, and perhaps
+        others."""
         wanted = frozenset(keys)
         having = [self._having.get(key, ()) for key in wanted]
         fewest = min(having, key=len, default=self._objects)
@@ -54,7 +56,8 @@ class KnownResults:
 
     @cached_property
     def _by_shape(self) -> dict[_Shape, list[Any]]:
-        """The values by what is soon seen of them."""
+        """The values by a property that is quick to see: an object's keys, a list's
+        length."""
         found: dict[_Shape, list[Any]] = {}
         for value in self._values:
             found.setdefault(_shape(value), []).append(value)
@@ -62,17 +65,17 @@ class KnownResults:
 
     @cached_property
     def _keys(self) -> dict[_Shape, frozenset[str]]:
-        """What the values of a shape are looked up by, where somebody has asked."""
+        """The lookup keys of the values of each shape, filled on demand."""
         return {}
 
     @cached_property
     def _objects(self) -> list[frozenset[str]]:
-        """The keys of each kind of object."""
+        """The key sets of all objects, each once."""
         return [each for each in self._by_shape if isinstance(each, frozenset)]
 
     @cached_property
     def _having(self) -> dict[str, list[frozenset[str]]]:
-        """The kinds of objects that have a key."""
+        """For each key, the key sets of the objects that have it."""
         found: dict[str, list[frozenset[str]]] = {}
         for names in self._objects:
             for name in names:
@@ -81,7 +84,8 @@ class KnownResults:
 
 
 def known_value(known: Any) -> Any:
-    """What a known result is compared as: a string that is JSON counts as its value."""
+    """The value by which a known result is compared: a string that is JSON is
+    parsed."""
     if not isinstance(known, str):
         return known
     try:

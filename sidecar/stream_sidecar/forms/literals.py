@@ -1,12 +1,11 @@
-"""Literals, ready to be looked for in text that comes in slices.
+"""Literals, prepared for a search in text that comes in slices.
 
-`Literals` answers up to where text is certain: up to a literal, or up to an end that
-may be the beginning of one. In ``"so </thi"`` only ``"so "`` is certain. All literals
-are looked for at once, the longest match wins, and nothing is decided that more text
-could change. `Delimiters` are those of reasoning, which must never be shown; `rebuilt`
-finds what would complete one that was begun (text rule 5.1).
-
-What cannot be told yet is an `UndecidedError`: the text waits for more.
+`Literals` returns up to where text is certain: up to a literal, or up to an end that
+may be the beginning of one. In ``"so </thi"`` only ``"so "`` is certain. It searches
+for all literals at once, the longest match wins, and it decides nothing that more text
+could change. `Delimiters` are the delimiters of reasoning, which must never be shown.
+`rebuilt` finds text that would complete a literal begun earlier (text rule 5.1).
+`UndecidedError` means that more text is needed.
 """
 
 from __future__ import annotations
@@ -23,21 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Pair: TypeAlias = tuple[str, str]
-"""Opener and closer; an empty opener is written by the chat template alone."""
+"""Opener and closer. An empty opener: only the chat template writes it."""
 
 _NAME = patterns.compile(r"<[\w.-]++>")
 """An opener that is a bare name."""
 
 _TELLING = 4
-"""How many characters of a literal are enough to tell most text from it."""
+"""This many characters of a literal are enough to rule it out in most text."""
 
 
 class UndecidedError(Exception):
-    """It takes more text to know."""
+    """Deciding takes more text."""
 
 
 class Literals:
-    """A set of literals. ``longest``: code points of the longest one, at least 1."""
+    """A set of literals. ``longest``: the code points of the longest one, at least
+    1."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
@@ -55,12 +55,13 @@ class Literals:
 
     @cached_property
     def any(self) -> re.Pattern[str]:
-        """Finds a literal, of several at one place the longest. It is made when it is
-        first asked for: most streams that are short have none."""
+        """Finds a literal; at one place, the longest. Compiled on first use, because
+        most short streams contain none."""
         return patterns.compile(_alternatives(self.literals) or r"(?!)")
 
     def certain(self, text: str, at: int = 0) -> int:
-        """Up to where ``text`` is certain: a literal may begin (text rule 1.2)."""
+        """Up to where ``text`` is certain; a literal may begin after that (text rule
+        1.2)."""
         position = max(at, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
@@ -70,13 +71,13 @@ class Literals:
         return len(text)
 
     def size_at_end(self, text: str) -> int:
-        """The size of the longest literal with which ``text`` ends, or 0."""
+        """The length of the longest literal at the end of ``text``, or 0."""
         if text[-1:] not in self._lasts:
             return 0
         return next((n for n in self._sizes if text[-n:] in self.literals), 0)
 
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
-        """Where certain text ends, and the literal there, if any (text rule 3.1)."""
+        """Where certain text ends, and the literal there or None (text rule 3.1)."""
         end = len(text) if final else self.certain(text, at)
         match = self.any.search(text, at)
         if match is None or match.start() >= end:
@@ -84,7 +85,7 @@ class Literals:
         return match.start(), match[0]
 
     def needs(self, start: str) -> tuple[str, ...]:
-        """What is behind ``start``, a beginning, in the literals that it begins."""
+        """The rests that complete ``start``, a prefix, to each of the literals."""
         found = self._needs.get(start)
         if found is None:
             longer = (each for each in self.literals if each != start)
@@ -94,8 +95,8 @@ class Literals:
 
 
 class Openers:
-    """Literals of which some begin a text at a place: what is asked costs the same
-    however many there are, and however much of them is the same."""
+    """Literals, of which those at the start of a text are looked up. The cost depends
+    neither on their number nor on how much of them is the same."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = tuple(literals)
@@ -105,21 +106,21 @@ class Openers:
         self._sorted = sorted(self.literals)
 
     def at(self, text: str, at: int) -> list[str]:
-        """Which of them stand in ``text`` at a place, in their order."""
+        """The literals at place ``at`` of ``text``, in the order of the set."""
         rest = text[at : at + self.longest]
         sizes = (size for size in self._sizes if size <= len(rest))
         found = [begun for size in sizes if (begun := rest[:size]) in self._order]
         return sorted(found, key=self._order.__getitem__) if len(found) > 1 else found
 
     def goes_on(self, begun: str) -> bool:
-        """Whether ``begun`` is the beginning of one, and not all of it."""
+        """Whether ``begun`` is a proper prefix of a literal."""
         place = bisect_right(self._sorted, begun)
         return place < len(self._sorted) and self._sorted[place].startswith(begun)
 
 
 def beginnings(literals: Iterable[str]) -> str:
-    """A pattern that matches wherever one of the ``literals`` may begin, and in a few
-    places more: it looks at the first `_TELLING` characters only."""
+    """A pattern that matches wherever one of the ``literals`` may begin, and at a few
+    other places: it looks at the first `_TELLING` characters only."""
     whole = {text[:_TELLING] for text in literals}
     begun = {text[:end] for text in whole for end in range(1, len(text))}
     at_end = f"(?!(?s:.{{{_TELLING}}}))"  # it is soon told that this is not the end
@@ -128,8 +129,8 @@ def beginnings(literals: Iterable[str]) -> str:
 
 
 class Delimiters(Literals):
-    """All reasoning delimiters of a stream. ``partners``: by each of them, what closes
-    a block that it opens or that it closes itself."""
+    """All reasoning delimiters of a stream. ``partners``: for each delimiter, the
+    closers of the block that it opens or closes."""
 
     def __init__(self, pairs: tuple[Pair, ...]) -> None:
         super().__init__({literal for pair in pairs for literal in pair if literal})
@@ -138,8 +139,8 @@ class Delimiters(Literals):
         self._before: dict[str, int] = {}
 
     def size_without(self, literal: str) -> int:
-        """How much of another ``literal`` is text before one of these may begin in it;
-        0: one stands at its beginning."""
+        """How much of another ``literal`` comes before the first place in it where a
+        delimiter may begin; 0: a delimiter begins it."""
         size = self._before.get(literal)
         if size is None:
             begins = (at for at in range(len(literal)) if self._may_begin(literal, at))
@@ -153,10 +154,10 @@ class Delimiters(Literals):
 
 
 def _partners(pairs: tuple[Pair, ...]) -> dict[str, frozenset[str]]:
-    """By opener and by closer, all closers of the family (text rule 3.3).
+    """For each opener and closer, all closers of its family (text rule 3.3).
 
     Models mix up names without a colon (``<think>a</thinking>``), so these are one
-    family; any other opener has the closers of its own pairs.
+    family. Any other opener has the closers of its own pairs.
     """
     families: defaultdict[str, set[str]] = defaultdict(set)
     for opener, closer in pairs:
@@ -170,7 +171,8 @@ def _family(opener: str) -> str:
 
 
 def completions(literals: Literals, before: str) -> list[str]:
-    """What completes a literal begun at the end of ``before``, shortest first."""
+    """The texts that complete a literal begun at the end of ``before``, shortest
+    first."""
     needs = {
         need
         for size in range(1, min(literals.longest, len(before) + 1))
@@ -181,7 +183,8 @@ def completions(literals: Literals, before: str) -> list[str]:
 
 
 def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
-    """How much of ``text`` completes a literal of ``before``, or 0 (text rule 5.1)."""
+    """How much of ``text`` completes a literal begun in ``before``, or 0 (text rule
+    5.1). Raises UndecidedError if that takes more text."""
     waits = False
     for need in completions(literals, before):
         if text.startswith(need):
@@ -193,7 +196,8 @@ def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
 
 
 def _alternatives(literals: Iterable[str]) -> str:
-    """One pattern for all literals, the longest first, by their common beginnings."""
+    """One pattern for all literals, built as a tree of their common beginnings; the
+    longest match wins."""
     tree: dict[str, Any] = {}
     for literal in literals:
         node = tree

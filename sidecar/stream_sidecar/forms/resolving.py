@@ -1,8 +1,7 @@
-"""Ids that stand where a call's name belongs, and the tool that each of them means.
+"""Ids in place of a call's name, and the tool that each of them means.
 
-Kimi's calls are known by ids as ``functions.f:0``, and models that saw ids of another
-host write ``functions_f_1`` or ``call_a1b2c3d4`` in their place. A declared name is
-never an id.
+Kimi's calls have ids such as ``functions.f:0``. Models that saw ids of another host
+write ``functions_f_1`` or ``call_a1b2c3d4`` instead. A declared name is never an id.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def resolved(
     call: WrittenCall, tools: Container[str], *, undeclared: bool
 ) -> WrittenCall:
     """``call`` with the name of the tool that its id means (text rule 11.15).
-    ``undeclared``: where no tool is meant, the name that the id holds will do."""
+    ``undeclared``: if no declared tool is meant, the name inside the id is used."""
     name = call.name
     if name in tools:
         return call
@@ -41,7 +40,7 @@ def resolved(
 
 
 def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
-    """The name stands among the arguments, or beside them."""
+    """The call with the tool's name found among its arguments or beside them."""
     try:
         given = loads(call.arguments)
     except ValueError:

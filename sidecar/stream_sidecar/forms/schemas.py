@@ -1,10 +1,11 @@
-"""What a tool's ``inputSchema`` says of a value that was written without a type.
+"""What a tool's ``inputSchema`` says about a value that was written without a type.
 
-``kinds_of`` gives the types that a schema allows, ``member_of`` the schema of a member
-of a value. Both follow local references and parts (``$ref``, ``allOf``, ``anyOf``,
-``oneOf``) in the schema's ``root``, read Google's types in capitals and ``nullable``,
-and never raise: what they do not know says nothing. Example: of ``{"$ref":
-"#/$defs/Item"}`` with ``"$defs": {"Item": {"properties": {}}}`` the type is an object.
+`kinds_of` returns the types that a schema allows, `member_of` the schema of a value's
+member. Both follow local references and parts (``$ref``, ``allOf``, ``anyOf``,
+``oneOf``) in the schema's ``root``. They understand Google's types in capitals and
+``nullable``, ignore whatever they do not know, and never raise. Example: the type of
+``{"$ref": "#/$defs/Item"}`` with ``"$defs": {"Item": {"properties": {}}}`` is object.
+
 Source: JSON Schema 2020-12, Core 8.2 and Validation 6.1; OpenAPI 3.0, "Schema Object".
 """
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEEPEST = 8
-"""References and parts that are followed, one within the other: they may be cyclic."""
+"""References and parts are followed to this depth, because they may be cyclic."""
 
 _PARTS = ("allOf", "anyOf", "oneOf")
 _TYPES: tuple[tuple[type, set[str]], ...] = (
@@ -36,7 +37,7 @@ def kind_of(value: Any) -> set[str]:
 
 
 def kinds_of(schema: Any, root: Any) -> set[str]:
-    """All types that ``schema`` allows; none where it does not say."""
+    """All types that ``schema`` allows; empty if it names none."""
     kinds: set[str] = set()
     for each in _parts(schema, root):
         kinds |= _own_kinds(each)
@@ -44,8 +45,8 @@ def kinds_of(schema: Any, root: Any) -> set[str]:
 
 
 def member_of(schema: Any, root: Any, name: str | None = None) -> Any:
-    """The schema of the property ``name``, or without a name of a list's items; None
-    where there is none."""
+    """The schema of the property ``name``, or without a name, of a list's items; None
+    if there is none."""
     for each in _parts(schema, root):
         members = each.get("properties")
         found = each.get("items") if name is None else _get(members, name)
@@ -64,7 +65,7 @@ def _own_kinds(schema: dict[str, Any]) -> set[str]:
 
 
 def _implied(schema: dict[str, Any]) -> set[str]:
-    """The types of the values that a schema lists, or of what it says of members."""
+    """The types that a schema implies by the values it lists or by its members."""
     values = schema.get("enum")
     listed = values if isinstance(values, list) else []
     if "const" in schema:
@@ -78,7 +79,7 @@ def _implied(schema: dict[str, Any]) -> set[str]:
 
 
 def _parts(schema: Any, root: Any, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
-    """The schema, and those that it refers to or consists of."""
+    """The schema, and the schemas that it refers to or consists of."""
     if not isinstance(schema, dict) or not depth:
         return
     yield schema
@@ -90,7 +91,7 @@ def _parts(schema: Any, root: Any, depth: int = _DEEPEST) -> Iterator[dict[str, 
 
 
 def _referred(reference: Any, root: Any) -> Any:
-    """What a local reference points to; None where there is nothing."""
+    """The target of a local reference; None if there is none."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     for name in reference.split("/")[1:]:

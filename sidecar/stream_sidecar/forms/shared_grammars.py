@@ -23,20 +23,20 @@ _NO_TAG = patterns.compile(r"[^<>\n]*+")
 _CLOSERS = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+")
 _MAY_CLOSE = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+(?:<|</[^<>\n]*+)?")
 _FAR = 256
-"""So far is looked for what closes everything."""
+"""How far to look for closers of everything that is open."""
 
 
 def optional(cursor: Cursor, *options: str) -> Reading[str]:
-    """Reads one of ``options`` where it stands here."""
+    """Reads one of ``options`` if it stands here; "" if none does."""
     found = yield from cursor.ahead(*options)
     cursor.at += len(found)
     return found
 
 
 def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
-    """Reads a name that no quote or bracket ends: a declared one, or one behind which
-    the line ends or the form goes on at once; else it is a word of a sentence (text
-    rule 11.17)."""
+    """Reads a name that no quote or bracket ends. It must be a declared tool's, or be
+    followed by the line's end or directly by the rest of the form. Otherwise it is a
+    word of a sentence (text rule 11.17), and this raises."""
     name = yield from cursor.word(pattern)
     following = yield from cursor.peek()
     if following in (" ", "\t") and name not in (cursor.context.tools or ()):
@@ -49,20 +49,20 @@ _MUCH = 128
 
 
 def prose(cursor: Cursor) -> Reading[None]:
-    """Reads words that a model puts between a wrapper and what it wraps, and white
-    space."""
+    """Reads white space and words that a model puts between a wrapper and its
+    content."""
     yield from cursor.run(_PROSE, _MUCH)
 
 
 def markup(cursor: Cursor) -> Reading[Found]:
-    """Matches nothing: its opener is text, and so are its ``pending_closers``."""
+    """Never matches: the opener is text, and so are the form's ``pending_closers``."""
     yield from ()
     raise cursor.mismatch(0)
 
 
 def reasoning(cursor: Cursor, ends: Literals, end: str = "") -> Reading[Found]:
-    """Words begin reasoning only where one of ``ends`` follows, or before the others
-    ``end``, where that is given: alone they are text."""
+    """Reads words that begin reasoning if one of ``ends`` follows. ``end``: if given,
+    it must be the first of them. Otherwise the words are text, and this raises."""
     start = cursor.position
     _, found = yield from cursor.until(ends)
     if end and found != end:
@@ -72,14 +72,14 @@ def reasoning(cursor: Cursor, ends: Literals, end: str = "") -> Reading[Found]:
 
 
 def begin_reasoning(_cursor: Cursor) -> Reading[Found]:
-    """Reasoning begins behind the opener."""
+    """Begins reasoning right after the opener."""
     yield from ()
     return Found(PieceKind.ENTER)
 
 
 def end_reasoning(cursor: Cursor) -> Reading[Found]:
-    """Reasoning ends with the opener; where none is open it is text, or what other
-    forms make of it."""
+    """Ends reasoning with the opener. Raises if none is open: then it is text, or
+    belongs to another form."""
     if not cursor.inside:
         raise cursor.mismatch(0)
     yield from ()
@@ -89,8 +89,8 @@ def end_reasoning(cursor: Cursor) -> Reading[Found]:
 def framed_calls(
     cursor: Cursor, *closers: str, opener: str = "{"
 ) -> Reading[Callable[[str], Calls]]:
-    """One JSON value that has calls, white space, and one of ``closers``, which may be
-    missing (text rule 11.19)."""
+    """Reads one JSON value with calls, white space, and one of ``closers``, which may
+    be missing (text rule 11.19)."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     read = _reader(start, end, keyed=False)
     cursor.whole = end, read
@@ -100,9 +100,8 @@ def framed_calls(
 
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
-    """Reads a value up to the first of ``closers`` behind which one of ``follows``
-    stands: a closer inside the value is data. What follows stays unread (text rule
-    11.8)."""
+    """Reads a value up to the first of ``closers`` that has one of ``follows`` after
+    it; any earlier closer is data. What follows stays unread (text rule 11.8)."""
     start = cursor.position
     while True:
         (_, end), closer = yield from cursor.until(closers)
@@ -116,10 +115,13 @@ _WRAPPERS = r"(?:(?:\w++:)?+(?:tool_call|function_calls|tool_calls)>\s*+<)?+"
 
 
 class CallTags:
-    """The tags of calls whose values have no escapes: what begins a call and what a
-    value in it, what closes a value and a call, and which of the last nobody writes
+    """The tags of a syntax of calls in which values have no escapes.
+
+    ``call``, ``value``: openers of a call and of a value. ``value_ends``,
+    ``call_ends``: their closers. ``decisive``: closers of a call that no person writes
     into a value. ``again``: the whole tag that begins a value on a line of its own,
-    with its ``key``."""
+    with its ``key``.
+    """
 
     def __init__(
         self,
@@ -139,8 +141,8 @@ class CallTags:
         self._begun = patterns.compile(rf"\n[ \t]*+<(?={_WRAPPERS}(?:{calls}))")
 
     def whole(self, raw: str, start: int, end: int) -> str:
-        """The value there; TornError where a call begins in it on a line of its own,
-        and is not closed: then it is no part of the value."""
+        """The value's text. Raises TornError if an unclosed call begins inside it on a
+        line of its own, which is then not part of the value."""
         text = raw[start:end]
         begun = self._begun.search(text)
         if begun and not any(each in text for each in self.call_ends):
@@ -150,10 +152,13 @@ class CallTags:
     def apart(
         self, raw: str, key: str, part: Extent, known: Container[str]
     ) -> Iterator[tuple[str, str, str]]:
-        """The values there, each as key, its own tag if it has one, and text. If other
-        values begin in it and nothing is closed in it, closers are missing, and each
-        value ends where the next one begins. Only ``known`` keys begin a value; any key
-        does if none is known."""
+        """Splits a value in which closers are missing: yields (key, tag, text) for each
+        part.
+
+        A part begins at each tag of a value on a line of its own, if the value contains
+        no closer. The first part has no tag. Only keys in ``known`` count; if it is
+        empty, all do.
+        """
         text, tag, at = self.whole(raw, *part), "", 0
         begun = [
             m for m in self._again.finditer(text) if not known or m["key"] in known
@@ -166,13 +171,13 @@ class CallTags:
         yield key, tag, text[at:]
 
     def close_all(self, text: str) -> bool:
-        """Whether ``text`` is nothing but closers, none of them of a value."""
+        """Whether ``text`` consists of closers only, none of them a value's."""
         closed = _CLOSERS.fullmatch(text) is not None
         return closed and not any(end in text for end in self.value_ends)
 
 
 def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether behind a tag that begins a call, which was read, a value of it begins."""
+    """Whether a value follows the tag that has just been read and may begin a call."""
     yield from cursor.run(_NO_TAG)
     yield from cursor.optional(">")
     yield from cursor.space()
@@ -180,7 +185,7 @@ def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether nothing but closers stands here up to the text's end; nothing is read."""
+    """Whether only closers stand between here and the text's end. Reads nothing."""
     while True:
         rest = cursor.text[cursor.at : cursor.at + _FAR]
         if cursor.final or len(rest) == _FAR or not _MAY_CLOSE.fullmatch(rest):
@@ -189,8 +194,8 @@ def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 
 def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Extent]:
-    """Reads a value as `value` does. A call that stands in it is data up to its closer;
-    one that lacks that closer, up to what closes everything."""
+    """Reads a value as `value` does. A call inside it is data up to the call's closer.
+    If the call has no closer, it is data up to where everything is closed."""
     start, quotes = cursor.position, False
     cursor.part = start, tags.call
     while True:
@@ -211,7 +216,7 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
 
 
 def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
-    """Reads one JSON value and further ones behind white space, ``,`` or ``;``."""
+    """Reads one JSON value, and more after white space, ``,`` or ``;``."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     while True:
         yield from cursor.space()
@@ -230,10 +235,8 @@ def json_calls(
     opener: str = "{[",
     keyed: bool = False,
 ) -> Callable[[Cursor], Reading[Found]]:
-    """A form with a JSON body: ``before`` may stand in front, ``closers`` behind.
-
-    Without closers the form ends with its JSON.
-    """
+    """The grammar of a JSON body. One of ``before`` may come first, one of ``closers``
+    ends it. Without closers the form ends with its JSON."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()

@@ -1,15 +1,15 @@
-"""Regular expressions of strangers, as grammars that take linear time.
+r"""Regular expressions from untrusted sources, run as grammars in linear time.
 
-A response template says by a pattern what opens a region, as
-``<tool_call>\\s*<function=(?P<name>\\w+)>``. `StrangerPattern` takes what Python's own
-parser makes of it, refuses what cannot be bounded, and bounds each unbounded repeat at
-`LONGEST_RUN` code points. It reads text in slices, a character at a time, and knows all
-ways to go on at once, in the order in which a backtracking engine would try them: it
-never reads a character twice, and finds what that engine would find.
+A response template uses a pattern to describe what opens a region, such as
+``<tool_call>\s*<function=(?P<name>\w+)>``. `StrangerPattern` is built from the output
+of Python's own parser. It refuses what cannot be bounded, and limits each unbounded
+repeat to `LONGEST_RUN` code points. It reads text in slices, character by character,
+and follows all possible ways at once, in the order in which a backtracking engine would
+try them. So it reads each character once and finds the same match.
 
-``heads`` are literals: wherever the pattern matches, one of them stands. What may be
-missing in front of them and is no literal (``[^<]*`` in ``[^<]*<think>``) is not looked
-for, and stays in the text.
+``heads`` are literals: one of them stands wherever the pattern matches. An optional
+part before them that is no literal (``[^<]*`` in ``[^<]*<think>``) is not searched for
+and stays in the text.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 tokens = patterns.tokens
 
 LONGEST_RUN = 256
-"""Code points of an unbounded repeat."""
+"""The limit of an unbounded repeat, in code points."""
 
 MOST_STEPS = 1024
-"""Steps of a pattern whose bounded repeats are written out."""
+"""The limit of a pattern's steps, with bounded repeats written out."""
 
 _MOST_HEADS = 64
 _MOST_CHARACTERS = 4
-"""So many characters of a class are written out in heads."""
+"""A character class with at most this many members is written out in heads."""
 
 _MOST_TIMES = 8
-"""So many turns of a repeat are."""
+"""A repeat is written out in heads at most this many times."""
 
 PatternItem: TypeAlias = tuple[Any, Any]
 Head: TypeAlias = tuple[str, bool]
-"""What a match may begin with, and whether that is all of it."""
+"""A text with which a match may begin, and whether that is the whole match."""
 
 _REPEATS = (tokens.MAX_REPEAT, tokens.MIN_REPEAT)
 _CHARACTERS = (
@@ -75,9 +75,12 @@ class StrangerError(ValueError):
 
 @define(eq=False)
 class _Step:
-    """One step of a pattern. ``fits``: which character it reads, None where it reads
-    none; ``ways``: what comes next, in its order. ``group``: a group's border is here;
-    ``runs``: an unbounded repeat begins; ``in_run``: it is in one."""
+    """One step of a pattern. ``fits``: tests the character it reads; None: it reads
+    none.
+
+    ``ways``: the next steps, in order. ``group``: a group begins or ends here.
+    ``runs``: an unbounded repeat begins. ``in_run``: the step is inside one.
+    """
 
     fits: Callable[[str], bool] | None = None
     ways: list[_Step] = field(factory=list)
@@ -89,12 +92,12 @@ class _Step:
 
 _Groups: TypeAlias = "dict[tuple[str, int], int]"
 _Thread: TypeAlias = "tuple[_Step, _Groups, int]"
-"""A way to read the text: its step, the borders of its groups so far, and how much of
-the unbounded repeat that it is in may still come."""
+"""One way to read the text: its step, the borders of its groups so far, and how many
+more code points the unbounded repeat around it may have."""
 
 
 def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
-    """What a pattern is made of, and the names of its groups by their numbers."""
+    """The items of a pattern, and the names of its groups by number."""
     try:
         found = patterns.parse(source)
     except (ValueError, OverflowError, RecursionError) as reason:
@@ -106,10 +109,12 @@ def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
 
 
 class StrangerPattern:
-    """What `parsed` gave, or a part of it. ``starts``: it may also match nothing at the
-    text's start (``^``). ``is_literal``: it is nothing but one of its ``heads``.
-    ``trimmed``: white space around it is not read, at
-    its end only where it may be missing."""
+    """A pattern, or part of one, from `parsed`.
+
+    ``starts``: it may also match nothing at the text's start (``^``). ``is_literal``:
+    it is exactly one of its ``heads``. ``trimmed``: white space around it is not read;
+    at its end only if it is optional.
+    """
 
     def __init__(
         self, items: list[PatternItem], names: dict[int, str], *, trimmed: bool = False
@@ -135,8 +140,8 @@ class StrangerPattern:
         return _Step(**own)
 
     def _sequence(self, items: Any, after: _Step, *, run: bool) -> _Step:
-        """The first step of ``items``, behind which ``after`` comes; ``run``: they
-        stand in an unbounded repeat."""
+        """The first step of ``items``, which lead to ``after``. ``run``: they are
+        inside an unbounded repeat."""
         for code, argument in reversed(list(items)):
             after = self._item(code, argument, after, run=run)
         return after
@@ -191,7 +196,7 @@ class StrangerPattern:
         return first
 
     def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
-        """Reads what the pattern matches here; its groups by name."""
+        """Reads what the pattern matches here and returns its groups by name."""
         found: tuple[int, _Groups] | None = None
         threads, size = _closure([(self._first, {}, 0)], 0), 0
         while True:
@@ -219,7 +224,7 @@ class StrangerPattern:
 
 
 def _behind(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
-    """What ``character`` leaves of ``threads``, each behind it."""
+    """The threads that can read ``character``, each advanced past it."""
     going = [
         (step.ways[0], groups, left - step.in_run)
         for step, groups, left in threads
@@ -229,7 +234,7 @@ def _behind(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
 
 
 def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
-    """All steps that read a character next or are the match, in their order."""
+    """All steps that read a character next or complete the match, in order."""
     found: list[_Thread] = []
     seen: set[int] = set()
     rest = threads[::-1]
@@ -260,7 +265,7 @@ _REFUSED = {
 
 
 def _ways(items: Any) -> Iterator[list[PatternItem]]:
-    """The branches of a pattern that is nothing else; else the pattern."""
+    """The branches of a pattern that is one alternation; else the pattern itself."""
     known = list(items)
     if len(known) == 1 and known[0][0] is tokens.BRANCH:
         for way in known[0][1][1]:
@@ -270,7 +275,7 @@ def _ways(items: Any) -> Iterator[list[PatternItem]]:
 
 
 def _is_place(way: tuple[PatternItem, ...]) -> bool:
-    """Whether it is no more than the text's start or its end."""
+    """Whether it is only ``^``, ``$`` or the like."""
     return all(code is tokens.AT and place in (*_START, *_END) for code, place in way)
 
 
@@ -287,7 +292,7 @@ def _trimmed(way: list[PatternItem]) -> list[PatternItem]:
 
 
 def _is_space(code: Any, argument: Any) -> bool:
-    """Whether it is white space alone."""
+    """Whether the item is white space only."""
     if code in _REPEATS and len(argument[2]) == 1:
         code, argument = argument[2][0]
     space = code in _CHARACTERS and any(map(fits(code, argument), "\n "))
@@ -295,7 +300,7 @@ def _is_space(code: Any, argument: Any) -> bool:
 
 
 def may_lack(item: PatternItem) -> bool:
-    """Whether it is a character that may be missing and is no literal."""
+    """Whether the item is an optional character that is not a literal."""
     code, argument = item
     if code not in _REPEATS or argument[0] or len(argument[2]) != 1:
         return False
@@ -306,7 +311,8 @@ def may_lack(item: PatternItem) -> bool:
 
 
 def _heads(items: Any, *, lead: bool = True) -> list[Head]:
-    """What ``items`` may begin with; ``lead``: nothing stands before them."""
+    """The texts with which ``items`` may begin. ``lead``: nothing stands before
+    them."""
     found: list[Head] = [("", True)]
     for item in items:
         more: list[Head] = []
@@ -348,7 +354,7 @@ def _heads_of(item: PatternItem, *, lead: bool) -> list[Head]:
 
 
 def fits(code: Any, argument: Any) -> Callable[[str], bool]:
-    """Tells a character that the item reads."""
+    """A function that tests whether the item reads a character."""
     if code is tokens.ANY:
         return lambda _: True
     if code is tokens.LITERAL:
@@ -361,7 +367,8 @@ def fits(code: Any, argument: Any) -> Callable[[str], bool]:
 
 
 def _member(code: Any, argument: Any) -> Callable[[str], bool]:
-    """Tells a character that one part of a class names."""
+    """A function that tests whether one part of a character class contains a
+    character."""
     if code is tokens.LITERAL:
         return chr(argument).__eq__
     if code is tokens.RANGE:

@@ -1,5 +1,5 @@
-"""The text engine: who owns each character of a text channel.
+"""The text engine: decides who owns each character of a text channel.
 
-Text goes into a `splitter`, pieces (answer, reasoning, calls, results, removed
-delimiters) come out. It knows no provider and no dialect.
+Text goes into a `splitter`. Pieces come out: answer, reasoning, calls, results and
+removed delimiters. The engine knows no provider and no dialect.
 """

@@ -1,10 +1,10 @@
-"""Candidates for forms: what is tried, and where nothing may be tried again.
+"""Candidates for forms: which one is open, and where none may begin again.
 
-While a candidate is open it has the text. What failed is text again and goes back into
-the buffer, where the same steps read it, but none of its characters begins the same
-candidate twice: that is why time is linear. Example: ``[TOOL_CALLS]f(x`` fails at
-``(``, so no candidate begins before it, ``[TOOL_CALLS]`` is shown, and a closer that
-the call would have had is text as well: it is pending.
+An open candidate has all the text from its opener on. When it fails, its text goes back
+into the buffer and the same steps read it again, but no character begins the same
+candidate twice. That keeps the work linear. Example: ``[TOOL_CALLS]f(x`` fails at
+``(``. No candidate begins before that place, ``[TOOL_CALLS]`` is shown, and a closer
+that the call would have had is text as well: it is pending.
 """
 
 from __future__ import annotations
@@ -28,20 +28,19 @@ if TYPE_CHECKING:
 
 
 MOST_HALVINGS = 8
-"""So often at one end of the text a candidate that it cuts off is given up for others
-that stand in it: each of them may have to be read up to that end."""
+"""How many candidates that the text's end cuts off may be given up, at one end, for
+other candidates inside them. Each of the others may have to be read up to that end."""
 
 
 @define(eq=False)
 class Attempts:
-    """``candidate``: the open one. ``free``: before this position none may begin (text
-    rule 13.5).
+    """``candidate``: the open one. ``free``: no candidate may begin before this
+    position (text rule 13.5).
 
-    ``pending``: how many closers to come are text, in the answer (False) and in
-    reasoning (True).
-    ``known``: how the last one failed. ``meant``: before this position no call in code
-    is quoted.
-    ``halvings``: how many candidates may still be given up for what stands in them.
+    ``pending``: how many closers to come are text, in the answer (key False) and in
+    reasoning (True). ``known``: how the last candidate failed. ``meant``: no call in
+    code before this position is quoted. ``halvings``: how many more candidates may be
+    given up for others inside them.
     """
 
     _rules: Rules
@@ -55,13 +54,13 @@ class Attempts:
     halvings: int = MOST_HALVINGS
 
     def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
-        """A candidate begins here; ``inside`` reasoning."""
+        """Opens a candidate here. ``inside``: here is reasoning."""
         given = self._buffer.place, openings, self._rules.context, self.known
         self.candidate = Candidate(*given, inside=inside)
 
     def fails(self, text: str) -> bool:
-        """Whether no form begins a line of the answer with ``text``, and nothing is to
-        be said of it."""
+        """Whether ``text`` at a line's start of the answer begins no form, and its
+        failure needs no diagnostic. Raises `UndecidedError` if more text is needed."""
         openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
         if not openings:
             return True
@@ -73,8 +72,8 @@ class Attempts:
         return isinstance(verdict, Failed) and verdict.quiet
 
     def read(self, *, final: bool) -> Taken | Failed:
-        """What the candidate is, with all the text there is, unless it stays open. Its
-        text is back in the buffer then."""
+        """Gives the candidate all the text and returns its verdict, with the text back
+        in the buffer. Raises `UndecidedError` if the candidate stays open."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
         text = buffer.take(len(buffer))[0]
@@ -92,7 +91,8 @@ class Attempts:
         return verdict
 
     def fail(self, failed: Failed, *, inside: bool) -> None:
-        """The candidate was no form: its text is text again (text rule 2.2)."""
+        """The candidate was no form: its text is ordinary text again (text rule
+        2.2)."""
         buffer = self._buffer
         restart = self._rules.lexicon.restart(buffer.text, failed.position)
         self.free = buffer.base + restart
@@ -109,8 +109,9 @@ class Attempts:
                 pending[closer] += 1
 
     def is_pending(self, closer: str, *, inside: bool) -> bool:
-        """Whether ``closer`` belongs to an opener that was left as text, and so is text
-        itself; not where a new answer begins: what was left before is none of it."""
+        """Whether ``closer`` is text because its opener was left as text. Each call
+        that returns True uses up one pending closer. False where a new answer begins:
+        closers pending from before do not count there."""
         self.renew()
         pending = self.pending[inside]
         if self._tail.is_armed or not pending[closer]:
@@ -120,7 +121,7 @@ class Attempts:
         return True
 
     def renew(self) -> None:
-        """Forgets what was tried where a new answer has begun: that happens once."""
+        """Forgets all failed candidates, once, after a new answer has begun."""
         if self._tail.shown.reopened:
             self._tail.shown.reopened, self.free = False, 0
             self.pending[False].clear()

@@ -1,8 +1,8 @@
-"""The text of a channel that is not decided yet, and what was said of what was.
+"""The undecided text of a channel, and the pieces decided so far.
 
-`Buffer` alone slices text. Text comes in at its end and leaves at its front, either as
-a piece or into the hands of what makes it wait. Example: of ``Hello<thi`` at position
-0, ``cut(TEXT, 5)`` makes the piece ``(TEXT, "Hello", 0, 5)``, and ``<thi`` is left.
+Only `Buffer` slices text. Text enters at its end. It leaves at its front, as a piece or
+to whoever lets it wait. Example: with ``Hello<thi`` at position 0, ``cut(TEXT, 5)``
+makes the piece ``(TEXT, "Hello", 0, 5)``, and ``<thi`` is left.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _SPACE = patterns.compile(f"[{SPACE}]*+")
 
 @define(eq=False)
 class Buffer:
-    """``text`` begins at position ``base`` of the channel; ``at`` code points of it are
-    decided.
+    """``text`` begins at position ``base`` of the channel; its first ``at`` code points
+    are decided.
 
-    ``pieces`` says what they are; ``taken`` holds, for each piece of kind CALL, RESULT,
-    CITE, SEEN and FAILED, in order, what is known of it. ``border``: something was
-    taken out right before the next character.
+    ``pieces`` describes the decided part. ``taken`` has one entry, in order, for each
+    piece of kind CALL, RESULT, CITE, SEEN and FAILED. ``border``: something was removed
+    right before the next character.
     """
 
     text: str = ""
@@ -50,12 +50,13 @@ class Buffer:
         return self.base + self.at
 
     def ahead(self, size: int, skip: int = 0) -> str:
-        """The next ``size`` characters behind ``skip`` of them, or what there is."""
+        """The next ``size`` characters after the first ``skip``, or fewer if the text
+        ends."""
         start = self.at + skip
         return self.text[start : start + size]
 
     def blanks(self) -> int:
-        """With how many blanks and line breaks the rest begins."""
+        """How many blanks and line breaks the undecided text begins with."""
         match = _SPACE.match(self.text, self.at)
         return match.end() - self.at if match else 0
 
@@ -65,31 +66,33 @@ class Buffer:
         self.pieces.append((kind, text, start, start + size))
 
     def take(self, size: int) -> tuple[str, int]:
-        """The next ``size`` characters and their position, for somebody who makes them
-        wait or shows them."""
+        """Removes the next ``size`` characters and returns them with their position.
+        The caller shows them or lets them wait."""
         start, self.at = self.at, self.at + size
         return self.text[start : self.at], self.base + start
 
     def mark(self, kind: PieceKind, start: int = 0) -> None:
-        """Makes a piece without text."""
+        """Adds a piece without text."""
         self.pieces.append((kind, "", start, start))
 
     def see(self, taken: Taken, text: str, start: int) -> None:
-        """A call stands at ``start``, and its ``text`` stays (policy ``report``)."""
+        """Reports a call at ``start`` whose ``text`` stays visible (policy
+        ``report``)."""
         self.taken.append(evolve(taken, raw=text))
         self.pieces.append((PieceKind.SEEN, "", start, start + len(text)))
 
     def put_back(self, text: str, start: int) -> None:
-        """Everything from the position ``start`` on is ``text``, and undecided."""
+        """Sets the undecided text: ``text``, from position ``start`` on."""
         self.text, self.base, self.at = text, start, 0
 
     def forget(self) -> None:
-        """Lets go of what is decided."""
+        """Drops the decided text."""
         self.base += self.at
         self.text, self.at = self.text[self.at :], 0
 
     def give(self) -> Pieces:
-        """The pieces since this was last asked; who writes into the list goes on."""
+        """Returns the pieces since the last call. The list itself stays in use: those
+        who write into it keep writing into the same one."""
         pieces = self.pieces.copy()
         self.pieces.clear()
         return pieces

@@ -1,10 +1,10 @@
 """Reasoning that may turn out to be text, kept so that it can be read again.
 
-An opener in mid-sentence is doubtful, and so is what stands behind a nested closer
-(text rules 7.2 and 7.3). `Doubt` keeps the raw text from there on, and knows where it
-is code, since code quotes behind a doubtful opener as it does in the answer. Example:
-of ``Use a <think> tag.`` and a fence, all behind the opener is kept, and a ``</think>``
-in the fence closes nothing.
+Reasoning is doubtful after an opener in mid-sentence and after a nested closer (text
+rules 7.2 and 7.3). `Doubt` keeps the raw text from there on and knows which of it is
+code, since code after a doubtful opener quotes as it does in the answer. Example: in
+``Use a <think> tag.`` and a fence, everything after the opener is kept, and a
+``</think>`` in the fence closes nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stream_sidecar.markdown.code import CodeState
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
-"""After these an opener is not in mid-sentence."""
+"""An opener right after one of these is not in mid-sentence."""
 
 _OPENS_AGAIN = patterns.compile(
     r"^[ \t>*+-]*+(?:[0-9]{1,9}[.)][ \t]*+)?\[[ xX]?\]\Z"  # a task's box
@@ -28,9 +28,9 @@ _OPENS_AGAIN = patterns.compile(
 
 
 def is_doubtful(line: str, last: str) -> bool:
-    """Whether an opener stands in mid-sentence behind ``line``; ``last`` is its last
-    character that is not blank, "" where a line begins, which is no sentence's middle.
-    """
+    """Whether an opener after ``line`` stands in mid-sentence. ``last``: the last
+    character of the line that is not blank, or "" at a line's start, which is never
+    mid-sentence."""
     if not last or last not in CLOSING_PUNCTUATION:
         return bool(last)
     return _OPENS_AGAIN.search(line.rstrip(" \t")) is not None
@@ -40,8 +40,8 @@ def is_doubtful(line: str, last: str) -> bool:
 class Doubt:
     """Raw text from the position ``start`` on, at most ``room`` code points of it.
 
-    ``code``: where it is code; None: code quotes nothing here. ``closer``: the extent
-    of the first closer without an opener before it in the fence that is open.
+    ``code``: the state of code in it; None: code quotes nothing here. ``closer``: start
+    and end of the first closer in the open fence that has no opener before it there.
     """
 
     start: int
@@ -52,7 +52,8 @@ class Doubt:
     openers: int = 0
 
     def keep(self, text: str) -> None:
-        """More of the channel's text has come."""
+        """Adds ``text``, the next of the channel; beyond ``room`` everything is
+        dropped."""
         self.room -= len(text)
         if self.room >= 0:
             self.parts.append(text)
@@ -61,11 +62,11 @@ class Doubt:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the text was kept."""
+        """Whether all text from ``start`` on has been kept."""
         return self.room >= 0
 
     def feed(self, text: str) -> None:
-        """``text`` is the next that would be shown."""
+        """Follows the state of code over ``text``, the next that would be shown."""
         if self.code is not None:
             self.code.feed(text)
             if not self.code.fence:
@@ -73,7 +74,7 @@ class Doubt:
 
     def quotes(self, start: int, end: int, *, closes: bool) -> bool:
         """Whether the delimiter from ``start`` to ``end`` stands in a fence or in
-        indented code; ``closes``: it would close the reasoning."""
+        indented code. ``closes``: the delimiter would close the reasoning."""
         code = self.code
         if code is None or not code.is_code:
             return False

@@ -1,8 +1,8 @@
-"""The XML elements that are open in the answer: what stands in one is a part of it.
+r"""The XML elements open in the answer: a tag inside one is part of it, and no call.
 
-Only an opening tag that stands alone on its line opens one, since prose has tags, too.
-Text is read by the line, however it is cut. Example: behind ``<soap:Body>\n`` an
-element ``<search>`` is no call of a tool of that name (text rule 11.16).
+Prose has tags, too, so only an opening tag alone on its line opens an element. Text is
+judged by whole lines, however it is cut. Example: after ``<soap:Body>\n`` an element
+``<search>`` is no call of a tool with that name (text rule 11.16).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.records import evolve, hot
 
 MOST = 64
-"""So many open elements are remembered."""
+"""At most this many open elements are remembered."""
 
 LONGEST = 256
-"""Of so many code points of a line tags are read."""
+"""Tags are looked for in this many code points of a line."""
 
 _OPENING = patterns.compile(r"<([A-Za-z_][\w:.-]*+)(?:\s[^<>]*?)?(/?)>[ \t\r]*+")
 _CLOSING = patterns.compile(r"</([A-Za-z_][\w:.-]*+)\s*+>")
@@ -23,20 +23,20 @@ _EMPTY = patterns.compile(
     r"(?i:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)"
     r"|(?:[\w-]*:)?(?:tool_calls?|function_calls?|tools?|invoke|calls)"
 )
-"""Elements that have no content, and wrappers of calls."""
+"""Elements that never have content, and wrappers of calls."""
 
 
 @hot
 class OpenElements:
-    """``names``: the open ones, the outermost first. ``line``: this one from its first
-    ``<`` on, before which ``alone`` says that nothing visible stands."""
+    """``names``: the open elements, the outermost first. ``line``: the current line
+    from its first ``<`` on. ``alone``: nothing visible stands before that."""
 
     names: tuple[str, ...] = ()
     alone: bool = True
     line: str = ""
 
     def behind(self, text: str) -> OpenElements:
-        """The open elements behind ``text``, which was shown (text rule 11.16)."""
+        """The open elements after ``text`` was shown (text rule 11.16)."""
         if not self.line and "<" not in text:
             _, broken, last = text.rpartition("\n")
             alone = (self.alone or bool(broken)) and not last.strip(BLANKS)
@@ -53,7 +53,7 @@ NO_ELEMENTS = OpenElements()
 
 
 def _on(alone: bool, line: str, more: str) -> tuple[bool, str]:
-    """The line with ``more`` behind it, as `OpenElements` keeps it."""
+    """``alone`` and ``line`` of `OpenElements` after ``more`` of the same line."""
     if not line:
         before, sign, rest = more.partition("<")
         alone, line, more = alone and not before.strip(BLANKS), sign, rest
@@ -61,7 +61,7 @@ def _on(alone: bool, line: str, more: str) -> tuple[bool, str]:
 
 
 def _read(names: list[str], line: str, *, alone: bool) -> None:
-    """``line`` is whole: what it opens or closes."""
+    """Updates ``names`` by what ``line``, now complete, opens or closes."""
     opening = _OPENING.fullmatch(line) if alone else None
     if opening is None:
         for name in _CLOSING.findall(line):

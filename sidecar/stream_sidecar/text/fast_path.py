@@ -1,12 +1,12 @@
-"""Patterns that prove a slice of text plain: where none matches, nobody has to read it.
+r"""Patterns that prove a slice of text plain, so that no step has to read it.
 
-The search of such a pattern finds anything that may matter: the beginning of a literal,
-half a character, an opener that begins a line, what may begin a fence, and what waits
-at the slice's end, since more could make it one of these: blanks at a line's beginning,
-a list mark. What stands before the slice on a line that is not known yet is read with
-it: its gate. A line break itself passes, and so do backticks within a line: whether
-they make code is only asked where a literal stands. Example: ``hello\n`` passes, and
-``a <`` does not.
+A pattern's search finds anything that may matter: the beginning of a literal, half a
+character, an opener at a line's start, the beginning of a fence. It also finds an end
+of the slice that more text could turn into one of these: blanks at a line's start, a
+list mark. The beginning of a line before the slice, as far as it is undecided, is read
+together with the slice: this is its gate. Line breaks pass. So do backticks inside a
+line, because only a later literal makes it matter whether they are code. Example:
+``hello\n`` passes, and ``a <`` does not.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Passage: TypeAlias = "tuple[Gates, Gate]"  # for what comes next
 Passed: TypeAlias = "tuple[int, Gates, Gate]"
 
 Gate: TypeAlias = str
-"""What stands before a slice: a line break and the beginning of a line that may become
-anything, else nothing."""
+"""What stands before a slice: a line break with the undecided beginning of a line, or
+nothing."""
 
 NOTHING = patterns.compile(r"(?!)").match
 _BREAK = patterns.compile(r"(?=\n)").match
@@ -42,8 +42,8 @@ _INDENTS = ("", " ", "  ", "   ")
 """A line that begins with other blanks may be code."""
 
 AT_ONCE = 1024
-"""Longer text is read in slices: one place that matters costs the slow reading of its
-slice and no more, and each step copies the rest of one."""
+"""Longer text is read in slices of this size. Then one place that matters costs the
+slow reading of one slice only, and each step copies the rest of one slice only."""
 
 INSIDE: Gate = ""
 
@@ -51,26 +51,26 @@ ROOM = INDENT + 1  # for blanks that begin a line, which wait
 
 
 def in_slices(text: str) -> Iterator[str]:
-    """``text`` in slices that are read at once."""
+    """``text`` in slices of at most `AT_ONCE` characters."""
     for at in range(0, len(text), AT_ONCE):
         yield text[at : at + AT_ONCE]
 
 
 def on(start: str) -> Gate:
-    """The gate in a line that begins with ``start``."""
+    """The gate inside a line that begins with ``start``."""
     return "\n" + start
 
 
 class Gates(NamedTuple):
     """How slices are read in one kind of text.
 
-    ``pattern`` finds whatever may matter. It is compiled when it is first used. Its
-    group is ``head`` where that may be an opener that begins a line, and ``last`` where
-    the slice may end with the beginning of a line, which passes. ``certain`` gives
-    where the beginning of a literal at a slice's end begins. ``heads`` are the openers
-    that begin lines, by their first character. ``waits`` are parts of openers that wait
-    at a slice's end, as blanks do there if ``lines`` count. Where ``border`` matches,
-    the gates are those ``behind`` it.
+    ``pattern`` finds whatever may matter; it is compiled on first use. Its group is
+    ``head`` for a possible opener at a line's start. It is ``last`` if the slice may
+    end with the beginning of a line, which passes. ``certain`` returns where an
+    incomplete literal at a slice's end begins. ``heads``: the openers that count at a
+    line's start, by first character. ``waits``: parts of openers that wait at a slice's
+    end; with ``lines``, blanks wait there as well. Where ``border`` matches, ``behind``
+    gives the gates for the text after the match.
     """
 
     pattern: re.Pattern[str]
@@ -85,7 +85,8 @@ class Gates(NamedTuple):
         return id(self)
 
     def _find(self, text: str) -> re.Match[str] | None:
-        """What matters first in ``text``, or begins its last line."""
+        """The first match in ``text`` that matters, or the beginning of its last
+        line."""
         search = self.pattern.search
         match = search(text)
         while match is not None and match.lastgroup == "head":
@@ -99,9 +100,10 @@ class Gates(NamedTuple):
     def read(
         self, gate: Gate, text: str, fails: Callable[[str], bool]
     ) -> Passed | None:
-        """How much of ``text`` behind ``gate`` may pass, where its end may wait, and
-        gates and gate behind that; None: something else in it matters. ``fails`` tells
-        whether no form begins a line so."""
+        """How much of ``text`` after ``gate`` may pass, and the gates and the gate for
+        the text after that. The end of ``text`` may wait. None: something before the
+        end matters. ``fails(text)``: whether ``text`` at a line's start begins no form.
+        """
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
             end, border = match.start() + 1, gates.border(rest, match.start())
@@ -117,12 +119,13 @@ class Gates(NamedTuple):
         return done + len(rest), gates, rest[match.start() :] if match else INSIDE
 
     def behind_all(self, gate: Gate, text: str) -> Passage | None:
-        """The passage behind ``text``, if nothing in it matters or has to wait."""
+        """The passage after ``text``; None if anything in it matters or has to wait."""
         read = self.read(gate, text, lambda _: False)
         return None if read is None or read[0] < len(text) else read[1:]
 
     def _cut(self, text: str, end: int, done: int, first: int) -> Passed | None:
-        """The passage if all from ``end`` on waits; at ``first`` something matters."""
+        """The passage if everything from ``end`` on waits. ``first``: the place of the
+        first match that matters."""
         match = self._find(text[:end])
         if match and match.lastgroup != "last":
             if first < end or text[match.start()] == "\n":
@@ -133,8 +136,8 @@ class Gates(NamedTuple):
         return done + end, self, text[begun:end]
 
     def _passes(self, gate: Gate, text: str) -> int:
-        """How much of ``text``, with which its ``gate`` is, may pass where its end
-        waits, as the beginning of a literal does, and what begins a line."""
+        """How much of ``text``, which includes its ``gate``, may pass while its end
+        waits: the beginning of a literal, or the beginning of a line."""
         end = self.certain(text)
         start = text.rfind("\n", 0, end) + 1
         if not self.lines or not start or start < len(gate) or end - start > INDENT:
@@ -148,8 +151,9 @@ class Gates(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str]:
-    """What finds beginnings of ``literals``, half a character, and what may matter of a
-    ``line``, behind its break. It begins with a set, so most text is soon looked at."""
+    """A pattern for beginnings of ``literals``, halves of characters, and what may
+    matter after a line break (``line``). It begins with a character set, so that a
+    search skips most text quickly."""
     tails: dict[str, list[str]] = {}
     for literal in literals:
         tails.setdefault(literal[0], []).append(literal[1:])
@@ -164,27 +168,29 @@ def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str
 
 
 def _tails(literals: Iterable[str]) -> str:
-    """What goes on as one of the ``literals``, or may; an empty one always does."""
+    """A pattern for the rest of one of ``literals``, complete or cut off by the text's
+    end. An empty literal always matches."""
     return "" if "" in literals else rf"\Z|{beginnings(literals)}"
 
 
 @lru_cache(maxsize=64)
 def anywhere(literals: Literals) -> Gates:
-    """Gates where lines do not count."""
+    """Gates for text in which lines do not count."""
     return Gates(_search(literals.literals), certain=literals.certain)
 
 
 @lru_cache(maxsize=2 + INDENT)
 def in_code(indent: int) -> Gates:
-    """In a fence in items that are ``indent`` wide, where a line with less may end it;
-    in other code, -1, any may."""
+    """Gates for a fence inside list items that are ``indent`` wide: a line with a
+    smaller indent may end it. -1: for other code, which any line may end."""
     line = slices.line_of_code(indent)
     return Gates(_search(frozenset(), line), lines=indent > 0)
 
 
 @lru_cache(maxsize=64)
 def in_fence(fence: str, outside: Gates) -> Gates:
-    """In a ``fence`` in nothing else, where it is known what is ``outside``."""
+    """Gates for a ``fence`` that stands in no other block; ``outside`` are the gates
+    after it."""
     search = _search(frozenset(), slices.line_of_fence(fence))
     border = patterns.compile(slices.end_of_fence(fence)).match
     return Gates(search, border=border, behind=lambda *_: outside)
@@ -192,14 +198,15 @@ def in_fence(fence: str, outside: Gates) -> Gates:
 
 @lru_cache(maxsize=64)
 def in_info(literals: Literals, code: Gates) -> Gates:
-    """Behind backticks that begin a fence, in which ``code`` are the gates: one more in
-    their line would make it text, and a literal has to wait for its end."""
+    """Gates for the rest of a line after backticks that begin a fence; ``code`` are the
+    gates inside the fence. One more backtick in this line would make it text, and a
+    literal has to wait for the line's end."""
     search = _search(literals.literals | {"`", "\n"})
     return Gates(search, border=_BREAK, behind=lambda *_: code)
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
-    """Gates of the answer outside fences."""
+    """Gates for the answer outside fences."""
     openers = tuple(each for openers in heads.values() for each in openers.literals)
     known = _search_in_text(literals.literals, openers), True, literals.certain
 
@@ -213,7 +220,7 @@ def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
 
 @lru_cache(maxsize=64)
 def _waits(openers: tuple[str, ...]) -> frozenset[str]:
-    """The parts of ``openers``, which may wait."""
+    """The proper prefixes of ``openers``, which may wait."""
     return frozenset(each[:size] for each in openers for size in range(1, len(each)))
 
 

@@ -1,8 +1,8 @@
-"""Steps through the answer: what is shown, and what is taken out of it.
+"""Steps through the answer: what is shown, and what is taken out.
 
-Delimiters and forms count outside code; a closer without an opener is a stray, or
-makes what stands before it reasoning. Example: of ``a `<think>` <think>b`` the first
-opener is code and shown, the second begins reasoning.
+Delimiters and forms count outside code. A closer without an opener is a stray, or it
+turns the text before it into reasoning. Example: in ``a `<think>` <think>b`` the first
+opener is code and is shown, the second begins reasoning.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PENDING = -2
-"""A call or its result stands before blanks."""
+"""A call or its result stands before the current blanks."""
 
 
 @define(eq=False)
 class InAnswer:
-    """Its state is what was seen of the text ahead."""
+    """The private fields cache what is already known about the text ahead."""
 
     _rules: Rules
     _buffer: Buffer
@@ -64,11 +64,11 @@ class InAnswer:
     _runs: RunIndex | None = None
 
     def restart(self, start: int) -> None:
-        """Text from ``start`` on comes next, so what was seen ahead counts no more."""
+        """Text from ``start`` on comes next: forgets what was seen ahead."""
         self._runs, self._clear = None, start
 
     def step(self, *, final: bool) -> None:
-        """One step, if anything can be done with what is there."""
+        """Takes one step; raises `UndecidedError` if that takes more text."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if buffer.border:
             self._after_border(final)
@@ -93,13 +93,13 @@ class InAnswer:
             self._at_literal(literal, final)
 
     def _may_begin_line(self, code: CodeState) -> bool:
-        """Whether openers count here that count only where a line begins."""
+        """Whether openers that count only at a line's start count here."""
         place = self._buffer.place
         read = place < self._attempts.free or place == self._tried
         return not (read or self._tail.line_shown or code.is_code)
 
     def _at_line(self, final: bool) -> bool:
-        """Tries what may begin here; False: nothing does."""
+        """Tries the openers of a line's start; False if none of them stands here."""
         buffer, lexicon = self._buffer, self._rules.lexicon
         if blanks := buffer.blanks():
             self._tail.show(blanks)
@@ -163,9 +163,9 @@ class InAnswer:
             self._begin(closers, middle=middle)
 
     def _is_attributed(self, closer: str) -> bool:
-        """Whether the closer belongs to an opener with attributes, which was shown: on
-        its line, where reasoning may have begun before the answer (text
-        rule 4.13)."""
+        """Whether the closer belongs to a shown opener with attributes (text rule
+        4.13). That opener must stand on the same line if reasoning may have begun
+        before the answer."""
         if not self._attempts.is_pending(closer, inside=False):
             return False
         line = self._tail.before.rpartition("\n")[2]
@@ -173,7 +173,8 @@ class InAnswer:
         return self._rules.orphan is not Orphan.ARMED or opener in line
 
     def _protocol(self, literal: str) -> bool:
-        """Handles a mark, a closer or an opener of calls, or not (text rule 12.3)."""
+        """Handles a mark, a closer or an opener of calls (text rule 12.3); False: the
+        literal is text here."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         tail = self._tail
         attempts.renew()
@@ -198,13 +199,13 @@ class InAnswer:
         return True
 
     def leave(self, *, final: bool) -> None:
-        """A candidate that began here has failed."""
+        """Handles the opener here, whose candidate has failed, as any other literal."""
         buffer = self._buffer
         if literal := self._rules.lexicon.literals.any.match(buffer.text, buffer.at):
             self._at_literal(literal[0], final)
 
     def take_out(self, taken: Taken) -> None:
-        """A form that was written here goes (text rule 2.3)."""
+        """Takes out the form that stands here (text rule 2.3)."""
         buffer = self._buffer
         if taken.kind is PieceKind.ENTER and taken.content:
             self._take_thought(taken)
@@ -229,7 +230,7 @@ class InAnswer:
         self._behind = PENDING if called else -1
 
     def _take_thought(self, taken: Taken) -> None:
-        """Reasoning that a form has all of."""
+        """Takes out a form that is one whole block of reasoning."""
         (start, end), buffer = taken.content, self._buffer
         self._tail.remove(PieceKind.DELIMITER, start)
         buffer.mark(PieceKind.ENTER, self._tail.waiting)
@@ -239,17 +240,17 @@ class InAnswer:
         self._tail.shown.removed()
 
     def completes(self, text: str) -> bool:
-        """Whether ``text`` behind a border may complete something from before it, or
-        has to be read there for another reason."""
+        """Whether ``text`` after a border may complete something before the border, or
+        needs to be read step by step for another reason."""
         if self._behind == PENDING or text[0].isspace():
             return True
         shown, whole = self._tail.shown, self._rules.lexicon.vocabulary.whole
         return shown.code_ahead.promised or bool(completions(whole, shown.before))
 
     def _after_border(self, final: bool) -> None:
-        """What completes something across a removal goes: a literal, or a run of
-        backticks, which would be longer then and close the span no more (text rule
-        5.1)."""
+        """Removes text that would complete something across a removal (text rule 5.1):
+        a literal, or a run of backticks, which would get longer and no longer close its
+        span."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if blanks := buffer.blanks():
             tail.show(blanks)
@@ -265,7 +266,8 @@ class InAnswer:
             self._behind = buffer.place if self._behind == PENDING else -1
 
     def _keeps_promise(self) -> bool:
-        """What was shown as code is none if certain backticks follow: these go."""
+        """Text was shown as code. If backticks follow that would undo this, removes
+        them."""
         code, buffer = self._tail.shown.code_ahead, self._buffer
         if not code.promised:
             return False
@@ -282,8 +284,8 @@ class InAnswer:
         return True
 
     def _in_code(self, final: bool, *, tag: bool, first: bool = False) -> bool:
-        """Whether the literal that begins here is code (text rules 4.1, 4.2, 4.8);
-        ``first``: an opener that begins the answer is in no indented code (text rule
+        """Whether the literal here is code (text rules 4.1, 4.2, 4.8). ``first``: an
+        opener that begins the answer, which never counts as indented code (text rule
         4.4)."""
         if tag and self._rules.scope == "everywhere":
             return False
@@ -308,7 +310,7 @@ class InAnswer:
         return code
 
     def _is_mention(self, literal: str, final: bool, tag: bool) -> bool:
-        """Whether the literal that begins here is only spoken of."""
+        """Whether the literal here is only mentioned."""
         if tag and self._rules.scope == "everywhere":
             return False
         words = self._rules.lexicon
@@ -323,8 +325,8 @@ class InAnswer:
         return self._look(judge, len(literal), WINDOW, final) or False
 
     def _in_sentence(self, border: str, final: bool) -> bool:
-        """Whether the mark or wrapper that begins here is a word of a sentence, and
-        what closes it, too."""
+        """Whether the mark or wrapper here is a word of a sentence. If so, its closer
+        is one as well."""
         tail, closer = self._tail, f"</{border[1:]}"
         beside = self._buffer.place in (self._behind, self._bordered)
         word = border.strip("</>").isalpha()
@@ -346,7 +348,8 @@ class InAnswer:
         return spoken
 
     def _pair(self, opener: str, final: bool) -> int:
-        """How much of the text is a pair that is spoken of; 0: none."""
+        """The length of a mentioned pair that begins here, such as
+        ``<think>...</think>`` in a sentence; 0: there is none."""
         delimiters, tail = self._rules.lexicon.delimiters, self._tail
         closes = opener in delimiters.closers
         if closes or not tail.last or self._rules.scope == "everywhere":
@@ -359,8 +362,9 @@ class InAnswer:
     def _look(
         self, judge: Callable[..., T | None], skip: int, most: int, final: bool
     ) -> T | None:
-        """What ``judge`` says of the text behind ``skip`` characters, ``most`` of it or
-        as much as may wait; None: no more may."""
+        """What ``judge`` says about the text after the next ``skip`` characters. It
+        sees at most ``most`` characters, and no more than may be held. None: undecided,
+        and no more may be held."""
         room = max(min(self._tail.room(skip + most + 1) - skip, most), 0)
         after = self._buffer.ahead(room + 1, skip=skip)
         verdict = judge(after[:room], final=final)
@@ -371,13 +375,14 @@ class InAnswer:
         return verdict
 
     def _fill(self) -> None:
-        """No more may wait for what decides about this place, which is told once."""
+        """Reports, once for each place, that no more text may be held to decide about
+        it."""
         if self._filled != self._buffer.place:
             self._filled = self._buffer.place
             self._buffer.mark(PieceKind.FULL)
 
     def _counts(self, delimiter: str) -> bool:
-        """Whether the delimiter is one under policy ``boundary`` (text rule 4.9)."""
+        """Whether the delimiter counts under policy ``boundary`` (text rule 4.9)."""
         boundary = self._rules.scope == "boundary"
         if not boundary or delimiter in self._rules.lexicon.delimiters.closers:
             return True

@@ -1,11 +1,12 @@
 """Steps through reasoning, between an opener and its closer or in a native field.
 
-What closes a block depends on its opener; delimiters of other pairs are text of it. An
-opener of its own pair nests only at a line's start or right after another one, a
-delimiter with backticks directly on both sides is quoted, and one line break right
-after an opener belongs to it. Calls that a model drafts here are taken out and the
-block goes on, unless their dialect ends reasoning by design. Example: of
-``why`</think>`?[/THINK]</think>Yes`` the last closer counts, and ``Yes`` is the answer.
+What closes a block depends on its opener; delimiters of other pairs are text of the
+reasoning. An opener of the same pair nests only at a line's start or right after
+another opener. A delimiter with backticks directly on both sides is quoted. One line
+break right after an opener belongs to the opener. Calls that a model drafts here are
+taken out and the block continues, unless calls of their dialect end reasoning by
+design. Example: in ``why`</think>`?[/THINK]</think>Yes`` only the last closer counts,
+and ``Yes`` is the answer.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class LinePlace(Enum):
-    """Where in its line reasoning goes on."""
+    """What stands before the current place on its line."""
 
     BEHIND_OPENER = 1  # a line break here belongs to the opener
     BLANK = 2  # behind nothing but blanks, or an opener and these
@@ -42,11 +43,12 @@ class LinePlace(Enum):
 
 @define(eq=False)
 class InReasoning:
-    """``depth``: how many openers are open; 0: what comes is the answer.
+    """``depth``: how many openers are open; at 0 the answer comes next.
 
-    ``doubt``: what may turn out to be text; ``again``: it is, and is to be read again
-    up to here. ``closers``: what closes them; ``implicit``: no opener so far;
-    ``before``: the last characters given; ``code``: where they are code.
+    ``closers``: what closes the open block. ``implicit``: it has no visible opener.
+    ``doubt``: the part that may turn out to be text. ``again``: it is text, and has to
+    be read again up to here. ``before``: the last characters of the reasoning.
+    ``code``: where the reasoning has code.
     """
 
     _rules: Rules
@@ -63,8 +65,8 @@ class InReasoning:
     code: CodeSoFar = field(factory=CodeSoFar)
 
     def begin(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
-        """A block begins behind an opener, and ``closers`` close it; ``code``: the
-        state of code before an opener that is doubtful."""
+        """Begins a block after an opener. ``closers`` close it. ``code``: the state of
+        code before a doubtful opener, else None."""
         self._buffer.mark(PieceKind.ENTER, self._tail.waiting)
         self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
@@ -74,7 +76,7 @@ class InReasoning:
         self._buffer.border = False
 
     def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
-        """What comes may be text, or it is sure to be reasoning."""
+        """Sets whether the reasoning from here on may turn out to be text."""
         self.doubt = None
         if (doubtful or self._rules.keeps) and not self._rules.native:
             state = None if code is None else CodeState(*code.state())
@@ -83,7 +85,7 @@ class InReasoning:
             self.doubt.keep(buffer.text[buffer.at :])
 
     def step(self, *, final: bool) -> None:
-        """One step, if anything can be done with what is there."""
+        """Takes one step; raises `UndecidedError` if that takes more text."""
         buffer, literals = self._buffer, self._rules.lexicon.literals
         if self.place is LinePlace.BEHIND_OPENER:
             self._skip_break(final)
@@ -98,7 +100,8 @@ class InReasoning:
                 raise UndecidedError
 
     def _after_border(self, final: bool) -> None:
-        """What completes a literal across a removal goes (text rule 5.1)."""
+        """Removes text that would complete a literal across a removal (text rule
+        5.1)."""
         buffer, whole = self._buffer, self._rules.lexicon.vocabulary.whole
         rest = buffer.ahead(self._rules.lexicon.literals.longest)
         if size := rebuilt(whole, self.before, rest, final=final):
@@ -130,7 +133,7 @@ class InReasoning:
             (self._end if delimiter in self.closers else self._nest)(delimiter)
 
     def _is_code(self, delimiter: str) -> bool:
-        """Whether the delimiter here stands in code behind a doubtful opener."""
+        """Whether the delimiter here stands in code after a doubtful opener."""
         if self.doubt is None or self._rules.scope == "everywhere":
             return False
         place, closes = self._buffer.place, delimiter in self.closers
@@ -158,7 +161,7 @@ class InReasoning:
         return True
 
     def _leave(self, *, called: bool = False) -> None:
-        """Reasoning is over, whatever was open in it; ``called``: by a call."""
+        """Ends the reasoning with all its open blocks. ``called``: a call ended it."""
         self._buffer.border = True
         if not self._rules.native:
             self.depth, self.implicit, self.doubt = 0, False, None
@@ -167,8 +170,8 @@ class InReasoning:
                 self._tail.shown.call()
 
     def may_quote(self, taken: Taken) -> bool:
-        """Whether a call stands here in code, and what follows tells if it is quoted
-        (text rule 11.18)."""
+        """Whether a call here stands in code, so that the following text decides
+        whether it is quoted (text rule 11.18)."""
         place, attempts = self._buffer.place, self._attempts
         if taken.kind is not PieceKind.CALL or place < attempts.meant:
             return False
@@ -181,7 +184,7 @@ class InReasoning:
         return True
 
     def take_out(self, taken: Taken) -> None:
-        """A form that was written here goes (text rules 11.10 and 11.11)."""
+        """Takes out the form that stands here (text rules 11.10 and 11.11)."""
         borders = taken.kind in (PieceKind.ENTER, PieceKind.EXIT)
         called = taken.kind is PieceKind.CALL
         if borders or (taken.opening.named and taken.opening.dialect.ends_reasoning):
@@ -194,13 +197,14 @@ class InReasoning:
             self.begin(self.closers_behind(taken))
 
     def closers_behind(self, taken: Taken) -> frozenset[str]:
-        """What closes the reasoning that a form begins: tokens have ends of their own,
-        words have lost theirs, so that any closer may be meant."""
+        """What closes the reasoning that a form begins. A form made of tokens has its
+        own end tokens. One made of plain words has lost its tokens, so any closer may
+        be meant."""
         words = taken.opening.form.vague
         return self._rules.lexicon.delimiters.closers if words else frozenset()
 
     def _skip_break(self, final: bool) -> None:
-        """One line break behind an opener goes (text rule 6.3)."""
+        """Takes out one line break after an opener (text rule 6.3)."""
         rest = self._buffer.ahead(2)
         if rest == "\r" and not final:
             raise UndecidedError
@@ -219,7 +223,7 @@ class InReasoning:
             self._buffer.cut(PieceKind.REASONING, size)
 
     def note(self, text: str) -> None:
-        """Remembers the end of the reasoning."""
+        """Follows ``text``, the next of the reasoning."""
         self.code.add(text)
         if self.doubt is not None:
             self.doubt.feed(text)
@@ -235,7 +239,7 @@ class InReasoning:
             self.place = LinePlace.BLANK
 
     def _is_quoted(self, literal: str, final: bool) -> bool:
-        """Whether the literal here is only spoken of (text rule 4.5)."""
+        """Whether the literal here is only mentioned (text rule 4.5)."""
         if self._rules.scope == "everywhere":
             return False
         room = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
@@ -246,7 +250,8 @@ class InReasoning:
         return self._is_paired(literal, *span_around(self.before, after, known=known))
 
     def _is_paired(self, literal: str, before: str, after: str) -> bool:
-        """Whether it stands in a span between the two with what it opens or closes."""
+        """Whether ``before`` or ``after``, the parts of a code span around ``literal``,
+        have its partner: an opener before a closer, a closer after an opener."""
         lexicon = self._rules.lexicon
         closers = lexicon.delimiters.closers | lexicon.vocabulary.closers.keys()
         others = before if literal in closers else after
@@ -254,7 +259,7 @@ class InReasoning:
         return (literal not in closers) in found
 
     def _nest(self, opener: str) -> None:
-        """An opener of its own pair in reasoning (text rules 3.4 and 3.5)."""
+        """Handles an opener of the same pair (text rules 3.4 and 3.5)."""
         if self.implicit and not self._rules.native:
             self.closers = self._rules.lexicon.delimiters.partners[opener]
         elif self._is_doubtful and self.before.rstrip(BLANKS).endswith("\n"):
@@ -278,6 +283,6 @@ class InReasoning:
 
     @property
     def _is_doubtful(self) -> bool:
-        """Whether the opener stood in mid-sentence, and nothing has closed since."""
+        """Whether the open block began in mid-sentence and nothing has closed since."""
         doubt = self.doubt
         return doubt is not None and doubt.code is not None and doubt.is_whole

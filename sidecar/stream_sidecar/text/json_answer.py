@@ -1,8 +1,8 @@
-"""Where an answer that is strict JSON has its strings: what stands in one is data.
+"""Tracks the strings of an answer that is strict JSON: text inside them is data.
 
-`JSON_BEGINS` is the place before any text; ``behind(text)`` gives the place after it,
-or None once the answer is no JSON or its value is over. Example: behind ``{"a": "b`` a
-string is open, behind ``{"a": "b"}`` there is no place any more (text rule 4.11).
+`JSON_BEGINS` is the place before any text. ``behind(text)`` returns the place after
+``text``, or None if the answer is no JSON or its value has ended. Example: after
+``{"a": "b`` a string is open; after ``{"a": "b"}`` the place is None (text rule 4.11).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _STRING = patterns.compile(r'[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+(["\n]?)')
 
 @frozen
 class JsonPlace:
-    """A place in an answer. ``begun``: what came while it may still begin as JSON, None
-    after that; ``depth``: brackets that are open; ``in_string``: so is a string, and
-    ``rest`` a backslash that ends the text so far."""
+    """A place in an answer. ``begun``: the text so far while it may still become JSON,
+    then None. ``depth``: how many brackets are open. ``in_string``: a string is open.
+    ``rest``: a backslash at the end of the text so far."""
 
     begun: str | None = ""
     depth: int = 0
@@ -28,7 +28,8 @@ class JsonPlace:
     rest: str = ""
 
     def behind(self, text: str) -> JsonPlace | None:
-        """The place after ``text``; None: no more JSON, or none (text rule 4.11)."""
+        """The place after ``text``; None if this is no JSON or its value ended (text
+        rule 4.11)."""
         if self.begun is None:
             return _read(self.depth, self.rest + text, in_string=self.in_string)
         begun = self.begun + text

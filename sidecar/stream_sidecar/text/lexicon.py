@@ -1,9 +1,9 @@
 """All that the splitter stops at: reasoning delimiters, marks, openers of forms.
 
-`Lexicon` is made once for a stream from its delimiters, its dialects and its declared
-tools. It knows literals that count anywhere, and openers that count only where a line
-(or the answer) begins; both are looked for in slices, nothing is decided that more text
-could change.
+A `Lexicon` is built once for a stream, from its delimiters, its dialects and its
+declared tools. It knows the literals that count anywhere, and the openers that count
+only where a line (or the answer) begins. It finds both in slices, and decides nothing
+that more text could change.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
 
 Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
-"""Dialects, and whether each was named by the host or by the model's profile."""
+"""Dialects, each with True if the host or the model's profile named it."""
 
 Share: TypeAlias = tuple[int, int]
-"""What a reader holds of calls that it tries to read, and of anything else."""
+"""How many code points a reader holds: for calls, and for anything else."""
 
 WHOLE = 4
-"""Literals of at least so many characters are not to be completed by a removal."""
+"""Literals with at least this many characters must not be put together by a removal."""
 
 
 class Vocabulary:
@@ -101,7 +101,8 @@ class Vocabulary:
                     table.setdefault(opener, []).append(opening)
 
     def kind_of(self, literal: str) -> LiteralKind:
-        """What ``literal``, one of `literals`, is, as far as mentions differ by it."""
+        """The kind of ``literal`` (one of `literals`), as far as it matters for
+        mentions."""
         kind = self._kinds.get(literal)
         if kind is None:
             kind = self._kinds[literal] = self._kind_of(literal)
@@ -116,8 +117,8 @@ class Vocabulary:
         return LiteralKind.CALL if about & {"calls", "results"} else LiteralKind.TAG
 
     def openings_of(self, literal: str, *, called: bool = False) -> tuple[Opening, ...]:
-        """All forms whose opener ``literal``, one of `literals`, begins with;
-        ``called``: also those that stand behind a call only."""
+        """All forms with an opener at the start of ``literal`` (one of `literals`).
+        ``called``: includes forms that stand only after a call."""
         begun = self._begun.get((literal, called))
         if begun is None:
             begun = self._begun[literal, called] = tuple(
@@ -155,11 +156,13 @@ class Lexicon:
         self.thought = anywhere(self.literals)
 
     def gates_of(self, *, fences_pass: bool) -> Gates:
-        """The gates of the answer; fences may be text there (text rule 4.8)."""
+        """The gates of the answer. ``fences_pass``: nothing is taken out of fenced code
+        (text rule 4.8)."""
         return self.gates if fences_pass else self._gates_everywhere
 
     def begins(self, text: str) -> bool:
-        """Whether a form may begin with ``text`` where the answer begins, or blanks."""
+        """Whether ``text`` at the start of the answer begins with a blank, or may begin
+        a form."""
         try:
             openings = self.at_line(text, 0, start=True, final=False)
         except UndecidedError:
@@ -180,9 +183,10 @@ class Lexicon:
         called: bool = False,
         final: bool,
     ) -> list[Opening]:
-        """The forms that begin a line at ``at``, if more text could add none.
+        """The forms that begin at ``at``, where a line begins. Raises `UndecidedError`
+        if more text could add one.
 
-        ``start``: the answer begins there; ``called``: it stands right behind a call.
+        ``start``: the answer begins there. ``called``: it is right after a call.
         """
         openers = (self.heads if start else self._heads_inside).get(text[at])
         if openers is None:
@@ -209,14 +213,14 @@ class Lexicon:
         return found + [each for each in openings if not _is_outdone(each, found)]
 
     def delimiter_at(self, text: str, at: int) -> str:
-        """The delimiter with which a longer literal begins that is text here."""
+        """The delimiter at the start of a longer literal that is itself text here."""
         match = self.delimiters.any.match(text, at)
         assert match is not None  # the caller knows
         return match[0]
 
     def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int:
-        """How much of ``literal`` at ``at`` is text, since the rest of it begins a
-        delimiter; 0: no delimiter begins in it."""
+        """How much of ``literal`` at ``at`` is text because a delimiter begins in the
+        rest of it; 0: no delimiter begins inside it."""
         size = self.delimiters.size_without(literal)
         if size in (0, len(literal)):
             return 0
@@ -225,9 +229,8 @@ class Lexicon:
         return size if rebuilt(self.delimiters, literal, rest, final=final) else 0
 
     def restart(self, raw: str, position: int) -> int:
-        """Where candidates may begin again in ``raw``, which failed at ``position``.
-
-        That is the longest suffix of what was read that can begin an opener, or be one.
+        """Where candidates may begin again in ``raw``, which failed at ``position``: at
+        the longest suffix of the text read so far that is an opener or a prefix of one.
         """
         head = raw[:position]
         found = self.literals.certain(head, 1)
@@ -239,8 +242,7 @@ class Lexicon:
         return min(found, position - len(rest or line)) if begins else found
 
     def _may_begin_line(self, text: str) -> bool:
-        """Whether ``text`` is an opener that counts where a line begins, or begins
-        one."""
+        """Whether ``text`` is an opener of a line's start, or a prefix of one."""
         openers = self.heads.get(text[0])
         return openers is not None and (text in self._lines or openers.goes_on(text))
 
@@ -254,7 +256,7 @@ def _by_first(openers: Iterable[str]) -> dict[str, Openers]:
 
 
 def total(*shares: Share) -> Share:
-    """What readers hold together: nothing where there are none."""
+    """The sum of what readers hold; without readers, nothing."""
     calls = held = 0
     for of_calls, of_others in shares:
         calls, held = calls + of_calls, held + of_others
@@ -263,15 +265,15 @@ def total(*shares: Share) -> Share:
 
 @hot
 class Rules:
-    """How a channel is read. ``max_held`` and ``max_call`` are code points. ``others``
-    gives how many of them the rest of the choice uses. ``settle`` makes every part of
-    the choice read all pieces so far, so that this number is exact (text rule 8.8).
+    """How a channel is read. ``max_held`` and ``max_call`` are limits in code points.
 
-    ``keeps``: reasoning that never closes may be text, whatever its opener.
-    ``native``: all of it is reasoning, and only its delimiters are removed.
-    ``opened``: it begins in reasoning. ``thinks``: an opener begins reasoning; without
-    it the opener is only removed. ``orphan``: what becomes of a first closer without an
-    opener.
+    ``others`` returns how many code points the rest of the choice holds. ``settle`` has
+    every part of the choice read all pieces so far, so that this number is exact (text
+    rule 8.8). ``keeps``: reasoning that never closes may be text, whatever its opener.
+    ``native``: the whole channel is reasoning, and only its delimiters are removed.
+    ``opened``: the channel begins in reasoning. ``thinks``: an opener begins reasoning;
+    False: the opener is only removed. ``orphan``: the effect of a first closer without
+    an opener.
     """
 
     lexicon: Lexicon
@@ -300,5 +302,6 @@ def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
 
 @lru_cache(maxsize=64)
 def _line_starts(openers: str) -> re.Pattern[str]:
-    """``openers`` is a pattern of what may begin a line, if anything may."""
+    """A pattern for places where a line may begin with one of ``openers``, itself a
+    pattern."""
     return patterns.compile(rf"\n[{BLANKS}]*+(?={openers})")

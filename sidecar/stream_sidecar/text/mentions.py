@@ -1,10 +1,11 @@
-"""Mentions: a delimiter, a token or a tag that is only spoken of is text.
+"""Mentions: a delimiter, a token or a tag that the text only talks about is text.
 
-`spoken_of` is the one judge of the answer (text rules 4.6, 4.10 and 4.12): it knows
-what stands before a literal, looks at a bounded window behind it, and says yes, no, or
-that more text is needed. Example: in ``Send "a </think> b" back.`` the closer stands in
-a quoted string, so it is a mention. Inside reasoning `is_quoted` and `span_around`
-judge, since reasoning may well end with emphasis or a bracket.
+In the answer `spoken_of` alone decides (text rules 4.6, 4.10 and 4.12). It knows the
+text before a literal, looks at a bounded window after it, and answers yes, no, or that
+it needs more text. Example: in ``Send "a </think> b" back.`` the closer stands in a
+quoted string, so it is a mention. Inside reasoning `is_quoted` and `span_around`
+decide: there, emphasis and brackets prove nothing, since reasoning may well end with
+them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Literals
 
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
-"""Behind these, and where a line begins, a quote opens."""
+"""A quote opens after one of these and at a line's start."""
 
 _QUOTES = "`\"'”’»"  # they open and close; the last three in Swedish and Finnish
 _TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
@@ -33,31 +34,34 @@ _OPENING = {pair[0] for pair in _PAIRS}
 _BRACKETS = dict(zip("([《「（", ")]》」）", strict=True))
 _EMPHASIS = "*_"
 _SPACED = {"|": "|", "«": "»"}
-"""Marks that may have a blank between them and what they are around."""
+"""Marks that may have a blank between them and what they enclose."""
 
 _BLANKS = " \u00a0\u202f"
 
 STRING = 256
-"""Code points on each side of a literal in which the quotes of its string stand."""
+"""The opening and the closing quote of a string may each be this many code points away
+from a literal."""
 
 WINDOW = STRING + 4
-"""Code points of each side that are looked at: a string's quotes may be three signs,
-and the sign next to a quote tells whether it opens or closes."""
+"""How many code points are looked at on each side: a quote may have three signs, and
+the character next to a quote decides whether it opens or closes."""
 
 BETWEEN = 16
-"""Code points between the opener and the closer of a pair that is spoken of."""
+"""At most this many code points stand between the opener and the closer of a mentioned
+pair."""
 
 LONGEST_SPAN = 200
-"""So much of a code span in reasoning is looked at, on each side of a literal."""
+"""At most this many code points of a code span in reasoning are looked at, on each side
+of a literal."""
 
 LONGEST_TAG = 48
-"""A tag may go on after its opener, by at most so many code points."""
+"""A tag may continue after its opener for at most this many code points."""
 
 _TAG = patterns.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
 
 class LiteralKind(Enum):
-    """What a literal is, as far as mentions differ by it."""
+    """What a literal is, as far as it matters for mentions."""
 
     TAG = 1  # a delimiter of reasoning, or a token
     CALL = 2  # it opens a call or a result, which may have strings of its own
@@ -66,9 +70,9 @@ class LiteralKind(Enum):
 
 @hot
 class AnswerPlace:
-    """A place in the answer. ``before``: the text before it; ``is_all``: the answer
-    begins with that. ``head``: the first character of its line. ``in_json``: it stands
-    in a string of an answer that is JSON."""
+    """A place in the answer. ``before``: the text before it. ``is_all``: that is all of
+    the answer so far. ``head``: the first character of its line. ``in_json``: it is in
+    a string of an answer that is JSON."""
 
     before: str
     is_all: bool
@@ -85,8 +89,8 @@ def spoken_of(
     *,
     final: bool,
 ) -> bool | None:
-    """Whether ``literal`` at ``place`` is a mention (text rule 4.6); None: more text
-    than ``after`` is needed to decide. At most `WINDOW` code points of it count."""
+    """Whether ``literal`` at ``place`` is a mention (text rule 4.6). None: deciding
+    takes more text than ``after``, whose first `WINDOW` code points count."""
     before = place.before
     if before.endswith(("\\", "(?", "(?P")):
         return True
@@ -102,8 +106,9 @@ def spoken_of(
 
 @hot
 class BorderPlace:
-    """Where a mark or a wrapper stands: behind the text ``before``; ``shown``: its line
-    has some of that. ``word``: it is a tag of plain letters, which XML has, too."""
+    """Where a mark or a wrapper stands. ``before``: the text before it. ``shown``: some
+    of that is on the same line. ``word``: it is a tag of plain letters, as XML has
+    them."""
 
     before: str
     shown: bool
@@ -113,9 +118,9 @@ class BorderPlace:
 def stands_in_sentence(
     place: BorderPlace, words: Literals, after: str, *, final: bool
 ) -> bool | None:
-    """Whether a mark or wrapper at ``place`` is a word of a sentence: it has text on
-    both sides, from which a token stands apart (text rule 12.6); None: that takes more
-    than ``after``."""
+    """Whether a mark or wrapper at ``place`` is a word of a sentence (text rule 12.6):
+    it has text on both sides, and a token also has blanks around it. None: deciding
+    takes more text than ``after``."""
     rest = after.lstrip(_LINE_BLANKS)
     if rest[:1] == "\n":
         if not (place.word and place.shown):
@@ -140,7 +145,7 @@ _APART = " \t.,;:!?)"
 def _is_between(
     place: AnswerPlace, literal: str, after: str, words: Literals, *, final: bool
 ) -> bool | None:
-    """Whether a run of literals with ``literal`` in it has a mark of a pair on each
+    """Whether the run of literals around ``literal`` has a mark of a pair on each
     side."""
     closings = _closings(_without_literals(place.before[-WINDOW:], words), place.head)
     if not closings:
@@ -161,15 +166,16 @@ def _is_between(
 
 
 def _without_literals(before: str, words: Literals) -> str:
-    """``before`` without the literals at its end, which are mentions if this one is."""
+    """``before`` without the literals at its end, which are mentions if the next one
+    is."""
     while size := words.size_at_end(before):
         before = before[:-size]
     return before
 
 
 def _closings(before: str, head: str) -> tuple[str, ...]:
-    """What closes the mark at the end of ``before``, on a line that begins with
-    ``head``; () if none opens there."""
+    """What closes the mark at the end of ``before``; () if no mark opens there.
+    ``head``: the first character of the line."""
     mark = before[-1:]
     wide = before[-2:-1] if mark and mark in _BLANKS else mark
     found = [_SPACED[wide]] if wide in _SPACED else []
@@ -188,7 +194,7 @@ def _closings(before: str, head: str) -> tuple[str, ...]:
 
 
 def _opens(front: str) -> bool:
-    """Whether a quote opens behind ``front``, the character before it or none."""
+    """Whether a quote opens after ``front``, the previous character or ""."""
     return front in _OPENS_BEHIND
 
 
@@ -199,8 +205,8 @@ def _starts(text: str, at: int, marks: tuple[str, ...]) -> bool:
 def _closes(
     rest: str, closings: tuple[str, ...], words: Literals, *, final: bool
 ) -> bool | None:
-    """Whether ``rest`` begins with what closes; None: it may, or a literal may stand
-    before that."""
+    """Whether ``rest`` begins with one of ``closings``. None: it still may, perhaps
+    after a literal."""
     if rest.startswith(closings):
         mark = rest[0]
         if mark not in _EMPHASIS:
@@ -219,8 +225,8 @@ def _closes(
 def _is_in_string(
     place: AnswerPlace, after: str, kind: LiteralKind, *, final: bool
 ) -> bool | None:
-    """Whether a quote is open before the literal and closed behind it on its line (text
-    rule 4.10)."""
+    """Whether a quote opens before the literal and closes after it on the same line
+    (text rule 4.10)."""
     quote = _open_quote(place)
     if not quote:
         return False
@@ -239,7 +245,7 @@ def _is_in_string(
 
 
 def _open_quote(place: AnswerPlace) -> str:
-    """The quote that is open before ``place``, "" if none is."""
+    """The quote that is open at ``place``, "" if none is."""
     line = place.before[-WINDOW:].rpartition("\n")[2]
     if line[-1:] == "/" and _opens(line[-2:-1]):
         return "/"
@@ -256,7 +262,8 @@ def _open_quote(place: AnswerPlace) -> str:
 
 
 def _is_first(place: AnswerPlace, rest: str) -> bool:
-    """Whether the answer begins with ``rest``, up to the place, or blanks and that."""
+    """Whether ``rest``, the text up to ``place``, begins the answer; blanks before it
+    do not matter."""
     return place.is_all and not place.before[: -len(rest)].strip()
 
 
@@ -265,8 +272,8 @@ _PREFIXED = patterns.compile(r"(?:^|[\s(\[{=,:])[rRbBfFuU]{1,2}\Z")
 
 
 def _quotes(text: str) -> Iterator[tuple[int, str]]:
-    """The quotes in ``text`` without a backslash before them, three in a row as one,
-    and line breaks."""
+    """The quotes and line breaks in ``text`` with their places. Three quotes in a row
+    count as one, and a quote after a backslash does not count."""
     for match in _SIGNS.finditer(text):
         if match[0][0] != "\\":
             yield match.start(), match[0]
@@ -288,8 +295,8 @@ def _partners(quote: str) -> Iterable[str]:
 
 
 def _ends(sign: str, behind: str) -> bool:
-    """Whether the quote ``sign`` closes a string. Flags may stand behind a regular
-    expression's slash."""
+    """Whether the quote ``sign`` closes a string. Letters may follow a slash: they are
+    the flags of a regular expression."""
     return sign == "/" or not behind[:1].isalnum()
 
 
@@ -307,9 +314,9 @@ _BEGUN = patterns.compile(
 
 
 def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
-    """Up to where in ``after`` an opener in the middle of a line makes a mention with
-    its closer (text rule 4.12); 0: nowhere, None: more is needed. Example: behind the
-    opener of ``the <think>...</think> tags`` it is 11."""
+    """Where in ``after`` the closer ends that makes a mentioned pair with an opener in
+    the middle of a line (text rule 4.12). 0: there is no pair; None: deciding takes
+    more text. Example: after the opener of ``the <think>...</think> tags`` it is 11."""
     found = [
         (at, -len(each)) for each in closers if 0 <= (at := after.find(each)) <= BETWEEN
     ]
@@ -334,7 +341,8 @@ def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
 
 
 def is_quoted(before: str, after: str, *, final: bool) -> bool:
-    """Whether what stands between the two has a quote on both sides."""
+    """Whether the literal between ``before`` and ``after`` has a quote on both sides.
+    Raises `UndecidedError` if that takes the next character."""
     quote = before[-1:]
     if quote not in _OPENING or (quote in _QUOTES and not _opens(before[-2:-1])):
         return False
@@ -344,8 +352,9 @@ def is_quoted(before: str, after: str, *, final: bool) -> bool:
 
 
 def span_around(before: str, after: str, *, known: bool) -> tuple[str, str]:
-    """What of a code span, on one line, stands before and behind a literal, nothing if
-    it is in none; all that is waited for may be ``known``."""
+    """The parts of a code span on one line before and after a literal; two empty
+    strings if no span is around it. Raises `UndecidedError` unless ``known``: no more
+    text will be waited for."""
     head, (line, ended, _) = before.rpartition("\n")[2], after.partition("\n")
     runs = open_runs(head)
     run = closing_run(runs, line)

@@ -1,9 +1,9 @@
-"""The pieces: what the splitter says of each character of a channel's text.
+"""Pieces: what the splitter decided about each character of a channel's text.
 
-A piece is ``(kind, text, start, end)`` with ``start`` and ``end`` in code points of the
-raw channel. Every raw character is in exactly one piece that has text; the pieces
-without text are marks between them. Where a block begins, ``start`` says how much of
-the answer waits before it.
+A piece is ``(kind, text, start, end)``, with ``start`` and ``end`` in code points of
+the raw channel. Every raw character is in exactly one piece with text. Pieces without
+text are marks between them. For the mark at the beginning of a block, ``start`` is the
+number of characters of the answer that wait before it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Piece: TypeAlias = tuple[PieceKind, str, int, int]
 Pieces: TypeAlias = list[Piece]
 
 FORMED = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
-"""Kinds of pieces that have a `Taken`."""
+"""Kinds of pieces with a `Taken`."""
 
 _MERGED = {PieceKind.TEXT, PieceKind.REASONING}
 
 
 def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Joins neighbouring pieces of text and of reasoning that are contiguous."""
+    """Joins adjacent pieces of text, and adjacent pieces of reasoning."""
     run: list[Piece] = []
     for piece in pieces:
         if run and (piece[0] is not run[0][0] or piece[2] != run[-1][3]):

@@ -1,9 +1,10 @@
-"""Calls in code of reasoning: one is quoted where the code closes before the reasoning.
+"""Calls inside code in reasoning: quoted if the code closes before the reasoning does.
 
-A model that thinks about the syntax of calls writes them in fences and spans; one that
-leaves these open may mean its call. `CodeSoFar` knows where reasoning has code, and
-`Quotation` holds such a call with what follows, until the code or the reasoning closes.
-Example: in a fence that closes, a call is text of the reasoning (text rule 11.18).
+A model that thinks about the syntax of calls writes them in closed fences and spans. A
+model that leaves the code open may mean the call. `CodeSoFar` knows where reasoning has
+code. `Quotation` holds such a call and the text after it until the code or the
+reasoning closes. Example: in a fence that closes, a call is text of the reasoning (text
+rule 11.18).
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _PARTS = patterns.compile("\n|`++|[^\n`]++")
 
 @define(eq=False)
 class CodeSoFar:
-    """Where a text has its code. That is seldom asked, so what was added is read only
-    when it is, or when there are many parts of it."""
+    """Where a text has its code. The answer is seldom needed, so added text is read
+    only on demand, or once it has many parts."""
 
     _code: CodeState = field(factory=CodeState)
     _parts: list[str] = field(factory=list)
 
     def add(self, text: str) -> None:
-        """``text`` comes next."""
+        """Adds ``text``, which comes next."""
         self._parts.append(text)
         if len(self._parts) >= _MANY or len(text) >= _LONG:
             self._read()
@@ -44,7 +45,7 @@ class CodeSoFar:
         self._parts.clear()
 
     def around(self) -> CodeState | None:
-        """The state in a fence or span that may be open here; None: there is none."""
+        """The state of the fence or span that may be open here; None: none is."""
         self._read()
         code = self._code.behind()
         return code if code.runs or (code.fence and code.is_code) else None
@@ -52,11 +53,11 @@ class CodeSoFar:
 
 @define(eq=False)
 class Quotation:
-    """A call, ``taken`` at the position ``start`` unless it is quoted, in the fence or
-    span of ``code``. It is read on as a `Candidate` is. ``closers``: of the reasoning.
+    """A call in code, at position ``start``: either quoted or to be taken out.
 
-    ``size``: code points so far; ``seen``: how many of them decided; ``full``: no more
-    may wait.
+    ``_code`` is the state of the fence or span around it. It is read further as a
+    `Candidate` is. ``closers`` close the reasoning. ``size``: code points so far.
+    ``seen``: how many of them decided. ``full``: no more text may be held.
     """
 
     start: int
@@ -84,7 +85,8 @@ class Quotation:
         return "".join(self._pieces)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """Whether the call is taken or has failed, being quoted; None: it may be."""
+        """The verdict: `Taken` if the call is meant, `Failed` if it is quoted; None:
+        neither is known yet."""
         known, end = self.size, self._taken.end
         self._pieces.append(text)
         self.size += len(text)
@@ -104,8 +106,8 @@ class Quotation:
         return None if closes is None else self._taken
 
     def _closes(self, text: str, *, final: bool) -> bool | None:
-        """Whether the code closes in ``text``, which comes next, before the reasoning
-        does; None: neither closes."""
+        """Whether the code closes in ``text`` before the reasoning does; None: neither
+        does."""
         text, at = self._unread + text, 0
         closes: bool | None = None
         while closes is None and at < len(text):
@@ -123,7 +125,8 @@ class Quotation:
         return closes
 
     def _read(self, text: str) -> bool | None:
-        """Reads ``text``: whether the code closes; False: the line of a span ends."""
+        """Reads ``text``. True: the code closes in it; False: the line of a span ends;
+        None: neither."""
         for part in _PARTS.findall(text):
             if self._runs and part == "\n":
                 return False

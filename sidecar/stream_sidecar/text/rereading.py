@@ -1,17 +1,20 @@
-"""The answer, read twice: what a removal brought together may be a form of its own.
+"""Reads the answer twice, because a removal may put together a form of its own.
 
-`Rereading` puts two splitters in series and has the verbs of one. The second reads what
-the first shows and knows nothing of what was taken out: so the visible text is what
-repair would leave of it. Example: of ``<tool<think>x</think>_call>`` the first reading
-shows ``<tool_call>``, and the second takes that out. Positions stay those of the raw
-channel.
+`Rereading` connects two splitters in series and has the methods of one. The second
+reads what the first shows, and does not know what was taken out. So the visible text is
+the same as a later repair of it would leave. Example: of
+``<tool<think>x</think>_call>`` the first reading shows ``<tool_call>``, and the second
+takes that out. Positions remain those of the raw channel.
 
-Asleep: while the first reading takes nothing out, both would know the same, so the
-second is not fed (`_Asleep`). What the first held and then shows whole, the second
-counts as holding as long.
-Awake: it was set to the state that the first had before it began to hold, and is fed
-from there, until both read on alike.
-Flush: it shows all before reasoning, a call or a new answer, to keep events in order.
+Asleep: while the first reading takes nothing out, both would decide the same, so the
+second gets no text (`_Asleep`). Text that the first held and then showed whole counts
+as held by the second for as long as it would hold it.
+
+Awake: the second starts from the state the first had before it began to hold text. It
+gets the text from there on, until both are in the same state again.
+
+Flush: before reasoning, a call or a new answer the second shows everything, to keep
+events in order.
 """
 
 from __future__ import annotations
@@ -37,18 +40,19 @@ if TYPE_CHECKING:
     from stream_sidecar.text.splitter import Splitter, State
 
 _REPORTED = (PieceKind.SEEN, PieceKind.FAILED)
-"""Kinds of text that the first reading has reported."""
+"""Kinds of text that the first reading has reported already."""
 
 _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
-"""What stands where reasoning begins."""
+"""Kinds of pieces at the beginning of reasoning."""
 
 
 @define(eq=False)
 class _Asleep:
-    """The second reading is not fed what the raw channel shows from ``since`` on.
+    """The second reading gets no text from position ``since`` on.
 
-    It would hold ``pieces``, which the first held and then showed, with their ``share``
-    of the limits. ``state``: that of the first before these, or before what it holds.
+    It would hold ``pieces``, which the first held and then showed; ``share`` is their
+    part of the limits. ``state``: the first reading's state before these pieces, or
+    before the text it holds now.
     """
 
     since: int
@@ -57,15 +61,15 @@ class _Asleep:
     share: Share = (0, 0)
 
     def let_go(self) -> Sequence[Piece]:
-        """Nothing is held any more; gives what was."""
+        """Returns the pieces that would be held, and holds nothing any more."""
         pieces, self.pieces = self.pieces, ()
         self.state, self.share = None, (0, 0)
         return pieces
 
 
 class Rereading:
-    """``first`` reads the channel; ``make`` gives what reads what that shows, once it
-    is needed. ``taken`` belongs to the pieces of both (text rule 5.2)."""
+    """``first`` reads the channel. ``make`` builds the second splitter once it is
+    needed. ``taken`` belongs to the pieces of both (text rule 5.2)."""
 
     def __init__(self, first: Splitter, make: Callable[[], Splitter]) -> None:
         self.first = first
@@ -77,14 +81,14 @@ class Rereading:
 
     @property
     def passage(self) -> Passage | None:
-        """Plain text passes where it would in both readings."""
+        """Text passes only where it would pass in both readings."""
         first = self.first
         alone = self._asleep or first.reasoning.depth
         return first.passage if alone or self.second.passage == first.passage else None
 
     @cached_property
     def second(self) -> Splitter:
-        """The second reading; it knows nothing while it sleeps."""
+        """The second reading. While asleep, its state is out of date."""
         return self._make()
 
     @cached_property
@@ -100,15 +104,15 @@ class Rereading:
         return first + sum([end - start for _, _, start, end in asleep.pieces])
 
     def share(self) -> Share:
-        """What the second reading holds, and the first may not hold as well."""
+        """What the second reading holds and the first does not count."""
         return self.second.share() if self._asleep is None else self._asleep.share
 
     def given(self) -> Pieces:
-        """The pieces so far of a text that is being pushed; there are some."""
+        """The pieces so far of the text that is being pushed."""
         return self._read([*self._wake(), *self.first.given()])
 
     def shown(self) -> tuple[Any, ...]:
-        """What is known of what was shown; nothing may be held."""
+        """The state of what was shown. Call it only while nothing is held."""
         return (self.first if self._asleep else self.second).shown.state()
 
     def push(self, text: str) -> Pieces:
@@ -128,7 +132,7 @@ class Rereading:
         return self._go_on(asleep, out)
 
     def passed(self, text: str) -> Pieces:
-        """Nothing in ``text`` matters and nothing is held: it goes as it came."""
+        """Shows ``text`` as it came: nothing in it matters, and nothing is held."""
         pieces = self.first.passed(text)
         if pieces and self._asleep is None and not self.first.reasoning.depth:
             self._places.add(*pieces[0][2:])
@@ -137,7 +141,7 @@ class Rereading:
         return pieces
 
     def flush(self, *, followed: bool = False) -> Pieces:
-        """Decides what is held as at the end of the text (see `Splitter`)."""
+        """Decides everything held as at the text's end (see `Splitter`)."""
         if self._asleep and self.first.waits:
             self._known(self._asleep)
         out = self.first.flush(followed=followed)
@@ -149,13 +153,14 @@ class Rereading:
         return out
 
     def read_again(self) -> Pieces:
-        """The open reasoning is text after all (see `Splitter`)."""
+        """Reads the open reasoning again, as text (see `Splitter`)."""
         out = self._read([*self._wake(), *self.first.read_again()])
         self._read_again(self.second.flush(), out)
         return out
 
     def call(self) -> None:
-        """A structured call stands here; text before it is never reclassified."""
+        """A structured call comes here: text before it never becomes reasoning
+        later."""
         self.first.shown.call()
         if self._asleep is None:
             self.second.shown.call()
@@ -163,14 +168,15 @@ class Rereading:
     # Awake or asleep
 
     def _known(self, asleep: _Asleep) -> tuple[State | None, Share]:
-        """Where the first is now, in case the second gets there while it sleeps."""
+        """The first reading's present state and share, for the sleeping second: it may
+        get to the same place later."""
         first = self.first
         asleep.state = asleep.state or first.state()
         return first.standing() if asleep.pieces else asleep.state, first.share()
 
     def _go_on(self, asleep: _Asleep, pieces: Pieces) -> Pieces:
-        """Pieces come while the second reading sleeps, which it may where all is text.
-        If more is held, it has to look whether it would hold some of that text."""
+        """Handles pieces while the second reading sleeps. It sleeps on if all are text
+        and nothing is held. Otherwise it wakes, since it may hold some of this text."""
         if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
             return [*asleep.let_go(), *pieces]
         return self._read_both([*self._wake(), *pieces])
@@ -178,8 +184,10 @@ class Rereading:
     def _lag(
         self, asleep: _Asleep, pieces: Pieces, state: State | None, share: Share
     ) -> bool:
-        """Where all that the first held is text, and all that came now is held, the
-        second goes where the first was before: it shows no more than that had shown."""
+        """Keeps the second reading asleep if everything the first held was shown as
+        text, and everything that has just come is held. The second would now hold the
+        text just shown: it is stored, and ``pieces`` becomes what was stored before.
+        False: it has to wake."""
         fails = pieces[0][0] is PieceKind.FAILED
         shown = pieces[fails:]
         if not state or any(each[0] is not PieceKind.TEXT for each in shown):
@@ -191,13 +199,14 @@ class Rereading:
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
-        """What the second reading, which is awake, makes of the first."""
+        """What the second reading, which is awake, makes of the first reading's
+        pieces."""
         out = self._read(pieces)
         self._fall_asleep()
         return out
 
     def _fall_asleep(self) -> None:
-        """The second reading sleeps where it would read on as the first does."""
+        """Lets the second reading sleep if it is in the same state as the first."""
         if self.second.held:
             self.first.passage = None  # there may be no room for blanks that pass
             return
@@ -208,8 +217,8 @@ class Rereading:
                 self._asleep = _Asleep(state[0])
 
     def _wake(self) -> Sequence[Piece]:
-        """The second reading knows what the first did, before that held anything; gives
-        what it has to read."""
+        """Gives the second reading the state that the first had before it held
+        anything. Returns the pieces that the second has to read."""
         asleep, self._asleep = self._asleep, None
         if asleep is None:
             return ()
@@ -247,7 +256,8 @@ class Rereading:
         return out
 
     def _read_again(self, pieces: Pieces, out: Pieces) -> None:
-        """What the second reading says, at the places of the raw channel."""
+        """Adds the second reading's pieces to ``out``, with positions of the raw
+        channel."""
         for piece in pieces:
             kind, text, _, _ = piece
             if kind is PieceKind.FULL and self._full:
@@ -263,7 +273,7 @@ class Rereading:
 
 
 class _Places:
-    """Where in the raw channel what was shown stands."""
+    """Maps positions in the shown text to positions in the raw channel."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -271,17 +281,18 @@ class _Places:
         self._runs: list[tuple[int, int]] = [(0, 0)]
 
     def add(self, start: int, end: int) -> None:
-        """More is shown, of the raw channel's ``start`` to ``end``."""
+        """The raw channel's text from ``start`` to ``end`` is shown next."""
         if start - self._size != self._runs[-1][1]:
             self._runs.append((self._size, start - self._size))
         self._size += end - start
 
     def forget(self) -> None:
-        """No more is asked of what was shown so far."""
+        """Drops the map of what was shown so far."""
         del self._runs[:-1]
 
     def of(self, piece: Piece) -> Iterator[Piece]:
-        """The piece, in as many as it has places: a form is the first of them."""
+        """The piece in raw positions, one part for each place. Only the first part of a
+        form keeps its kind."""
         kind, text, start, end = piece
         number = bisect_right(self._runs, start, key=itemgetter(0))
         while start < end:

@@ -1,13 +1,14 @@
-"""The visible text on its way out: which white space goes when something was removed.
+"""The visible text on its way out: decides which white space goes with a removal.
 
-A visible line left blank by a removal goes with its break. Before the first visible
-character blank lines, and blanks on the removal's own line, go when something was
-removed there. Nothing else is trimmed, ever. So blanks at the start of a line, and at
-the answer's start all of them, wait for the character that decides. Example: of
-``a``, a line with ``<think>x</think>`` alone, and ``b``, two lines are shown.
+A visible line that a removal leaves blank goes with its line break. Before the first
+visible character, blank lines go if something was removed there, and so do blanks on
+the removal's own line. Nothing else is ever trimmed. So blanks at a line's start wait
+for the character that decides; at the answer's start all white space does. Example: of
+``a``, a line with only ``<think>x</think>``, and ``b``, two lines are shown.
 
-`ShownText` also knows what stands before a position (for rebuilt delimiters, and for
-openers in mid-sentence) and sees the first visible character behind an orphan closer.
+`ShownText` also knows the text before a position (for rebuilt delimiters and for
+openers in mid-sentence), and notices the first visible character after an orphan
+closer.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 SPACE = "\n" + BLANKS
 
 _LINE = patterns.compile("[^\n]*+\n++|[^\n]++")
-"""A line, and the empty ones behind it, in which no blank can fill the hold."""
+"""A line with the empty lines after it, in which no blanks could use up the hold
+limit."""
 
 _KNOWN = (
     *("elements", "head", "json", "last", "line_removed", "line_shown", "orphan"),
@@ -39,11 +41,11 @@ _KNOWN = (
 _STATE = attrgetter(*_KNOWN)
 
 _TAIL = 512
-"""How many characters are kept at most of what was shown, before it is cut back."""
+"""How many characters of the shown text are kept at most before it is cut back."""
 
 
 class Orphan(Enum):
-    """What has become of a closer without an opener."""
+    """The state of a closer without an opener."""
 
     NONE = 1  # none is waiting
     LINE = 2  # its line is blank so far
@@ -51,31 +53,33 @@ class Orphan(Enum):
 
 
 class Budget(Protocol):
-    """How many characters more may wait, as `Tail.room` tells."""
+    """How many more characters may wait; see `Tail.room`."""
 
     def room(self, size: int, *, calls: bool = False) -> int: ...
 
 
 @define(eq=False)
 class ShownText:
-    """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits.
+    """Methods: ``write`` visible text, ``removed`` after a removal, ``flush`` what
+    waits.
 
-    ``budget`` says how many characters more may wait, and one always may; ``tail_size``
-    or more of what was shown are known, and ``unread`` have not been given yet.
-    ``fences_pass``: nothing is taken out of fenced code.
-    ``first_orphan``: what becomes of a closer with neither opener nor closer before it
-    since the last structured call; ``next_orphan``: of the next one.
+    ``budget`` says how many more characters may wait; one always may. At least the last
+    ``tail_size`` shown characters are known. ``unread``: how many have not been
+    returned yet. ``fences_pass``: nothing is taken out of fenced code.
 
-    ``start``: nothing but blanks has been shown; ``start_removed``: and something was
-    removed there. ``line_shown``: this line has a visible character, ``last`` is its
-    last one that is not blank; ``line_removed``: something was removed before the
-    first. ``head`` is the first character of this line, ``elements`` are
-    those of XML that are open, ``json`` the place in an answer
-    that is JSON. ``lines`` and ``blanks``, of this line, wait, together ``held``
-    characters.
-    ``reopened``: a new answer has begun, which somebody has to note. ``at_call``: the
-    tail and the state of code at the last structured call; ``ahead``: the latter in a
-    new answer that may begin.
+    ``first_orphan``: the effect of a closer with neither opener nor closer before it
+    since the last structured call. ``next_orphan``: the effect of the next such closer.
+
+    ``start``: only blanks have been shown. ``start_removed``: and something was removed
+    among them. ``line_shown``: this line has a visible character. ``last``: its last
+    character that is not blank. ``line_removed``: something was removed before the
+    first visible one. ``head``: the first character of this line. ``elements``: the
+    open XML elements. ``json``: the place in an answer that is JSON. ``lines``, and
+    ``blanks`` of this line, wait; together they are ``held`` characters.
+
+    ``reopened``: a new answer has begun, and the owner has yet to react. ``at_call``:
+    the tail and the state of code at the last structured call. ``ahead``: the state of
+    code in a new answer that may begin.
     """
 
     budget: Budget
@@ -103,14 +107,14 @@ class ShownText:
     json: JsonPlace | None = JSON_BEGINS
 
     def removed(self) -> None:
-        """Something was taken out at this place."""
+        """Something was taken out here."""
         self.line_removed = not self.line_shown or self.orphan is Orphan.ARMED
         if self.start:
             self.start_removed = True
 
     def write(self, text: str, start: int, out: Pieces) -> None:
-        """Shows ``text``, which begins at ``start`` of the raw channel: one line at a
-        time where blanks could fill the hold."""
+        """Shows ``text``, which begins at ``start`` of the raw channel. It goes line by
+        line if blanks could use up the hold limit."""
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
         whole = "\n" not in text or most < self.budget.room(most + 1)
         for line in [text] if whole else _LINE.findall(text):
@@ -118,7 +122,7 @@ class ShownText:
             start += len(line)
 
     def passed(self, text: str) -> None:
-        """``text`` was shown as it stands, and nothing waits."""
+        """``text`` was shown unchanged, and nothing waits."""
         if not self.line_shown or "\n" in text:
             self.line_removed = False
         self.start, self.line_shown = False, text[-1] != "\n"
@@ -133,22 +137,23 @@ class ShownText:
             text, start = step(text, start, out)
 
     def _shows(self, text: str) -> bool:
-        """Whether nothing of ``text`` goes or waits, but for blanks at its end."""
+        """Whether all of ``text`` is shown at once, except perhaps blanks at its
+        end."""
         if self.line_shown:
             return self.orphan is not Orphan.ARMED
         return text[0] == "\n" and self.begins_line
 
     def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Shows lines that begin in fenced code, or a part of one: nothing goes, so no
-        blanks wait."""
+        """Shows text that begins in fenced code, up to its last line break or to its
+        end. No blanks wait, because nothing is removed there."""
         end = text.rfind("\n") + 1 or len(text)
         self._emit(text[:end], start, out)
         self.line_shown, self.line_removed = text[end - 1] != "\n", False
         return text[end:], start + end
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Handles one line, or the rest of it, while nothing on it is visible; at the
-        answer's start with the empty ones behind it."""
+        """Handles one line, or its rest, while nothing visible stands on it. At the
+        answer's start the empty lines after it are included."""
         cut = text.find("\n") + 1
         if cut and self.start and not self.line_removed:
             cut = len(text) - len(text[cut:].lstrip("\n"))
@@ -170,7 +175,7 @@ class ShownText:
         return text[taken:], start + taken
 
     def _blank_line(self, out: Pieces) -> None:
-        """A line ended with blanks, which wait, alone (text rule 6.1)."""
+        """A line ended that has only waiting blanks (text rule 6.1)."""
         if self.orphan is Orphan.LINE:
             self.orphan = Orphan.ARMED
         gone = self.line_removed and not self.line_shown
@@ -182,7 +187,7 @@ class ShownText:
         self.line_removed = self.line_shown = False
 
     def _begin_line(self, out: Pieces) -> None:
-        """The first visible character of a line is about to come."""
+        """The first visible character of a line comes next."""
         if self.orphan is Orphan.ARMED:
             self.reopen(out)
         self.orphan = Orphan.NONE
@@ -203,14 +208,14 @@ class ShownText:
         self.code, self.ahead = self._begun(), None
 
     def begin(self, out: Pieces) -> None:
-        """Reopens where the new answer starts at once, with a line of its own."""
+        """Like `reopen`, where the new answer starts at once on a line of its own."""
         self.reopen(out)
         self.orphan = Orphan.NONE
         self.line_shown = self.line_removed = False
 
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Shows text from the middle of a line on, or from the beginning of one, all
-        but a last line of blanks: no line in it has a removal (text rule 6.4)."""
+        """Shows text in which no line has a removal (text rule 6.4), except a last line
+        of blanks. It begins in the middle of a line or at the start of one."""
         cut = text.rfind("\n") + 1
         end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
         self._emit(text[:end], start, out)
@@ -223,7 +228,7 @@ class ShownText:
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Remembers what was shown: its end, and where it has code (text rule 4.7)."""
+        """Follows the shown text: its end, and where it has code (text rule 4.7)."""
         self.code.feed(text)
         self.elements = self.elements.behind(text)
         if self.json is not None:
@@ -240,7 +245,7 @@ class ShownText:
             self.last = ""
 
     def _decide(self, waiting: Pieces, out: Pieces, *, gone: bool) -> None:
-        """What waits is shown, or goes."""
+        """Shows what waits, or drops it if ``gone``."""
         for piece in waiting:
             self.held -= len(piece[1])
             if gone:
@@ -250,13 +255,13 @@ class ShownText:
         waiting.clear()
 
     def followed(self, out: Pieces) -> None:
-        """A call stands here, which is as good as text behind an orphan closer."""
+        """A call comes here. After an orphan closer it counts as visible text."""
         if self.orphan is not Orphan.NONE:
             self.begin(out)
 
     def flush(self, out: Pieces) -> None:
-        """Decides what waits as at the end; an orphan closer has its line to itself,
-        and goes on waiting."""
+        """Decides what waits, as at the end. An orphan closer counts as alone on its
+        line, and continues to wait."""
         self.ahead = None
         if self.orphan is Orphan.LINE:
             self.orphan = Orphan.ARMED
@@ -267,12 +272,12 @@ class ShownText:
 
     @property
     def waits(self) -> bool:
-        """True while blanks wait, or a closer for visible text."""
+        """Whether blanks wait, or a closer waits for visible text."""
         return self.held > 0 or self.orphan is not Orphan.NONE
 
     @property
     def begins_line(self) -> bool:
-        """True at the beginning of a line, where nothing was removed or waits."""
+        """Whether a line begins here, with nothing removed or waiting."""
         return not (self.waits or self.start or self.line_shown or self.line_removed)
 
     @property
@@ -299,29 +304,31 @@ class ShownText:
 
     @property
     def before(self) -> str:
-        """What will stand directly before the next visible character."""
+        """The text directly before the next visible character."""
         if self.blanks and not self._blanks_go:
             return "\n"
         return self.at_call[0] if self.orphan is Orphan.ARMED else self.tail
 
     @property
     def _lines_go(self) -> bool:
-        """Whether lines that wait go before what is visible next (text rule 6.2)."""
+        """Whether waiting lines go before the next visible character (text rule
+        6.2)."""
         gone = self.start and self.start_removed
         return gone or self.orphan is Orphan.ARMED
 
     @property
     def _blanks_go(self) -> bool:
-        """Whether the blanks on its own line do."""
+        """Whether the waiting blanks of this line go."""
         return self._lines_go and self.line_removed
 
     def state(self) -> tuple[Any, ...]:
-        """All that is known of what was shown, where nothing waits."""
+        """The state of what was shown, for `resume`. Call it only while nothing
+        waits."""
         tail, code = self.tail[-self.tail_size :], self.code.state()
         return _STATE(self), tail, code, self.at_call
 
     def resume(self, state: tuple[Any, ...]) -> None:
-        """Goes on where ``state`` was taken."""
+        """Continues from ``state``."""
         known, self.tail, code, self.at_call = state
         self.ahead = None
         for name, value in zip(_KNOWN, known, strict=True):
@@ -329,6 +336,6 @@ class ShownText:
         self.code.resume(code)
 
     def call(self) -> None:
-        """A structured call stands here."""
+        """A structured call comes here."""
         self.at_call = self.tail[-self.tail_size :], self.code.state()
         self.next_orphan = self.first_orphan

@@ -1,15 +1,22 @@
-"""Who owns the next character of a channel: answer, reasoning or a written form.
+"""Decides who owns the next character of a channel: answer, reasoning or a written
+form.
 
-`Splitter` takes a channel's text in any slices and gives pieces (`pieces`), each
-decided at a position of the text, never at a slice's border: the same text gives the
-same pieces however it was cut. Example: ``<th``, then ``ink>a</think>b``, gives the
-opener, ``a`` as reasoning, the closer, and ``b`` as text.
+`Splitter` receives a channel's text in any slices and returns pieces (`pieces`). Each
+is decided at a position of the text, never at the border of a slice: the same text
+gives the same pieces however it is cut. Example: ``<th``, then ``ink>a</think>b``,
+gives the opener, ``a`` as reasoning, the closer, and ``b`` as text.
 
-It has a `Buffer` of what is not decided yet, `Attempts` at forms, the `Tail` of the
-answer, and the steps `InAnswer` and `InReasoning`. It holds back only what cannot be
-decided yet: a proper prefix of a literal, a delimiter behind an unmatched backtick run,
-a closer in reasoning that may be quoted, a candidate for a form, and what waits in the
-tail. While there is a ``passage``, text in which nothing matters is one piece.
+Its parts: a `Buffer` of undecided text, `Attempts` at forms, the `Tail` of the answer,
+and the steps of `InAnswer` and `InReasoning`. It holds back only what it cannot decide
+yet:
+
+- a proper prefix of a literal
+- a delimiter after an unmatched run of backticks
+- a closer in reasoning that may be quoted
+- a candidate for a form
+- what waits in the tail
+
+While there is a ``passage``, text in which nothing matters becomes one piece unread.
 """
 
 from __future__ import annotations
@@ -47,12 +54,13 @@ if TYPE_CHECKING:
     from stream_sidecar.text.pieces import Pieces
 
 State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
-"""A position, the closers that are text, whether something was taken out right before,
-and what is known of what was shown."""
+"""A position, the pending closers, whether something was taken out right before, and
+the state of what was shown."""
 
 
 class Splitter:
-    """Splits one channel: ``push(text)``, ``flush()`` give pieces (text rule 1.1)."""
+    """Splits one channel: ``push(text)`` and ``flush()`` return pieces (text rule
+    1.1)."""
 
     __slots__ = (
         *("_answer", "_attempts", "_buffer", "_rules", "_tail"),
@@ -98,22 +106,23 @@ class Splitter:
         return read is not None and read[0] == len(text)
 
     def read(self, text: str) -> Pieces:
-        """The pieces that ``text`` decides, in which something may matter."""
+        """The pieces that ``text`` decides. Something in it may matter."""
         self._buffer.text += text
         self._keep(text)
         self._read(final=False)
         return self.given()
 
     def given(self) -> Pieces:
-        """The pieces since this was last asked."""
+        """The pieces since the last call."""
         self.shown.unread = 0
         return self._buffer.give()
 
     def flush(self, *, followed: bool = False, called: bool = False) -> Pieces:
-        """Decides what is held as at the end of the text; the states of reasoning,
-        fence and line go on.
+        """Decides everything held as at the text's end. The states of reasoning, fence
+        and line are kept.
 
-        ``followed``: something visible follows that is not text; ``called``: a call.
+        ``followed``: something visible other than text follows. ``called``: a call
+        follows.
         """
         tail, candidate, buffer = self._tail, self._attempts.candidate, self._buffer
         if candidate is not None:
@@ -135,13 +144,13 @@ class Splitter:
         return self.given()
 
     def read_again(self) -> Pieces:
-        """The open reasoning is text after all: what it was is read as the answer, and
-        openers in it open nothing. Nothing may be held."""
+        """Reads the open reasoning again as text of the answer, in which openers open
+        nothing. Call it only while nothing is held."""
         self._read_again(self._buffer.place)
         return self.flush()
 
     def passed(self, text: str) -> Pieces:
-        """Nothing in ``text`` matters and nothing is held: it goes as it came."""
+        """Shows ``text`` as it came: nothing in it matters, and nothing is held."""
         if not text:
             return []
         start = self._buffer.base
@@ -163,7 +172,7 @@ class Splitter:
 
     @property
     def waits(self) -> bool:
-        """Whether something would come of a `flush`."""
+        """Whether a `flush` could still return something."""
         buffer, tail = self._buffer, self._tail
         waits = tail.trailing or tail.leading or self.shown.waits
         return bool(buffer.text or buffer.pieces or self._attempts.candidate or waits)
@@ -177,7 +186,7 @@ class Splitter:
         return held + self._tail.held
 
     def share(self) -> Share:
-        """What of the limits is used up; the beginning of a literal is free."""
+        """How much of the limits is used. The beginning of a literal is free."""
         begun, candidate = len(self._buffer.text), self._attempts.candidate
         free = begun if begun <= self._rules.lexicon.literals.longest else 0
         calls = self._tail.called
@@ -186,20 +195,22 @@ class Splitter:
         return calls, self.held - free - calls
 
     def state(self) -> State:
-        """By what text is read from here on, where nothing is held, until something is
-        taken out of it."""
+        """The state that decides how further text is read, until something is taken out
+        of it. Call it only while nothing is held."""
         buffer, pending = self._buffer, dict(self._attempts.pending[False])
         return buffer.base, pending, buffer.border, self.shown.state()
 
     def standing(self) -> State | None:
-        """The `state` before what is held, if all of that may be read again."""
+        """The `state` before the held text; None if some of that must not be read
+        again."""
         candidate, state = self._attempts.candidate, self.state()
         if candidate is not None:
             state = candidate.start, *state[1:]
         return None if self._tail.held or self._attempts.free > state[0] else state
 
     def resume(self, state: State, size: int) -> None:
-        """Goes on from ``state``, as if it had shown ``size`` code points more."""
+        """Continues from ``state``, as if ``size`` more code points had been shown
+        since."""
         _, pending, self._buffer.border, shown = state
         self._buffer.base += size
         self._attempts.pending[False].clear()
@@ -208,18 +219,19 @@ class Splitter:
         self._watch()
 
     def _watch(self) -> None:
-        """Sets what to look for in text that may pass untouched (the fast path)."""
+        """Sets which text may pass unread from here on (the fast path)."""
         buffer, tail = self._buffer, self._tail
         odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
         passage = None if odd else self._next_passage()
         self.passage = passage if passage and tail.room(ROOM) >= ROOM else None
 
     def _crosses(self, text: str) -> bool:
-        """Whether the border before ``text`` means nothing to it."""
+        """Whether the border before ``text`` has no effect on it."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
 
     def _next_passage(self) -> Passage | None:
-        """The passage for what comes next, where nothing is held."""
+        """The passage for what comes next; None: it has to be read. Nothing may be
+        held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
             behind_opener = self.reasoning.place is LinePlace.BEHIND_OPENER
@@ -240,7 +252,7 @@ class Splitter:
         return None
 
     def _passage_of_code(self, code: CodeState) -> Passage | None:
-        """The passage in fenced or indented code."""
+        """The passage in fenced or indented code; None: it has to be read."""
         shown, lexicon, indent = self.shown, self._rules.lexicon, code.indent
         gates = in_code(indent) if indent else in_fence(code.fence, lexicon.gates)
         if code.line is Line.INFO:
@@ -260,7 +272,7 @@ class Splitter:
         self._watch()
 
     def _decide(self, final: bool) -> None:
-        """Takes steps while there is anything to decide."""
+        """Takes steps until nothing more can be decided."""
         buffer, tail, attempts = self._buffer, self._tail, self._attempts
         while tail.refused or attempts.candidate or buffer.at < len(buffer.text):
             depth = self.reasoning.depth
@@ -277,14 +289,15 @@ class Splitter:
                 self._read_again(buffer.place)
 
     def _keep(self, text: str) -> None:
-        """More has come of what may have to be read again."""
+        """Keeps ``text`` if it may have to be read again."""
         if self.reasoning.doubt is not None:
             self.reasoning.doubt.keep(text)
 
     def _read_again(self, end: int) -> None:
-        """The raw text behind the doubtful opener, or the nested closer, is of the
-        answer up to ``end``, where an opener may open (text rule 7.4). In a fence that
-        never closes reasoning ends at the closer that has no opener there."""
+        """Reads the raw text after the doubtful opener or nested closer again, as the
+        answer. No opener before ``end`` opens reasoning (text rule 7.4). Exception: in
+        a fence that never closes, reasoning ends at a closer that has no opener in the
+        fence."""
         reasoning, buffer = self.reasoning, self._buffer
         doubt, reasoning.doubt, reasoning.again = reasoning.doubt, None, False
         assert doubt is not None  # the caller looked
@@ -301,7 +314,7 @@ class Splitter:
         self._answer.restart(buffer.place)
 
     def _read_candidate(self, final: bool) -> None:
-        """Gives the candidate all there is."""
+        """Gives the candidate all the text there is, and handles its verdict."""
         verdict = self._attempts.read(final=final)
         if not isinstance(verdict, Failed):
             self._take_out(verdict)
@@ -328,8 +341,9 @@ class Splitter:
             self._answer.take_out(taken)
 
     def _reread(self) -> None:
-        """What waited is text: it is read again, and none of it begins a candidate;
-        reasoning may stand between, and tokens behind it."""
+        """Text that waited in the tail for what follows turned out to be text: reads it
+        again. No candidate may begin in it. Reasoning may stand between its parts, and
+        tokens after it."""
         buffer, tail = self._buffer, self._tail
         refused, tail.refused = tail.refused, []
         before = buffer.text, buffer.base, buffer.at, buffer.border

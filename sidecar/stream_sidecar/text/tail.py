@@ -1,10 +1,10 @@
-"""The end of the answer: what is shown, and what waits behind it for what follows.
+"""The end of the answer: what is shown, and what waits for the text that follows.
 
-Blanks at a line's start wait in ``shown`` for the character that decides whether they
-go with a removal; ``trailing`` stop tokens and calls for visible text; ``leading``
-results for the text that makes them repetitions. All of it but the calls has one
-budget: `Tail` says how much ``room`` is left. Example: with a budget of 20, behind
-`` <|im_end|>`` nine more characters may wait.
+Three things wait. Blanks at a line's start wait in ``shown`` for the character that
+decides whether they go with a removal. Stop tokens and calls wait in ``trailing`` for
+visible text. Results wait in ``leading`` for the text that makes them repetitions. All
+except the calls share one budget: `Tail.room` returns what is left. Example: with a
+budget of 20, nine more characters may wait after `` <|im_end|>``.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from stream_sidecar.text.waiting import Item
 
 OPEN = ("(", "[", "{", "),", "],", "},", '",', "',")
-"""Text that ends so is code that goes on."""
+"""Code whose text ends with one of these continues on the next line."""
 
 KNOWN = WINDOW + 1
-"""So much is known of what was shown or waits, or as much as a literal may have."""
+"""At least this much of the text shown or waiting is known; more if a literal is
+longer."""
 
 
 @define(eq=False)
 class Tail:
-    """``shown`` takes what is visible; ``trailing`` and ``leading`` are None where
-    nothing waits there; ``refused`` is what waited and is text after all."""
+    """``shown`` receives the visible text. ``trailing`` and ``leading`` are None while
+    nothing waits there. ``refused``: what waited and turned out to be text."""
 
     _rules: Rules
     _buffer: Buffer
@@ -64,18 +65,18 @@ class Tail:
 
     @property
     def called(self) -> int:
-        """How many of them are of calls."""
+        """How many waiting characters belong to calls."""
         return 0 if self.trailing is None else self.trailing.called
 
     @property
     def waiting(self) -> int:
-        """How many of them are not."""
+        """How many waiting characters do not belong to calls."""
         return self.held - self.called
 
     def room(self, size: int, *, calls: bool = False) -> int:
-        """How many more may wait, or be of ``calls``: exact where they are fewer than
-        ``size``, else without what others will hold of what they have not read (text
-        rule 13.1)."""
+        """How many more characters may wait; with ``calls``, how many of calls. The
+        number is exact if it is below ``size``. Otherwise it may leave out what other
+        readers will hold of text they have not read yet (text rule 13.1)."""
         room, unread = self._room(calls), self.shown.unread
         literal = self._rules.lexicon.literals.longest  # its beginning counts nowhere
         if self._buffer.pieces and room < size + unread + literal:
@@ -90,7 +91,7 @@ class Tail:
         return rules.max_held - held - self.waiting
 
     def hold(self, taken: Taken) -> None:
-        """What stands here waits for what follows it (text rule 12.1)."""
+        """The form here waits for the text after it (text rule 12.1)."""
         if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
             self._buffer.mark(PieceKind.FULL)
             self.end_trailing(followed=False)
@@ -110,7 +111,7 @@ class Tail:
             self.decide(echo=False)
 
     def _is_proven(self, leading: Waiting) -> bool:
-        """Whether the objects that wait are results although white space follows."""
+        """Whether the waiting objects are results even if white space follows."""
         proves, leading.values = self._rules.context.echo.proves(leading.values), []
         leading.proven = leading.proven or proves
         return leading.proven
@@ -118,8 +119,8 @@ class Tail:
     # What is shown and what is not
 
     def show(self, size: int, *, final: bool = True) -> None:
-        """Shows the next ``size`` characters, or lets them wait; they stay where they
-        are if what waited goes, or is refused, which has to be read first."""
+        """Shows the next ``size`` characters, or lets them wait. If what waited goes or
+        is refused, they stay in the buffer: that has to be read first."""
         waiting, blanks, room = self.trailing or self.leading, 0, 0
         if waiting is not None:
             blanks = min(self._buffer.blanks(), size)
@@ -145,14 +146,15 @@ class Tail:
             self.shown.write(*self._buffer.take(size - room), self._buffer.pieces)
 
     def is_echo(self) -> bool:
-        """Whether leading objects wait that are repeated results where text follows."""
+        """Whether the leading objects are repeated results if text follows."""
         leading = self.leading
         if leading is None:
             return False
         return leading.items[-1][2] is not None or self._is_proven(leading)
 
     def decide(self, *, echo: bool) -> None:
-        """Leading results, if any wait, are repetitions or not (text rule 10.4)."""
+        """Decides whether leading results, if any wait, are repetitions (text rule
+        10.4)."""
         leading, self.leading = self.leading, None
         items = [] if leading is None else leading.items
         if echo:
@@ -161,8 +163,8 @@ class Tail:
             self.refused = items
 
     def _settle(self, items: list[Item], *, last: int = -1, text: bool = False) -> None:
-        """Forms go that have waited, with blanks before the ``last`` of them; or all of
-        it is ``text``."""
+        """Removes waiting forms, and the blanks before form number ``last``. With
+        ``text`` all of it is shown instead."""
         pieces = self._buffer.pieces
         for number, (each, start, taken) in enumerate(items):
             if each and number > last and (text or taken is None):
@@ -184,9 +186,13 @@ class Tail:
         self._buffer.border = True
 
     def end_trailing(self, *, followed: bool) -> None:
-        """Visible text has ``followed`` the trailing forms, or the answer ends: then
-        they go, with what stands between tokens; blanks behind them stay. What is text
-        and has delimiters in it is refused: it has to be read (text rule 11.6)."""
+        """Decides the trailing forms: visible text has ``followed``, or the answer
+        ends.
+
+        At the answer's end they go, with the text between tokens; blanks after them
+        stay. If text has followed they are text. Text with delimiters in it is refused:
+        it has to be read again (text rule 11.6).
+        """
         trailing, self.trailing = self.trailing, None
         if trailing is None:
             return
@@ -205,8 +211,8 @@ class Tail:
         self._settle(trailing.items, last=last, text=followed)
 
     def await_answer(self) -> None:
-        """A closer without an opener stands here: it may be that what was shown is
-        reasoning, and that an answer follows (text rules 9.4 and 9.5)."""
+        """A closer without an opener stands here: the text so far may be reasoning,
+        with an answer after it (text rules 9.4 and 9.5)."""
         shown, alone = self.shown, not self.line_shown
         orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
         if orphan is Orphan.ARMED or (orphan is Orphan.LINE and alone):
@@ -217,17 +223,18 @@ class Tail:
 
     @property
     def line_shown(self) -> bool:
-        """Whether something visible stands on this line, or may."""
+        """Whether this line has something visible, or something waiting that may become
+        visible."""
         return (self.trailing or self.shown).line_shown
 
     @property
     def before(self) -> str:
-        """What stands before the next character, or may."""
+        """The text before the next character, counting what waits."""
         return self.shown.before if self.trailing is None else self.trailing.tail
 
     @property
     def place(self) -> AnswerPlace:
-        """What is known of the place before the next character, for mentions."""
+        """What is known about the place of the next character, for mentions."""
         shown, before = self.shown, self.before
         waits = self.trailing is not None
         in_json = shown.json is not None and shown.json.in_string
@@ -236,7 +243,7 @@ class Tail:
 
     @property
     def last(self) -> str:
-        """The last character on this line that is not blank, or may stand there."""
+        """The last character of this line that is not blank, counting what waits."""
         if not self.line_shown:
             return ""
         waiting = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
@@ -244,8 +251,8 @@ class Tail:
 
     @property
     def is_open(self) -> bool:
-        """Whether the code before this line goes on: ``[``, or a comma behind one of
-        its values (text rule 11.6)."""
+        """Whether the code before this line continues: it ends with ``[``, or with a
+        comma after one of its values (text rule 11.6)."""
         return not self.trailing and self.shown.tail.rstrip().endswith(OPEN)
 
     @property

@@ -1,9 +1,9 @@
-"""Forms at the answer's start or end, while it is not known what follows them.
+"""Forms at the answer's start or end that wait for the text after them.
 
-`Waiting` keeps them, with the blanks behind them. Visible text behind results at the
-start makes them repetitions; behind stop tokens and calls without a marker it makes
-those text. Where the answer ends it is the other way round. Example: ``Done.<|im_end|>
-`` waits behind ``Done.``.
+`Waiting` keeps them with the blanks after them. If visible text follows, results at the
+start are repetitions, while stop tokens and calls without a marker are text. If the
+answer ends instead, it is the other way round. Example: ``<|im_end|>`` after ``Done.``
+waits.
 """
 
 from __future__ import annotations
@@ -18,17 +18,20 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Taken
 
 Item: TypeAlias = "tuple[str, int, Taken | None]"
-"""Text, its position, and what is known of it; None: blanks, or without text a
-removal."""
+"""Text, its position, and its `Taken`. None instead of a `Taken`: blanks, or, without
+text, a removal."""
 
 
 @define(eq=False)
 class Waiting:
-    """``held``: code points, ``called`` of them of calls; ``values``: what results say
-    that nobody has looked at yet, and ``proven``: those before prove enough; ``tail``:
-    the end of what waits, at least ``size`` of it; ``breaks``: it has several lines;
-    ``line_shown``: the last one is not blank; ``alone``: nothing but closers stands on
-    it."""
+    """``held``: how many code points wait. ``called``: how many of them belong to
+    calls.
+
+    ``values``: the results not yet examined. ``proven``: earlier ones are proof enough.
+    ``tail``: the last characters that wait, at least ``size``. ``breaks``: they have a
+    line break. ``line_shown``: their last line is not blank. ``alone``: their line has
+    only closers.
+    """
 
     _size: int
     alone: bool
@@ -42,7 +45,7 @@ class Waiting:
     line_shown: bool = False
 
     def push(self, text: str, start: int, taken: Taken | None = None) -> None:
-        """A form waits, or blanks behind one."""
+        """Adds a form, or blanks after one."""
         self.items += [(text, start, taken)] if text else []
         self.held += len(text)
         if taken is not None:
@@ -57,12 +60,12 @@ class Waiting:
         self.line_shown = bool(last.strip(SPACE)) or (self.line_shown and not line)
 
     def removed(self) -> None:
-        """Something was taken out behind what waits."""
+        """Something was taken out after what waits."""
         if self.items[-1][0]:
             self.items.append(("", 0, None))
 
     @property
     def gap(self) -> str:
-        """The blanks behind the last form."""
+        """The blanks after the last form."""
         text, _, taken = self.items[-1]
         return text if taken is None else ""
