@@ -156,8 +156,8 @@ class CallTags:
         part.
 
         A part begins at each tag of a value on a line of its own, if the value contains
-        no closer. The first part has no tag. Only keys in ``known`` count; if it is
-        empty, all do.
+        no call and no closer. The first part has no tag. Only keys in ``known`` count;
+        if it is empty, all do.
         """
         text, tag, at = self.whole(raw, *part), "", 0
         begun = [
