@@ -32,7 +32,7 @@ async function serve(command, workers, upstream) {
   await Promise.all(pool.sidecars.map((each) => each.stats()));
   const server = createGateway(pool, { upstreams: { "/": upstream } }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  process.on("message", async () => {
+  process.on("message", () => {
     const sum = (all) =>
       all.reduce((one, other) => ({ seconds: one.seconds + other.seconds, bytes: one.bytes + other.bytes }));
     process.send({ gateway: used(process.pid), sidecars: sum(pool.sidecars.map(({ pid }) => used(pid))) });

@@ -102,10 +102,10 @@ test.each([
     hangs = true;
   }, pool);
   const gone = new AbortController();
-  const asking_ = fetch(`http://127.0.0.1:${port}${CHAT}`, { method: "POST", body: asked(""), signal: gone.signal });
-  asking_.catch(() => {});
+  const response = fetch(`http://127.0.0.1:${port}${CHAT}`, { method: "POST", body: asked(""), signal: gone.signal });
+  response.catch(() => {});
   await until(() => hangs);
-  if (begins) await asking_;
+  if (begins) await response;
   gone.abort();
   await until(() => isLeft);
   expect(lost).toEqual([]);

@@ -5,7 +5,6 @@ import Anthropic from "@anthropic-ai/sdk";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
@@ -17,31 +16,22 @@ import { AGENTS, emptyKey, settingsOf } from "../src/gateway/agents.js";
 import { createGateway, type GatewayOptions } from "../src/gateway/gateway.js";
 import { main } from "../src/gateway/command.js";
 import { Sidecar } from "../src/index.js";
+import { closeServers, listening } from "./gateways.js";
 import { fake, REAL } from "./support.js";
 
 let sidecar: Sidecar;
-const servers: Server[] = [];
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
 afterAll(() => sidecar.shutdown());
 afterEach(() => {
   vi.unstubAllEnvs();
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
+  closeServers();
 });
 
-async function listening(server: Server): Promise<string> {
-  servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const upstream = (answer: RequestListener) => listening(createServer(answer));
+const baseOf = async (server: Server) => `http://127.0.0.1:${await listening(server)}`;
+const upstream = (answer: RequestListener) => baseOf(createServer(answer));
 const lines: string[] = [];
 const before = (base: string, options: Partial<GatewayOptions> = {}, by = sidecar) =>
-  listening(
+  baseOf(
     createGateway(by, {
       upstreams: { "/": base },
       onTurn: (line) => lines.push(line),
@@ -257,7 +247,7 @@ test("many streams at once, none of them mixed up", async () => {
 
 test("headers of 64 kB pass", async () => {
   const base = await before(
-    await listening(
+    await baseOf(
       createServer({ maxHeaderSize: 1e6 }, (got, reply) => reply.end(String(got.headers["x-long"]?.length))),
     ),
   );
@@ -317,7 +307,6 @@ test("a template that the sidecar refuses is refused before anything is asked", 
   vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const file = fileOf({ fields: { odd: { open: 1 } } });
   const [code, written] = await ended("--upstream", "http://a", "--response-template", file);
-  vi.unstubAllEnvs();
   expect([code, written.includes("fields.odd")], written).toEqual([2, true]);
 });
 
@@ -350,7 +339,7 @@ test("an agent is started behind the gateway, with a key that says nothing, and 
   expect([code, await asked.promise]).toEqual([3, "none"]);
 });
 
-test("keys of the user stay, and an agent that goes elsewhere is told of", async () => {
+test("the user's keys stay, and a line says that an agent asked nothing through the gateway", async () => {
   expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
   expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
   const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));

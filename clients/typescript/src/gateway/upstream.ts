@@ -16,13 +16,13 @@ const OF_THE_CONNECTION = new Set([
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Duplex };
 /** Events of a compressed stream come as soon as they are there, also where it breaks off. */
 const EAGER = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
-const DECODERS: Readonly<Record<string, () => Duplex>> = {
-  gzip: () => zlib.createGunzip(EAGER),
-  "x-gzip": () => zlib.createGunzip(EAGER),
-  deflate: () => zlib.createInflate(EAGER),
-  br: () => zlib.createBrotliDecompress(),
-  ...(createZstdDecompress && { zstd: createZstdDecompress }),
-};
+const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex>([
+  ["gzip", () => zlib.createGunzip(EAGER)],
+  ["x-gzip", () => zlib.createGunzip(EAGER)],
+  ["deflate", () => zlib.createInflate(EAGER)],
+  ["br", () => zlib.createBrotliDecompress()],
+  ...(createZstdDecompress ? ([["zstd", createZstdDecompress]] as const) : []),
+]);
 /** Bytes of headers, both ways: as many as a whole sign-in needs. */
 export const MOST_HEADERS = 256 * 1024;
 const SECURE = { keepAlive: true };
@@ -60,8 +60,7 @@ type Decoder = (source: Readable) => Readable;
 /** Takes the encoding off bytes; undefined: it is one that cannot be undone. */
 export function decoderOf(encoding = "identity"): Decoder | undefined {
   if (encoding === "identity" || encoding === "") return (source) => source;
-  const name = encoding.toLowerCase();
-  const make = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  const make = DECODERS.get(encoding.toLowerCase());
   return make && ((source) => pipeline(source, make(), () => {}));
 }
 
@@ -125,8 +124,7 @@ export async function readable(message: IncomingMessage, onRead?: (bytes: Uint8A
   const { statusCode = 502, statusMessage = "", headers } = message;
   const init = { status: statusCode, statusText: statusMessage, headers: plain(message.rawHeaders) };
   const decode = decoderOf(headers["content-encoding"]);
-  if (WITHOUT_BODY.has(statusCode)) return { response: new Response(null, init), message };
-  if (!decode) return { response: new Response(null, init), message };
+  if (!decode || WITHOUT_BODY.has(statusCode)) return { response: new Response(null, init), message };
   const isWhole = (headers["content-type"] ?? "").startsWith("application/json");
   if (!isWhole) return { response: new Response(lazily(message, decode, onRead), init), message };
   const bytes = await buffer(message);
