@@ -181,10 +181,11 @@ function emitting(stream: SidecarStream): SidecarStream {
   throw new SidecarError("unsupported", "the sidecar does not know the option emit of stream/open");
 }
 
-/** The clean body; undefined: nothing was read of the one that came. */
+/** The clean body; undefined: nothing was read of the one that came. Throws where it is too long. */
 function bodyOf({ body, events }: NormalizedMessage): object | undefined {
-  const isUnread = events.some((event) => event.type === "diagnostic" && UNREAD.has(event.code));
-  return isUnread ? undefined : (body ?? undefined);
+  const codes = events.flatMap((event) => (event.type === "diagnostic" ? [event.code] : []));
+  if (codes.includes("document-limit")) throw new SidecarError("unsupported", "the answer is too long for the sidecar");
+  return codes.some((code) => UNREAD.has(code)) ? undefined : (body ?? undefined);
 }
 
 /** What is said of a document that the wire does not know. */

@@ -4,23 +4,22 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
-import { buffer } from "node:stream/consumers";
 import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import { askedOf } from "../adapters/endpoints.js";
+import { askedOf, formatOf } from "../adapters/endpoints.js";
 import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
 import { SidecarPool } from "../pool.js";
 import type { Sidecar } from "../sidecar.js";
 import { Recorder } from "./tape.js";
 import { Turn } from "./turns.js";
 import {
-  decoderOf,
   MOST_HEADERS,
   passedOn,
   readable,
-  streamOf,
   Upstream,
+  wholeOf,
   without,
+  type Headers,
   type ReadAnswer,
 } from "./upstream.js";
 
@@ -49,6 +48,8 @@ export function createGateway(by: Sidecar | SidecarPool, options: GatewayOptions
   server.on("close", () => gateway.close());
   return server;
 }
+
+const UNREAD = "a body of more than 32 MiB, or one that cannot be decoded";
 
 /** A path that no provider has: what the gateway itself says. */
 const HEALTH = "/health";
@@ -102,28 +103,42 @@ class Gateway {
   }
 
   /** Both ways as it comes. */
-  async #pass(request: IncomingMessage, reply: ServerResponse, { upstream, url }: Route, signal: AbortSignal) {
-    const headers = passedOn(request.rawHeaders);
-    const asked = { method: request.method ?? "GET", headers, body: request, signal };
-    handOn({ message: await upstream.send(url, asked) }, reply);
+  async #pass(
+    request: IncomingMessage,
+    reply: ServerResponse,
+    { upstream, url }: Route,
+    signal: AbortSignal,
+    read?: Uint8Array,
+  ) {
+    const { method = "GET", rawHeaders } = request;
+    const body = read ?? (hasBody(request) ? request : new Uint8Array());
+    handOn({ message: await upstream.send(url, { method, headers: passedOn(rawHeaders), body, signal }) }, reply);
   }
 
-  async #clean(request: IncomingMessage, reply: ServerResponse, { upstream, url }: Route, signal: AbortSignal) {
-    const bytes = await buffer(request);
+  async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, signal: AbortSignal) {
+    const { upstream, url } = route;
+    const { bytes, text } = (await wholeOf(request)) ?? {};
+    if (bytes === undefined || text === undefined) {
+      this.#sayLost(UNREAD);
+      return this.#pass(request, reply, route, signal, bytes);
+    }
+    const asked = askedOf("POST", url, text);
     const headers = passedOn(request.rawHeaders);
-    const source = decoderOf(request.headers["content-encoding"])?.(streamOf(bytes));
-    const text = source && (await buffer(source)).toString();
     const tape = this.#recorder?.turn();
     tape?.follow(reply);
-    let came: ReadAnswer | undefined;
+    const record = (read: Uint8Array) => tape?.write("came", read);
+    let came!: ReadAnswer;
     const send = async (_input: unknown, init?: RequestInit) => {
-      const isOwn = text === undefined || init?.body === text;
+      const isOwn = init?.body === text;
       const body = isOwn ? bytes : Buffer.from(String(init?.body));
       const told = isOwn ? headers : without(headers, "content-encoding", "content-length");
-      const sized = isOwn ? told : { ...told, "content-length": [String(body.length)] };
+      const sized: Headers = isOwn ? told : [...told, ["content-length", String(body.length)]];
       tape?.asked(body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
-      came = await readable(message, (read) => tape?.write("came", read));
+      const { "content-type": type = "" } = message.headers;
+      const isWhole = type.startsWith("application/json") && !(asked && formatOf(asked, url, type));
+      came = await readable(message, isWhole, record);
+      if (came.isUnread) this.#sayLost(UNREAD);
       return came.response;
     };
     const turn = new Turn();
@@ -139,12 +154,11 @@ class Gateway {
       onEvent: (event) => turn.hear(event),
       onLost: (error) => this.#sayLost(error),
     });
-    const response = await (text === undefined ? send(url) : fetching(url, { method: "POST", body: text, signal }));
-    const outcome = came as ReadAnswer | undefined;
-    const body = outcome?.kept && outcome.response !== response ? await response.text() : undefined;
-    if (outcome && (outcome.response === response || isSame(body, outcome.kept?.text))) handOn(outcome, reply);
-    else await write(response, reply, body);
-    this.#options.onTurn?.(`${request.method} ${url.pathname} ${response.status}: took out ${String(turn)}`);
+    const response = await fetching(url, { method: "POST", body: text, signal });
+    const body = came.whole && came.response !== response ? await response.text() : undefined;
+    if (came.response === response || isSame(body, came.whole?.text)) handOn(came, reply, record);
+    else await write(response, reply, came.message, body);
+    this.#options.onTurn?.(`${request.method} ${url.pathname} ${came.message.statusCode}: took out ${String(turn)}`);
   }
 
   #tellHealth(reply: ServerResponse): void {
@@ -181,14 +195,31 @@ function isCleaned({ method = "" }: IncomingMessage, url: URL): boolean {
   return askedOf(method, url, "{}") !== undefined;
 }
 
-/** An answer as it came. */
-function handOn({ message, kept }: Pick<ReadAnswer, "message" | "kept">, reply: ServerResponse): void {
-  reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders));
-  if (kept) reply.end(kept.bytes);
-  else {
-    reply.flushHeaders();
-    pipeline(message, reply, (error) => error && reply.destroy());
-  }
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}
+
+/** An answer as it came. `onRead` gets what nobody has read before. */
+function handOn(
+  { message, whole }: Pick<ReadAnswer, "message" | "whole">,
+  reply: ServerResponse,
+  onRead: (bytes: Uint8Array) => void = () => {},
+): void {
+  reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders).flat());
+  if (whole) return end(reply, message, whole.bytes);
+  reply.flushHeaders();
+  message.on("data", onRead).on("end", () => addTrailers(reply, message));
+  pipeline(message, reply, (error) => error && reply.destroy());
+}
+
+function end(reply: ServerResponse, message: IncomingMessage, body: string | Uint8Array): void {
+  addTrailers(reply, message);
+  reply.end(body);
+}
+
+/** Those of a message whose body has ended. */
+function addTrailers(reply: ServerResponse, { rawTrailers }: IncomingMessage): void {
+  reply.addTrailers(passedOn(rawTrailers));
 }
 
 /** A body in which nothing was cleaned keeps its own bytes. */
@@ -196,11 +227,17 @@ function isSame(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 }
 
-async function write(response: Response, reply: ServerResponse, text?: string): Promise<void> {
+async function write(
+  response: Response,
+  reply: ServerResponse,
+  message: IncomingMessage,
+  text?: string,
+): Promise<void> {
   reply.writeHead(response.status, response.statusText, [...response.headers].flat());
-  if (text !== undefined) return void reply.end(text);
+  if (text !== undefined) return end(reply, message, text);
   reply.flushHeaders();
   const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
+  body.on("end", () => addTrailers(reply, message));
   await new Promise<void>((resolve) =>
     pipeline(body, reply, (error) => {
       if (error) reply.destroy();

@@ -3,15 +3,18 @@
 
 import { Agent, request as byHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
-import { buffer } from "node:stream/consumers";
 import { pipeline, Readable, type Duplex } from "node:stream";
 import * as zlib from "node:zlib";
 
-/** Headers of one connection, which no proxy hands on (RFC 9110, 7.6.1). */
-const OF_THE_CONNECTION = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
-  ...["host", "expect"],
-]);
+/** Headers of one connection, which no proxy forwards (RFC 9110, 7.6.1). */
+const OF_THE_CONNECTION = [
+  ...["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "host", "expect"],
+  ...["proxy-connection", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization"],
+];
+/** Methods that may reach the provider twice (RFC 9110, 9.2.2). */
+const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
+/** Errors of a kept connection that the provider had closed before the request came. */
+const CLOSED = new Set(["ECONNRESET", "EPIPE"]);
 /** Node.js has it from 22.15 on. */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Duplex };
 /** Events of a compressed stream come as soon as they are there, also where it breaks off. */
@@ -23,6 +26,8 @@ const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex
   ["br", () => zlib.createBrotliDecompress()],
   ...(createZstdDecompress ? ([["zstd", createZstdDecompress]] as const) : []),
 ]);
+/** Bytes of a whole body that are read, decoded or not: the sidecar takes no longer message (`maxMessageBytes`). */
+const MOST_WHOLE = 32 * 1024 * 1024;
 /** Bytes of headers, both ways: as many as a whole sign-in needs. */
 export const MOST_HEADERS = 256 * 1024;
 const SECURE = { keepAlive: true };
@@ -36,29 +41,26 @@ export interface OutgoingRequest {
   readonly signal: AbortSignal;
 }
 
-/** Header names and values as they were written, one by one. */
-export type RawHeaders = readonly string[];
-type Headers = Record<string, string[]>;
+/** Names and values as they were written, in their order. */
+export type Headers = readonly [string, string][];
 
-/** Of what a request or an answer has: all that is not of its connection. */
-export function passedOn(raw: RawHeaders): Headers {
-  const headers: Headers = {};
-  for (let at = 0; at < raw.length; at += 2) {
-    const [name = "", value = ""] = raw.slice(at, at + 2);
-    if (!OF_THE_CONNECTION.has(name.toLowerCase())) (headers[name] ??= []).push(value);
-  }
-  return headers;
+/** The headers or trailers of a message, without those of its connection. */
+export function passedOn(raw: readonly string[]): Headers {
+  const pairs = raw.flatMap((name, at): Headers => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""]] : []));
+  const connections = pairs.filter(([name]) => name.toLowerCase() === "connection");
+  const named = connections.flatMap(([, value]) => value.toLowerCase().split(","));
+  return without(pairs, ...OF_THE_CONNECTION, ...named.map((name) => name.trim()));
 }
 
 /** The same without some of them. */
 export function without(headers: Headers, ...names: readonly string[]): Headers {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name.toLowerCase())));
+  return headers.filter(([name]) => !names.includes(name.toLowerCase()));
 }
 
 type Decoder = (source: Readable) => Readable;
 
 /** Takes the encoding off bytes; undefined: it is one that cannot be undone. */
-export function decoderOf(encoding = "identity"): Decoder | undefined {
+function decoderOf(encoding = "identity"): Decoder | undefined {
   if (encoding === "identity" || encoding === "") return (source) => source;
   const make = DECODERS.get(encoding.toLowerCase());
   return make && ((source) => pipeline(source, make(), () => {}));
@@ -85,20 +87,27 @@ export class Upstream {
     return new URL(`${this.#base.origin}${base}/${path.slice(shared.length).replace(/^\//, "")}`);
   }
 
-  /** Asks once more where a kept connection had just been closed. */
+  /**
+   * Where a kept connection had just been closed, an idempotent request without a body is
+   * sent once more, on a new connection. Any other one may have been processed.
+   */
   send(url: URL, request: OutgoingRequest, mayRepeat = true): Promise<IncomingMessage> {
     const { method, headers, body, signal } = request;
     return new Promise((resolve, reject) => {
       const send = url.protocol === "https:" ? byHttps : byHttp;
-      const limits = { agent: this.#agent, signal, maxHeaderSize: MOST_HEADERS };
-      const sent = send(url, { method, headers: { ...headers, host: url.host }, ...limits }, resolve);
+      const limits = { agent: mayRepeat && this.#agent, signal, maxHeaderSize: MOST_HEADERS };
+      const sent = send(url, { method, ...limits }, resolve);
+      for (const [name, value] of headers) sent.appendHeader(name, value);
+      const isRepeatable = mayRepeat && IDEMPOTENT.has(method) && body instanceof Uint8Array && body.length === 0;
       sent.on("error", (error: NodeJS.ErrnoException) => {
-        const isStale = error.code === "ECONNRESET" && sent.reusedSocket && body instanceof Uint8Array;
-        if (isStale && mayRepeat) this.send(url, request, false).then(resolve, reject);
+        const isStale = sent.reusedSocket && CLOSED.has(error.code ?? "");
+        if (isStale && isRepeatable) this.send(url, request, false).then(resolve, reject);
         else reject(error);
       });
-      if (body instanceof Uint8Array) sent.end(body);
-      else pipeline(body, sent, () => {});
+      if (body instanceof Uint8Array) return void sent.end(body);
+      // Node.js would send a body of GET or DELETE without its end.
+      if (!sent.hasHeader("content-length")) sent.setHeader("transfer-encoding", "chunked");
+      pipeline(body, sent, () => {});
     });
   }
 
@@ -107,36 +116,77 @@ export class Upstream {
   }
 }
 
-/** An answer to be read: `response` is what it says, `message` and `kept` the bytes that came. */
+/** A body that came whole. Without a text: it cannot be decoded, or is too long. */
+export interface Whole {
+  readonly bytes: Uint8Array;
+  readonly text?: string;
+}
+
+/** Reads the body of a message. undefined: it is too long, and the message is as if it were unread. */
+export async function wholeOf(message: IncomingMessage): Promise<Whole | undefined> {
+  const bytes = await gathered(message.iterator({ destroyOnReturn: false }));
+  if (bytes.length > MOST_WHOLE) return void message.unshift(bytes);
+  const text = await textOf(bytes, message.headers["content-encoding"]);
+  return { bytes, ...(text !== undefined && { text }) };
+}
+
+async function textOf(bytes: Uint8Array, encoding: string | undefined): Promise<string | undefined> {
+  const decode = decoderOf(encoding);
+  try {
+    const decoded = decode && (await gathered(decode(Readable.from([bytes]))));
+    return decoded && decoded.length <= MOST_WHOLE ? decoded.toString() : undefined;
+  } catch {
+    return undefined; // broken bytes, which the receiver shall see
+  }
+}
+
+/** Stops where there is too much. */
+async function gathered(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > MOST_WHOLE) break;
+  }
+  return Buffer.concat(pieces);
+}
+
+/** An answer to be read: `response` is what it says, `message` and `whole` the bytes that came. */
 export interface ReadAnswer {
   readonly response: Response;
   readonly message: IncomingMessage;
-  /** A body that came whole, and its text. */
-  readonly kept?: { readonly bytes: Uint8Array; readonly text: string };
+  readonly whole?: Whole;
+  /** It should be read, but cannot be decoded or is too long. */
+  readonly isUnread?: boolean;
 }
+
+/** A response that nobody reads: the message passes as it came. */
+const UNREAD = Response.error();
 
 /**
- * A whole body is read at once. A stream is read when somebody reads the response. A body
- * whose encoding cannot be undone is not read: its response is empty. `onRead` gets each
- * piece that is read.
+ * A whole answer is read at once. A stream is read when somebody reads the response. An
+ * error, and an answer that cannot be decoded or is too long, are not read. `onRead` gets
+ * each piece that is read.
  */
-export async function readable(message: IncomingMessage, onRead?: (bytes: Uint8Array) => void): Promise<ReadAnswer> {
-  const { statusCode = 502, statusMessage = "", headers } = message;
-  const init = { status: statusCode, statusText: statusMessage, headers: plain(message.rawHeaders) };
+export async function readable(
+  message: IncomingMessage,
+  isWhole: boolean,
+  onRead?: (bytes: Uint8Array) => void,
+): Promise<ReadAnswer> {
+  const { statusCode = 0, statusMessage = "", headers } = message;
   const decode = decoderOf(headers["content-encoding"]);
-  if (!decode || WITHOUT_BODY.has(statusCode)) return { response: new Response(null, init), message };
-  const isWhole = (headers["content-type"] ?? "").startsWith("application/json");
+  if (statusCode >= 300 || WITHOUT_BODY.has(statusCode)) return { response: UNREAD, message };
+  if (!decode) return { response: UNREAD, message, isUnread: true };
+  // The response has a body without an encoding.
+  const plain = without(passedOn(message.rawHeaders), "content-encoding", "content-length");
+  const init = { status: statusCode, statusText: statusMessage, headers: [...plain] };
   if (!isWhole) return { response: new Response(lazily(message, decode, onRead), init), message };
-  const bytes = await buffer(message);
-  onRead?.(bytes);
-  const text = (await buffer(decode(streamOf(bytes)))).toString();
-  return { response: new Response(text, init), message, kept: { bytes, text } };
-}
-
-/** Headers of a body that has no encoding and no length any more. */
-function plain(raw: RawHeaders): [string, string][] {
-  const left = without(passedOn(raw), "content-encoding", "content-length");
-  return Object.entries(left).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
+  const whole = await wholeOf(message);
+  if (!whole) return { response: UNREAD, message, isUnread: true };
+  onRead?.(whole.bytes);
+  if (whole.text === undefined) return { response: UNREAD, message, whole, isUnread: true };
+  return { response: new Response(whole.text, init), message, whole };
 }
 
 function lazily(
@@ -151,9 +201,4 @@ function lazily(
     }
   }
   return ReadableStream.from(read()) as ReadableStream<Uint8Array>;
-}
-
-/** Bytes as a stream of one piece. */
-export function streamOf(bytes: Uint8Array): Readable {
-  return Readable.from([bytes]);
 }
