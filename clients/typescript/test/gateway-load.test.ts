@@ -1,9 +1,10 @@
 // The gateway with many streams, readers that are slow, upstreams that hang, and sidecars
 // that are killed: nothing is lost or doubled, and nothing is read that nobody wants.
 
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Sidecar, SidecarPool } from "../src/index.js";
 import { asking, behindGateway, CHAT, chunk, closeServers, said } from "./gateways.js";
@@ -57,6 +58,27 @@ test.each([0, 1])(
   },
   120_000,
 );
+
+test.each(["/v1/files", CHAT])("bodies that pass are the same byte for byte, both ways: %s", async (path) => {
+  const came = new Map<string, Buffer>();
+  const { port } = await behindGateway((request, answer) => {
+    void buffer(request).then((body) => {
+      came.set(String(request.headers["x-number"]), body);
+      answer.writeHead(200, { "content-type": "application/octet-stream" }).end(Buffer.from(body).reverse());
+    });
+  }, pool);
+  const bodies = Array.from({ length: STREAMS }, (_, number) =>
+    createHash("shake256", { outputLength: 1 + ((number * 997) % 100_000) })
+      .update(String(number))
+      .digest(),
+  );
+  const answers = bodies.map(async (body, number) =>
+    buffer(await asking(port, { path, headers: { "x-number": String(number) }, body })),
+  );
+  const told = await Promise.all(answers);
+  expect(bodies.findIndex((body, number) => !came.get(String(number))?.equals(body))).toBe(-1);
+  expect(bodies.findIndex((body, number) => !told[number]!.equals(Buffer.from(body).reverse()))).toBe(-1);
+});
 
 test.each([
   ["a stream that is cleaned", CHAT],

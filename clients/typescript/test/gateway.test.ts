@@ -346,6 +346,56 @@ test("the user's keys stay, and a line says that an agent asked nothing through 
   expect([code, told.endsWith("claude asked nothing through the gateway\n")], told).toEqual([0, true]);
 });
 
+/** Asks for so many streams at once, and says what came of them. */
+const ASKING = `
+const base = process.env.OPENAI_BASE_URL;
+const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
+const ask = async () => (await fetch(base + "/chat/completions", { method: "POST", body })).text();
+const told = await Promise.all(Array.from({ length: Number(process.argv[2]) }, ask));
+await fetch(base + "/told", { method: "POST", body: JSON.stringify(told) });
+`;
+
+/** What an agent gets for so many streams that answer with this. */
+async function toldBehind(answer: string, streams: number, ...options: readonly string[]): Promise<string[]> {
+  const told = later<string>();
+  const base = await upstream(async (got, reply) => {
+    const body = await text(got);
+    if (!got.url?.endsWith("/told")) return void reply.writeHead(200, EVENTS).end(answer);
+    told.resolve(body);
+    reply.end();
+  });
+  const agent = agentOf("agent", ASKING);
+  const [code, written] = await ended("run", "--upstream", base, ...options, "--", agent, String(streams));
+  expect(code, written).toBe(0);
+  const bodies = JSON.parse(await told.promise) as string[];
+  return bodies.map((body) =>
+    [...body.matchAll(/"content":"([^"]*)"|\[DONE\]/g)].map(([all, said]) => said ?? all).join(""),
+  );
+}
+
+test("a model that nobody knows is read by the template of a file", async () => {
+  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
+  const answer = sse(chunk({ content: "<musing>Two and two.</musing>Four." }), chunk({}, "stop"));
+  const fields = { thinking: { open: "<musing>", close: "</musing>" }, content: {} };
+  const file = fileOf({ chat_template: "", response_template: { fields } });
+  expect(await toldBehind(answer, 1)).toEqual(["<musing>Two and two.</musing>Four.[DONE]"]);
+  expect(await toldBehind(answer, 1, "--response-template", file)).toEqual(["Four.[DONE]"]);
+});
+
+test("each of two workers has some of the streams, and all of them end", async () => {
+  const [folder, command] = [mkdtempSync(join(tmpdir(), "workers-")), REAL.command.slice(0, -1).join(" ")];
+  const sidecar = join(folder, "sidecar");
+  writeFileSync(sidecar, `#!/bin/sh\nexec ${command} --record "${folder}/$$" "$@"\n`, { mode: 0o755 });
+  const told = await toldBehind(LEAKING, 40, "--workers", "2", "--sidecar", sidecar);
+  expect(told).toEqual(Array.from({ length: 40 }, () => "Four.[DONE]"));
+  const records = readdirSync(folder).filter((name) => /^\d+/.test(name));
+  const opened = records.map(
+    (name) => readFileSync(join(folder, name), "utf8").match(/"method": ?"stream\/open"/g)?.length ?? 0,
+  );
+  expect(opened).toEqual([expect.any(Number), expect.any(Number)]);
+  expect([Math.min(...opened) > 0, opened[0]! + opened[1]!]).toEqual([true, 40]);
+});
+
 test("the settings that it prints name each agent, and VS Code's entry has what its page demands", () => {
   const told = settingsOf("http://127.0.0.1:4141", "m1").split("\n");
   expect(told.map((line) => line.slice(0, 14).trimEnd())).toEqual([
