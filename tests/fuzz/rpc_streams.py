@@ -75,9 +75,13 @@ def push(session: Session, generator: Random) -> None:
     if entry is not None and not code:
         entry.pushes += 1
         read = decode(json.dumps(chunks).encode())
-        events = [event for chunk in read for event in entry.stream.push(chunk)]
-        last = entry.stream.last_seq
-        assert result == as_json(PushResult(name, events, last, entry.pushes))
+        events, seqs = [], []
+        for chunk in read:
+            events += entry.stream.push(chunk)
+            seqs.append(entry.stream.last_seq)
+        last, each = entry.stream.last_seq, seqs if "chunks" in params else None
+        expected = PushResult(name, events, last, entry.pushes, None, each)
+        assert result == as_json(expected)
 
 
 def _number(generator: Random, params: dict[str, Any], entry: Open | None) -> int:

@@ -45,19 +45,24 @@ class _Numbered:
     last_seq: int
 
 
-def _check(events: list[Any], stream_id: str = "s", pushes: int = 1) -> None:
+def _check(
+    events: list[Any],
+    stream_id: str = "s",
+    pushes: int = 1,
+    last_seqs: list[int] | None = None,
+) -> None:
     last_seq = events[-1].seq if events else 7
     stream: Any = _Numbered(last_seq)
     entry = OpenStream(encode(stream_id), stream, 0, 0, None, None, pushes)
-    result = PushResult(stream_id, events, last_seq, pushes)
-    assert written(entry, events) == encode(unstructure(result))
+    result = PushResult(stream_id, events, last_seq, pushes, None, last_seqs)
+    assert written(entry, events, last_seqs) == encode(unstructure(result))
 
 
-@given(EVENTS, ANY, NUMBERS)
+@given(EVENTS, ANY, NUMBERS, st.none() | st.lists(NUMBERS))
 def test_the_spelling_is_the_encoders(
-    events: list[Any], stream_id: str, pushes: int
+    events: list[Any], stream_id: str, pushes: int, last_seqs: list[int] | None
 ) -> None:
-    _check(events, stream_id, pushes)
+    _check(events, stream_id, pushes, last_seqs)
 
 
 def test_every_character() -> None:

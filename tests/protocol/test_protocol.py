@@ -177,6 +177,10 @@ def test_chunks_give_the_events_of_pushes(stream):
 
     assert both["events"] == single[0]["events"] + single[1]["events"]
     assert (both["lastSeq"], both["pushes"]) == (single[1]["lastSeq"], 1)
+    assert both["lastSeqs"] == [each["lastSeq"] for each in single]
+    assert "lastSeqs" not in single[0]
+    numbered = push(stream, streamId="t", chunks=["c", "d"], pushSeq=2)
+    assert [*both["lastSeqs"], *numbered["lastSeqs"]] == [1, 3, 4, 5]
     assert push(stream, chunks=[])["events"] == []
 
 
@@ -230,6 +234,7 @@ def test_a_push_gives_what_is_emitted(stream):
 
     assert len(one["chunks"]) == 3
     several = push(stream, streamId="list", chunks=["a<think>b</think>c"])
+    assert several.pop("lastSeqs") == [one["lastSeq"]]
     assert one == {**several, "streamId": "one"}
 
 

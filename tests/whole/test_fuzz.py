@@ -224,8 +224,8 @@ def test_a_lane_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_model_of_the_protocol_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """A number that is wrong by one is found."""
 
-    def wrong(stream_id: str, events: Any, last: int, pushes: int) -> PushResult:
-        return PushResult(stream_id, events, last + 1, pushes)
+    def wrong(stream_id: str, events: Any, last: int, *rest: Any) -> PushResult:
+        return PushResult(stream_id, events, last + 1, *rest)
 
     monkeypatch.setattr("stream_sidecar.protocol.sessions.PushResult", wrong)
     found = [examine(LANES["rpc"], number, timed=False) for number in range(20)]

@@ -1026,7 +1026,7 @@ pub struct PrepareResult {
     pub body: Option<Map<String, Value>>,
 }
 
-/// `dialects` are names of `stream_sidecar.dialects.DIALECTS`.
+/// `dialects`: names of `stream_sidecar.dialects.DIALECTS`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1107,7 +1107,7 @@ pub struct PushRefusal {
     pub error: ResponseError,
 }
 
-/// `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names.
+/// `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names. `lastSeqs`, of a push of `chunks`: the `seq` of the stream's last event after each of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1123,6 +1123,9 @@ pub struct PushResult {
     /// With `emit`: the documents of the clean stream for this push.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunks: Option<Vec<Map<String, Value>>>,
+    /// Of a push of `chunks`: the `seq` of the last event so far, after each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seqs: Option<Vec<i64>>,
 }
 
 /// A block of reasoning with the provider state that belongs to it.

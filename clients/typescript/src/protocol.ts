@@ -895,7 +895,7 @@ export interface OpenResult {
 }
 
 /**
- * `dialects` are names of `stream_sidecar.dialects.DIALECTS`.
+ * `dialects`: names of `stream_sidecar.dialects.DIALECTS`.
  */
 export interface Profile {
   name: string;
@@ -1008,7 +1008,7 @@ export interface ResponseError {
 }
 
 /**
- * `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names.
+ * `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names. `lastSeqs`, of a push of `chunks`: the `seq` of the stream's last event after each of them.
  */
 export interface PushResult {
   streamId: string;
@@ -1018,6 +1018,7 @@ export interface PushResult {
   chunks?: {
     [k: string]: unknown;
   }[];
+  lastSeqs?: number[];
 }
 
 /**

@@ -104,7 +104,7 @@ _PUSH = Method(
     PushParams,
     Sessions.push,
     notifies="stream/events",
-    quick=Sessions.push_one,
+    quick=Sessions.push_plain,
 )
 _INSPECT, _REPAIR = "batches.inspect_messages", "batches.repair_messages"
 _ROWS = (

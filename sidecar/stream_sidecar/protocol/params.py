@@ -70,13 +70,15 @@ class PushParams:
 @define
 class PushResult:
     """``pushes`` counts the pushes of the stream, this one included; ``chunks`` are
-    documents of the wire that ``emit`` names."""
+    documents of the wire that ``emit`` names. ``last_seqs``, of a push of ``chunks``:
+    the ``seq`` of the stream's last event after each of them."""
 
     stream_id: str
     events: list[Event]
     last_seq: int
     pushes: int
     chunks: list[Chunk] | None = None
+    last_seqs: list[int] | None = None
 
 
 @frozen

@@ -21,19 +21,23 @@ if TYPE_CHECKING:
     from stream_sidecar.protocol.open_stream import OpenStream
 
 
-def written(entry: OpenStream, events: list[Event]) -> bytes:
+def written(
+    entry: OpenStream, events: list[Event], last_seqs: list[int] | None = None
+) -> bytes:
     """The result of a push to a stream without ``emit`` as JSON text."""
-    if len(events) == 1:
+    if len(events) == 1 and last_seqs is None:
         event = events[0]
         write = _WRITERS.get(type(event))
         text = None if write is None else write(entry.spelled, event, entry.pushes)
         if text is not None:
             return text
     reported = encode([unstructure(each) for each in events]) if events else b"[]"
-    return _EVENTS % (entry.spelled, reported, entry.stream.last_seq, entry.pushes)
+    each = b"" if last_seqs is None else b',"lastSeqs":' + encode(last_seqs)
+    numbers = entry.stream.last_seq, entry.pushes
+    return _EVENTS % (entry.spelled, reported, *numbers, each)
 
 
-_EVENTS = b'{"streamId":%b,"events":%b,"lastSeq":%d,"pushes":%d}'
+_EVENTS = b'{"streamId":%b,"events":%b,"lastSeq":%d,"pushes":%d%b}'
 _TEXT = (
     b'{"streamId":%b,"events":[{"type":"text-delta","seq":%d,%b"block":%d,'
     b'"text":%b}],"lastSeq":%d,"pushes":%d}'

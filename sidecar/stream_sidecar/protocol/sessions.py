@@ -131,24 +131,25 @@ class Sessions:
             params.emit,
         )
 
-    def push_one(self, params: Any) -> bytes | None:
+    def push_plain(self, params: Any) -> bytes | None:
         """The result as JSON text where the JSON ``params`` are ``streamId`` and
-        ``chunk`` and nothing else: what is sent for every chunk."""
-        if type(params) is not dict or len(params) != 2 or "chunk" not in params:
+        ``chunk`` or a list of ``chunks``, and nothing else: what clients send."""
+        if type(params) is not dict or len(params) != 2:
             return None
-        stream_id, chunk = params.get("streamId"), params["chunk"]
-        if type(stream_id) is not str:
+        stream_id, chunks = params.get("streamId"), params.get("chunks")
+        is_one = "chunk" in params
+        if is_one:
+            chunks = [params["chunk"]]
+        if type(stream_id) is not str or type(chunks) is not list:
             return None
         entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
             entry = self._use(stream_id)
-        if self._room < 0:
-            self._count_held(chunk)
-        events = entry.stream.push(chunk)
-        entry.pushes += 1
+        events, last_seqs = self._push(entry, chunks)
+        each = None if is_one else last_seqs
         if entry.emission is None:
-            return written(entry, events)
-        return encode(unstructure(_pushed(stream_id, entry, events)))
+            return written(entry, events, each)
+        return encode(unstructure(_pushed(stream_id, entry, events, each)))
 
     def push(self, params: PushParams) -> PushResult:
         entry = self._use(params.stream_id)
@@ -159,13 +160,23 @@ class Sessions:
                 streamId=params.stream_id,
                 expected=expected,
             )
-        chunks = [params.chunk] if params.chunks is None else params.chunks
+        if params.chunks is None:
+            events, _ = self._push(entry, [params.chunk])
+            return _pushed(params.stream_id, entry, events)
+        return _pushed(params.stream_id, entry, *self._push(entry, params.chunks))
+
+    def _push(
+        self, entry: OpenStream, chunks: list[Any]
+    ) -> tuple[list[Event], list[int]]:
+        """The events of all, and the number of the last one after each chunk."""
         if self._room < 0:
             self._count_held(chunks)
-        stream = entry.stream
-        events = [event for chunk in chunks for event in stream.push(chunk)]
-        entry.pushes = expected
-        return _pushed(params.stream_id, entry, events)
+        stream, events, last_seqs = entry.stream, [], []
+        for chunk in chunks:
+            events += stream.push(chunk)
+            last_seqs.append(stream.last_seq)
+        entry.pushes += 1
+        return events, last_seqs
 
     def close(self, params: CloseParams) -> CloseResult:
         entry = self._use(params.stream_id)
@@ -303,10 +314,15 @@ def stream_options(
     )
 
 
-def _pushed(stream_id: str, entry: OpenStream, events: list[Event]) -> PushResult:
+def _pushed(
+    stream_id: str,
+    entry: OpenStream,
+    events: list[Event],
+    last_seqs: list[int] | None = None,
+) -> PushResult:
     emission, last_seq = entry.emission, entry.stream.last_seq
     chunks = None if emission is None else emission.push(events)
-    return PushResult(stream_id, events, last_seq, entry.pushes, chunks)
+    return PushResult(stream_id, events, last_seq, entry.pushes, chunks, last_seqs)
 
 
 def _named(counts: Iterable[int]) -> dict[str, Any]:

@@ -28,6 +28,11 @@ export interface Pushed {
   readonly chunks?: readonly Record<string, unknown>[];
 }
 
+/** What is answered to several chunks. */
+interface Answer extends Pushed {
+  readonly lastSeqs?: readonly number[];
+}
+
 /** What several pushes gave, as what one gave. */
 export function together(all: readonly Pushed[]): Pushed {
   const [only] = all;
@@ -35,6 +40,24 @@ export function together(all: readonly Pushed[]): Pushed {
   const chunks = all.flatMap((each) => each.chunks ?? []);
   const events = all.flatMap((each) => each.events);
   return { events, ...(all.some((each) => each.chunks) && { chunks }) };
+}
+
+/**
+ * What each of several pushes gives, of the one answer to the chunks of all: `lastSeqs` says
+ * where each chunk's events end, and documents go to the last. So do all events where the
+ * sidecar is an older one, which does not say it.
+ */
+export function apart(answer: Answer, pushes: readonly { readonly length: number }[]): Pushed[] {
+  const { events, chunks, lastSeqs = [] } = answer;
+  let [at, read] = [0, 0];
+  const each: Pushed[] = pushes.map(({ length }) => {
+    const start = at;
+    const last = lastSeqs[(read += length) - 1] ?? 0;
+    while ((events[at]?.seq ?? Infinity) <= last) at += 1;
+    return { events: events.slice(start, at) };
+  });
+  const rest = each.pop()?.events ?? [];
+  return [...each, { events: [...rest, ...events.slice(at)], ...(chunks && { chunks }) }];
 }
 
 /** The documents among the last chunks, behind which there may be a `"[DONE]"`. */

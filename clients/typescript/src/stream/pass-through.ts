@@ -47,6 +47,10 @@ export class PassThroughStream implements StreamCore {
     return { events };
   }
 
+  pushEach(pushes: readonly (readonly Chunk[])[]): Promise<Pushed[]> {
+    return Promise.all(pushes.map((chunks) => this.push(chunks)));
+  }
+
   async snapshot(): Promise<SnapshotResult> {
     return { message: this.#message(), stats: { ...this.#stats }, lastSeq: this.#stats.events };
   }

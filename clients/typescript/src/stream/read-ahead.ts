@@ -1,8 +1,10 @@
-// Reads a source of chunks ahead of its consumer, up to a bound: what comes while an
-// answer is awaited goes out together in the next push. A slow source gives its chunks
-// one by one, a fast one in batches; a consumer that stops stops the source.
+// Reads a source of chunks ahead of its consumer, up to a bound: what comes in one turn of
+// the event loop, or while an answer is awaited, goes out together in the next push. A slow
+// source gives its chunks one by one, a fast one in batches; a consumer that stops stops the
+// source.
 
 import type { Chunk } from "./chunks.js";
+import { endOfTurn } from "./turn-end.js";
 
 export type Source = AsyncIterable<unknown> | Iterable<unknown>;
 
@@ -31,7 +33,10 @@ export class ReadAhead {
   /** The chunks that have come, at least one; undefined at the end. Throws what the source threw. */
   async take(): Promise<Chunk[] | undefined> {
     void this.#fill();
-    if (this.#chunks.length === 0 && !this.#isOver) await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#chunks.length === 0 && !this.#isOver) {
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      if (!this.#isOver) await endOfTurn();
+    }
     const taken = this.#chunks;
     [this.#chunks, this.#bytes] = [[], 0];
     if (taken.length > 0) {

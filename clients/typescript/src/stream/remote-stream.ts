@@ -6,7 +6,7 @@
 
 import type { Chunk } from "./chunks.js";
 import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "../errors.js";
-import { documentsOf, eventsOf, together, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
+import { apart, documentsOf, eventsOf, together, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
 import type { Link, Params, Result } from "../connection/link.js";
 import type { Settings } from "../options.js";
 import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "../protocol.js";
@@ -17,6 +17,8 @@ import type { Supervisor } from "../connection/supervisor.js";
 /** What a stream needs to be one, with a sidecar or without. */
 export interface StreamCore {
   push(chunks: readonly Chunk[]): Promise<Pushed>;
+  /** What each of several pushes gives, which have room in one request; undefined: none was applied, try one by one. */
+  pushEach(pushes: readonly (readonly Chunk[])[]): Promise<Pushed[] | undefined>;
   snapshot(): Promise<SnapshotResult>;
   close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream>;
   /** Nothing will be asked of it any more. */
@@ -82,6 +84,28 @@ export class RemoteStream implements StreamCore {
     this.#log.add(chunks);
     const { chunks: emitted } = answer;
     return { events: this.#delivered(answer), ...(emitted && { chunks: emitted }) };
+  }
+
+  async pushEach(pushes: readonly (readonly Chunk[])[]): Promise<Pushed[] | undefined> {
+    const chunks = pushes.flat();
+    const answer = await this.#askOnce(chunks);
+    if (!answer) return undefined;
+    this.#log.add(chunks);
+    this.#pushes += pushes.length;
+    return apart({ ...answer, events: this.#delivered(answer) }, pushes);
+  }
+
+  /** undefined: the chunks were refused together or met the end of a process, and nothing of them is left. */
+  async #askOnce(chunks: readonly Chunk[]): Promise<PushResult | undefined> {
+    const link = this.#link;
+    if (!link || link.isLost) return undefined;
+    const params = { streamId: this.#id, chunks: chunks.map(({ value }) => value) };
+    return this.#request(link, "stream/push", params).catch((error: unknown) => {
+      const isRefused = error instanceof RefusedError;
+      if (isRefused && error.kind === "internal-error") this.#takeBack(this.#log.length, this.#lastSeq);
+      if (isRefused || error instanceof ConnectionLost || error instanceof TypeError) return undefined;
+      throw error;
+    });
   }
 
   /** The stream is as before a push of which some requests were answered: it is left, and opened again when it is needed. */

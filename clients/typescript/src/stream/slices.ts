@@ -10,6 +10,11 @@ const SLICE = 2_048;
 /** Characters of a request of several chunks. */
 const REQUEST = 8_192;
 
+/** Whether a push of so many bytes may go in one request with others that have so many. */
+export function mayShare(bytes: number, others: number): boolean {
+  return bytes <= 2 * SLICE && others + bytes <= 2 * REQUEST;
+}
+
 /** The chunks in requests, in order. `mayCut`: strings are slices of something, so that they may be cut anywhere. */
 export function* requestsOf(chunks: Iterable<Chunk>, mayCut: boolean): Generator<Chunk[]> {
   let request: Chunk[] = [];

@@ -2,18 +2,16 @@
 
 import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
-import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "../errors.js";
+import { RefusedError, RequestTimeout, StreamClosed } from "../errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
 import { failedResponse } from "./failed-response.js";
-import type { Gate, Work } from "../connection/gate.js";
+import { InOrder } from "./in-order.js";
+import type { Gate } from "../connection/gate.js";
 import type { Settings } from "../options.js";
 import { withPlainHeaders, type HttpFailure } from "./headers.js";
 import type { CloseParams, FailedResponse, OpenParams, OpenResult, SnapshotResult } from "../protocol.js";
 import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
-
-/** A pipe and the end of a stream wait however many requests wait. */
-const PATIENT: Work = { isPatient: true };
 
 /** Why a stream is closed, and what is known of a response that failed. */
 export interface CloseOptions extends Omit<CloseParams, "streamId" | "error"> {
@@ -47,14 +45,11 @@ export class SidecarStream implements AsyncDisposable {
   /** There is no sidecar: the text is raw (see the option `passThrough`). */
   readonly passThrough: boolean;
   readonly #core: StreamCore;
-  readonly #gate: Gate;
+  readonly #order: InOrder;
   readonly #settings: Settings;
   readonly #reader: ChunkReader;
   readonly #signal: AbortSignal | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
   #closed: Promise<ClosedStream> | undefined;
-  #failure: { readonly error: unknown } | undefined;
   /** What the last bytes gave before a close that was refused: the next answer tells it. */
   #untold: Pushed = { events: [] };
 
@@ -63,7 +58,7 @@ export class SidecarStream implements AsyncDisposable {
     this.#core = core;
     this.opened = opened;
     this.passThrough = passThrough;
-    this.#gate = gate;
+    this.#order = new InOrder(core, gate, settings.maxQueuedRequests);
     this.#settings = settings;
     this.#reader = new ChunkReader(passThrough ? undefined : params.encoding);
     this.#signal = signal;
@@ -98,7 +93,7 @@ export class SidecarStream implements AsyncDisposable {
   async snapshot(patience: Patience = {}): Promise<SnapshotResult> {
     this.#assertOpen();
     return waitFor(
-      this.#inTurn(() => this.#core.snapshot()),
+      this.#order.call(() => this.#core.snapshot()),
       "stream/snapshot",
       patience,
     );
@@ -116,13 +111,14 @@ export class SidecarStream implements AsyncDisposable {
 
   #end({ error, ...options }: CloseOptions): Promise<ClosedStream> {
     const params = { ...options, ...(error && { error: withPlainHeaders(error) }) };
-    const closed = this.#inTurn(async () => {
+    // As a pipe, it waits however many requests wait.
+    const closed = this.#order.call(async () => {
       const rest = this.#reader.end();
       if (rest) this.#untold = this.#told(await this.#core.push([rest]));
       const answer = this.#told(await this.#core.close(params));
       this.#core.forget();
       return answer;
-    }, PATIENT);
+    }, true);
     closed.catch((refusal: unknown) => {
       if (refusal instanceof RefusedError) this.#goOn(options.reason === "cancelled");
     });
@@ -203,7 +199,7 @@ export class SidecarStream implements AsyncDisposable {
           return undefined;
         });
         if (!chunks) break;
-        yield* pick(await this.#push(chunks, {}, PATIENT));
+        yield* pick(await this.#push(chunks, {}, true));
       }
       const closed = await this.close(failure ? { reason: "error", error: failedResponse(failure.error) } : {});
       yield* pick(closed);
@@ -219,33 +215,11 @@ export class SidecarStream implements AsyncDisposable {
     await this.cancel().catch(() => {});
   }
 
-  async #push(chunks: readonly Chunk[], patience: Patience = {}, work: Work = {}): Promise<Pushed> {
+  async #push(chunks: readonly Chunk[], patience: Patience = {}, isPatient = false): Promise<Pushed> {
     this.#assertOpen();
     if (chunks.length === 0) return { events: [] };
-    const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
-    const pushed = this.#inTurn(async () => this.#told(await this.#core.push(chunks)), { ...work, bytes });
+    const pushed = this.#order.push(chunks, isPatient).then((answer) => this.#told(answer));
     return waitFor(this.#unlessAborted(pushed), "stream/push", patience);
-  }
-
-  /** After all calls before this one; what fails for good fails all that follow. */
-  async #inTurn<T>(work: () => Promise<T>, what: Work = {}): Promise<T> {
-    const { maxQueuedRequests } = this.#settings;
-    if (!what.isPatient && this.#waiting > maxQueuedRequests) throw new QueueFull(maxQueuedRequests);
-    this.#waiting += 1;
-    const mine = this.#turn.then(() => {
-      if (this.#failure) throw this.#failure.error;
-      return this.#gate.run(work, what);
-    });
-    this.#turn = mine.catch((error: unknown) => {
-      // A push that was refused has changed nothing, and one that was never sent neither.
-      if (!(error instanceof RefusedError || error instanceof QueueFull)) this.#fail(error);
-    });
-    return mine.finally(() => (this.#waiting -= 1));
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#core.forget();
   }
 
   readonly #abort = () => this.#cancel();
