@@ -70,9 +70,9 @@ def differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str
         return
     yield from (f"{each} was shown" for each in cleaned.shown())
     if scenario.aborts:
-        for done in (direct, cleaned):
+        for way, done in (("directly", direct), ("behind the gateway", cleaned)):
             if not done.run.left.wait(10):
-                yield "the provider was not told that the agent had gone"
+                yield f"{way} the provider did not see the agent disconnect"
         return
     if direct.codes != cleaned.codes:
         yield f"exit codes {direct.codes} and {cleaned.codes}"

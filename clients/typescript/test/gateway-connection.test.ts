@@ -84,6 +84,39 @@ test.each([
   expect(answer.trailers).toEqual({ "x-sum": "7" });
 });
 
+test.each([
+  ["that passes", "/v1/files", "text/plain", "odd"],
+  ["that is cleaned", CHAT, "text/event-stream", LEAKING.join("")],
+  ["that is cleaned as a whole", CHAT, "application/json", wholeOf(5)],
+])("bytes of a header are the same with an answer %s", async (_, path, type, body) => {
+  const name = Buffer.from("zwölf").toString("latin1"); // as Node.js reads the bytes of UTF-8
+  const seen: unknown[] = [];
+  const { port } = await before((asked, answer) => {
+    seen.push(asked.headers["x-name"]);
+    asked.resume();
+    answer.writeHead(200, { "content-type": type, "x-name": name }).end(Buffer.from(body));
+  });
+  const answer = await asking(port, { path, headers: { "x-name": name }, body: Buffer.from(QUESTION) });
+  expect(await text(answer)).not.toContain("think>");
+  expect([...seen, answer.headers["x-name"]]).toEqual([name, name]);
+});
+
+test.each([
+  [CHAT, "gzip, compress;q=0.5, br", "gzip, br"],
+  [CHAT, "gzip,  deflate;q=0.5", "gzip,  deflate;q=0.5"],
+  [CHAT, "compress", "identity"],
+  ["/v1/files", "compress, *", "compress, *"],
+])("a request to %s accepts %s, of which the provider hears %s", async (path, accepted, heard) => {
+  const seen: unknown[] = [];
+  const { port } = await before((asked, answer) => {
+    seen.push(asked.headers["accept-encoding"]);
+    asked.resume();
+    answer.end("{}");
+  });
+  await text(await asking(port, { path, headers: { "accept-encoding": accepted }, body: QUESTION }));
+  expect(seen).toEqual([heard]);
+});
+
 /** Answers the first request of a connection and hangs up at the second one. */
 function hangingUp(seen: string[]): RequestListener {
   const known = new Set<Socket>();

@@ -13,6 +13,7 @@ import type { Sidecar } from "../sidecar.js";
 import { Recorder } from "./tape.js";
 import { Turn } from "./turns.js";
 import {
+  decodable,
   MOST_HEADERS,
   passedOn,
   readable,
@@ -50,6 +51,9 @@ export function createGateway(by: Sidecar | SidecarPool, options: GatewayOptions
 }
 
 const UNREAD = "a body of more than 32 MiB, or one that cannot be decoded";
+
+/** Sends the headers, whose bytes stay what they are: `flushHeaders` would write them as UTF-8. */
+const NOTHING = Buffer.alloc(0);
 
 /** A path that no provider has: what the gateway itself says. */
 const HEALTH = "/health";
@@ -123,7 +127,7 @@ class Gateway {
       return this.#pass(request, reply, route, signal, bytes);
     }
     const asked = askedOf("POST", url, text);
-    const headers = passedOn(request.rawHeaders);
+    const headers = decodable(passedOn(request.rawHeaders));
     const tape = this.#recorder?.turn();
     tape?.follow(reply);
     const record = (read: Uint8Array) => tape?.write("came", read);
@@ -207,12 +211,12 @@ function handOn(
 ): void {
   reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders).flat());
   if (whole) return end(reply, message, whole.bytes);
-  reply.flushHeaders();
+  reply.write(NOTHING);
   message.on("data", onRead).on("end", () => addTrailers(reply, message));
   pipeline(message, reply, (error) => error && reply.destroy());
 }
 
-function end(reply: ServerResponse, message: IncomingMessage, body: string | Uint8Array): void {
+function end(reply: ServerResponse, message: IncomingMessage, body: Uint8Array): void {
   addTrailers(reply, message);
   reply.end(body);
 }
@@ -234,8 +238,8 @@ async function write(
   text?: string,
 ): Promise<void> {
   reply.writeHead(response.status, response.statusText, [...response.headers].flat());
-  if (text !== undefined) return end(reply, message, text);
-  reply.flushHeaders();
+  if (text !== undefined) return end(reply, message, Buffer.from(text));
+  reply.write(NOTHING);
   const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
   body.on("end", () => addTrailers(reply, message));
   await new Promise<void>((resolve) =>

@@ -57,6 +57,17 @@ export function without(headers: Headers, ...names: readonly string[]): Headers 
   return headers.filter(([name]) => !names.includes(name.toLowerCase()));
 }
 
+/** The same, which accept no encoding of an answer that cannot be undone. */
+export function decodable(headers: Headers): Headers {
+  return headers.map(([name, value]) => [name, name.toLowerCase() === "accept-encoding" ? codingsOf(value) : value]);
+}
+
+function codingsOf(accepted: string): string {
+  const codings = accepted.split(",");
+  const known = codings.filter((each) => decoderOf(each.replace(/;.*/, "").trim()));
+  return known.length === codings.length ? accepted : known.join(",").trim() || "identity";
+}
+
 type Decoder = (source: Readable) => Readable;
 
 /** Takes the encoding off bytes; undefined: it is one that cannot be undone. */
