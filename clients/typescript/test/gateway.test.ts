@@ -373,6 +373,25 @@ async function toldBehind(answer: string, streams: number, ...options: readonly 
   );
 }
 
+const LEAVING = `
+const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
+const { body: stream } = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body });
+await stream.getReader().read();
+process.exit(0);
+`;
+
+test("an agent that leaves in the middle of a stream is no trouble", async () => {
+  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
+  const left = later<void>();
+  const base = await upstream((_request, reply) => {
+    reply.writeHead(200, EVENTS).write(sse(chunk({ content: "Four." })).replace("data: [DONE]\n\n", ""));
+    reply.on("close", left.resolve);
+  });
+  const [code, written] = await ended("run", "--upstream", base, "--", agentOf("agent", LEAVING));
+  await left.promise;
+  expect([code, written.includes("NOT CLEANED")], written).toEqual([0, false]);
+});
+
 test("a model that nobody knows is read by the template of a file", async () => {
   vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const answer = sse(chunk({ content: "<musing>Two and two.</musing>Four." }), chunk({}, "stop"));

@@ -163,7 +163,7 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
   });
   const turns: string[] = [];
   const onTurn = agent ? (line: string) => void turns.push(line) : say; // an agent has its terminal for itself
-  const server = createGateway(pool, { ...options, onTurn, onTrouble: say });
+  const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {
     await checkTemplate(pool, options);
     await listening(server, port, host);
