@@ -1,8 +1,10 @@
-// How much of the time between a chunk and its events is the client's and the engine's:
-// `node pipe.mjs ECHO SIDECAR ROUNDS`, both commands as JSON arrays. Recorded streams go
-// through the client chunk by chunk (push) and as fast as they can (pipe); the same
-// chunks go to a bare echo process through the same vscode-jsonrpc framing, one request
-// for each and one each for open and close. Prints seconds of the best round as JSON.
+// What a chunk costs through the client: `node pipe.mjs ECHO SIDECAR ROUNDS`, both commands
+// as JSON arrays. Recorded streams go through the client as fast as they can (pipe), chunk by
+// chunk, each answer awaited (push), and chunk by chunk without waiting (atOnce). The same
+// chunks go to a bare echo process through the same vscode-jsonrpc framing, one request for
+// each and one each for open and close. Prints seconds of processor time as JSON: of this
+// process and of the other one, each stream in its best round. Linux only: the processor
+// time of the other process stands in /proc.
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -26,10 +28,11 @@ function streams() {
 
 const cut = (text) => text.match(/[^]{1,200}/gu) ?? [text];
 
-async function seconds(work) {
-  const start = performance.now();
-  await work();
-  return (performance.now() - start) / 1_000;
+/** Seconds of processor time, of this process and of `pid`, so far. */
+function spent(pid) {
+  const { user, system } = process.cpuUsage();
+  const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
+  return (user + system) / 1e6 + Number(nanoseconds) / 1e9;
 }
 
 function echoing([file, ...args]) {
@@ -39,44 +42,50 @@ function echoing([file, ...args]) {
     new StreamMessageWriter(child.stdin),
   );
   connection.listen();
-  return { connection, end: () => child.kill() };
+  return { connection, child };
 }
 
-async function echo(connection, all) {
-  for (const { options, chunks } of all) {
-    await connection.sendRequest("stream/open", options);
-    for (const chunk of chunks) await connection.sendRequest("stream/push", { streamId: "s1", chunk });
-    await connection.sendRequest("stream/close", { streamId: "s1" });
-  }
+async function echo(connection, { options, chunks }) {
+  await connection.sendRequest("stream/open", options);
+  for (const chunk of chunks) await connection.sendRequest("stream/push", { streamId: "s1", chunk });
+  await connection.sendRequest("stream/close", { streamId: "s1" });
 }
 
-async function push(sidecar, all) {
-  for (const { options, chunks } of all) {
-    const stream = await sidecar.openStream(options);
-    for (const chunk of chunks) await stream.push(chunk);
-    await stream.close();
-  }
+async function push(sidecar, { options, chunks }) {
+  const stream = await sidecar.openStream(options);
+  for (const chunk of chunks) await stream.push(chunk);
+  await stream.close();
 }
 
-async function pipe(sidecar, all) {
-  let events = 0;
-  for (const { options, chunks } of all) {
-    const stream = await sidecar.openStream(options);
-    for await (const event of stream.pipe(chunks)) events += event.seq > 0;
-  }
-  return events;
+async function atOnce(sidecar, { options, chunks }) {
+  const stream = await sidecar.openStream(options);
+  await Promise.all(chunks.map((chunk) => stream.push(chunk)));
+  await stream.close();
+}
+
+async function pipe(sidecar, { options, chunks }) {
+  const stream = await sidecar.openStream(options);
+  for await (const event of stream.pipe(chunks)) if (event.seq < 1) throw new RangeError();
 }
 
 const all = streams();
-const { connection, end } = echoing(echoCommand);
+const { connection, child } = echoing(echoCommand);
 const sidecar = await Sidecar.spawn({ command: sidecarCommand });
-const best = { echo: Infinity, push: Infinity, pipe: Infinity };
+const works = { echo: (each) => echo(connection, each) };
+for (const work of [push, atOnce, pipe]) works[work.name] = (each) => work(sidecar, each);
+const best = Object.fromEntries(Object.keys(works).map((name) => [name, all.map(() => Infinity)]));
 for (let round = 0; round < rounds; round++) {
-  best.echo = Math.min(best.echo, await seconds(() => echo(connection, all)));
-  best.push = Math.min(best.push, await seconds(() => push(sidecar, all)));
-  best.pipe = Math.min(best.pipe, await seconds(() => pipe(sidecar, all)));
+  for (const [name, work] of Object.entries(works)) {
+    const { pid } = name === "echo" ? child : sidecar;
+    for (const [number, stream] of all.entries()) {
+      const before = spent(pid);
+      await work(stream);
+      best[name][number] = Math.min(best[name][number], spent(pid) - before);
+    }
+  }
 }
-end();
+child.kill();
 await sidecar.shutdown();
+const sums = Object.entries(best).map(([name, each]) => [name, each.reduce((sum, seconds) => sum + seconds, 0)]);
 const chunks = all.reduce((sum, each) => sum + each.chunks.length, 0);
-console.log(JSON.stringify({ ...best, chunks, streams: all.length }));
+console.log(JSON.stringify({ ...Object.fromEntries(sums), chunks }));

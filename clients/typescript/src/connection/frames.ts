@@ -67,8 +67,9 @@ export class NoFrame extends Error {
 
 /** A message as it is sent. Throws TypeError for what JSON cannot hold. */
 export function frameOf(message: object): Uint8Array {
-  const body = ENCODER.encode(JSON.stringify(message));
-  return joined([ENCODER.encode(`Content-Length: ${body.length}${END}`), body]);
+  const body = JSON.stringify(message);
+  const length = globalThis.Buffer?.byteLength(body) ?? ENCODER.encode(body).length;
+  return ENCODER.encode(`Content-Length: ${length}${END}${body}`);
 }
 
 const ENCODER = new TextEncoder();

@@ -15,6 +15,7 @@ export interface ReadAheadLimits {
 
 export class ReadAhead {
   readonly #iterator: AsyncIterator<unknown> | Iterator<unknown>;
+  readonly #isAsync: boolean;
   readonly #read: (given: unknown) => Chunk;
   readonly #limits: ReadAheadLimits;
   #chunks: Chunk[] = [];
@@ -25,6 +26,7 @@ export class ReadAhead {
   #wake = () => {};
 
   constructor(source: Source, read: (given: unknown) => Chunk, limits: ReadAheadLimits) {
+    this.#isAsync = Symbol.asyncIterator in source;
     this.#iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
     this.#read = read;
     this.#limits = limits;
@@ -59,7 +61,8 @@ export class ReadAhead {
     this.#isFilling = true;
     try {
       while (!this.#isOver && this.#hasRoom()) {
-        const { done, value } = await this.#iterator.next();
+        const next = this.#iterator.next();
+        const { done, value } = this.#isAsync ? await next : (next as IteratorResult<unknown>);
         if (done) this.#isOver = true;
         else this.#keep(this.#read(value));
       }

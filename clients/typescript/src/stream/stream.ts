@@ -51,7 +51,7 @@ export class SidecarStream implements AsyncDisposable {
   readonly #signal: AbortSignal | undefined;
   #closed: Promise<ClosedStream> | undefined;
   /** What the last bytes gave before a close that was refused: the next answer tells it. */
-  #untold: Pushed = { events: [] };
+  #untold: Pushed | undefined;
 
   /** @internal */
   constructor({ core, opened, params, gate, settings, passThrough, signal }: StreamParts) {
@@ -135,7 +135,8 @@ export class SidecarStream implements AsyncDisposable {
   /** An answer with what has not been told yet in front of it. */
   #told<T extends Pushed>(answer: T): T {
     const before = this.#untold;
-    this.#untold = { events: [] };
+    if (!before) return answer;
+    this.#untold = undefined;
     const chunks = answer.chunks && { chunks: [...(before.chunks ?? []), ...answer.chunks] };
     return { ...answer, events: [...before.events, ...answer.events], ...chunks };
   }
@@ -199,10 +200,11 @@ export class SidecarStream implements AsyncDisposable {
           return undefined;
         });
         if (!chunks) break;
-        yield* pick(await this.#push(chunks, {}, true));
+        // Not `yield*`, which makes three promises of each event.
+        for (const each of pick(await this.#push(chunks, {}, true))) yield each;
       }
       const closed = await this.close(failure ? { reason: "error", error: failedResponse(failure.error) } : {});
-      yield* pick(closed);
+      for (const each of pick(closed)) yield each;
       if (failure) throw failure.error;
       return closed;
     } finally {
