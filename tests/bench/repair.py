@@ -1,11 +1,12 @@
-"""Session files: one of 200 MB in bounded memory, and a thousand small ones.
+"""Session files: one of 200 MB in bounded memory, and many small ones.
 
 All are generated as agents keep theirs: questions, answers with code and lists, calls,
-and results of tools, which are most of the bytes. One session is clean, in the other
-every fiftieth message of the model has reasoning in its answer. Processes of their own
-read them: ``repair`` with one process and with all cores, and ``json.loads`` and
-``json.dumps`` of the same lines. The ratio is one of processor time, of a process and
-those that it started; memory is the peak of the largest of them.
+and results of tools, which are most of the bytes. The first session is clean. The
+second consists of answers with code alone. In the third every fiftieth message of the
+model has reasoning in its answer; of the small ones one in fifty has it. Processes of
+their own read them: ``repair`` with one process and with all cores, and ``json.loads``
+and ``json.dumps`` of the same lines. The ratio is one of processor time, of a process
+and those that it started; memory is the peak of the largest of them.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIZE = 200_000_000
-FILES = 1_000
+FENCES = 20_000_000
+FILES = 10_000
+SMALL = 5_000
 EVERY = 50
 """One message of the model in so many has a leak, where there are any."""
 
-COST = Bar(10, 5)
+COST = Bar(4, 2)
+COST_OF_ANSWERS = Bar(5, 2)
 MEMORY = Bar(100, 64, unit=" MB")
 _MEGABYTE = 1e6
 
@@ -44,9 +48,11 @@ _CODE = (
     '    return {"count": len(lines), "first": lines[0]} if lines else None\n'
 )
 _JSON = (
-    "import json, sys\n"
-    "for line in open(sys.argv[1], encoding='utf-8'):\n"
-    "    json.dumps(json.loads(line))\n"
+    "import glob, json, sys\n"
+    "for path in glob.glob(sys.argv[1]):\n"
+    "    with open(path, encoding='utf-8') as lines:\n"
+    "        for line in lines:\n"
+    "            json.dumps(json.loads(line))\n"
 )
 _MEASURED = """
 import json, os, subprocess, sys, time
@@ -62,6 +68,7 @@ print(json.dumps([exited, seconds, processor, usage.ru_maxrss]))
 def run() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         yield from _clean(Path(folder, "session.jsonl"))
+        yield from _fenced(Path(folder, "session.jsonl"))
         yield from _leaking(Path(folder, "session.jsonl"))
     with tempfile.TemporaryDirectory() as folder:
         yield from _many(Path(folder))
@@ -70,6 +77,13 @@ def run() -> Iterator[Row]:
 def _clean(path: Path) -> Iterator[Row]:
     _write(path, SIZE, every=None)
     yield from _compared(path, "--check", 0, "clean")
+
+
+def _fenced(path: Path) -> Iterator[Row]:
+    _write(path, FENCES, every=None, answers=True)
+    plain = _Usage.of("-c", _JSON, str(path))
+    one = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--check")
+    yield _against(plain, one, FENCES, "answers with code", COST_OF_ANSWERS)
 
 
 def _leaking(path: Path) -> Iterator[Row]:
@@ -82,46 +96,59 @@ def _leaking(path: Path) -> Iterator[Row]:
 
 def _compared(path: Path, option: str, code: int, what: str) -> Iterator[Row]:
     """Rows of a session, measured beside its JSON; ``code`` is that of the exit."""
-    name = f"repair {option}, {SIZE / _MEGABYTE:.0f} MB, {what}"
     plain = _Usage.of("-c", _JSON, str(path))
     command = ("-m", "stream_sidecar", "repair", str(path), option)
     one = _Usage.of(*command, "--jobs", "1", code=code)
-    yield Row(
-        f"{name}: processor time against json",
-        f"{one.rate(SIZE)}, json {plain.rate(SIZE)}",
-        one.processor / plain.processor,
-        COST,
-    )
+    yield _against(plain, one, SIZE, what, COST)
     yield Row("its peak of resident memory", *one.memory(), MEMORY)
     cores = _Usage.of(*command, code=code)
     yield Row(
-        f"{name}: all cores against one process",
+        "all cores against one process",
         f"{cores.rate(SIZE)} on {os.cpu_count()} cores",
         cores.seconds / one.seconds,
     )
     yield Row("its peak of resident memory", *cores.memory(), MEMORY)
 
 
+def _against(plain: _Usage, usage: _Usage, size: int, what: str, bar: Bar) -> Row:
+    return Row(
+        f"repair --check, {size / _MEGABYTE:.0f} MB, {what}: against json",
+        f"{usage.rate(size)}, json {plain.rate(size)}",
+        usage.processor / plain.processor,
+        bar,
+    )
+
+
 def _many(folder: Path) -> Iterator[Row]:
     for number in range(FILES):
-        _write(folder / f"{number}.jsonl", 50_000, EVERY, seed=number)
+        every = None if number % EVERY else EVERY
+        _write(folder / f"{number}.jsonl", SMALL, every, seed=number)
+    plain = _Usage.of("-c", _JSON, str(folder / "*.jsonl"))
+    checked = _Usage.of(
+        "-m", "stream_sidecar", "repair", str(folder), "--check", code=1
+    )
+    what = f"in {FILES:,} files"
+    yield _against(plain, checked, FILES * SMALL, what, COST_OF_ANSWERS)
     seconds = _Usage.of(
         "-m", "stream_sidecar", "repair", str(folder), "--write"
     ).seconds
     reported = (
         f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
     )
-    yield Row(f"repair --write, {FILES:,} sessions of 50 kB", reported)
+    yield Row(f"repair --write, {FILES:,} sessions of {SMALL / 1000:.0f} kB", reported)
 
 
-def _write(path: Path, size: int, every: int | None, seed: int = 0) -> None:
-    """Writes a session of ``size`` bytes."""
+def _write(
+    path: Path, size: int, every: int | None, *, answers: bool = False, seed: int = 0
+) -> None:
+    """Writes a session of ``size`` bytes, or ``answers`` alone."""
+    kinds = (_answer,) if answers else _SESSION
     chance = random.Random(seed)
     number = written = 0
     with path.open("w", encoding="utf-8") as file:
         while written < size:
             number += 1
-            entry = _KINDS[number % len(_KINDS)](number, chance)
+            entry = kinds[number % len(kinds)](number, chance)
             if every and entry["type"] == "assistant" and number // 2 % every == 0:
                 text = entry["message"]["content"][0]
                 text["text"] = "<think>Let me see.</think>" + text["text"]
@@ -159,7 +186,7 @@ def _result(number: int, chance: random.Random) -> dict[str, Any]:
     return _entry("user", [result]) | {"toolUseResult": {"stdout": reported}}
 
 
-_KINDS = (_question, _answer, _call, _result)
+_SESSION = (_question, _answer, _call, _result)
 
 
 @frozen

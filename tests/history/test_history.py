@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stored_messages import assistant, check, inspect, repair
 from strategies import JUNK, TEXTS, as_read
 
-from stream_sidecar.history.history import History, pointer
+from stream_sidecar.history.history import History, Readings, pointer
 from stream_sidecar.history.reading import _gaps
 from stream_sidecar.history.results import Repair
 from stream_sidecar.history.spans import RemovedSpan
@@ -546,11 +546,21 @@ def test_what_the_policy_only_reports_stays() -> None:
 
 def test_models_without_end() -> None:
     """Their names come from strangers; each is read as its own."""
-    history = History(StreamOptions())
+    readings = Readings(StreamOptions())
+    history = History(StreamOptions(), readings=readings)
     for number in range(70):
         message = assistant("</think>a", model=f"m{number}")
         assert history.repair(message).changed
-    assert len(history._readings) < 64
+    assert len(readings._of) < 64
+
+
+def test_what_is_shared_knows_nothing_of_a_session() -> None:
+    """A result of one session is no echo in the next."""
+    readings, echo = Readings(StreamOptions()), assistant('{"found": 3}Three.')
+    one, other = (History(StreamOptions(), readings=readings) for _ in range(2))
+    one.learn([{"found": 3}])
+    assert one.repair(echo).message == assistant("Three.")
+    assert not other.repair(echo).changed
 
 
 def test_what_is_wanted() -> None:

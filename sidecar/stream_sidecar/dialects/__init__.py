@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Pair
 
 _BARE = patterns.compile(r"[\w:.-]+")
+_LETTER = patterns.compile(r"\w")
 
 _FORMS: dict[str, tuple[Form, ...]] = {}
 for _file in (
@@ -82,7 +83,7 @@ def pair_of(tag: str) -> Pair:
     """
     if _BARE.fullmatch(tag):
         return f"<{tag}>", f"</{tag}>"
-    match = patterns.compile(r"\w").search(tag)
+    match = _LETTER.search(tag)
     at = match.start() if match else len(tag) - 1
     return tag, f"{tag[:at]}/{tag[at:]}"
 

@@ -72,7 +72,7 @@ _NAMES_IN_TOOL_RECORDS = frozenset(
         *("tool_call_id", "tool_use_id", "tool_name"),
     )
 )
-_MESSAGES_AS_TEXT = ("gen_ai.input.messages", "gen_ai.output.messages")
+_MESSAGES_AS_TEXT = frozenset(("gen_ai.input.messages", "gen_ai.output.messages"))
 """Names of what may hold messages as a string of JSON: attributes of OpenTelemetry."""
 
 _VALUES = (("value", "stringValue"), ("value", "string_value"), ("value",))
@@ -227,9 +227,10 @@ def _messages_as_text(value: Json) -> dict[Path, str]:
     """The strings in an object that hold messages as JSON, by their places in it."""
     if not isinstance(value, dict):
         return {}
-    places: Iterable[Path] = ((name,) for name in _MESSAGES_AS_TEXT)
-    if value.get("key") in _MESSAGES_AS_TEXT:
-        places = _VALUES
+    is_attribute = value.get("key") in _MESSAGES_AS_TEXT
+    if not is_attribute and _MESSAGES_AS_TEXT.isdisjoint(value):
+        return {}
+    places = _VALUES if is_attribute else tuple((name,) for name in _MESSAGES_AS_TEXT)
     reported = {place: at(value, place) for place in places}
     return {place: text for place, text in reported.items() if isinstance(text, str)}
 

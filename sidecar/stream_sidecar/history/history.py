@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve
-
 from stream_sidecar.channel.sieve import Sieve
 from stream_sidecar.forms.known_results import known_value
 from stream_sidecar.history.messages import (
@@ -29,7 +27,7 @@ from stream_sidecar.history.reading import read_text, reading_options, texts_of
 from stream_sidecar.history.results import Edit, Finding, Inspection, Removal, Repair
 from stream_sidecar.history.shapes import at
 from stream_sidecar.history.spans import kept_texts, moved, pieces_of, unlocked, without
-from stream_sidecar.records import frozen
+from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.absent import ABSENT
 from stream_sidecar.values.jsontext import dumps, is_portable
 
@@ -80,12 +78,34 @@ class _Field:
     readings: list[TextReading]
 
 
+class Readings:
+    """How texts are read by ``options``: made once for each model, and for all sessions
+    in which no result of a tool is known yet."""
+
+    def __init__(self, options: StreamOptions) -> None:
+        self._options = reading_options(options)
+        self._of: dict[str | None, tuple[StreamOptions, Sieve]] = {}
+
+    def of(self, model: str | None) -> tuple[StreamOptions, Sieve]:
+        """The options of a ``model``, and what tells whether a text need be read by
+        them; None: the model is that of the options."""
+        known = self._of.get(model)
+        if known is None:
+            if len(self._of) >= _MODELS:  # names come from strangers
+                self._of.clear()
+            options = self._options
+            if model is not None:
+                options = evolve(options, model=model)
+            known = self._of[model] = (options, Sieve(options))
+        return known
+
+
 class History:
     """One session; ``options`` are those of its streams.
 
     A message that names its model is read as that model's. ``wants`` is asked of every
     removal whether it is to be; without it all are. ``known`` are results of tools
-    that came before.
+    that came before. ``readings`` are those of ``options``, if the caller has them.
     """
 
     def __init__(
@@ -93,14 +113,14 @@ class History:
         options: StreamOptions,
         wants: Wants | None = None,
         known: Iterable[Json] = (),
+        readings: Readings | None = None,
     ) -> None:
         self.options = options
         self._wants = wants
-        self._informed = reading_options(options)
-        self._readings: dict[str | None, tuple[StreamOptions, Sieve]] = {}
+        self._readings = readings or Readings(options)
         self._known: deque[Json] = deque(known, maxlen=_KNOWN)
         if self._known:
-            self._informed = _informed(options, self._known)
+            self._readings = Readings(_informed(options, self._known))
         #: what is known: equal states, equal answers to equal items
         self.state = 0
 
@@ -145,7 +165,7 @@ class History:
     def would_cut(self, text: str) -> bool:
         """Whether a delimiter or what is around it would go if a model had said
         ``text``; nobody is asked."""
-        options, sieve = self._reading(None)
+        options, sieve = self._readings.of(None)
         if sieve.passes(text):
             return False
         reading = read_text((Text((), text),), options)
@@ -160,29 +180,15 @@ class History:
             if isinstance(value, dict):
                 self._known.append(value)
                 self.state = hash((self.state, text))
-                self._informed = _informed(self.options, self._known)
-                self._readings.clear()
+                self._readings = Readings(_informed(self.options, self._known))
 
     def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
-        options, sieve = self._reading(model_of(stored.message) or model)
+        options, sieve = self._readings.of(model_of(stored.message) or model)
         return [
             _read(items, options, self._wants, sieve)
             for items in stored.fields
             if not _passes(items, sieve)
         ]
-
-    def _reading(self, model: str | None) -> tuple[StreamOptions, Sieve]:
-        """How the texts of a model are read, and what tells of one whether it need be;
-        ``model`` of None: that of the options."""
-        known = self._readings.get(model)
-        if known is None:
-            if len(self._readings) >= _MODELS:  # names come from strangers
-                self._readings.clear()
-            options = self._informed
-            if model is not None:
-                options = evolve(options, model=model)
-            known = self._readings[model] = (options, Sieve(options))
-        return known
 
 
 def _may_be_object(result: Json) -> bool:
@@ -206,7 +212,7 @@ def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
     results = policy.tool_results
     results = evolve(results, known=(*results.known, *known))
     policy = evolve(policy, tool_results=results)
-    return reading_options(evolve(options, policy=policy))
+    return evolve(options, policy=policy)
 
 
 def _repaired(reported: Json, stored: Stored | None, fields: list[_Field]) -> Repair:

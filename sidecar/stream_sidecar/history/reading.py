@@ -11,8 +11,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve
-
 from stream_sidecar.events import (
     Diagnostic,
     ReasoningDelta,
@@ -23,7 +21,7 @@ from stream_sidecar.events import (
     ToolResult,
 )
 from stream_sidecar.history.messages import STAND_IN, StoredCall, Text, Thought
-from stream_sidecar.records import field, frozen
+from stream_sidecar.records import evolve, field, frozen
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.tools.classify import from_item
 from stream_sidecar.values.surrogates import without_halves

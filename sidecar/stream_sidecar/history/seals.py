@@ -24,16 +24,23 @@ if TYPE_CHECKING:
 SEALED = "a hash of it stands beside it"
 """Why a message is not edited, for people."""
 
-_DIGEST_NAME = (
-    r"(?:sha[_-]?(?:1|2|224|256|384|512)|sha3\w{0,8}|blake[23]\w{0,4}|md5|digest"
-    r"|checksum|(?:body|chain|chunk|content|entry|event|line|message|parent|prev"
-    r"|previous|record)[_-]?hash)"
+_HASHED = (
+    *("body", "chain", "chunk", "content", "entry", "event", "line", "message"),
+    *("parent", "prev", "previous", "record"),
 )
-"""How a member's name ends that holds a digest of what is stored. A ``hash`` alone may
-be that of a commit or of a folder's name."""
+_DIGESTS = (
+    r"sha[_-]?(?:1|2|224|256|384|512)",
+    r"sha3\w{0,8}",
+    r"blake[23]\w{0,4}",
+    *("md5", "digest", "checksum"),
+    f"hash(?:{'|'.join(f'(?<={n}hash)|(?<={n}[_-]hash)' for n in _HASHED)})",
+)
+"""How the name of a member ends that holds a digest of what is stored. A ``hash`` alone
+may be the hash of a commit or of a folder's name. Each pattern begins with letters,
+which `re` finds fast, so that a long file costs little."""
 
-_NAME = patterns.compile(f"{_DIGEST_NAME}$", re.IGNORECASE)
-_MEMBER = patterns.compile(rf'{_DIGEST_NAME}"\s*:'.encode(), re.IGNORECASE)
+_NAME = patterns.compile(f"(?:{'|'.join(_DIGESTS)})$", re.IGNORECASE)
+_MEMBERS = [patterns.compile(rf'{each}"\s*:'.encode()) for each in _DIGESTS]
 
 _DIGEST = patterns.compile(
     r"(?:[\w-]{1,20}[:=])?(?:[0-9a-f]{32,128}|[0-9a-z+/_-]{43,88}={0,2})", re.IGNORECASE
@@ -49,7 +56,8 @@ def is_digest_name(name: str) -> bool:
 
 def says_digests(text: bytes) -> bool:
     """Whether JSON has a member for digests."""
-    return _MEMBER.search(text) is not None
+    small = text.lower()
+    return any(each.search(small) for each in _MEMBERS)
 
 
 def has_digest(value: Json) -> bool:

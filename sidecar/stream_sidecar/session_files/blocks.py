@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.history.documents import messages_in
-from stream_sidecar.history.history import History
 from stream_sidecar.history.messages import results_of
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.bounds import LinePart, lines_of
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
+    from stream_sidecar.history.history import History
     from stream_sidecar.session_files.files import Job
 
 LARGE = 8_000_000
@@ -69,7 +69,7 @@ def read_block(block: LineBlock) -> DoneLines:
     """In a worker: one block."""
     made, path, records = Made(), block.path, BytesIO()
     tally = Tally(FileReport(str(path)), teller(records if block.tells else None))
-    history = History(block.job.options, block.job.wants_in(path), block.known)
+    history = block.job.history_of(path, block.known)
     session = TextSession(history, tally, made, lambda _size: None, Neighbours(path))
     session.repair_lines(BytesIO(block.data), block.first)
     return DoneLines(tally.finish(), made.new, records.getvalue())

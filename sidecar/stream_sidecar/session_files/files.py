@@ -11,14 +11,14 @@ import sqlite3
 import stat
 from collections import deque
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.history.chat_logs import is_chat_log
 from stream_sidecar.history.documents import BY_LINE, WHOLE
-from stream_sidecar.history.history import History
+from stream_sidecar.history.history import History, Readings
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import field, frozen
 from stream_sidecar.session_files import tables
@@ -34,8 +34,11 @@ from stream_sidecar.session_files.reports import FileReport, Tally
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from stream_sidecar.history.history import Wants
     from stream_sidecar.history.spans import RemovedSpan
+    from stream_sidecar.parts import Json
     from stream_sidecar.session_files.documents import Advance
     from stream_sidecar.session_files.layouts import TableLayout
 
@@ -66,8 +69,17 @@ class Job:
     write: bool = False
     wants: Callable[[Path, RemovedSpan], bool] | None = None
 
+    def history_of(self, path: Path, known: Iterable[Json] = ()) -> History:
+        """A session in the file at ``path``, in which results are ``known``."""
+        return History(self.options, self.wants_in(path), known, self._readings)
+
     def wants_in(self, path: Path) -> Wants | None:
         return None if self.wants is None else partial(self.wants, path)
+
+    @cached_property
+    def _readings(self) -> Readings:
+        """Those of all sessions: a small one is read as soon as they are made."""
+        return Readings(self.options)
 
 
 RepairLines: TypeAlias = Callable[[TextSession, IO[bytes]], None]
@@ -152,7 +164,7 @@ _READ: dict[str, RepairLines] = {
 def _repair_text(
     path: Path, job: Job, tally: Tally, advance: Advance, repair_lines: RepairLines
 ) -> None:
-    history = History(job.options, job.wants_in(path))
+    history = job.history_of(path)
     with Replacement(path) as new:
         with path.open("rb") as file:
             new.begin(file)
