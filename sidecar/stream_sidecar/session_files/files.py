@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from stream_sidecar.history.history import Wants
     from stream_sidecar.history.spans import RemovedSpan
-    from stream_sidecar.parts import Json
     from stream_sidecar.session_files.documents import Advance
     from stream_sidecar.session_files.layouts import TableLayout
 
@@ -69,7 +68,7 @@ class Job:
     write: bool = False
     wants: Callable[[Path, RemovedSpan], bool] | None = None
 
-    def history_of(self, path: Path, known: Iterable[Json] = ()) -> History:
+    def history_of(self, path: Path, known: Iterable[Any] = ()) -> History:
         """A session in the file at ``path``, in which results are ``known``."""
         return History(self.options, self.wants_in(path), known, self._readings)
 
@@ -78,7 +77,7 @@ class Job:
 
     @cached_property
     def _readings(self) -> Readings:
-        """Those of all sessions: a small one is read as soon as they are made."""
+        """All sessions share them: a small one takes less time than to make them."""
         return Readings(self.options)
 
 

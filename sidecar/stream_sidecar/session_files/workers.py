@@ -57,6 +57,10 @@ _read: Synchronized[int] | None = None
 _stop: Any = None
 """In a worker: its ``value`` tells whether the run is to end."""
 
+_job: Job | None = None
+"""In a worker: what is to be done with every file. It has what their reading needs, so
+it is sent once."""
+
 
 def repair_files(
     paths: list[Path],
@@ -118,7 +122,7 @@ class _Run:
 
     def by_blocks(self, path: Path, workers: int) -> FileReport:
         """The report of one file, whose blocks are read by all ``workers``."""
-        pool, _, _ = _pool(workers)
+        pool, _, _ = _pool(workers, self.job)
         with pool:
 
             def submit(block: LineBlock) -> Future[DoneLines]:
@@ -145,7 +149,7 @@ class _Run:
         self, paths: list[Path], workers: int, folder: Path
     ) -> Iterator[FileReport]:
         """The reports of files, whose removals stand in ``folder`` meanwhile."""
-        pool, read, stop = _pool(workers)
+        pool, read, stop = _pool(workers, self.job)
         records = self.records
         futures: deque[Future[FileReport]] = deque()
         left = deque(enumerate(paths))
@@ -158,7 +162,7 @@ class _Run:
                         started, path = left.popleft()
                         part = folder / str(started) if records is not None else None
                         with _unsignalled():
-                            futures.append(_begun(pool, path, self.job, part))
+                            futures.append(_begun(pool, path, part))
                     if not futures:
                         break
                     future = futures.popleft()
@@ -178,19 +182,19 @@ class _Run:
             self.advance(read.value - reported)
 
 
-def _pool(workers: int) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:
+def _pool(workers: int, job: Job) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:
     """Processes, the counter of bytes that they have read, and what stops them."""
     context = multiprocessing.get_context("spawn")
     read, stop = context.Value("q", 0), context.RawValue("b", 0)
-    return ProcessPoolExecutor(workers, context, _begin, (read, stop)), read, stop
+    return ProcessPoolExecutor(workers, context, _begin, (read, stop, job)), read, stop
 
 
 def _begun(
-    pool: ProcessPoolExecutor, path: Path, job: Job, part: Path | None
+    pool: ProcessPoolExecutor, path: Path, part: Path | None
 ) -> Future[FileReport]:
     """What becomes of a file; an error where a worker was killed before."""
     try:
-        return pool.submit(_work, path, job, part)
+        return pool.submit(_work, path, part)
     except BrokenProcessPool as error:
         failed: Future[FileReport] = Future()
         failed.set_exception(error)
@@ -227,11 +231,11 @@ def _unsignalled() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(read: Synchronized[int], stop: Any) -> None:
+def _begin(read: Synchronized[int], stop: Any, job: Job) -> None:
     """In a worker: signals are for the process that started it, and reach a worker
     through ``stop``; with that process it ends."""
-    global _read, _stop
-    _read, _stop = read, stop
+    global _read, _stop, _job
+    _read, _stop, _job = read, stop, job
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -244,8 +248,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _work(path: Path, job: Job, part: Path | None) -> FileReport:
+def _work(path: Path, part: Path | None) -> FileReport:
     """In a worker: one file, its removals into ``part``."""
+    assert _job is not None
     waiting = 0
 
     def advance(size: int) -> None:
@@ -266,7 +271,7 @@ def _work(path: Path, job: Job, part: Path | None) -> FileReport:
     with nullcontext() if part is None else part.open("wb") as records:
         if _stop.value:
             return FileReport(str(path), stopped=True)
-        report = repair_file(path, job, advance, teller(records))
+        report = repair_file(path, _job, advance, teller(records))
     flush()
     return report
 
