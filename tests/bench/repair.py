@@ -82,7 +82,9 @@ def _clean(path: Path) -> Iterator[Row]:
 def _fenced(path: Path) -> Iterator[Row]:
     _write(path, FENCES, every=None, answers=True)
     plain = _Usage.of("-c", _JSON, str(path))
-    one = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--check")
+    one = _Usage.of(
+        "-m", "stream_sidecar", "repair", str(path), "--check", "--jobs", "1"
+    )
     yield _against(plain, one, FENCES, "answers with code", COST_OF_ANSWERS)
 
 
@@ -124,14 +126,11 @@ def _many(folder: Path) -> Iterator[Row]:
         every = None if number % EVERY else EVERY
         _write(folder / f"{number}.jsonl", SMALL, every, seed=number)
     plain = _Usage.of("-c", _JSON, str(folder / "*.jsonl"))
-    checked = _Usage.of(
-        "-m", "stream_sidecar", "repair", str(folder), "--check", code=1
-    )
+    command = ("-m", "stream_sidecar", "repair", str(folder))
+    checked = _Usage.of(*command, "--check", "--jobs", "1", code=1)
     what = f"in {FILES:,} files"
     yield _against(plain, checked, FILES * SMALL, what, COST_OF_ANSWERS)
-    seconds = _Usage.of(
-        "-m", "stream_sidecar", "repair", str(folder), "--write"
-    ).seconds
+    seconds = _Usage.of(*command, "--write").seconds
     reported = (
         f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
     )

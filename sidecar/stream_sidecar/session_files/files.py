@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.history.history import Wants
     from stream_sidecar.history.spans import RemovedSpan
-    from stream_sidecar.session_files.documents import Advance
+    from stream_sidecar.session_files.documents import Advance, Output
     from stream_sidecar.session_files.layouts import TableLayout
 
 _DATABASES = ("db", "sqlite", "sqlite3", "vscdb")
@@ -163,14 +163,20 @@ _READ: dict[str, RepairLines] = {
 def _repair_text(
     path: Path, job: Job, tally: Tally, advance: Advance, repair_lines: RepairLines
 ) -> None:
-    history = job.history_of(path)
+    beside, history = Neighbours(path), job.history_of(path)
+
+    def repair(file: IO[bytes], output: Output) -> None:
+        session = TextSession(history, tally, output, advance, beside)
+        _READ.get(tally.report.format, repair_lines)(session, file)
+
+    if not job.write:
+        with path.open("rb") as file:
+            repair(file, _Unwritten())
+        return
     with Replacement(path) as new:
         with path.open("rb") as file:
             new.begin(file)
-            output = new if job.write else _Unwritten()
-            beside = Neighbours(path)
-            session = TextSession(history, tally, output, advance, beside)
-            _READ.get(tally.report.format, repair_lines)(session, file)
+            repair(file, new)
         if new.changed:
             tally.report.backup = new.commit()
             tally.report.written = True
