@@ -288,9 +288,37 @@ def test_what_happened_beside_the_answer() -> None:
     ]
     said = summary(explained({"wire": "openai-chat"}, chunks))
     assert said == (
-        "Nothing was taken out of the answer; 1,500 of reasoning came in a field of "
+        "The answer is cut off by an error of the provider (overloaded); "
+        "nothing was taken out of the answer; 1,500 of reasoning came in a field of "
         "its own; 2 calls; 1 error of the provider."
     )
+
+
+def test_what_was_dropped_is_named_by_why() -> None:
+    """With the numbers of the legend; reasoning that says something else is no
+    repetition."""
+    chunks = [
+        {"choices": [{"delta": {"reasoning_content": "because"}}]},
+        {"choices": [{"delta": {"content": "<think>why</think>\n\nHi"}}]},
+    ]
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    explanation = explained({"wire": "openai-chat"}, [body, "data: undefined\n\n"])
+    assert summary(explanation) == (
+        "15 characters of tags, 3 of reasoning beside the provider's own and 2 of "
+        "white space were taken out of the answer; 7 of reasoning came in a field of "
+        "its own; 1 chunk was not JSON (9 characters)."
+    )
+    [lane] = [lane for lane in explanation.lanes if lane.is_part]
+    assert lane.title == "malformed-chunk: sent by the provider"
+    dropped = [
+        piece
+        for lane in explanation.lanes
+        for piece in lane.pieces
+        if piece.owner == "dropped"
+    ]
+    assert sum(len(piece.text) for piece in dropped) == 3 + 2 + 9
+    words = "reasoning in tags: the provider has a field for it, which alone counts"
+    assert dropped[0].fates[-1].reason.words == words
 
 
 def test_the_answer_of_all_choices_is_what_is_left() -> None:

@@ -129,17 +129,27 @@ def test_the_slider_goes_through_the_chunks(page: Any, tmp_path: Path) -> None:
     assert page.locator("#at").inner_text() == "5 of 5"
     assert texts(page, ".piece.delimiter") == ["<think>", "</think>"]
     assert texts(page, ".piece.answer") == ["Answer"]
+    chips = texts(page, "#legend .owner:visible")
+    assert chips == ["answer", "reasoning", "delimiter", "held"]
     page.locator("#step").focus()
     page.keyboard.press("Home")
     assert page.locator("#at").inner_text() == "1 of 5"
+    assert texts(page, "#legend .owner:visible") == chips
+    assert page.locator("#answer").inner_text() == ""
+    assert texts(page, "h2 .at-chunk") == ["at chunk 1", "at chunk 1"]
+    assert texts(page, "#findings .excerpt") == []
+    assert page.locator("#at-end").is_visible()
     assert texts(page, ".piece:visible") == texts(page, ".piece.held") == ["<thi"]
     assert page.locator("#why").inner_text().startswith("It comes with chunk 2.")
     page.keyboard.press("ArrowRight")
     assert texts(page, ".piece.delimiter:visible") == ["<think>"]
     assert texts(page, ".piece.reasoning:visible") == ["why"]
+    assert texts(page, "#findings .excerpt") == ["why"]
     assert texts(page, ".caused b")[-1].endswith("reasoning-delta ")
     page.locator("#play").click()
     page.get_by_text("5 of 5").wait_for()
+    assert page.locator("#answer").inner_text() == "Answer"
+    assert not page.locator("#at-end").is_visible()
     assert page.locator("#play").inner_text() in ("Play", "Pause")
 
 
@@ -147,7 +157,7 @@ def test_the_first_thing_said_is_what_happened(page: Any, tmp_path: Path) -> Non
     """And the first finding is chosen, beside the answer that is left."""
     page.goto(write(LEAKING, tmp_path / "page.html"))
     said = "3 characters of reasoning and 15 of tags were taken out of the answer."
-    assert page.locator("h1").inner_text() == said
+    assert page.locator("#summary").inner_text() == said
     assert page.locator("#answer").inner_text() == "Answer"
     assert texts(page, ".piece.chosen") == ["why"]
     assert texts(page, "#findings .excerpt") == ["why"]
@@ -201,10 +211,17 @@ def test_the_mouse_is_enough(page: Any, tmp_path: Path) -> None:
     why.get_by_role("button").click()
     page.locator(".piece.answer").first.hover()
     assert "Rule 2.1" in why.inner_text()
-    page.locator("#legend button").filter(has_text="call").first.click()
+    page.locator("#legend button").filter(has_text="answer").first.click()
     assert texts(page, "#findings .excerpt") == []
     faded = page.locator(".piece.reasoning").first
     assert faded.evaluate("piece => getComputedStyle(piece).opacity") == "0.35"
+    assert page.locator("#found").inner_text() == "0 of 2"
+    said = "Only answer is shown: 0 of 2 findings. Show all"
+    assert page.locator("#filter").inner_text() == said
+    assert page.locator("#on").is_disabled()
+    page.get_by_role("button", name="Show all").click()
+    assert texts(page, "#findings .excerpt") == ["why", "how"]
+    assert not page.locator("#filter").is_visible()
     page.locator("#legend button").filter(has_text="reasoning").first.click()
     page.locator("#findings button").last.click()
     assert texts(page, ".piece.pinned") == ["how"]
@@ -213,6 +230,26 @@ def test_the_mouse_is_enough(page: Any, tmp_path: Path) -> None:
     page.locator("#events-part summary").click()
     page.locator("#events li").first.wait_for()
     assert page.locator("#events li").count() == int(texts(page, "#events-count")[0])
+
+
+def test_nothing_moves_under_the_mouse(page: Any, tmp_path: Path) -> None:
+    page.goto(write(TWO_LEAKS, tmp_path / "page.html"))
+    answer = page.locator("#answer")
+    place = answer.bounding_box()
+    for piece in page.locator(".piece").all():
+        piece.hover()
+        assert answer.bounding_box() == place
+
+
+def test_an_error_that_cut_the_answer_is_said_first(page: Any, tmp_path: Path) -> None:
+    """And beside the answer, from the chunk on that brought it."""
+    error = {"error": {"message": "Slow down", "type": "rate_limit_error"}}
+    page.goto(write([*LEAKING, error], tmp_path / "page.html"))
+    said = "cut off by an error of the provider (rate-limit)"
+    assert page.locator("#summary").inner_text() == f"The answer is {said}."
+    assert page.locator("#cut").text_content() == said
+    page.locator("#step").press("Home")
+    assert not page.locator("#cut").is_visible()
 
 
 def test_a_link_leads_to_its_piece(page: Any, tmp_path: Path) -> None:
@@ -271,6 +308,9 @@ def test_paper_has_the_colours_and_the_events(page: Any, tmp_path: Path) -> None
     assert page.locator("#events li").last.is_visible()
     assert page.locator("#message").inner_text().startswith("{")
     assert not page.locator("#player").is_visible()
+    assert not page.locator("#this-chunk").is_visible()
+    chosen = page.locator(".piece.chosen")
+    assert chosen.evaluate("piece => getComputedStyle(piece).outlineStyle") == "none"
 
 
 def test_without_fills_the_owners_have_lines_of_their_own(
@@ -286,6 +326,12 @@ def test_without_fills_the_owners_have_lines_of_their_own(
         " fontStyle, fontWeight, outlineStyle].join(); })"
     )
     assert len(set(signs)) == 9
+    chunk = {"choices": [{"delta": {"content": "<think>a</think>\nb"}}]}
+    page.goto(write([chunk], tmp_path / "lines.html"))
+    page.reported = [page.url]
+    line_end = page.locator(".piece.dropped .sign.line")
+    display = line_end.evaluate("sign => getComputedStyle(sign).display")
+    assert display == "inline"  # so the line through the piece goes through it, too
 
 
 @pytest.mark.parametrize("width", [420, 1400])
@@ -298,6 +344,7 @@ def test_why_is_short_where_there_is_little_room(
     assert more.locator("p").first.is_visible() == (width > 1000)
     if width < 1000:
         box = page.locator("#reason").bounding_box()
+        assert page.locator(".lane").first.bounding_box()["y"] < 300
         assert box["y"] + box["height"] <= 800
         assert box["height"] < 160
         more.locator("summary").click()

@@ -70,6 +70,7 @@ function hover(element: HTMLElement): void {
 test("the first finding is chosen, and the answer is what is left", () => {
   expect(words(".piece.chosen")).toEqual(["why"]);
   expect(words("h1").join()).toContain("6 characters of reasoning");
+  expect(words("#legend li:not([hidden]) .owner")).toEqual(["answer", "reasoning", "delimiter", "held"]);
   expect(words("#findings .excerpt")).toEqual(["why", "how"]);
 });
 
@@ -120,6 +121,20 @@ test("the slider shows what had come, as it was then", () => {
   one("#next").click();
   expect(words(".piece")).toEqual(["<think>", "why"]);
   expect(words("#at")).toEqual(["2 of 5"]);
+  expect(words("#answer")).toEqual([""]);
+  expect(words("#findings .excerpt")).toEqual(["why"]);
+  one("#next").click();
+  expect(words("#answer")).toEqual(["A↵\n⇥\tbU+200Bc"]);
+  expect(words("h2 .at-chunk")).toEqual(["at chunk 3", "at chunk 3"]);
+});
+
+test("a word of the legend shows an owner alone, and a button all again", () => {
+  one("#legend button").click();
+  expect(words("#filter")).toEqual(["Only answer is shown: 0 of 2 findings. Show all"]);
+  expect(words("#found")).toEqual(["0 of 2"]);
+  one("#filter button").click();
+  expect(one("#filter").hidden).toBe(true);
+  expect(words("#findings .excerpt")).toEqual(["why", "how"]);
 });
 
 test("what is copied has none of the signs that stand for characters", () => {

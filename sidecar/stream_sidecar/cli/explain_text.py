@@ -1,6 +1,7 @@
-"""An explanation as a terminal shows it: colours, a legend, the rules that decided.
+"""An explanation as a terminal shows it: owners, a legend, the rules that decided.
 
-Without colours each piece has a line of its own, behind the name of its owner.
+Each piece stands behind the name of its owner. With colours its lines are lines, and
+each ends with the sign of a line end; without, a piece is a line.
 """
 
 from __future__ import annotations
@@ -44,10 +45,8 @@ class ExplainText:
         for lane in explanation.lanes:
             self._terminal.line()
             self._terminal.line((f"-- {lane.title}", "bold"))
-            if self._terminal.has_colours:
-                self._coloured(lane)
-            else:
-                self._plain(lane)
+            for owner, _, text in _runs(lane):
+                self._piece(owner, text)
         self._terminal.line()
         self._reasons(explanation)
 
@@ -73,16 +72,16 @@ class ExplainText:
             yield owner, _STYLES[owner]
             yield f" {sizes[owner]}"
 
-    def _coloured(self, lane: Lane) -> None:
-        runs = [(text, _STYLES[owner]) for owner, _, text in _runs(lane)]
-        self._terminal.body(*runs, wraps=True)
-        if not runs or not runs[-1][0].endswith("\n"):
-            self._terminal.line()
-
-    def _plain(self, lane: Lane) -> None:
-        for owner, _, text in _runs(lane):
-            line = f"{owner:<{_WIDTH}}  {text}"
-            self._terminal.paragraph(line, indent=_WIDTH + 2)
+    def _piece(self, owner: Owner, text: str) -> None:
+        lines, style = [text], _STYLES[owner]
+        if self._terminal.has_colours:
+            lines = [each.replace("\n", "↵") for each in text.splitlines(keepends=True)]
+        name: str = owner
+        for line in lines:
+            blanks = " " * (_WIDTH + 2 - len(name))
+            pieces = ((name, style), blanks, (line, style))
+            self._terminal.paragraph(*pieces, indent=_WIDTH + 2)
+            name = ""
 
     def _reasons(self, explanation: Explanation) -> None:
         """What decided, once each, with how many characters it decided on."""
@@ -91,8 +90,8 @@ class ExplainText:
             for owner, reason, text in _runs(lane):
                 sizes[owner, reason] += len(text)
         for (owner, reason), size in sizes.items():
-            name = (f"{owner:<{_WIDTH}}", _STYLES[owner])
-            line = (name, f"  {size:>6}  {_why(reason)}")
+            blanks = " " * (_WIDTH - len(owner))
+            line = ((owner, _STYLES[owner]), f"{blanks}  {size:>6}  {_why(reason)}")
             self._terminal.paragraph(*line, indent=_WIDTH + 10)
 
 

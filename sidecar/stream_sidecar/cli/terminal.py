@@ -71,16 +71,15 @@ class Terminal:
         text = Text.assemble(*((one_line(words), style) for words, style in reported))
         self._console.print(text, soft_wrap=True)
 
-    def body(self, *pieces: StyledText, wraps: bool = False) -> None:
+    def body(self, *pieces: StyledText) -> None:
         """Text of any number of lines: as it is to a file or a pipe, harmless to a
-        terminal, which ``wraps`` it at words or breaks it as it does."""
+        terminal, which breaks it as it does."""
         reported = [(each, "") if isinstance(each, str) else each for each in pieces]
         if self._console.is_terminal:
             shown = Text.assemble(
                 *((in_lines(text), style) for text, style in reported)
             )
-            is_soft = not (wraps and self.is_screen)
-            self._console.print(shown, end="", soft_wrap=is_soft)
+            self._console.print(shown, end="", soft_wrap=True)
         else:
             self._console.file.write("".join(text for text, _ in reported))
             self._console.file.flush()

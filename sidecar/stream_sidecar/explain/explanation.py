@@ -31,11 +31,11 @@ OWNERS: dict[Owner, str] = {
     "answer": "visible text",
     "reasoning": "the model's reasoning",
     "call": "a tool call",
-    "result": "a tool's result",
+    "result": "a tool's result, or what the model takes for one",
     "delimiter": "tags and tokens, removed",
-    "citation": "a source, or the marker of one",
+    "citation": "a source, or a marker, removed",
     "error": "an error of the provider",
-    "dropped": "a duplicate, or removed",
+    "dropped": "unused: white space, repeated, unreadable",
 }
 """Whose a character can be, in the order of the legend."""
 

@@ -115,12 +115,16 @@ const owners = [...Object.keys(data.owners), HELD];
 const counts = new Map();
 let only = "";
 
+// Only owners that some character ever has are in it.
 function buildLegend() {
   for (const owner of owners) {
     const item = make("li");
+    const most = sums.get(owner).reduce((one, other) => Math.max(one, other));
+    item.hidden = most === 0;
     const choice = button("", () => filter(only === owner ? "" : owner));
     choice.setAttribute("aria-pressed", "false");
     const count = make("span", "count");
+    count.style.minWidth = `${String(most).length}ch`;
     const words = make("span", "hint", data.owners[owner] ?? "not decided yet");
     choice.append(make("span", `owner ${owner}`, owner), " ", count, " ", words);
     item.append(choice);
@@ -134,7 +138,13 @@ function filter(owner) {
   for (const [name, { choice }] of counts) choice.setAttribute("aria-pressed", String(name === owner));
   if (owner) at("lanes").dataset.only = owner;
   else delete at("lanes").dataset.only;
+  at("filter").hidden = !owner;
   listFindings();
+}
+
+function sayFilter() {
+  const words = ` is shown: ${wanted.length} of ${findings.length} findings. `;
+  at("filter").replaceChildren("Only ", make("span", `owner ${only}`, only), words, button("Show all", () => filter("")));
 }
 
 // How many characters an owner has at each step: a row of sums for each owner.
@@ -261,7 +271,8 @@ function runsOf(pieces, number) {
     if (piece.step > number) break;
     const fates = fatesAt(piece, number);
     const before = key;
-    key = fates.map((fate) => `${fate[1]} ${fate[2]}`).join();
+    key = "";
+    for (const [, owner, reason] of fates) key += `${owner} ${reason},`;
     if (found.length && key === before) {
       found.at(-1).words += piece.words;
       found.at(-1).last = piece;
@@ -394,7 +405,7 @@ function explain() {
   const link = make("a", "", "Link to this piece");
   link.href = `#${lane.number}.${start}`;
   where.append(link);
-  if (isPinned) where.append(" ", button("Let it go (Esc)", release));
+  if (isPinned) where.append(" ", button("Unpin (Esc)", release));
   at("why").replaceChildren(...parts, where);
 }
 
@@ -431,40 +442,65 @@ function leading(before, title, address) {
   return line;
 }
 
-// --- Findings ------------------------------------------------------------------------
+// --- Findings, and the answer ----------------------------------------------------------
 
 // Neighbours that are not whose they would be where nothing leaked. What is called by its
 // tags and blanks only where nothing else is in it.
 const UNUSUAL_PARTS = new Set(["error", "dropped"]);
 const MINOR = new Set(["delimiter", "dropped"]);
-const findings = [];
+let findings = [];
 let wanted = [];
+let listed = "";
 const LISTED = 100;
 
-function find() {
+// What is found in the text that had come at this step, and the answer that it left.
+function survey() {
+  const answers = [];
+  findings = [];
   for (const lane of lanes) {
     let finding = null;
-    for (const run of runsOf(lane.pieces, last)) {
+    let answer = "";
+    for (const run of runsOf(lane.pieces, step)) {
+      if (lane.usual && run.owner === "answer") answer += run.words;
       const isUsual = lane.usual ? run.owner === lane.usual : !UNUSUAL_PARTS.has(run.owner);
-      if (isUsual) finding = null;
+      if (isUsual || run.owner === HELD) finding = null;
       else if (finding) {
         finding.owners.add(run.owner);
         if (MINOR.has(finding.owner) && !MINOR.has(run.owner)) Object.assign(finding, placed(lane, run));
       } else findings.push((finding = { owners: new Set([run.owner]), ...placed(lane, run) }));
     }
+    if (answer) answers.push(answer);
   }
+  showAnswer(step === last ? data.answer : answers.join("\n\n"));
+  listFindings();
 }
 
-function placed(lane, { owner, first, words, fates }) {
-  return { lane, owner, start: first.start, words: words.slice(0, 80), when: Math.max(first.step, fates.at(-1)[0]) };
+function placed(lane, run) {
+  const words = run.words.length > 80 ? `${run.words.slice(0, 80)}\u2026` : run.words;
+  return { lane, owner: run.owner, start: run.first.start, words };
+}
+
+let answered;
+
+function showAnswer(text) {
+  const isCut = data.cut !== null && step >= data.cut[0];
+  at("cut").hidden = !isCut;
+  if (text === answered) return;
+  answered = text;
+  at("answer").replaceChildren();
+  fold(at("answer"), text);
 }
 
 function listFindings() {
   wanted = only ? findings.filter((each) => each.owners.has(only)) : findings;
-  at("found").textContent = wanted.length;
+  if (only) sayFilter();
+  at("found").textContent = only ? `${wanted.length} of ${findings.length}` : wanted.length;
+  at("back").disabled = at("on").disabled = wanted.length === 0;
+  const list = wanted.map(({ lane, start, words }) => `${lane.number}.${start}.${words.length}`).join();
+  if (list === listed) return;
+  listed = list;
   at("findings").replaceChildren();
   listMore();
-  at("back").disabled = at("on").disabled = wanted.length === 0;
 }
 
 function listMore() {
@@ -474,7 +510,8 @@ function listMore() {
   for (const finding of wanted.slice(there, there + LISTED)) {
     const item = make("li");
     const choice = button("", () => goTo(finding));
-    choice.append(make("span", `owner ${finding.owner}`, finding.owner), " ");
+    const major = [...finding.owners].filter((owner) => !MINOR.has(owner));
+    for (const owner of major.length ? major : finding.owners) choice.append(make("span", `owner ${owner}`, owner), " ");
     choice.append(make("span", "excerpt", finding.words));
     item.append(choice);
     list.append(item);
@@ -487,9 +524,7 @@ function listMore() {
   }
 }
 
-// To a place; where it has not come at this step, the step is the one that decided it.
 function goTo(place) {
-  if (place.when > step) go(place.when);
   const run = runAt(place);
   if (!run) return;
   run.element.focus({ preventScroll: true });
@@ -520,7 +555,10 @@ function onKey(event) {
 function followLink() {
   const [, number, start] = /^#(\d+)\.(\d+)$/.exec(location.hash) ?? [];
   const lane = lanes[number];
-  if (lane) goTo({ lane, start: Number(start), when: last });
+  if (lane) {
+    go(last);
+    goTo({ lane, start: Number(start) });
+  }
   return lane !== undefined;
 }
 
@@ -551,6 +589,9 @@ function showStep(number) {
     count.textContent = sums.get(owner)[number];
     item.classList.toggle("none", sums.get(owner)[number] === 0);
   }
+  for (const each of document.querySelectorAll(".at-chunk")) each.textContent = number < last ? `at chunk ${number + 1}` : "";
+  at("at-end").classList.toggle("unseen", number === last);
+  survey();
   showChunk(number);
   at("step").value = number;
   at("step").setAttribute("aria-valuetext", `chunk ${number + 1} of ${last + 1}`);
@@ -592,7 +633,7 @@ function buildMessage() {
 
 // On paper everything is there.
 function unfold() {
-  for (const id of ["events-part", "message-part"]) at(id).open = true;
+  for (const id of ["about", "events-part", "message-part"]) at(id).open = true;
   buildMessage();
   buildEvents(allEvents.length);
   for (const { blocks: all } of lanes) for (const block of all) if (block.isPlain) render(block);
@@ -629,16 +670,16 @@ function go(number) {
 
 // --- All of it -----------------------------------------------------------------------
 
-show(at("summary"), data.unknown ? "Nothing was understood." : data.summary);
+show(at("summary"), data.unknown ? "Nothing was understood." : data.summary[0]);
+show(at("further"), data.unknown ? "" : data.summary[1]);
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
+show(at("cut"), data.cut === null ? "" : data.cut[1]);
+at("about").open = isWide;
 at("unknown").textContent = data.unknown;
 at("unknown").hidden = !data.unknown;
-fold(at("answer"), data.answer);
-buildLegend();
 data.lanes.forEach(buildLane);
 sumUp();
-find();
-listFindings();
+buildLegend();
 at("events-count").textContent = allEvents.length;
 at("events-part").addEventListener("toggle", () => at("events").firstChild || buildEvents());
 at("message-part").addEventListener("toggle", buildMessage);

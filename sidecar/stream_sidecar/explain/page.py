@@ -20,7 +20,7 @@ from attrs import asdict
 
 from stream_sidecar.explain.explanation import OWNERS, UNKNOWN
 from stream_sidecar.explain.rules import PAGES, rules, wire_links
-from stream_sidecar.explain.summary import answer, summary
+from stream_sidecar.explain.summary import answer, cut, headline
 from stream_sidecar.protocol.converter import unstructure
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def document(explanation: Explanation) -> dict[str, Any]:
     cited = {reason.rule for reason in known}
     facts = ("name", "wire", "framing", "profile")
     return {
-        "summary": summary(explanation),
+        "summary": headline(explanation),
+        "cut": cut(explanation),
         "answer": answer(explanation),
         "facts": [[name, getattr(explanation, name)] for name in facts],
         "unknown": UNKNOWN if explanation.is_unknown else "",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = tuple[Owner, Reason]
 
+PLAIN: Verdict = ("answer", Reason("nothing takes it out of the answer", "2.1"))
 REPEATED: Verdict = (
     "dropped",
     Reason("the field repeats what it has said", "8.7", "duplicate-reasoning"),
@@ -28,6 +29,10 @@ MIRRORED: Verdict = ("dropped", Reason("another field has said the same", "8.6")
 FROM_START: Verdict = (
     "reasoning",
     Reason("reasoning was open from the start", "9.1"),
+)
+KEPT: Verdict = (
+    "answer",
+    Reason("a stop token goes only at the very end of a text, outside code", "12.1"),
 )
 UNREPORTED: Verdict = ("dropped", Reason("no event speaks of it", "2.1"))
 
@@ -46,6 +51,18 @@ _BY_WORDS: dict[tuple[str, str], tuple[Owner, str, str]] = {
 }
 """Code and message of a diagnostic -> owner, words and rule."""
 
+_COPIES = (
+    ("8.2", "reasoning in tags: the provider has a field for it, which alone counts"),
+    ("8.5", "the provider's own reasoning says the same"),
+)
+"""Rule and words for tagged reasoning that is dropped; the second: with ``merge``."""
+
+_PARTS: dict[Owner, str] = {
+    "call": "a call",
+    "result": "a result",
+    "citation": "a citation",
+    "error": "an error",
+}
 _TIERS = {"A": "11.2", "B": "11.4", "C": "11.6"}
 
 
@@ -70,7 +87,7 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
     if isinstance(event, events.ToolResult):
         return _result(event)
     if isinstance(event, events.TextDelta):
-        return "answer", Reason("nothing takes it out of the answer", "2.1")
+        return PLAIN
     if native:
         return "reasoning", Reason("a field of the provider for reasoning", "8.1")
     return "reasoning", Reason("between an opener and its closer", "3.3")
@@ -114,12 +131,13 @@ def retracted(event: events.Retract) -> Verdict:
 
 def of_wire(owner: Owner, wire: str) -> Verdict:
     """Of a part with a structure: the wire says whose it is."""
-    return owner, Reason("the provider says so", wire=wire)
+    return owner, Reason(f"the provider sent it as {_PARTS[owner]}", wire=wire)
 
 
 def left_out(event: events.Diagnostic) -> Verdict:
     """Of input that could not be used."""
-    return "dropped", Reason(event.message, code=event.code)
+    words = f"{event.message.rstrip('.')}; the provider sent it like that"
+    return "dropped", Reason(words, code=event.code)
 
 
 def _rule_of(event: events.ToolCall) -> str:
@@ -143,8 +161,8 @@ def _result(event: events.ToolResult) -> Verdict:
 def _removal(event: events.Diagnostic, setting: Setting, native: bool) -> Verdict:
     known = _BY_WORDS.get((event.code, event.message))
     if known is None:
-        rule = "8.5" if setting.policy.precedence == "merge" else "8.2"
-        return "dropped", Reason(event.message, rule, event.code)
+        rule, words = _COPIES[setting.policy.precedence == "merge"]
+        return "dropped", Reason(words, rule, event.code)
     owner, words, rule = known
     if native and owner == "delimiter":
         rule = "8.8"

@@ -1,7 +1,8 @@
 """What happened to a stream, in one sentence, and the answer that its user sees.
 
 Example: "87 characters of reasoning and 23 of tags were taken out of the answer; 1
-call; 1 chunk was no JSON."
+call; 1 chunk was not JSON (9 characters)." The numbers of characters are those of the
+legend: what was dropped is counted by its reason.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from stream_sidecar.events import Diagnostic
+from stream_sidecar.events import Diagnostic, ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,15 +23,28 @@ _TAKEN: dict[Owner, str] = {
     "call": "calls written as text",
     "result": "tool results",
     "citation": "marks of citations",
-    "dropped": "white space and repetitions",
 }
 """What is taken out of an answer -> how it is called."""
+
+_COPIED = "reasoning beside the provider's own"
+_DROPPED: dict[str, str] = {
+    "8.2": _COPIED,
+    "8.3": _COPIED,
+    "8.4": _COPIED,
+    "8.5": _COPIED,
+    "11.12": "calls that the provider also sent in their field",
+    "6": "white space",
+}
+"""By which rule something is dropped from an answer -> how it is called."""
+_LEFTOVERS = "leftovers of tags"
 
 _COUNTED: dict[str, tuple[str, str]] = {
     "tool-call": ("call", "calls"),
     "error": ("error of the provider", "errors of the provider"),
-    "malformed-chunk": ("chunk was no JSON", "chunks were no JSON"),
-    "unknown-chunk": ("chunk was not understood", "chunks were not understood"),
+    "malformed-chunk": ("chunk was not JSON", "chunks were not JSON"),
+    "unknown-chunk": (
+        *("chunk was JSON of no known form", "chunks were JSON of no known form"),
+    ),
     "document-limit": ("chunk was too long", "chunks were too long"),
 }
 """Type of an event, or a diagnostic's code -> what happened, once and more often."""
@@ -38,23 +52,51 @@ _COUNTED: dict[str, tuple[str, str]] = {
 
 def summary(explanation: Explanation) -> str:
     """The sentence."""
-    said = "; ".join((_taken(explanation), *_others(explanation)))
+    return _sentence(_clauses(explanation))
+
+
+def headline(explanation: Explanation) -> tuple[str, str]:
+    """The sentence in two: what matters most, and the rest."""
+    first, *rest = _clauses(explanation)
+    return _sentence([first]), _sentence(rest) if rest else ""
+
+
+def cut(explanation: Explanation) -> tuple[int, str] | None:
+    """In which step an error of the provider ended the answer, and that in words."""
+    for number, step in enumerate(explanation.steps):
+        for event in step.events:
+            if isinstance(event, ProviderError) and event.phase == "mid-stream":
+                return number, f"cut off by an error of the provider ({event.kind})"
+    return None
+
+
+def _sentence(clauses: list[str]) -> str:
+    said = "; ".join(clauses)
     return f"{said[:1].upper()}{said[1:]}."
 
 
+def _clauses(explanation: Explanation) -> list[str]:
+    ending = cut(explanation)
+    first = [f"the answer is {ending[1]}"] if ending else []
+    return [*first, _taken(explanation), *_others(explanation)]
+
+
 def _taken(explanation: Explanation) -> str:
-    sizes: Counter[Owner] = Counter()
+    sizes: Counter[str] = Counter()
     for lane in explanation.lanes:
         if lane.usual == "answer":
             for each in lane.pieces:
-                sizes[each.owner] += len(each.text)
-    reported = [
-        (sizes[owner], words) for owner, words in _TAKEN.items() if sizes[owner]
-    ]
+                rule = each.fates[-1].reason.rule
+                words = _TAKEN.get(each.owner, "")
+                if each.owner == "dropped":
+                    words = _DROPPED.get(rule, _LEFTOVERS)
+                sizes[words] += len(each.text)
+    kinds = dict.fromkeys([*_TAKEN.values(), *_DROPPED.values(), _LEFTOVERS])
+    reported = [(sizes[words], words) for words in kinds if sizes[words]]
     if not reported:
         return "nothing was taken out of the answer"
     (size, words), *more = reported
-    first = f"{_count(size, ('character', 'characters'))} of {words}"
+    first = f"{_count(size, _CHARACTERS)} of {words}"
     listed = [first, *(f"{size:,} of {words}" for size, words in more)]
     verb = "was" if size == 1 and not more else "were"
     return f"{_joined(listed)} {verb} taken out of the answer"
@@ -70,9 +112,18 @@ def _others(explanation: Explanation) -> Iterator[str]:
         for event in step.events:
             name = event.code if isinstance(event, Diagnostic) else event.type
             happened[name] += 1
+    unused: Counter[str] = Counter()
+    for lane in explanation.lanes:
+        for piece in lane.pieces:
+            if lane.is_part and piece.owner == "dropped":
+                unused[piece.fates[-1].reason.code] += len(piece.text)
     for name, words in _COUNTED.items():
         if happened[name]:
-            yield _count(happened[name], words)
+            length = f" ({_count(unused[name], _CHARACTERS)})" if unused[name] else ""
+            yield f"{_count(happened[name], words)}{length}"
+
+
+_CHARACTERS = ("character", "characters")
 
 
 def _count(number: int, words: tuple[str, str]) -> str:

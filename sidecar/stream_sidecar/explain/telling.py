@@ -7,11 +7,15 @@ both.
 
 from __future__ import annotations
 
-from itertools import groupby
+import re
+from bisect import bisect_left, bisect_right
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from stream_sidecar import patterns
+from stream_sidecar.dialects.leftovers import STOP_TOKENS
 from stream_sidecar.events import (
     Citation,
     Diagnostic,
@@ -23,7 +27,14 @@ from stream_sidecar.events import (
 from stream_sidecar.explain.explanation import Explanation, Fate, InputPiece, Lane, Step
 from stream_sidecar.explain.hearing import Hearing
 from stream_sidecar.explain.placing import Happened, Owned, place
-from stream_sidecar.explain.reasons import MIRRORED, REPEATED, left_out, of_wire
+from stream_sidecar.explain.reasons import (
+    KEPT,
+    MIRRORED,
+    PLAIN,
+    REPEATED,
+    left_out,
+    of_wire,
+)
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import dumps
 
@@ -97,7 +108,7 @@ def _texts(said: list[Said], owned: dict[Counted, list[Owned]]) -> Iterator[Lane
     ):
         title = f"choice {choice}: {field}" if choice else field
         usual: Owner = "reasoning" if is_native else "answer"
-        yield Lane(title, choice, tuple(_joined(pieces)), usual)
+        yield Lane(title, choice, tuple(_marked([*_joined(pieces)])), usual)
 
 
 def _known(said: Said) -> Iterator[InputPiece]:
@@ -139,6 +150,28 @@ def _joined(pieces: list[InputPiece]) -> Iterator[InputPiece]:
         pieces, key=lambda each: (each.step, each.fates)
     ):
         yield InputPiece("".join(each.text for each in same), step, fates)
+
+
+_STOPS = patterns.compile("|".join(map(re.escape, STOP_TOKENS)))
+
+
+def _marked(pieces: list[InputPiece]) -> Iterator[InputPiece]:
+    """Stop tokens that stay in the answer are pieces with a reason of their own."""
+    found = _STOPS.finditer("".join(piece.text for piece in pieces))
+    borders = [border for match in found for border in match.span()]
+    start = 0
+    for piece in pieces:
+        end = start + len(piece.text)
+        *first, last = piece.fates
+        if (last.owner, last.reason) == PLAIN:
+            inner = borders[bisect_right(borders, start) : bisect_left(borders, end)]
+            kept = (*first, Fate(last.step, *KEPT, last.seq))
+            for at, to in pairwise((start, *inner, end)):
+                fates = kept if bisect_right(borders, at) % 2 else piece.fates
+                yield InputPiece(piece.text[at - start : to - start], piece.step, fates)
+        else:
+            yield piece
+        start = end
 
 
 # Parts with a structure
@@ -202,6 +235,8 @@ _REPORTED: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
         *("citation", f"citation: {e.title or e.url or e.kind}", _shown(e.raw)),
     ),
     ProviderError: lambda e: ("error", f"error: {e.kind}", _shown(e.raw)),
-    Diagnostic: lambda e: ("dropped", e.code, _shown(e.raw)),
+    Diagnostic: lambda e: (
+        *("dropped", f"{e.code}: sent by the provider", _shown(e.raw)),
+    ),
 }
 """Whose a part is, what it is called, and its text."""
