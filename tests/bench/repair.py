@@ -76,7 +76,7 @@ def run() -> Iterator[Row]:
 
 def _clean(path: Path) -> Iterator[Row]:
     _write(path, SIZE, every=None)
-    yield from _compared(path, "--check", 0, "clean")
+    yield from _compared(path, 0, "clean", COST)
 
 
 def _fenced(path: Path) -> Iterator[Row]:
@@ -90,18 +90,18 @@ def _fenced(path: Path) -> Iterator[Row]:
 
 def _leaking(path: Path) -> Iterator[Row]:
     _write(path, SIZE, EVERY)
-    yield from _compared(path, "--check", 1, f"a leak in {EVERY}")
+    yield from _compared(path, 1, f"a leak in {EVERY}", COST_OF_ANSWERS)
     reported = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--write")
     yield Row("the same with --write, all cores", reported.rate(SIZE))
     yield Row("its peak of resident memory", *reported.memory(), MEMORY)
 
 
-def _compared(path: Path, option: str, code: int, what: str) -> Iterator[Row]:
+def _compared(path: Path, code: int, what: str, bar: Bar) -> Iterator[Row]:
     """Rows of a session, measured beside its JSON; ``code`` is that of the exit."""
     plain = _Usage.of("-c", _JSON, str(path))
-    command = ("-m", "stream_sidecar", "repair", str(path), option)
+    command = ("-m", "stream_sidecar", "repair", str(path), "--check")
     one = _Usage.of(*command, "--jobs", "1", code=code)
-    yield _against(plain, one, SIZE, what, COST)
+    yield _against(plain, one, SIZE, what, bar)
     yield Row("its peak of resident memory", *one.memory(), MEMORY)
     cores = _Usage.of(*command, code=code)
     yield Row(
