@@ -1,8 +1,8 @@
 """The table of wires: name -> its row, in the order in which they are announced.
 
-A new wire is one file or folder with a ``ROW``, its name here and one recording under
-``tests/wires`` (wires/README.md, "Adding a wire"). The module of a wire is imported
-when its row is first asked for: a stream needs one of ten.
+A new wire is one file or folder with a ``ROW``, its name here, and one recording under
+``tests/wires`` (wires/README.md, "Adding a wire"). A wire's module is imported when its
+row is first used: a stream needs one of ten.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REQUESTS = NAMES[:7]
 """The wires for which a turn can be rendered."""
 
 FALLBACK = "openai-chat"
-"""What reads a stream whose documents fit no wire, so that each is reported."""
+"""The wire for a stream whose documents fit no wire; it reports each of them."""
 
 
 class _Rows(Mapping[str, "WireRow"]):
@@ -50,6 +50,6 @@ WIRES = _Rows()
 
 
 def detect(document: Document) -> str | None:
-    """The only wire that ``document`` fits, or None."""
+    """The only wire that ``document`` fits; None if there are none or several."""
     names = [row.name for row in WIRES.values() if row.fits(document)]
     return names[0] if len(names) == 1 else None

@@ -1,11 +1,10 @@
-"""What the turns of a request must be together, made so where a provider demands it.
+"""Makes the turns of a request fit together as the provider requires.
 
-`TurnList` has the items of a request, freed of what `refused` finds in each. Calls
-get their results and results their calls, in the places where they must stand; turns of
-one role are joined; what must stand between or before turns is made. What is made says
-that it is, what goes away is told, and a prefix, which ends the list, stays. A rule
-names what is ``refuses``d; what it does not name stays as it is (wires/README.md,
-"Requests"). Never raises for any JSON value.
+`TurnList` has the items of a request, after `refused` has cleaned each of them. It puts
+results right after their calls, joins turns of one role, and makes turns that must
+stand between or before others. Text that it makes says so. Whatever it removes is
+reported. A prefix at the list's end stays. It changes only what the rule ``refuses``
+(wires/README.md, "Requests"). Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
 _NO_RESULT = "No result: the call was not finished."
 _SAID = "..."
-"""What a turn says that is made because there must be one."""
+"""The text of a turn that has to be made."""
 
 UNANSWERED = "it has no result, which is refused; one that says so was put there"
 STRAY = "no call before it has its id"
@@ -52,9 +51,11 @@ ALONE = "nothing follows it, so it is refused"
 
 @define
 class ListedTurn:
-    """An item of the list, or a part of one: ``value`` is the answer, or what is left
-    of the item beside its answers. ``number`` is the place of the ``home`` item; an
-    answer has its ``call``, a turn of the model's its ``calls``."""
+    """An item of the list, or part of an item.
+
+    ``value``: an answer, or the item without its answers. ``number``: the place of its
+    item ``home``. An answer has its ``call``; a turn of the model has its ``calls``.
+    """
 
     kind: Kind
     value: Any
@@ -67,7 +68,7 @@ class ListedTurn:
 
 @define(eq=False)
 class Call:
-    """A call: the ids that it came with and goes with, and where it is."""
+    """A call: its original id, the id it is sent with, and its place."""
 
     id: str | None
     sent: str | None
@@ -80,8 +81,9 @@ class Call:
 
 @define
 class TurnList:
-    """The items of one request with the places that they had. ``model`` is who is
-    asked; ``lost`` is told what goes away, or is refused and stays."""
+    """The items of one request with their original places. ``model``: the model the
+    request is for. ``lost``: collects what is removed, and what stays although it is
+    refused."""
 
     wire: str
     rule: Rule
@@ -95,8 +97,8 @@ class TurnList:
         return SHAPES[self.wire]
 
     def mend(self) -> list[Json]:
-        """The items as they go. Where the last ones are gone the user goes on, so that
-        no turn of the model's becomes a prefix."""
+        """The items to send. If the last ones were removed, a user's turn is added, so
+        that no turn of the model becomes a prefix."""
         end = self.items[-1:]
         for word, mend in _MENDED.items():
             if word in self.rule.refuses:
@@ -114,12 +116,13 @@ class TurnList:
     # Calls and results
 
     def pair(self) -> None:
-        """A call has one result, right behind it; a result has a call."""
+        """Gives each call one result, right after it, and drops results without a
+        call."""
         entries = [e for item in self.items for e in self._entries(*item)]
         self.items = list(self._joined(self._paired(entries)))
 
     def _entries(self, number: int, item: Json) -> Iterator[ListedTurn]:
-        """An item; results that are parts of one come before what else it has."""
+        """The parts of an item. Results come before everything else in it."""
         shape = self.shape
         if not isinstance(item, dict) or not shape.answers(item):
             yield ListedTurn(self._kind(item), item, item, number)
@@ -136,14 +139,15 @@ class TurnList:
                 yield ListedTurn("other", {**item, shape.parts: rest}, item, number)
 
     def _kind(self, item: Json) -> Kind:
-        """Among items that are no messages those of nobody belong to the model's."""
+        """The kind of an item. An item that is no message and has no role counts as the
+        model's."""
         role = self.shape.role(item)
         is_models = role == "model" or not (self.shape.parts or role)
         return "model" if is_models else "other"
 
     def _paired(self, entries: list[ListedTurn]) -> Iterator[ListedTurn]:
-        """Results stand right behind the turn with their calls; where they are items
-        of a kind of their own, anywhere behind it."""
+        """Puts results right after the turn with their calls. If results are items of
+        their own kind, they may stand anywhere after it."""
         self._assign(entries)
         due: list[Call] = []
         for entry in entries:
@@ -165,8 +169,8 @@ class TurnList:
         yield from map(self._without, due)
 
     def _assign(self, entries: list[ListedTurn]) -> None:
-        """Of calls of one id the last turn's are meant; of two results of one call,
-        side by side, the last one counts."""
+        """Assigns results to calls. If calls have the same id, those of the last turn
+        are meant. If a call has two results side by side, the last one counts."""
         open: defaultdict[Key, deque[Call]] = defaultdict(deque)
         answered: dict[Key, Call] = {}
         turn = 0
@@ -209,8 +213,9 @@ class TurnList:
         self._lose(entry.number, "tool-result", STRAY)
 
     def _keys(self, id: Json, name: Json) -> Iterator[Key]:
-        """By what a call is found: its id, and where that may be missing its name.
-        Where it may not, those without one are one another's, in their order."""
+        """The keys to find a call by: its id; on a wire where ids may be missing, also
+        its name. On other wires calls and results without an id belong together in
+        order."""
         if isinstance(id, str):
             yield "id", id
         elif self.wire != "gemini":
@@ -242,7 +247,7 @@ class TurnList:
         return new if inner is value else {**value, word: new}
 
     def _opened(self, entry: ListedTurn, turn: int) -> list[Call]:
-        """The calls of a turn; where ids must differ a later one gets another."""
+        """The calls of a turn. If ids must differ, a repeated id is replaced."""
         calls: list[Call] = []
 
         def renamed(call: JsonObject) -> JsonObject:
@@ -268,7 +273,7 @@ class TurnList:
         return ListedTurn("answer", self._made(call), None, call.number)
 
     def _made(self, call: Call) -> JsonObject:
-        """As the wire's own writer answers a call."""
+        """That result, written by the wire's own writer."""
         value, is_text = call.value, type_of(call.value).startswith("custom")
         is_text = is_text or "custom" in value
         block = TurnBlock(
@@ -287,7 +292,8 @@ class TurnList:
         return answer[self.shape.parts][0] if self.shape.answer else answer
 
     def _joined(self, entries: Iterable[ListedTurn]) -> Iterator[tuple[int, Json]]:
-        """Results that are parts stand in one item, with what else theirs have."""
+        """Joins results that are parts into one item, together with the other parts of
+        theirs."""
         run: list[ListedTurn] = []
         homes: set[int] = set()
         for entry in entries:
@@ -321,7 +327,7 @@ class TurnList:
     # Turns
 
     def drop_empty(self) -> None:
-        """Turns that say nothing."""
+        """Removes turns without content."""
         kept = []
         for number, item in self.items:
             if self._is_empty(item):
@@ -341,7 +347,7 @@ class TurnList:
         return content in (None, "", [])
 
     def drop_lonely(self) -> None:
-        """Reasoning items that nothing of the model's follows."""
+        """Removes reasoning items after which nothing of the model follows."""
         kept = []
         follows: Json = None
         for number, item in reversed(self.items):
@@ -361,7 +367,7 @@ class TurnList:
         self._join(("model",))
 
     def _join(self, roles: tuple[str, ...]) -> None:
-        """Neighbours of one role become one turn."""
+        """Joins neighbouring turns of one role."""
         joined: list[tuple[int, Json]] = []
         for role, group in groupby(self.items, lambda each: self.shape.role(each[1])):
             same = list(group)
@@ -370,7 +376,7 @@ class TurnList:
         self.items = joined
 
     def part(self) -> None:
-        """Between results and a user's turn stands one of the model's."""
+        """Puts a turn of the model between results and a user's turn."""
         parted: list[tuple[int, Json]] = []
         for number, item in self.items:
             is_results = bool(parted and self.shape.answers(parted[-1][1]))
@@ -383,7 +389,7 @@ class TurnList:
         self.items = parted
 
     def _split(self, item: Json) -> tuple[Json, Json]:
-        """Results, and what else stands in their turn."""
+        """The results in a turn, and the rest of the turn."""
         entries = list(self._entries(0, item))
         if not self.shape.answer or len({each.kind for each in entries}) < 2:
             return item, None
@@ -392,8 +398,8 @@ class TurnList:
         return {**item, self.shape.parts: [each.value for each in reported]}, rest.value
 
     def begin(self) -> None:
-        """Before a call, or else somewhere, stands a user's turn that is more than
-        results."""
+        """Makes a user's turn before the first call unless there is one that is not
+        only results. Without calls, one anywhere is enough."""
         shape = self.shape
         roles = [shape.role(item) for _, item in self.items]
         asked = [
@@ -407,7 +413,7 @@ class TurnList:
             self.items.insert(start, (self.items[start][0], self._turn("user")))
 
     def lead(self) -> None:
-        """What the system says later goes to what it says first."""
+        """Moves later system turns to the first one."""
         said = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
         if not said or said == self.items[:1]:
             return
@@ -433,11 +439,12 @@ _MENDED: dict[str, Callable[[TurnList], None]] = {
     "user-behind-results": TurnList.part,
     "no-user-turn": TurnList.begin,
 }
-"""In this order: what one leaves is what the next one sees."""
+"""Shapes that are refused -> their remedies, in order: each sees what the one before
+left."""
 
 
 def _one(turns: list[Any]) -> JsonObject:
-    """Turns of one role as one."""
+    """Turns of one role joined into one."""
     names = dict.fromkeys(name for turn in turns for name in turn)
     alone = ("role", "type", "id")
     return {

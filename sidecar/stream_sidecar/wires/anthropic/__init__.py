@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Refused
 
 _NOT_OTHERS = "^(?!.*(deepseek|minimax|moonshot|kimi|zhipu|z\\.?ai|qwen|dashscope))"
-"""Whoever has Claude has its signatures; these have models of their own."""
+"""Any other provider may serve Claude and then has its signatures; these have their own
+models."""
 
 _CLAUDE: dict[str, Any] = {
     "no_ids": "[^a-z0-9_-]",

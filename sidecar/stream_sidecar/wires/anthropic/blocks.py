@@ -1,7 +1,8 @@
-"""Anthropic's objects that become one part as they are: citations, results.
+"""Anthropic's objects that become one part unchanged: citations and results.
 
-Not a wire: a helper of ``anthropic``. A value of a wrong type counts as missing; all of
-the object is in ``raw``. Shapes: wires/README.md, "Messages" and "Citations".
+Not a wire: a helper of ``anthropic``. A value of a wrong type counts as missing;
+``raw`` has the whole object. For shapes see wires/README.md, "Messages" and
+"Citations".
 """
 
 from __future__ import annotations
@@ -17,28 +18,29 @@ if TYPE_CHECKING:
 
 
 RESULT = "_tool_result"
-"""How the types of results end."""
+"""The end of the types of results."""
 
 THINKING, REDACTED = "thinking", "redacted_thinking"
-"""Types of blocks that are reasoning; the second one is such a state."""
+"""Types of blocks that are reasoning; the second is also one of `STATES`."""
 
 STATES = (
     *(REDACTED, "compaction", "container_upload", "mcp_tool_listing"),
     "fallback",
 )
-"""Types of blocks that say nothing to a reader and go back as they came."""
+"""Types of blocks that have nothing to show and go back unchanged."""
 
 _NAMELESS = ("mcp", "tool_search")
-"""Types of results that do not name the tool; the call with their id does."""
+"""Types of results that do not name the tool; the call with the same id does."""
 
 
 def is_location(item: JsonObject) -> bool:
-    """A citation that is Anthropic's own, so that it may go back."""
+    """Whether a citation is Anthropic's own, so that it may go back."""
     return type_of(item) in LOCATIONS
 
 
 def citation(item: JsonObject) -> CitationPart:
-    """A citation is for its whole block; offsets that it has lie in the source."""
+    """The part for a citation. It is for its whole block; its own offsets lie in the
+    source."""
     return CitationPart(
         kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,
@@ -52,7 +54,8 @@ def citation(item: JsonObject) -> CitationPart:
 
 
 def result(item: JsonObject, tools: Mapping[str, str]) -> ResultPart:
-    """A server's result; ``tools`` has the names of the calls so far by their ids."""
+    """The part for a server's result. ``tools``: the names of earlier calls by their
+    ids."""
     id, kind = first(item, ("tool_use_id",)), type_of(item).removesuffix(RESULT)
     return ResultPart(
         content=item.get("content"),

@@ -1,10 +1,10 @@
-"""The wire ``anthropic``: Messages, its stream of events and whole messages.
+"""The wire ``anthropic``: Messages, as a stream of events or a whole message.
 
-A whole message is read as its events in order. Also read is what Bedrock's InvokeModel,
-Vertex and compatible servers make of it: several messages in one stream (indices start
-again while blocks are open), data without ``type`` under an event name, blocks that
-nobody started or ended. Shapes: wires/README.md, "Messages"; Anthropic, "Streaming
-messages".
+A whole message is read as its events in order. Variants of Bedrock's InvokeModel, of
+Vertex and of compatible servers are read as well: several messages in one stream
+(indices start again while blocks are open), data without ``type`` under an event name,
+blocks that were never started or never ended. For shapes see wires/README.md,
+"Messages"; Anthropic, "Streaming messages".
 
 Never raises for any JSON value: see `shared.document_wire`.
 """
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.content_blocks import ContentBlock
 
 _PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
-"""A call with more than this must go back as it is (``server_name``)."""
+"""A call with other members (``server_name``) must go back unchanged."""
 
 _DETAILS = ("container", "context_management", "input_transformations")
-"""What else a response says of itself."""
+"""Members in which a response says something about itself."""
 
 
 class AnthropicWire(BlockWire):
-    """Reads Messages events, as the module's docstring says."""
+    """Reads Messages events (see the module's docstring)."""
 
     _has_reported = False  # something in pieces, be it of an earlier message
     _id = ""  # of the latest message
@@ -68,7 +68,7 @@ class AnthropicWire(BlockWire):
         self._message(self.body(value, "message"))
 
     def _message(self, message: JsonObject) -> None:
-        """A message as it begins, or a whole one."""
+        """Reads the beginning of a message, or a whole message."""
         self.end()
         self._usage = None
         id, model = self.text(message, "id"), self.text(message, "model")
@@ -81,7 +81,8 @@ class AnthropicWire(BlockWire):
         self._stopped(message, message)
 
     def _whole(self, value: JsonObject) -> None:
-        """Behind its own deltas it tells nothing but its end (MiniMax)."""
+        """Reads a whole message. If its deltas came before (MiniMax), only its end
+        counts."""
         is_other = self.text(value, "id") not in ("", self._id)
         if is_other or not self._has_reported:
             self._message(value)
@@ -112,7 +113,7 @@ class AnthropicWire(BlockWire):
                 self.unused("delta", delta, _FIELDS, before)
 
     def _tells(self, piece: JsonObject) -> None:
-        """A block begins, or goes on: perhaps with something to say."""
+        """Notes whether any piece of the message has had content."""
         if not self._has_reported:
             self._has_reported = any(piece[name] for name in piece if name != "type")
 
@@ -126,7 +127,7 @@ class AnthropicWire(BlockWire):
         self.parts.append(DonePart())
 
     def _nothing(self, _value: JsonObject) -> None:
-        """A ping."""
+        """Ignores a ping."""
 
     def _stopped(self, delta: JsonObject, event: JsonObject) -> None:
         self.finish(delta, "stop_reason")
@@ -140,7 +141,7 @@ class AnthropicWire(BlockWire):
     # Blocks
 
     def _block(self, index: int, item: JsonObject) -> None:
-        """A block begins, with all of it that does not come in deltas."""
+        """Begins a block, with everything of it that does not come in deltas."""
         block, kind = self.start(index), type_of(item)
         if kind.endswith(RESULT):
             self._result(block, item)
@@ -168,11 +169,11 @@ class AnthropicWire(BlockWire):
         )
 
     def _result(self, _block: ContentBlock, item: JsonObject) -> None:
-        """Of a server's call, which may be in the message before (1.5)."""
+        """The result of a server's call, which may be in an earlier message (1.5)."""
         self.parts.append(result(item, self.tools))
 
     def _state(self, block: ContentBlock, item: JsonObject) -> None:
-        """A block that must go back unchanged and says nothing to a reader."""
+        """A block that has nothing to show and must go back unchanged."""
         block.item = dict(item)
 
     def _fallback(self, block: ContentBlock, item: JsonObject) -> None:
@@ -183,7 +184,7 @@ class AnthropicWire(BlockWire):
         self._state(block, item)
 
     def _other(self, block: ContentBlock, item: JsonObject) -> None:
-        """Nobody knows it, so it goes back as it came, if it came whole."""
+        """A block of unknown type. It goes back unchanged if it came whole."""
         self.ignored("content_block", item)
         self._state(block, item if type_of(item) else {})
 
@@ -206,7 +207,7 @@ class AnthropicWire(BlockWire):
         self.call(block, self.text(delta, "partial_json"))
 
     def _citation(self, _block: ContentBlock, delta: JsonObject) -> None:
-        """Comes before the text that it is for, in that text's block."""
+        """Comes before the text that it is for, in the same block."""
         for each in self.each(delta, "citation"):
             self.parts.append(citation(each))
 
@@ -239,7 +240,7 @@ _BLOCKS: dict[str, _BlockReader] = {
     "fallback": AnthropicWire._fallback,
     "tool_result": AnthropicWire._result,
 }
-"""Types of blocks; those that end in ``_tool_result`` are results, too."""
+"""Readers by type of block. Types that end in ``_tool_result`` are results as well."""
 
 _DELTAS: dict[str, _BlockReader] = {
     "text_delta": AnthropicWire._text,
@@ -256,15 +257,16 @@ _FIELDS = frozenset(
         *("content", "encrypted_content"),
     )
 )
-"""What deltas have; of a compaction nothing is told before its end."""
+"""Members of deltas. Nothing of a compaction is reported before its end."""
 
 _TELLING = frozenset(_EVENTS) - {"ping", "message"}
 _OWN = frozenset(("model", "stop_reason"))
-"""A whole message has these; a message item of Responses has none."""
+"""A whole message has one of these; a message item of Responses has neither."""
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire; a ping or an error may be another's."""
+    """Whether a document can only be of this wire; other wires have pings and errors,
+    too."""
     value = document.value
     if not isinstance(value, dict):
         return False

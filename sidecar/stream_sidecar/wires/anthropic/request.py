@@ -1,9 +1,9 @@
 """The writer of Anthropic's Messages: a turn as the next request must carry it.
 
-Blocks go back in their order, signed thinking as it came (the original, where it had to
-be cleaned), and what came whole as it is: redacted thinking, results of the server's
-tools. Blank text and thinking without a signature would be refused, so they are lost
-(wires/README.md, "Requests"). Never raises.
+Blocks go back in their order. Signed thinking goes back as it came, with the original
+text if it was cleaned. Redacted thinking and the results of the server's tools go back
+unchanged. Blank text and thinking without a signature would be refused, so they are
+lost (wires/README.md, "Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _UNSIGNED = (
 )
 
 _OWN_FIELDS = ((THINKING,), ("reasoningContent",))
-"""Where thinking came that Anthropic signed; Bedrock's is the same."""
+"""Fields of thinking that Anthropic signed; Bedrock's is the same."""
 
 _CONTAINER = "it goes on in the container of this response, which the request must name"
 
@@ -113,7 +113,7 @@ def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
 
 
 def _part(part: JsonObject) -> JsonObject:
-    """A part of a result; an image as MCP has it has its data elsewhere."""
+    """A part of a result. MCP's images have their data in another member."""
     if part.get("type") != "image" or "data" not in part:
         return part
     source = {"media_type": part.get("mimeType"), "data": part["data"]}

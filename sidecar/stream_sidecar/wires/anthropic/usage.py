@@ -18,9 +18,9 @@ _SAMPLED = (
 
 
 def with_compaction(value: JsonObject) -> JsonObject:
-    """The counts with those of the sampling that made a compaction summary.
+    """The counts, including those for writing a compaction summary.
 
-    The top level leaves them out; they are among ``iterations`` (Anthropic,
+    The top level leaves these out; they are among ``iterations`` (Anthropic,
     "Compaction", "Understanding usage").
     """
     items = value.get("iterations")

@@ -1,10 +1,10 @@
-"""Writes events and bodies of Anthropic's Messages: the way back of ``reader``.
+"""Writes events and bodies of Anthropic's Messages: the reverse of ``reader``.
 
-A block begins with its first delta. One of text or thinking ends when another begins,
-not before: what a text is founded on is told in its block, and often known late. Calls
-of another provider's own tools are ``server_tool_use``, and what came of them a block
-whose type is the tool's name and ``_tool_result``. Not written: what wires/README.md,
-"Writers", names.
+A block begins with its first delta. A block of text or thinking ends only when another
+begins, because the citations of a text belong into its block and often come late. Calls
+of another provider's tools become ``server_tool_use``; their results become a block
+whose type is the tool's name and ``_tool_result``. For what is not written see
+wires/README.md, "Writers".
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ ERROR_TYPES = {
     "not-found": "not_found_error",
     "timeout": "timeout_error",
 }
-"""Kind of an error -> its type; of any other kind it is the API's."""
+"""Kind of an error -> its type; any other kind is ``api_error``."""
 
 _API = "api_error"
 _GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
-"""The SDK completes arguments that were cut off, so a good end must not be told."""
+"""The SDK completes arguments that were cut off, so after them the end must not be
+good."""
 
 WRITTEN = frozenset(
     (
@@ -50,13 +51,13 @@ WRITTEN = frozenset(
         *("content_block_start", "content_block_delta", "content_block_stop"),
     )
 )
-"""Types of documents that the writer writes, or that are read in their place."""
+"""Types of documents that the writer writes, or that are read instead of them."""
 
 _REFUSAL = "refusal"
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 _WORD = patterns.compile(r"[^a-z0-9]++", re.IGNORECASE)
-"""What cannot stand in a type."""
+"""Characters that cannot stand in a type."""
 
 _TEXTS = {
     "text_delta": "text",
@@ -67,7 +68,7 @@ _TEXTS = {
 
 
 class AnthropicWriter(ChunkWriter):
-    """Writes Messages events, as the module's docstring says."""
+    """Writes Messages events (see the module's docstring)."""
 
     words: ClassVar = {
         "stop": "end_turn",
@@ -118,7 +119,7 @@ class AnthropicWriter(ChunkWriter):
 
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
-        """Where the response failed, it is its last error and nothing else."""
+        """The whole body. If the response failed, it is only the last error."""
         failed = [chunk for chunk in chunks if chunk["type"] == "error"]
         body: JsonObject = {}
         for chunk in chunks:
@@ -197,7 +198,8 @@ class AnthropicWriter(ChunkWriter):
         self._stop(self._start(portable(item)))
 
     def cite(self, event: events.Citation) -> None:
-        """A citation is part of its text's block, so one that comes late is lost."""
+        """Writes a citation into the block of its text. One that comes later is
+        lost."""
         is_here = self._channel == "text" and self._talking in (event.blocks or ())
         source = self.cited_once(event) if is_here else None
         if source is not None:
@@ -221,7 +223,7 @@ class AnthropicWriter(ChunkWriter):
         self.chunks.append(Chunk({"type": type, **fields}))
 
     def _begin(self) -> None:
-        """``message_start``, before anything else."""
+        """Writes ``message_start`` before anything else."""
         if self._begun:
             return
         self._begun = True
@@ -250,7 +252,7 @@ class AnthropicWriter(ChunkWriter):
         self._write("content_block_stop", index=index)
 
     def _talk(self, block: int, channel: str, item: JsonObject) -> None:
-        """A block of text or thinking begins."""
+        """Begins a block of text or thinking."""
         self._suppress()
         self._talking, self._channel, self._index = block, channel, self._start(item)
 
@@ -259,7 +261,7 @@ class AnthropicWriter(ChunkWriter):
         self._talk(block, "reasoning", item)
 
     def _suppress(self) -> None:
-        """The open block of text or thinking ends."""
+        """Ends the open block of text or thinking."""
         if self._talking is not None:
             self._stop(self._index)
         self._talking = None
@@ -296,7 +298,7 @@ class AnthropicWriter(ChunkWriter):
 
 
 def _counted(usage: JsonObject) -> JsonObject:
-    """A message has counts from its beginning."""
+    """A message has counts from its beginning on."""
     return {"input_tokens": 0, "output_tokens": 0, **usage}
 
 
@@ -309,7 +311,7 @@ def _details(error: events.ProviderError) -> JsonObject:
 
 
 def _grow(block: JsonObject, delta: JsonObject) -> None:
-    """Adds a delta to its block of a whole message."""
+    """Adds a delta to its block in a whole message."""
     kind = delta["type"]
     if kind in _TEXTS:
         block[_TEXTS[kind]] += delta[_TEXTS[kind]]
@@ -320,7 +322,8 @@ def _grow(block: JsonObject, delta: JsonObject) -> None:
 
 
 def _whole_input(text: str) -> Any:
-    """Arguments that are no object stay text, so that nobody runs them."""
+    """The arguments as an object. Other arguments stay text, so that nobody runs the
+    call."""
     try:
         value = loads(text)
     except ValueError:

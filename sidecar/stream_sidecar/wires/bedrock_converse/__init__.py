@@ -22,8 +22,8 @@ _OTHERS: dict[str, Any] = {
     "longest_name": 64,
     "refuses": _REFUSED | {"user-behind-results"},
 }
-"""Of models that are no Claude: Conversation blocks and tool use blocks cannot be
-provided in the same turn (quarkiverse/quarkus-langchain4j#1983)."""
+"""The rule for models other than Claude: "Conversation blocks and tool use blocks
+cannot be provided in the same turn" (quarkiverse/quarkus-langchain4j#1983)."""
 
 ROW = WireRow(
     name="bedrock-converse",

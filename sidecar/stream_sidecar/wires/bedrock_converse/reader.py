@@ -1,11 +1,11 @@
 """The wire ``bedrock-converse``: ConverseStream's events and whole Converse bodies.
 
 A whole body is read as its events in order. An event is a member of a union
-(``{"contentBlockDelta": {...}}``, what AWS's libraries give), or its bare payload with
-the name beside it: in the frame's header, under ``":event-type"``, or to be told from
-its keys. One table reads the members of a block wherever they stand, at its start, in a
-delta or in a whole message. Shapes: wires/README.md, "Bedrock Converse"; Amazon Bedrock
-API, "ConverseStream".
+(``{"contentBlockDelta": {...}}``, from AWS's libraries), or its bare payload. The name
+of a bare payload is in the frame's header, under ``":event-type"``, or follows from its
+keys. One table reads the members of a block at its start, in a delta and in a whole
+message. For shapes see wires/README.md, "Bedrock Converse"; Amazon Bedrock API,
+"ConverseStream".
 
 Never raises for any JSON value: see `shared.document_wire`.
 """
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 _DELTA = "contentBlockDelta"
 _INDEX = "contentBlockIndex"
 REASONING = "reasoningContent"
-"""The member of a block that is reasoning."""
+"""The member of a block with reasoning."""
 
 _NAMES = (":event-type", ":exception-type")
-"""Headers of a frame, where a host has put them into the decoded object."""
+"""A frame's headers, which a host may have put into the decoded object."""
 
 _TELLING = {
     "delta": _DELTA,
@@ -51,7 +51,7 @@ _TELLING = {
     "role": "messageStart",
     "usage": "metadata",
 }
-"""Key of a bare payload -> its event; the first that is there counts."""
+"""Key of a bare payload -> its event; the first key that exists counts."""
 
 _LOCATIONS: dict[str, CitationKind] = {
     "web": "url",
@@ -63,7 +63,7 @@ _LOCATIONS: dict[str, CitationKind] = {
 
 
 class BedrockConverseWire(BlockWire):
-    """Reads Converse events, as the module's docstring says."""
+    """Reads Converse events (see the module's docstring)."""
 
     def read(self, value: JsonObject, event: str | None) -> None:
         named = event or first(value, _NAMES)
@@ -77,7 +77,7 @@ class BedrockConverseWire(BlockWire):
             self.unread(value, named)
 
     def last(self, block: ContentBlock) -> list[Part]:
-        """A result, or redacted reasoning, comes in pieces; all that have come."""
+        """The part for a result or redacted reasoning, whose pieces have all come."""
         item = block.item
         if REASONING in item:
             return [ReasoningStatePart(0, None, item, block.key)]
@@ -97,7 +97,7 @@ class BedrockConverseWire(BlockWire):
         self._members(self.start(self.index(body, _INDEX)), self.body(body, "start"))
 
     def _block_delta(self, body: JsonObject) -> None:
-        """Blocks of text begin without a word."""
+        """Reads a delta. Blocks of text begin without a start event."""
         self._members(self.block(self.index(body, _INDEX)), self.body(body, "delta"))
 
     def _block_stop(self, body: JsonObject) -> None:
@@ -109,7 +109,7 @@ class BedrockConverseWire(BlockWire):
         self.parts.append(DonePart())
 
     def _metadata(self, body: JsonObject) -> None:
-        """Comes after the end. A prompt router says which model it has chosen."""
+        """Comes after the end. A prompt router names the model that it chose."""
         trace = self.body(body, "trace")
         router = self.body(trace, "promptRouter")
         if model := self.text(router, "invokedModelId"):
@@ -140,7 +140,7 @@ class BedrockConverseWire(BlockWire):
             self.parts.append(TextPart(text))
 
     def _tool_use(self, block: ContentBlock, members: JsonObject) -> None:
-        """Its start, a fragment of its input, or all of it."""
+        """A call's start, a fragment of its input, or the whole call."""
         item = self.body(members, "toolUse")
         reported = {}
         if "toolUseId" in item or "name" in item:
@@ -151,7 +151,8 @@ class BedrockConverseWire(BlockWire):
         self.call(block, item.get("input"), **reported)
 
     def _tool_result(self, block: ContentBlock, members: JsonObject) -> None:
-        """Its start or all of it (an object), or more of its content (a list)."""
+        """A result's start or the whole result (an object), or more of its content (a
+        list)."""
         item, content = members["toolResult"], block.item.get("content", [])
         if isinstance(item, list):
             item = {"content": item}
@@ -162,7 +163,8 @@ class BedrockConverseWire(BlockWire):
         block.item |= item | {"content": content}
 
     def _reasoning(self, block: ContentBlock, members: JsonObject) -> None:
-        """Whole blocks have text and signature in an object of their own."""
+        """Reads reasoning. In whole blocks, text and signature are in an inner
+        object."""
         item = self.body(members, REASONING)
         item = item | self.body(item, "reasoningText")
         if text := self.text(item, "text"):
@@ -188,7 +190,7 @@ class BedrockConverseWire(BlockWire):
             self._text(block, content)
 
     def _cite(self, item: JsonObject) -> None:
-        """A citation is for its whole block."""
+        """A citation, which is for its whole block."""
         location = self.body(item, "location")
         place = next((name for name in _LOCATIONS if name in location), "")
         sources = self.objects(item, "sourceContent")
@@ -209,7 +211,7 @@ class BedrockConverseWire(BlockWire):
 
 
 def _bytes_of(one: Json, other: str) -> str:
-    """Two pieces of bytes in base64 as one."""
+    """Two pieces of base64 as one."""
     try:
         joined = a2b_base64(str(one)) + a2b_base64(other)
     except ValueError:
@@ -252,7 +254,7 @@ _MEMBERS: dict[str, _MemberReader] = {
 
 
 def _events_of(value: JsonObject, named: str | None) -> list[tuple[str, Json]]:
-    """The events of one object: their names, and what each says."""
+    """The events in one object, as (name, body)."""
     if named in _EVENTS:
         return [(named, value)]
     if isinstance(value.get("output"), dict):
@@ -267,7 +269,8 @@ _DECISIVE = frozenset(_EVENTS) - {"metadata", "output"}
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire; counts alone may be another's."""
+    """Whether a document can only be of this wire; counts alone may be another
+    wire's."""
     value = document.value
     if not isinstance(value, dict):
         return False

@@ -1,8 +1,8 @@
 """The writer of Bedrock Converse: a turn as messages of the next request.
 
-Signed reasoning goes back as it came, and what Bedrock would refuse is lost: reasoning
-without a signature (by the model's rule), blank text (wires/README.md, "Requests").
-Never raises.
+Signed reasoning goes back as it came. What Bedrock would refuse is lost: blank text,
+and reasoning without a signature if the model's rule says so (wires/README.md,
+"Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import BlockWriters, Rendering
 
 _OWN_FIELDS = ((REASONING,), ("thinking",))
-"""Where reasoning came that Bedrock's models signed; Anthropic's own is the same."""
+"""Fields of reasoning that Bedrock's models signed; Anthropic's own is the same."""
 
 _OWN_IDS = "tooluse_"
 _SERVER = {"type": "server_tool_use"}
@@ -67,8 +67,8 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """Neither blank text nor a failure without content is taken, so that nothing is an
-    empty object."""
+    """A result. Blank text, and a failure without content, would be refused and become
+    an empty object."""
     content: Json = result.content
     if not isinstance(content, dict):
         is_text = parts_of(content) is None

@@ -1,8 +1,8 @@
-"""The wire ``cohere``: Chat v2, its stream of events and whole bodies.
+"""The wire ``cohere``: Chat v2, as a stream of events or a whole body.
 
-An event carries a piece of the message in ``delta.message``, under the same names as a
-whole body has it, so one table of fields reads both. Shapes: wires/README.md, "Cohere";
-Cohere API v2, "Chat with Streaming".
+An event carries a piece of the message in ``delta.message``, under the names that a
+whole body uses, so one table of fields reads both. For shapes see wires/README.md,
+"Cohere"; Cohere API v2, "Chat with Streaming".
 
 Never raises for any JSON value: see `shared.document_wire`.
 """
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 THINKING = "thinking"
-"""One name for thinking and the plan of a call: neither repeats the other, as two
-fields of one reasoning do."""
+"""The field names of thinking and of a call's plan. Neither repeats the other."""
 
 PLAN = "tool_plan"
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
@@ -42,7 +41,7 @@ _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
 
 
 class CohereWire(BlockWire):
-    """Reads Chat v2 events, as the module's docstring says."""
+    """Reads Chat v2 events (see the module's docstring)."""
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
         super().__init__(row, provider)
@@ -115,12 +114,13 @@ class CohereWire(BlockWire):
         self._end(self.body(value, "delta"), value)
 
     def _nothing(self, _value: JsonObject) -> None:
-        """The end of a citation, or the prompt as a debug event shows it."""
+        """Ignores the end of a citation, and a debug event with the prompt."""
 
     # Pieces of a message
 
     def _message(self, message: JsonObject) -> None:
-        """A whole message, in the order of its events; at its start mostly empty."""
+        """Reads a message in the order of its events. In a start event it is mostly
+        empty."""
         self.end()
         self._think(self.text(message, PLAN), PLAN, PLAN)
         for index, item in enumerate(self.objects(message, "content")):
@@ -155,7 +155,7 @@ class CohereWire(BlockWire):
         self.call(self.block(index), function.get("arguments"), **reported)
 
     def _cite(self, item: JsonObject) -> None:
-        """A citation for each of its sources."""
+        """Adds one citation for each of its sources."""
         part = self._placed(item)
         sources = [*self.objects(item, "sources")]
         rest = {name: item[name] for name in item if name != "sources"}
@@ -165,7 +165,8 @@ class CohereWire(BlockWire):
             rest = light(rest) or {}  # whole with the first of them
 
     def _placed(self, item: JsonObject) -> CitationPart:
-        """Offsets count in their content item, which older models do not name."""
+        """A citation with its place. Offsets count in a content item, which older
+        models do not name."""
         start, end = item.get("start"), item.get("end")
         are_offsets = type(start) is int and type(end) is int
         if not are_offsets or item.get("type") in _NOT_IN_ANSWER:
@@ -195,12 +196,12 @@ class CohereWire(BlockWire):
 
 
 def _call_index(index: int) -> tuple[str, int]:
-    """Calls are counted on their own, beside the content."""
+    """The index of a call: the provider counts calls and content separately."""
     return "call", index
 
 
 def _of_source(part: CitationPart, source: JsonObject) -> CitationPart:
-    """``part`` with what a source says; it is a document, or the output of a tool."""
+    """``part`` with what a source says. A source is a document or a tool's output."""
     kind = type_of(source)
     body = source.get("document" if kind == "document" else "tool_output")
     reported = body if isinstance(body, dict) else {}

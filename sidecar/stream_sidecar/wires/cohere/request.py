@@ -51,7 +51,7 @@ def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """An object is a document, which can be cited."""
+    """A result. An object becomes a document, which the model can cite."""
     content: Json = result.content
     kinds = {part["type"] for part in parts_of(content) or ()}
     if isinstance(content, dict):

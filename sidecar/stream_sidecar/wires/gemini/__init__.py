@@ -22,10 +22,10 @@ _TURNS: dict[str, Any] = {
         ("broken-pairs", "empty-turns", "models-neighbours", "no-user-turn")
     ),
 }
-"""The number of function response parts is equal to the number of function call parts
-(google-gemini/gemini-cli#1690); a function call turn comes immediately after a user
-turn (google-gemini/gemini-cli#11814); parts must not be empty (vercel/ai#3775); ends
-with a user role (songquanpeng/one-api#836)."""
+"""Rules from these refusals: "The number of function response parts is equal to the
+number of function call parts" (google-gemini/gemini-cli#1690); "a function call turn
+comes immediately after a user turn" (google-gemini/gemini-cli#11814); "parts must not
+be empty" (vercel/ai#3775); "ends with a user role" (songquanpeng/one-api#836)."""
 
 ROW = WireRow(
     name="gemini",

@@ -1,9 +1,9 @@
-"""Gemini's streamed arguments: values at JSON paths become the JSON text of a call.
+"""Gemini's streamed arguments: turns values at JSON paths into a call's JSON text.
 
 Not a wire: a helper of ``gemini``. A ``partialArgs`` entry is a value, or a fragment of
-a string, at a path (RFC 9535) such as ``$.recipe.steps[0].text``. They come in the
-order of the text, so it grows from its beginning; where they do not, the text waits for
-the end. Each character is looked at a fixed number of times.
+a string, at a path (RFC 9535) such as ``$.recipe.steps[0].text``. Entries normally come
+in the order of the text, so the text grows at its end. If they do not, it waits for the
+last one. Each character is looked at a fixed number of times.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ _STEP = patterns.compile(
 )
 
 _DEEPEST = 64
-"""Steps of a path; arguments are not nested deeper."""
+"""A path has at most this many steps."""
 
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 
 @define(eq=False)
 class _Leaf:
-    """A value, or the fragments of a string; ``goes_on``: more of it is promised."""
+    """A value, or the fragments of a string. ``goes_on``: the provider announced more
+    of it."""
 
     value: Json = None
     fragments: list[str] | None = None
     goes_on: bool = False
 
     def push(self, value: Json) -> str:
-        """The JSON text that ``value`` adds, without the quotes of a string."""
+        """The JSON text that ``value`` adds, without a string's quotes."""
         if not isinstance(value, str):
             self.value, self.fragments = value, None
             return dumps(value)
@@ -54,8 +55,8 @@ class _Leaf:
 
 
 class PartialArguments:
-    """The arguments of one call. ``push(entry)`` gives the text that an entry adds,
-    None when it cannot be used; ``close()`` the rest."""
+    """The arguments of one call. ``push(entry)`` returns the text that an entry adds,
+    or None if the entry cannot be used; ``close()`` returns the rest."""
 
     def __init__(self) -> None:
         self._root: dict[Token, Any] = {}
@@ -66,7 +67,7 @@ class PartialArguments:
 
     @property
     def goes_on(self) -> bool:
-        """In the middle of a string."""
+        """Whether a string is incomplete."""
         return self._latest.goes_on
 
     def push(self, entry: JsonObject) -> str | None:
@@ -86,13 +87,14 @@ class PartialArguments:
         return text if self.in_order else ""
 
     def close(self) -> str:
-        """The end of the text; all of it where entries were not in its order."""
+        """The end of the text; the whole text if the entries were not in order."""
         if not self.in_order:
             return dumps(_plain(self._root))
         return self._quote() + self._writer.close()
 
     def _find(self, path: TokenPath) -> _Leaf | dict[Token, Any] | None:
-        """What is at ``path``; a container where no leaf can be."""
+        """The leaf or container at ``path``; None if there is nothing. The root, a
+        container, stands for a place below a leaf."""
         node: Any = self._root
         for token in path:
             if isinstance(node, _Leaf):
@@ -114,22 +116,22 @@ class PartialArguments:
         return f"{start}{place}{self._quote()}{text}"
 
     def _go_on(self, leaf: _Leaf, value: Json) -> str:
-        """More of a string; anything else changes what was given."""
+        """Adds to a string. Anything else changes a value that was already given."""
         is_more = isinstance(value, str) and leaf.fragments is not None
         is_here = leaf is self._latest or not value
         self.in_order = self.in_order and is_more and is_here
         return leaf.push(value)
 
     def _quote(self) -> str:
-        """What begins and ends the value that came last."""
+        """The quote around the latest value; "" if it is no string."""
         return "" if self._latest.fragments is None else '"'
 
 
 class _Writer:
     """Writes members of nested objects and arrays in their order.
 
-    ``_path`` leads to the member written last; ``_open[n]`` is the container of its
-    step ``n``: the names that an object has, or the length of an array.
+    ``_path`` leads to the last member written. ``_open[n]`` is the container at step
+    ``n``: an object's names so far, or an array's length.
     """
 
     def __init__(self) -> None:
@@ -137,9 +139,9 @@ class _Writer:
         self._open: list[set[Token] | int] = []
 
     def place(self, path: TokenPath) -> str | None:
-        """What stands before the value at ``path``; None when its place is behind.
+        """The text before the value at ``path``; None if its place was passed already.
 
-        There is nothing at ``path`` yet, nor at a part of it, nor below it.
+        There must be nothing yet at ``path``, at a part of it, or below it.
         """
         common = 0
         while common < len(self._path) and path[common] == self._path[common]:
@@ -172,7 +174,7 @@ class _Writer:
         return "".join("]" if isinstance(held, int) else "}" for held in closed)
 
     def _enter(self, depth: int, token: Token) -> str:
-        """Opens the container of step ``depth`` where it is new."""
+        """Opens the container of step ``depth`` if it is new."""
         is_new, is_name = depth == len(self._open), isinstance(token, str)
         if is_new:
             self._open.append(set() if is_name else 0)
@@ -185,7 +187,7 @@ class _Writer:
 
 
 def _path(text: Json) -> TokenPath | None:
-    """The steps of a path; None when it leads to no member of the arguments."""
+    """The steps of a path; None if it leads to no member of the arguments."""
     if not isinstance(text, str) or not text.startswith("$"):
         return None
     steps: list[Token] = []
@@ -216,7 +218,7 @@ def _token(step: re.Match[str]) -> Token | None:
 
 
 def _plain(node: Any) -> Json:
-    """The JSON value of a tree; an array where all steps are numbers."""
+    """The JSON value of a tree. It is an array if all its steps are numbers."""
     if isinstance(node, _Leaf):
         return node.value if node.fragments is None else "".join(node.fragments)
     if all(isinstance(token, int) for token in node):

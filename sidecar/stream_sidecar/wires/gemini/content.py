@@ -1,10 +1,9 @@
 """The content of one Gemini candidate: its parts, in their order.
 
-Not a wire: a helper of ``gemini``. `PART_READERS` says what is read of a part. A
-signature (``thoughtSignature``) may stand on any of them and does not make it a
-thought: it goes back with its call, with the thought, or as state of its own
-(wires/README.md, "generateContent and Interactions"). Only calls of functions are the
-client's.
+Not a wire: a helper of ``gemini``. `PART_READERS` lists what is read from a part. A
+signature (``thoughtSignature``) may stand on any part and does not make it a thought.
+It goes back with its call, with the thought, or as state of its own (wires/README.md,
+"generateContent and Interactions"). Only function calls are for the client.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SIGNATURE, THOUGHT = "thoughtSignature", "thought"
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
 _REFUSED = patterns.compile(r"(?<!\s)\s*+malformed function call:?", re.IGNORECASE)
-"""What stands before a call in the message of a finish."""
+"""The text before a call in the message of a finish."""
 
 
 @define
@@ -50,7 +49,7 @@ class _StreamedCall:
 
 
 class GeminiCandidate:
-    """State of one candidate between documents."""
+    """The state of one candidate that lasts from document to document."""
 
     def __init__(self, wire: DocumentWire, index: int) -> None:
         self.wire = wire
@@ -66,7 +65,8 @@ class GeminiCandidate:
         self._awaited: defaultdict[str, deque[str]] = defaultdict(deque)
 
     def read(self, content: JsonObject) -> None:
-        """The parts of a chunk, or of a whole body; text goes on across chunks."""
+        """Reads the parts of a chunk or of a whole body. Text continues across
+        chunks."""
         is_first = True
         for part in self.wire.objects(content, "parts"):
             kind = "thought" if part.get("thought") is True else ""
@@ -83,8 +83,9 @@ class GeminiCandidate:
                 self._bare(part)
 
     def end_call(self, *, whole: bool = False, cut: bool = False) -> None:
-        """Ends the streamed call. ``whole``: the provider says so; ``cut``: the model
-        was stopped; else something else follows, which does not end a string."""
+        """Ends the streamed call. ``whole``: the provider says that it is complete.
+        ``cut``: the model was stopped. Neither: something else follows; a string is
+        then still incomplete."""
         call, self._streamed = self._streamed, None
         if call is None:
             return
@@ -100,8 +101,8 @@ class GeminiCandidate:
         self.wire.parts.append(CallEndPart(choice, key, cut=is_cut))
 
     def refused(self, said: str) -> None:
-        """The message of a finish has a call that the provider could not read. It is a
-        claim, and none where the content has the call."""
+        """Reads the call that the provider could not parse from the message of a
+        finish. It is only a claim, and is ignored if the content has a call."""
         try:
             calls = [] if self._called else parse_calls(_REFUSED.sub("", said, 1))
         except ValueError:
@@ -116,13 +117,14 @@ class GeminiCandidate:
             raw = None  # all of it with the first
 
     def say(self, text: str) -> None:
-        """A piece of the answer."""
+        """Adds a piece of the answer."""
         if text:
             self._length += len(text)
             self.wire.parts.append(TextPart(text, self.index))
 
     def _stand(self, kind: str, is_first: bool) -> None:
-        """Counts the Parts: one goes on where a chunk begins with the same kind."""
+        """Counts the Parts: a chunk that begins with the same kind continues the last
+        Part."""
         if not is_first or kind != self._kind:
             self._starts.append(self._length)
         self._kind = kind
@@ -155,7 +157,8 @@ class GeminiCandidate:
             self.wire.ignored("parts", part)
 
     def _sign(self, part: JsonObject) -> None:
-        """State of a thought, or of a part that is none: then it has no block yet."""
+        """Adds the signature of a thought, or of another part, which then has no block
+        yet."""
         signature = self.wire.text(part, SIGNATURE)
         if signature and part.get("thought") is True:
             part_state = ReasoningStatePart(self.index, signature, field=THOUGHT)
@@ -259,7 +262,8 @@ class GeminiCandidate:
         content: Json,
         is_error: bool | None,
     ) -> None:
-        """Paired by id, else by order; several results may follow one code."""
+        """Pairs a result with its call by id, else by order. Several results may follow
+        one code."""
         self.end_call()
         id, awaited = self.wire.text(body, "id"), self._awaited[tool]
         key = awaited.popleft() if awaited else self._key()
@@ -296,8 +300,8 @@ def _opaque(part: JsonObject) -> JsonObject | None:
 
 
 def signature_of(opaque: Json) -> JsonObject:
-    """The signature in a block's state, also where an interaction or the compatible API
-    had it."""
+    """The signature in a block's state, in the forms of generateContent, of an
+    interaction and of the compatible API."""
     state = opaque if isinstance(opaque, dict) else {}
     extra = state.get("extra_content")
     google = extra.get("google") if isinstance(extra, dict) else None

@@ -1,9 +1,10 @@
 """Gemini's Interactions API: events of steps, and whole interactions.
 
-Not a wire: a helper of ``gemini``. A step begins (``step.start``, which may hold all of
-it), grows (``step.delta``) and ends (``step.stop``); it is a thought, output, a call of
-the client's function, or a server's call or result (wires/README.md, "generateContent
-and Interactions"). A whole interaction is its steps, one after the other.
+Not a wire: a helper of ``gemini``. A step begins (``step.start``, which may contain all
+of it), grows (``step.delta``) and ends (``step.stop``). It is a thought, output, a call
+of a client's function, or a server's call or result (wires/README.md, "generateContent
+and Interactions"). A whole interaction is its steps in order.
+
 Offsets of annotations are UTF-8 bytes from the start of the content, end exclusive.
 """
 
@@ -40,7 +41,7 @@ _REASONS = {
     "budget_exceeded": "length",
     "requires_continuation": "pause",
 }
-"""Statuses that mean something else elsewhere."""
+"""Statuses that have another meaning on other wires."""
 
 _CALL, _RESULT, _FUNCTION = "_call", "_result", "function_call"
 
@@ -51,7 +52,7 @@ _IMPLIED = {
     "thought_signature": "thought",
     "arguments_delta": _FUNCTION,
 }
-"""Type of a delta -> type of its step; of other deltas it is the same."""
+"""Type of a delta -> type of its step; for other deltas they are the same."""
 
 
 def is_interaction(value: JsonObject) -> bool:
@@ -66,9 +67,9 @@ def is_interaction(value: JsonObject) -> bool:
 
 @define
 class _Step:
-    """A step while it is open.
+    """An open step.
 
-    ``body`` is what is known of it, ``base`` the code points of the answer before it.
+    ``body``: what is known of it. ``base``: the code points of the answer before it.
     ``streams``: its arguments come as fragments.
     """
 
@@ -79,13 +80,13 @@ class _Step:
 
 
 def _step_of(body: JsonObject) -> JsonObject:
-    """A content as it was before SDK 2: its own step, but for text."""
+    """The step for a content of SDK 1: the content itself, but text becomes output."""
     is_text = type_of(body) == "text"
     return {"type": "model_output", "content": [body]} if is_text else body
 
 
 class Interaction:
-    """Reads events and interactions into the parts of ``wire``."""
+    """Turns events and whole interactions into parts of ``wire``."""
 
     def __init__(self, wire: DocumentWire) -> None:
         self.wire = wire
@@ -112,11 +113,11 @@ class Interaction:
             self._interaction(self.wire.body(value, "interaction"))
 
     def close(self) -> None:
-        """Steps that are still open were cut off."""
+        """Ends steps that are still open, as cut off."""
         self._end_all(cut=True)
 
     def _interaction(self, body: JsonObject) -> None:
-        """Its steps count only where none came before."""
+        """Reads an interaction. Its steps count only if no step came before."""
         text = self.wire.text
         self.wire.identify(
             id=text(body, "id"),
@@ -143,7 +144,7 @@ class Interaction:
     # Steps
 
     def _index(self, value: JsonObject) -> int:
-        """Without an index it can only be the latest step."""
+        """The step's index; without one, that of the latest step."""
         index = self.wire.number(value, "index")
         return self._latest if index is None else index
 
@@ -206,7 +207,7 @@ class Interaction:
             self.wire.ignored("step", step.body)
 
     def _end_thought(self, step: _Step) -> None:
-        """A thought goes back with its signature; it often has no text at all."""
+        """Ends a thought, which goes back with its signature. It often has no text."""
         if signature := self.wire.text(step.body, "signature"):
             key = step.key
             part = ReasoningStatePart(signature=signature, block=key, field=THOUGHT)
@@ -214,7 +215,7 @@ class Interaction:
         self.wire.parts.append(BlockEndPart(block=step.key))
 
     def _end_function(self, step: _Step, cut: bool) -> None:
-        """The whole arguments stand in the start, or came as fragments."""
+        """Ends a call. Its arguments were whole in its start, or came as fragments."""
         arguments = None if step.streams else step.body.get("arguments")
         self.wire.parts.append(
             CallPart(
@@ -282,7 +283,7 @@ class Interaction:
             self.wire.parts.append(CallPart(key=step.key, arguments=text))
 
     def _other(self, step: _Step, delta: JsonObject) -> None:
-        """A piece of a step that is reported at its end."""
+        """Keeps a piece of a step that is reported at the step's end."""
         kind = type_of(delta)
         if kind.endswith((_CALL, _RESULT)) or kind == "thought_signature":
             step.body.update(delta, type=type_of(step.body))
@@ -290,7 +291,7 @@ class Interaction:
             self.wire.ignored(kind or "delta", delta)
 
     def _content(self, step: _Step, content: JsonObject) -> None:
-        """An item of a finished output."""
+        """Reads an item of a finished output."""
         if type_of(content) in ("", "text"):
             self._text(step, content)
             self._annotations(step, content)

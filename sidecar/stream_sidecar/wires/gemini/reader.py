@@ -1,13 +1,13 @@
-"""The wire ``gemini``: generateContent of all its servers, and the Interactions API.
+"""The wire ``gemini``: generateContent of all servers, and the Interactions API.
 
-Chunks and whole bodies are one code path: a chunk is a response that holds less. Read
-are AI Studio and Vertex (server-sent events, or one JSON array), Code Assist (wrapped
-in ``response``), dumps of the Python SDK (snake case), what the Live API says in text,
-and the Interactions API (`gemini.interactions`). Several candidates are choices.
-Shapes: wires/README.md, "generateContent and Interactions".
+Chunks and whole bodies share one code path: a chunk is a response with less in it. It
+reads AI Studio and Vertex (server-sent events or one JSON array), Code Assist (wrapped
+in ``response``), dumps of the Python SDK (snake case), text of the Live API, and the
+Interactions API (`gemini.interactions`). Candidates are choices. For shapes see
+wires/README.md, "generateContent and Interactions".
 
-Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
-diagnostic, a document of no known shape an ``unknown-chunk`` one; the rest is used.
+Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
+diagnostic, a document of unknown shape an ``unknown-chunk`` one; the rest is used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
 _PLAIN = frozenset(
     ("candidates", "usageMetadata", "modelVersion", "responseId", "createTime")
 )
-"""Keys of a document that is neither wrapped nor of an other API, as nearly all are."""
+"""Keys of documents that are neither wrapped nor of another API, as nearly all are."""
 
 _LIVE = frozenset(("serverContent", "toolCall"))
 _SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
@@ -55,7 +55,7 @@ _CANDIDATE = _SOURCES | frozenset(
         *("avgLogprobs", "logprobsResult", "groundingAttributions"),
     )
 )
-"""What a candidate has beside its content."""
+"""A candidate's members besides its content."""
 
 GEMINI_REPORTED = (
     frozenset(("candidates", "content", "parts", "role", "usageMetadata", "error"))
@@ -64,7 +64,7 @@ GEMINI_REPORTED = (
     | _SOURCES
     | _SNAKE
 )
-"""Members of a document that events tell."""
+"""Members of a document that become events."""
 
 _REASONS = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
@@ -74,14 +74,14 @@ _REASONS = (
 """The enum's names by number: with ``enum-encoding=int`` a reason is a number."""
 
 _FOREIGN = ("args", "response")
-"""Keys whose values are not Google's, so that their names stay."""
+"""Keys whose values are not Google's, so the names inside are not changed."""
 
 _DEEPEST = 16
-"""Levels of a document in which keys are Google's."""
+"""Keys are Google's down to this level of a document."""
 
 
 class GeminiWire(DocumentWire):
-    """Reads the documents of Google's APIs, as the module's docstring says."""
+    """Reads the documents of Google's APIs (see the module's docstring)."""
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
         super().__init__(row, provider)
@@ -112,7 +112,7 @@ class GeminiWire(DocumentWire):
         self.fail_if(value, event)
 
     def _read_beside(self, value: JsonObject) -> None:
-        """What a response says beside its candidates."""
+        """Reads the members of a response besides its candidates."""
         if not _LIVE.isdisjoint(value):
             self._live(value)
         if "toolCallCancellation" in value:
@@ -150,7 +150,8 @@ class GeminiWire(DocumentWire):
         return candidate
 
     def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
-        """A call that the model wrote wrongly is reported in the message alone."""
+        """Reads a finish. Its message is the only place of a call that the model wrote
+        wrongly."""
         reason = self.row.reason_of(raw)
         candidate.end_call(cut=reason != "stop")
         said = self.text(item, "finishMessage")
@@ -167,7 +168,7 @@ class GeminiWire(DocumentWire):
         self.parts.append(FinishPart(raw, reason, self.choice))
 
     def _blocked(self, value: JsonObject) -> None:
-        """A prompt that was blocked has no candidates."""
+        """A blocked prompt has no candidates."""
         feedback = self.body(value, "promptFeedback")
         reason = self.text(feedback, "blockReason")
         if reason and not value.get("candidates"):
@@ -175,7 +176,7 @@ class GeminiWire(DocumentWire):
             self.parts.append(FinishPart(reason, "content-filter"))
 
     def _cancel(self, value: JsonObject) -> None:
-        """The user spoke in between: these calls are not to be run."""
+        """The user interrupted: these calls are not to be run."""
         ids = value.get("ids")
         reported = (
             [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
@@ -183,7 +184,7 @@ class GeminiWire(DocumentWire):
         self.parts.append(CallCancelPart(tuple(reported)))
 
     def _live(self, value: JsonObject) -> None:
-        """The Live API: the transcript of what the model says is its answer."""
+        """Reads the Live API: the transcript of the model's speech is its answer."""
         candidate, content = self._candidate(0), self.body(value, "serverContent")
         candidate.read(self.body(content, "modelTurn"))
         candidate.say(self.text(self.body(content, "outputTranscription"), "text"))
@@ -197,7 +198,7 @@ class GeminiWire(DocumentWire):
 
 
 def _unwrapped(value: JsonObject) -> JsonObject:
-    """The response itself, its keys in camel case."""
+    """The response itself, with keys in camel case."""
     inner = value.get("response")
     if isinstance(inner, dict) and _KNOWN.isdisjoint(value):
         value = inner
@@ -221,7 +222,7 @@ def _camel(value: Json, depth: int) -> Json:
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire; errors alone fit none."""
+    """Whether a document can only be of this wire; an error alone fits no wire."""
     first = first_object(document.value)
     inner = first.get("response")
     holder = inner if isinstance(inner, dict) else first

@@ -1,9 +1,9 @@
 """The writer of Gemini's generateContent: a turn as contents of the next request.
 
-A signature (``thoughtSignature``) goes back on the part on which it came; one that came
-alone has a part of its own with an empty text. What came whole goes back as it is: the
-calls and the results of the server's tools. Ids of calls go back where Google gave one
-(wires/README.md, "Requests"). Never raises.
+A signature (``thoughtSignature``) goes back on the part on which it came. A signature
+that came alone gets its own part with an empty text. Calls and results of the server's
+tools go back unchanged. A call's id goes back if Google gave it (wires/README.md,
+"Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _part(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
-    """A thought, or the signature of a part that is none."""
+    """A thought, or the signature of a part that is no thought."""
     if not turn.thinks(block):
         return None
     signature = _signature(turn, block, block.opaque)
@@ -81,14 +81,16 @@ def _named(call: TurnBlock) -> JsonObject:
 
 
 def _stand_in(turn: Rendering, parts: list[JsonObject]) -> None:
-    """Of calls side by side the first has the signature."""
+    """Adds a stand-in signature to the first of the calls, which has it for all of
+    them."""
     call = next((part for part in parts if "functionCall" in part), None)
     if call is not None and turn.rule.stand_in:
         call.setdefault(SIGNATURE, turn.rule.stand_in)
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """An object is the response itself; anything else is its output, or its error."""
+    """A result. An object is the response itself; other values become its ``output`` or
+    ``error``."""
     content: Json = result.content
     if parts_of(content) is not None or content is None:
         content = turn.says(result)

@@ -1,9 +1,9 @@
 """Gemini's sources: grounding, recitations, pages read, annotations.
 
-Not a wire: a helper of ``gemini``. They stand beside the content and are told late and
-again. Offsets are UTF-8 bytes from the start of a Part, ends exclusive, a start of 0 is
-left out (wires/README.md, "Citations"). Sources that no support cites have no place;
-they are given at the end, when it is known that nothing cites them.
+Not a wire: a helper of ``gemini``. Sources stand beside the content and come late and
+repeatedly. Offsets are UTF-8 bytes from the start of a Part, ends exclusive; a start of
+0 is left out (wires/README.md, "Citations"). Sources that no support cites have no
+place. They are added at the end, once it is known that nothing cites them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _TITLES = ("title", "documentName", "displayName", "file_name", "name")
 
 _CHUNK_INDICES = ("groundingChunkIndices", "supportChunkIndices")
 _READ = "SUCCESS"
-"""How the status ends of a page that could be read."""
+"""The end of the status of a page that could be read."""
 
 
 @define
 class Sources:
-    """What one candidate is founded on. ``base_of(number)`` gives the code points of
-    the answer before the Part with that number."""
+    """The sources of one candidate. ``base_of(number)`` returns how many code points of
+    the answer come before the Part with that number."""
 
     wire: DocumentWire
     choice: int
@@ -45,7 +45,7 @@ class Sources:
     waiting: dict[str, CitationPart] = field(factory=dict)
 
     def read(self, candidate: JsonObject) -> None:
-        """Everything of a candidate that tells sources."""
+        """Reads all sources in a candidate."""
         self._grounding(self.wire.body(candidate, "groundingMetadata"))
         self._recitations(self.wire.body(candidate, "citationMetadata"))
         pages = self.wire.body(candidate, "urlContextMetadata")
@@ -69,9 +69,12 @@ class Sources:
             self._support(support, reported)
 
     def _support(self, support: JsonObject, reported: dict[int, Json]) -> None:
-        """A citation for each source of a support. The first citation of a support or a
-        source holds it whole (``reported``): else a source that many supports name
-        would make the size of the citations the product of both."""
+        """Adds a citation for each source of a support.
+
+        Only the first citation of a support or of a source has it whole; ``reported``
+        holds the sources so far. Otherwise the size of the citations would be the
+        product of both.
+        """
         segment = self.wire.body(support, "segment")
         start = self.wire.number(segment, "startIndex") or 0
         end = self.wire.number(segment, "endIndex")
@@ -119,7 +122,7 @@ class Sources:
         )
 
     def _recitations(self, metadata: JsonObject) -> None:
-        """Text that repeats a source; ``citationSources`` is the older name."""
+        """Adds text that repeats a source; ``citationSources`` is the older name."""
         for name in ("citations", "citationSources"):
             for item in self.wire.objects(metadata, name):
                 end = self.wire.number(item, "endIndex")
@@ -150,7 +153,8 @@ class Sources:
 
 
 def annotation(wire: DocumentWire, item: JsonObject, base: int) -> CitationPart:
-    """An annotation of the Interactions API; ``base``: code points before its text."""
+    """An annotation of the Interactions API. ``base``: how many code points come before
+    its text."""
     end = wire.number(item, "end_index")
     return CitationPart(
         kind=_ANNOTATIONS.get(type_of(item), "other"),

@@ -1,9 +1,9 @@
-"""Writes chunks and bodies of generateContent: the way back of ``reader``.
+"""Writes chunks and bodies of generateContent: the reverse of ``reader``.
 
-A document has one Part. Calls come whole, as Google sends them; one that is not whole
-is none, and a finish that would hide that is ``MALFORMED_FUNCTION_CALL``. Tools of
-other providers are ``toolCall`` and ``toolResponse``; sources come with the finish.
-Not written: what wires/README.md, "Writers", names.
+A document has one Part. Calls are written whole, as Google sends them. An incomplete
+call is left out; a finish that would hide this becomes ``MALFORMED_FUNCTION_CALL``.
+Tools of other providers become ``toolCall`` and ``toolResponse``. Sources come with the
+finish. For what is not written see wires/README.md, "Writers".
 """
 
 from __future__ import annotations
@@ -34,20 +34,21 @@ ERROR_STATUSES = {
     "timeout": (504, "DEADLINE_EXCEEDED"),
     "cancelled": (499, "CANCELLED"),
 }
-"""Kind of an error -> its status and the word for that; of others it is ours."""
+"""Kind of an error -> its status code and status word; other kinds count as the
+server's."""
 
 _SERVER = (500, "INTERNAL")
 _LATEST_TIME = 253_402_300_800
-"""Seconds to the year 10000."""
+"""Seconds up to the year 10000."""
 
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _RAW = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
-"""Parts that are the server's tools."""
+"""Members of parts that belong to the server's tools."""
 
 
 @define
 class _Candidate:
-    """What was written of one candidate, and what waits for its finish."""
+    """What was written for one candidate, and what waits for its finish."""
 
     texts: list[str] = field(factory=list)
     citations: list[events.Citation] = field(factory=list)
@@ -59,7 +60,7 @@ class _Candidate:
 
 
 class GeminiWriter(ChunkWriter):
-    """Writes GenerateContentResponse documents, as the module's docstring says."""
+    """Writes GenerateContentResponse documents (see the module's docstring)."""
 
     words: ClassVar = {
         "stop": "STOP",
@@ -93,8 +94,8 @@ class GeminiWriter(ChunkWriter):
         self._short = reported_again(self._head)
 
     def usage_object(self) -> JsonObject:
-        """Without details whose words are numbers (``enum-encoding=int``): no SDK reads
-        these, nor the names that an interaction has."""
+        """The counts, without details whose words are numbers (``enum-encoding=int``)
+        and without an interaction's names: no SDK reads these."""
         raw = None if self.usage is None else self.usage.raw
         if self.usage is not None and isinstance(raw, dict) and "total_tokens" in raw:
             self.usage = evolve(self.usage, raw=None)
@@ -112,7 +113,7 @@ class GeminiWriter(ChunkWriter):
 
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
-        """Where the response failed, it is its last error and nothing else."""
+        """The whole body. If the response failed, it is only the last error."""
         body: JsonObject = {}
         candidates: dict[int, JsonObject] = {}
         for chunk in chunks:

@@ -1,1 +1,1 @@
-"""What several wires have in common: fields, content blocks, usage, citations."""
+"""Code that several wires share: fields, content blocks, usage, citations."""

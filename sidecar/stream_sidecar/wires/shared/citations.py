@@ -1,6 +1,6 @@
 """Readers of citations and sources on chat.completions.
 
-Not a wire: for several of them. Shapes, positions and units: wires/README.md,
+Not a wire: shared by several. For shapes, positions and units see wires/README.md,
 "Citations". Offsets count in the answer as the provider sent it.
 """
 
@@ -35,7 +35,7 @@ LOCATIONS: dict[str, CitationKind] = {
     "content_block_location": "document",
     "search_result_location": "search-result",
 }
-"""Types of Anthropic's citations -> kind."""
+"""Type of an Anthropic citation -> our kind."""
 
 GROUNDING: dict[str, CitationKind] = {
     "web": "url",
@@ -43,7 +43,7 @@ GROUNDING: dict[str, CitationKind] = {
     "maps": "other",
     "image": "other",
 }
-"""Key of the object that a chunk of Gemini's grounding is -> kind."""
+"""Key of the object in a chunk of Gemini's grounding -> our kind."""
 
 URLS = ("url", "uri", "link")
 TITLES = ("title", "document_title", "filename", "name", "filepath")
@@ -51,9 +51,11 @@ EXCERPTS = ("cited_text", "content", "quote", "snippet", "text")
 
 
 def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
-    """``annotations``: nested under their type, as OpenAI has them, or flat.
+    """``annotations``: with their fields under their type, as OpenAI sends them, or
+    flat.
 
-    LiteLLM copies Gemini's byte offsets into them; its metadata beside them tells.
+    LiteLLM copies Gemini's byte offsets into them; Gemini's metadata beside them shows
+    that.
     """
     is_gemini = "vertex_ai_grounding_metadata" in choice.document
     for item in choice.objects(value, name):
@@ -84,7 +86,8 @@ def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def citation(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM, streaming: one of Anthropic's citations, before the text it is for."""
+    """LiteLLM, streaming: one Anthropic citation, sent before the text it belongs
+    to."""
     if isinstance(value, dict):
         choice.parts.append(_location(choice, value, "following"))
     else:
@@ -92,10 +95,10 @@ def citation(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM, whole: a list for each cited block, with the block's own text.
+    """LiteLLM, whole body: one list for each cited block, with the block's own text.
 
-    The borders of the blocks are lost, but they come in the order of the answer: each
-    is looked for behind the one before, until one is not found.
+    The borders of the blocks are lost, but the lists are in the order of the answer.
+    Each text is searched for after the previous one, until one is not found.
     """
     if not isinstance(value, list):
         choice.malformed(name, value)
@@ -117,7 +120,7 @@ def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
-    """Mistral: a ``reference`` part stands where it belongs in the content array."""
+    """Mistral: a ``reference`` part stands at its place in the content array."""
     url = first(part, URLS)
     choice.parts.append(
         CitationPart(
@@ -135,7 +138,7 @@ def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
 def _location(
     choice: ChoiceState, item: JsonObject, anchor: Literal["following", "none"]
 ) -> CitationPart:
-    """One of Anthropic's citation objects; its own offsets lie in the source."""
+    """An Anthropic citation. Its own offsets lie in the source, not in the answer."""
     return CitationPart(
         kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,
@@ -149,7 +152,8 @@ def _location(
 
 
 def _body(item: JsonObject) -> JsonObject:
-    """The annotation's fields and those nested under its type, or ``*_citation``."""
+    """The annotation's own fields and those nested under its type or under
+    ``*_citation``."""
     nested = item.get(type_of(item))
     if not isinstance(nested, dict):
         named = (item[name] for name in item if name.endswith("_citation"))
@@ -158,7 +162,8 @@ def _body(item: JsonObject) -> JsonObject:
 
 
 def _span(choice: ChoiceState, body: JsonObject) -> tuple[int | None, int | None]:
-    """``(start, end)``, an insertion point twice, or None (OpenRouter has 0, 0)."""
+    """``(start, end)``; for an insertion point both are the same; None if there is no
+    place (OpenRouter sends 0, 0)."""
     start, end = _either(choice, body, "start"), _either(choice, body, "end")
     if start is not None and end is not None and 0 <= start < end:
         return start, end

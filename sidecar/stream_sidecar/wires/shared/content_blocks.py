@@ -1,7 +1,7 @@
-"""What the wires share whose answers are content blocks: open blocks and calls.
+"""What wires with content blocks share: open blocks and calls.
 
-Not a wire: a helper of ``anthropic``, ``bedrock-converse`` and ``cohere``. A wire is a
-`BlockWire` with a table of readers.
+Not a wire: a base of ``anthropic``, ``bedrock-converse`` and ``cohere``. Each of these
+is a `BlockWire` with a table of readers.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 Index: TypeAlias = int | tuple[str, int]
-"""The provider's number of a block, with a name where there are several counts."""
+"""The provider's number of a block; with a name if it counts several kinds
+separately."""
 
 _BARE = frozenset(("message", "__type", "code", "id"))
-"""Bodies of AWS's and Cohere's errors have no more than this (4.1)."""
+"""Error bodies of AWS and Cohere have only these members (4.1)."""
 
 
 @define
 class ContentBlock:
-    """A content block while it is open.
+    """An open content block.
 
-    ``key`` is its number in the stream: a provider's index starts again with every
-    message, and some gateways give all blocks the same. ``item`` is what the wire has
-    to give at its end. ``after``: the key of a call that ended at the same place.
+    ``key``: its number in the stream. A provider's index cannot serve: it starts again
+    with every message, and some gateways send the same one for all blocks. ``item``:
+    what the wire has to give at the block's end. ``after``: the key of a call that
+    ended at the same place.
     """
 
     key: int
@@ -51,10 +53,10 @@ class ContentBlock:
 
 
 class BlockWire(DocumentWire):
-    """Knows which blocks are open.
+    """Tracks which blocks are open.
 
-    Of blocks that are no calls one at most is: when another begins, it is over, with or
-    without a word of the provider.
+    At most one open block is not a call: when another begins, it is over, whether or
+    not the provider says so.
     """
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
@@ -74,7 +76,7 @@ class BlockWire(DocumentWire):
             super().unread(value, event)
 
     def end(self) -> None:
-        """The message is over: calls that are still open were cut off."""
+        """The message is over: any call still open was cut off."""
         for index, block in list(self._open.items()):
             if block.is_call:
                 del self._open[index]
@@ -84,25 +86,27 @@ class BlockWire(DocumentWire):
         self._ended.clear()
 
     def last(self, _block: ContentBlock) -> list[Part]:
-        """What is to be given of a block that is over and no call."""
+        """What to add for a block that is over and is no call."""
         return []
 
     # Blocks
 
     def index(self, holder: JsonObject, name: str = "index") -> int:
-        """The provider's index; without one it can only be the latest block."""
+        """The provider's index; without one, that of the latest block."""
         index = self.number(holder, name)
         if index is not None:
             return index
         return self._latest if isinstance(self._latest, int) else self._latest[1]
 
     def block(self, index: Index) -> ContentBlock:
-        """The block at ``index``; some providers do not say that it begins."""
+        """The block at ``index``. Begins it if the provider did not say that it
+        begins."""
         block = self._open.get(index)
         return self.start(index) if block is None else block
 
     def start(self, index: Index) -> ContentBlock:
-        """A block begins; the one at its place, and one of text, is over."""
+        """Begins a block. Ends an open block at its place, and an open block of
+        text."""
         latest = self._open.get(self._latest)
         if latest is not None and not latest.is_call:
             self.stop(self._latest)
@@ -126,13 +130,13 @@ class BlockWire(DocumentWire):
     # Parts that all have
 
     def call(self, block: ContentBlock, arguments: Json, **reported: Json) -> None:
-        """A call begins (with what is ``reported`` of it) or goes on.
+        """Begins a call (with what is ``reported`` about it) or continues it.
 
-        ``arguments`` are a fragment of text, or the whole as a value; ``{}`` stands
-        before fragments and says nothing.
+        ``arguments``: a fragment of text, or the whole arguments as a value. ``{}``
+        before fragments has no meaning.
         """
         if not (block.is_call or reported) and block.after is not None and arguments:
-            # Behind the end of its block: the call with that key knows it, or not.
+            # After its block's end: the call with that key has had it, or not.
             again = arguments if isinstance(arguments, str) else dumps(arguments)
             self.parts.append(CallPart(key=block.after, arguments=again))
             return
@@ -150,14 +154,14 @@ class BlockWire(DocumentWire):
             self.tools[reported["id"]] = reported["name"]
 
     def finish(self, holder: JsonObject, name: str) -> None:
-        """The raw reason of the end, where ``holder`` has one."""
+        """Adds the provider's finish reason if ``holder`` has one."""
         if reason := self.text(holder, name):
             self.parts.append(FinishPart(reason, self.row.reason_of(reason)))
 
     # Access
 
     def each(self, holder: JsonObject, name: str) -> Iterator[JsonObject]:
-        """The one object that ``holder[name]`` is, or the objects of that list."""
+        """The objects of ``holder[name]``, which is one object or a list of them."""
         value = holder.get(name)
         if isinstance(value, dict):
             yield value

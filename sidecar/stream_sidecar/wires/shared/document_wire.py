@@ -1,9 +1,9 @@
-"""What wires share that read one JSON object at a time: lists, access, identity.
+"""What wires that read one JSON object at a time share: lists, access, identity.
 
-Not a wire: a helper of all wires but that of text. A wire is a
-`DocumentWire` whose ``read`` appends to ``parts`` and gets at every value through the
-accessors, which turn a wrong type into a ``malformed-chunk`` diagnostic and an empty
-value, so that the rest of the document is still used.
+Not a wire: a base of all wires except text. A wire is a `DocumentWire` whose ``read``
+appends to ``parts``. It accesses every value through the methods here, which turn a
+wrong type into a ``malformed-chunk`` diagnostic and an empty value, so that the rest of
+the document is still used.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ if TYPE_CHECKING:
 
 
 _LATEST_TIME = 10**12
-"""Seconds; more is no time, but a mistake."""
+"""A larger number of seconds is a mistake, not a time."""
 
 _COUNTED_EACH = 32
-"""Documents with counts; so often a host sees how a stream's usage grows."""
+"""Usage is reported for every such number of documents with counts, so a host sees it
+grow."""
 
 _ENDS = frozenset((FinishPart, DonePart))
 
 
 class DocumentWire(ABC):
-    """Reads documents into ``parts``; ``choice`` is the one that is being read."""
+    """Reads documents into ``parts``. ``choice``: the choice that is being read."""
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
         self.row = row
@@ -56,10 +57,10 @@ class DocumentWire(ABC):
 
     @abstractmethod
     def read(self, value: JsonObject, event: str | None) -> None:
-        """Reads one object; ``event`` is its name where the framing has one."""
+        """Reads one object. ``event``: its name, if the framing has one."""
 
     def end(self) -> None:  # noqa: B027 - of most wires nothing waits for it
-        """Gives what only the end of the stream can tell."""
+        """Adds parts that need the end of the stream."""
 
     def push(self, document: Document) -> list[Part]:
         value, self.parts = document.value, []
@@ -80,10 +81,10 @@ class DocumentWire(ABC):
         return self.parts
 
     def identify(self, **reported: Json) -> None:
-        """Who answers: what is new of it, ids and times once.
+        """Adds what is new about the response: ids and times once, the model whenever
+        it changes.
 
-        Ids rotate within one response in some dialects; the model counts again when it
-        changes.
+        Some dialects send a different id in every chunk of a response.
         """
         fresh = {
             name: value
@@ -97,10 +98,10 @@ class DocumentWire(ABC):
             self.parts.append(MetadataPart(**fresh))
 
     def count(self, counts: JsonObject) -> None:
-        """Totals, told again and again; a count that is missing keeps its value.
+        """Takes totals, which may be repeated; a missing count keeps its value.
 
-        Told are the first ones, each `_COUNTED_EACH`-th, those beside a finish, and the
-        last ones at the end: Gemini counts in every chunk.
+        Reported are the first, every `_COUNTED_EACH`-th, those beside a finish, and the
+        last at the end: Gemini sends counts in every chunk.
         """
         if counts:
             self._usage = merge_usage(self._usage, counts)
@@ -119,18 +120,18 @@ class DocumentWire(ABC):
             self.parts.append(reported)
 
     def fail(self, body: Json) -> None:
-        """``body`` is a provider's error."""
+        """Adds the error that the provider's ``body`` describes."""
         self.parts.append(normalize_error(body, provider=self.provider))
 
     def fail_if(self, value: JsonObject, event: str | None) -> None:
-        """A document that has something to say may hold an error, too."""
+        """Adds an error that a document contains besides its other content."""
         if value.get("error") or event:
             body = find_error(value, event)
             if body is not None:
                 self.fail(body)
 
     def unread(self, value: Json, event: str | None) -> None:
-        """No document of the wire: an error, or unknown."""
+        """Handles a document that is not of this wire: an error, or unknown."""
         body = find_error(value, event)
         if body is not None:
             self.fail(body)
@@ -142,7 +143,8 @@ class DocumentWire(ABC):
         self.parts.append(DiagnosticPart("unknown-chunk", message, "warning", value))
 
     def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
-        """What a response says of itself beside all else, under ``names``."""
+        """Reports the members ``names`` of a response that are about the response
+        itself."""
         reported = {name: said[name] for name in names if _says(said.get(name))}
         if reported:
             self.parts.append(details(reported, self.choice))
@@ -150,7 +152,7 @@ class DocumentWire(ABC):
     # Access
 
     def text(self, holder: JsonObject, name: str) -> str:
-        """``holder[name]``, empty when it is no string."""
+        """``holder[name]``; "" if it is no string."""
         value = holder.get(name)
         if isinstance(value, str):
             return value
@@ -159,7 +161,7 @@ class DocumentWire(ABC):
         return ""
 
     def number(self, holder: JsonObject, name: str) -> int | None:
-        """``holder[name]`` when it is an integer that is not negative."""
+        """``holder[name]`` if it is an integer and not negative, else None."""
         value = holder.get(name)
         if type(value) is int and value >= 0:
             return value
@@ -168,7 +170,7 @@ class DocumentWire(ABC):
         return None
 
     def body(self, holder: JsonObject, name: str) -> JsonObject:
-        """``holder[name]``, empty when it is no object."""
+        """``holder[name]``; an empty object if it is none."""
         value = holder.get(name)
         if isinstance(value, dict):
             return value
@@ -177,7 +179,7 @@ class DocumentWire(ABC):
         return {}
 
     def objects(self, holder: JsonObject, name: str) -> Iterable[JsonObject]:
-        """The objects of the list ``holder[name]``; null items are passed over."""
+        """The objects in the list ``holder[name]``; null items are skipped."""
         value = holder.get(name)
         if isinstance(value, list):
             return objects_of(value, name, self.malformed)
@@ -188,7 +190,7 @@ class DocumentWire(ABC):
     def malformed(
         self, name: str, value: Json, why: str = "is of an unexpected type"
     ) -> None:
-        """``value`` cannot be used, for its type or for what else is wrong with it."""
+        """Reports a ``value`` that cannot be used; ``why``: what is wrong with it."""
         message = f"{name} {why}"
         self.parts.append(
             DiagnosticPart("malformed-chunk", message, "warning", value, self.choice)
@@ -197,15 +199,18 @@ class DocumentWire(ABC):
     def unused(
         self, name: str, holder: JsonObject, known: Collection[str], before: int
     ) -> None:
-        """Reports ``holder``, called ``name``, where nothing of it was used: there are
-        no parts since ``before`` but counts and an end, and a member that nobody knows
-        says something in words."""
+        """Reports ``holder``, called ``name``, if nothing of it was used.
+
+        It was not used if two conditions hold: the parts since ``before`` are only
+        counts and ends, and a member outside ``known`` contains text.
+        """
         nothing = all(type(part) in _BESIDE for part in self.parts[before:])
         if nothing and any(n not in known and _says(holder[n], str) for n in holder):
             self.parts.append(unused(name, holder, self.choice))
 
     def ignored(self, name: str, value: Json) -> None:
-        """``value`` may be content, but of a kind that no event carries."""
+        """Reports a ``value`` that may be content, but of a kind that no event
+        carries."""
         message = f"{name} is no text and was left out"
         self.parts.append(
             DiagnosticPart("unknown-chunk", message, "info", value, self.choice)
@@ -216,7 +221,7 @@ _BESIDE = (MetadataPart, UsagePart, FinishPart, DonePart)
 
 
 def _says(value: Json, kind: type = object) -> bool:
-    """Whether anything in it is neither null nor empty, and of a ``kind``."""
+    """Whether any value inside, of type ``kind``, is neither null nor empty."""
     todo = [value]
     while todo:
         each = todo.pop()
@@ -230,7 +235,8 @@ def _says(value: Json, kind: type = object) -> bool:
 
 
 def seconds(value: Json) -> int | None:
-    """Seconds since 1970, of a number of them or of a time as RFC 3339 writes it."""
+    """Seconds since 1970, from a number of seconds or an RFC 3339 time; None for
+    others."""
     if isinstance(value, str):
         try:
             time = datetime.fromisoformat(value)

@@ -1,10 +1,10 @@
-"""What every reader of chat.completions fields needs: one choice's state, typed access.
+"""What every reader of chat.completions fields needs: a choice's state, typed access.
 
-Not a wire: for several of them. A reader is a function
-``(choice, value, name) -> None`` that appends parts to ``choice.parts`` for the value
-of one field; ``name`` is the field's full name, ``value`` is never None. It gets at
-everything inside through the accessors of `ChoiceState`, which turn a wrong type into a
-``malformed-chunk`` diagnostic and None, so that the rest is still used.
+Not a wire: shared by several. A reader is a function ``(choice, value, name) -> None``
+that appends parts to ``choice.parts`` for the value of one field. ``name`` is the
+field's full name, ``value`` is never None. It accesses everything inside through the
+methods of `ChoiceState`, which turn a wrong type into a ``malformed-chunk`` diagnostic
+and None, so that the rest is still used.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 @define
 class ChoiceState:
-    """State of one choice between documents, and the place where its parts go.
+    """The state of one choice that lasts from document to document, and its new
+    ``parts``.
 
-    ``document``, ``delta`` and ``whole`` (the delta is a finished message) belong to
-    the document being read.
+    ``document``, ``delta`` and ``whole`` describe the document being read. ``whole``:
+    its delta is a finished message.
     """
 
     index: int
@@ -49,7 +50,7 @@ class ChoiceState:
     placed: set[tuple[str, int | None, int | None]] = field(factory=set)
 
     def text(self, holder: JsonObject, name: str) -> str | None:
-        """``holder[name]`` when it is a string with something in it."""
+        """``holder[name]`` if it is a string and not empty, else None."""
         value = holder.get(name)
         if value is None or isinstance(value, str):
             return value or None
@@ -57,7 +58,7 @@ class ChoiceState:
         return None
 
     def number(self, holder: JsonObject, name: str) -> int | None:
-        """``holder[name]`` when it is an integer."""
+        """``holder[name]`` if it is an integer, else None."""
         value = holder.get(name)
         if value is None or type(value) is int:
             return value
@@ -65,14 +66,14 @@ class ChoiceState:
         return None
 
     def objects(self, value: Json, name: str) -> Iterable[JsonObject]:
-        """The objects in the list ``value``; null items are passed over."""
+        """The objects in the list ``value``; null items are skipped."""
         if isinstance(value, list):
             return objects_of(value, name, self.malformed)
         self.malformed(name, value)
         return ()
 
     def changed(self, key: str, item: Json) -> bool:
-        """False when ``item`` came before under ``key``, just as it is now."""
+        """Whether ``item`` differs from the last one under ``key``."""
         if key in self.given and equal(self.given[key], item):
             return False
         self.given[key] = item
@@ -82,7 +83,8 @@ class ChoiceState:
         self.parts.append(malformed(name, value, self.index))
 
     def ignored(self, name: str, value: Json) -> None:
-        """``value`` may be content, but of a kind that no event carries."""
+        """Reports a ``value`` that may be content, but of a kind that no event
+        carries."""
         message = f"{name} is no text and was left out"
         self.parts.append(
             DiagnosticPart("unknown-chunk", message, "info", value, self.index)
@@ -100,7 +102,7 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
 
 
 def refusal(text: str, raw: Json, **reported: Any) -> ErrorPart:
-    """Why a model refused, as its provider explains it."""
+    """The error with the provider's explanation of a refusal."""
     refused = "refusal"
     return ErrorPart(
         "content-filter", text, False, raw, provider_type=refused, **reported
@@ -108,15 +110,15 @@ def refusal(text: str, raw: Json, **reported: Any) -> ErrorPart:
 
 
 def details(raw: JsonObject, choice: int) -> DiagnosticPart:
-    """The diagnostic for what a response says of itself beside all else: the next
-    request may need it (a container), or a reader want to know it (why a prompt was
-    blocked)."""
+    """The diagnostic for what a response says about itself. The next request may need
+    it (a container), or a reader may want to know it (why a prompt was blocked)."""
     message = "what else the response says of itself"
     return DiagnosticPart("response-details", message, "info", raw, choice)
 
 
 def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
-    """The diagnostic for a document, or a part of one, that was not used at all."""
+    """The diagnostic for a document, or part of a document, of which nothing was
+    used."""
     message = f"nothing of the {name} could be used"
     return DiagnosticPart("unknown-chunk", message, "warning", value, choice)
 
@@ -124,7 +126,8 @@ def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
 def objects_of(
     items: list[Json], name: str, malformed: Callable[[str, Json], None]
 ) -> Iterable[JsonObject]:
-    """The objects among ``items``; other values are ``malformed``, null is nothing."""
+    """The objects among ``items``. Null items are skipped, others reported as
+    ``malformed``."""
     only = _OBJECT.issuperset(map(type, items))
     return items if only else _picked(items, name, malformed)
 
@@ -143,27 +146,28 @@ def _picked(
 
 
 def first_object(value: Json) -> JsonObject:
-    """``value``, or the first of a list, where that is an object."""
+    """``value`` or, for a list, its first item, if that is an object; else ``{}``."""
     first = value[0] if isinstance(value, list) and value else value
     return first if isinstance(first, dict) else {}
 
 
 def type_of(item: JsonObject) -> str:
-    """``item["type"]``, or nothing when that is no string."""
+    """``item["type"]``; "" if it is no string."""
     kind = item.get("type")
     return kind if isinstance(kind, str) else ""
 
 
 def is_responses_state(item: JsonObject) -> bool:
-    """Whether an object is state of a Responses server: one that it has, or that is
-    encrypted. A compaction of Anthropic's, which has the same type, has no id and its
-    summary in ``content``."""
+    """Whether an object is state of a Responses server: stored there, or encrypted.
+
+    Anthropic's compaction has the same type, but no id, and its summary in ``content``.
+    """
     return "id" in item or ("encrypted_content" in item and "content" not in item)
 
 
 def is_failed(item: JsonObject) -> bool | None:
-    """``is_error`` of one of Anthropic's results; where its type has none, the type of
-    the content tells."""
+    """``is_error`` of an Anthropic result. If its type has no such field, the type of
+    its content decides; None: unknown."""
     reported, content = item.get("is_error"), item.get("content")
     if isinstance(reported, bool):
         return reported
@@ -172,7 +176,8 @@ def is_failed(item: JsonObject) -> bool | None:
 
 
 def first(body: JsonObject, names: tuple[str, ...]) -> str | None:
-    """The first of ``names`` that is a string with something in it."""
+    """The first of ``names`` whose value is a string and not empty; None if there is
+    none."""
     for name in names:
         value = body.get(name)
         if value and isinstance(value, str):
@@ -184,7 +189,8 @@ _DOCUMENT_IDS = ("file_id", "document_id", "documentName", "document_index")
 
 
 def document_id(*holders: JsonObject) -> str | None:
-    """The id of the document that a citation is of, or its number in the request."""
+    """The id of the document that a citation refers to, or its number in the
+    request."""
     for holder in holders:
         for name in _DOCUMENT_IDS:
             value = holder.get(name)
@@ -203,10 +209,11 @@ _METADATA: tuple[tuple[str, type], ...] = (
 
 @define
 class Identity:
-    """Who answers. ``read`` gives what is new, ids and times once.
+    """Who answers. ``read`` adds what is new: ids and times once, the model when it
+    changes.
 
-    They rotate within one response in some dialects (Groq compound: an id for each
-    chunk); the model counts again when it changes. ``is_open``: no id has come yet.
+    Some dialects send a different id in every chunk (Groq compound). ``is_open``: no id
+    has come yet.
     """
 
     model: str | None = None

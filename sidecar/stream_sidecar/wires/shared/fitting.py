@@ -1,10 +1,10 @@
-"""A turn as the provider that is asked can take it, before a wire writes it.
+"""Adapts a turn to what the next provider accepts, before a wire writes it.
 
-Not a wire: the rules for ids, names and state are applied here once, for all wires. A
+Not a wire: it applies the rules for ids, names and state in one place, for all wires. A
 call without a name is left out. Names and ids that the provider refuses are replaced,
-and ids are unique within the turn. Each call has at most one result. State goes to a
-provider that can read it (`Rule.accepts_state`). Losses are reported (wires/README.md,
-"Requests").
+and ids are unique within the turn. Each call has at most one result. State goes only to
+a provider that can read it (`Rule.accepts_state`). Losses are reported
+(wires/README.md, "Requests").
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _OPEN = "no result is given, and without one the call is refused"
 
 
 def fit(turn: Rendering, results: tuple[TurnResult, ...], *, is_known: bool) -> None:
-    """Replaces the blocks of ``turn``, and finds the answers to its calls.
+    """Replaces the blocks of ``turn``, and finds the results of its calls.
 
-    ``is_known``: who is asked can read the state of who gave the message."""
+    ``is_known``: the next provider can read the state in the message.
+    """
     blocks = list(_named(turn))
     if not is_known:
         fitting = (_without_state(turn, block) for block in blocks)
@@ -50,7 +51,7 @@ def _is_clients(block: TurnBlock) -> bool:
 
 
 def _named(turn: Rendering) -> Iterator[TurnBlock]:
-    """Without calls that have no name, and what came of them."""
+    """The blocks without nameless calls and their results."""
     gone: set[str | None] = set()
     for block in turn.blocks:
         if _is_clients(block) and not name_for(turn.rule, block.name or ""):
@@ -63,7 +64,8 @@ def _named(turn: Rendering) -> Iterator[TurnBlock]:
 
 
 def _without_state(turn: Rendering, block: TurnBlock) -> TurnBlock | None:
-    """A server's tools are state of that server, so that nothing of them is left."""
+    """The block without a provider's state. The calls and results of a server's tools
+    are state as a whole, so None is returned for them."""
     if block.type == "tool-result" or block.executor == "server":
         turn.lose(block, _WHAT.get(block.type, "tool-call"), _FOREIGN)
         return None
@@ -77,7 +79,7 @@ _WHAT: dict[str, What] = {"reasoning": "reasoning", "tool-result": "tool-result"
 
 
 def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
-    """Calls with a name and an id that go."""
+    """The blocks with names and ids of calls that the provider accepts."""
     rule = turn.rule
     kept = (block for block in blocks if block.type == "tool-call")
     taken = {block.tool_call_id for block in kept if not _is_clients(block)}
@@ -100,13 +102,13 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
 
 
 def name_for(rule: Rule, name: str) -> str:
-    """A name of a tool as it goes; nothing for one that says nothing."""
+    """The tool's name as the provider accepts it; "" if it is blank."""
     is_bare = not name.strip(" \0\t\r\n")
     return "" if is_bare else rule.no_names.sub("_", name)[: rule.longest_name]
 
 
 def id_for(rule: Rule, id: str) -> str:
-    """An id as it goes: the same, or one that is made of it."""
+    """The id itself if the provider accepts it, else one derived from it."""
     is_taken = id and not rule.no_ids.search(id)
     return id if is_taken else made_id(id)
 
@@ -119,8 +121,8 @@ def _pair(
     calls: dict[str, list[TurnBlock]],
     results: tuple[TurnResult, ...],
 ) -> None:
-    """Results of one id belong to the calls of that id in their order; of more than
-    there are calls the last ones count."""
+    """Assigns results to the calls with the same id, in order. If there are more
+    results than calls, the last ones count."""
     left = {id: list(same) for id, same in calls.items()}
     surplus = Counter(result.tool_call_id for result in results)
     for id, same in calls.items():
@@ -151,7 +153,7 @@ def _pair(
 
 
 def _surpass(turn: Rendering, ids: set[str | None]) -> None:
-    """The host's results count, where the turn itself has one of the same call."""
+    """Drops the turn's own results for calls that the host also has a result for."""
     for block in turn.blocks:
         if block.type == "tool-result" and block.tool_call_id in ids:
             turn.lose(block, "tool-result", "the host has another result")

@@ -1,8 +1,8 @@
 """State of native reasoning that goes back to the provider, on wires without blocks.
 
 Not a wire: a helper. `ProviderBlocks` finds the borders of the provider's reasoning
-blocks in fields that have none, `Details` merges streamed ``reasoning_details`` into
-the list that the next request must carry, `ReasoningState` holds both for one choice.
+blocks in fields that have none. `Details` merges streamed ``reasoning_details`` into
+the list that the next request must carry. `ReasoningState` holds both for one choice.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _TEXTS = ("text", "summary")
 class ProviderBlocks:
     """Which of the provider's own blocks a reasoning field is in.
 
-    A block is over when its signature, or other state, has come and more text follows
-    without that same signature (wires/README.md, "LiteLLM's proxy").
+    A block is over if its signature (or other state) has come and more text follows
+    without that signature (wires/README.md, "LiteLLM's proxy").
     """
 
     count: int = 0
@@ -33,17 +33,18 @@ class ProviderBlocks:
 
     @property
     def key(self) -> int | None:
-        """None while there has been one block only."""
+        """The block's number; None while there has been only one block."""
         return self.count or None
 
     def text(self, signature: str | None) -> None:
-        """Text comes, with a signature when its item has one."""
+        """Notes text; ``signature``: that of its item, or None."""
         if self.sealed and (signature is None or signature != self.signature):
             self._next()
         self.used = True
 
     def sign(self, signature: str) -> None:
-        """A signature comes; the one that the block has already changes nothing."""
+        """Notes a signature. A repetition of the block's own signature changes
+        nothing."""
         if signature == self.signature:
             return
         if self.sealed:
@@ -52,11 +53,11 @@ class ProviderBlocks:
         self.signature = signature
 
     def seal(self) -> None:
-        """State without a signature ends the current block."""
+        """Notes state without a signature, which ends the current block."""
         self.used = self.sealed = True
 
     def single(self) -> None:
-        """A block that comes as one item (redacted thinking)."""
+        """Notes a block that comes as one item (redacted thinking)."""
         if self.used:
             self._next()
         self.seal()
@@ -86,7 +87,7 @@ class _Detail:
         return self.fields | {name: "".join(of) for name, of in self.texts.items()}
 
     def continues(self, item: JsonObject) -> bool:
-        """Is ``item`` a further fragment of this one?"""
+        """Whether ``item`` is a further fragment of this one."""
         held = self.fields
         if any(_differ(held.get(name), item.get(name)) for name in ("id", "signature")):
             return False
@@ -101,12 +102,12 @@ def _differ(one: Json, other: Json) -> bool:
 
 @define
 class Details:
-    """``reasoning_details`` as the next request must carry them: fragments merged.
+    """``reasoning_details`` as the next request must carry them, with fragments merged.
 
-    Fragments of one item share type and index: their text is joined, of other keys the
-    last value counts (OpenRouter, "Preserving reasoning"). Another id, another
-    signature or text after the signature begins a new item, and so does encrypted data
-    that no id marks as a newer version.
+    Fragments of one item have the same type and index. Their text is joined; of other
+    keys the last value counts (OpenRouter, "Preserving reasoning"). A new item begins
+    with another id, with another signature, with text after the signature, and with
+    encrypted data unless its id marks it as a newer version.
     """
 
     items: list[_Detail] = field(factory=list)
@@ -130,12 +131,12 @@ def _word(value: Json) -> str:
 
 @define
 class ReasoningState:
-    """What one choice must remember of its reasoning.
+    """What one choice has to remember about its reasoning.
 
-    ``block`` is the key of the block that came last in any field: the key for fields
-    without blocks. ``carried`` are lists of LiteLLM's ``provider_specific_fields`` that
-    the next request needs, ``kept`` fields of the message that it needs as they came;
-    ``bound`` the signatures that went out with their call.
+    ``block``: the key of the block that came last in any field; fields without blocks
+    use it. ``carried``: lists of LiteLLM's ``provider_specific_fields`` that the next
+    request needs. ``kept``: fields of the message that it needs unchanged. ``bound``:
+    signatures that were sent together with their call.
     """
 
     block: int | None = None
@@ -151,7 +152,8 @@ class ReasoningState:
         return self.fields.setdefault(name, ProviderBlocks())
 
     def sign(self, blocks: ProviderBlocks, signature: str) -> bool:
-        """False when a mirror of this field brought the signature before."""
+        """Notes a signature. False if another field with the same content had it
+        already."""
         blocks.sign(signature)
         known = self.signed.get(blocks.key) == signature
         self.signed[blocks.key] = signature
@@ -162,7 +164,7 @@ class ReasoningState:
         self.news = True
 
     def carry(self, name: str) -> list[Json]:
-        """The list ``name`` of ``carried``, about to be changed."""
+        """The list ``name`` of ``carried``, for the caller to change."""
         self.news = True
         return self.carried.setdefault(name, [])
 
@@ -171,7 +173,8 @@ class ReasoningState:
         self.news = True
 
     def opaque(self) -> JsonObject | None:
-        """The message fields to send back, when there is news since the last call."""
+        """The message fields to send back; None if nothing has changed since the last
+        call."""
         if not self.news:
             return None
         self.news = False

@@ -1,10 +1,10 @@
-"""What the writers of requests share: the turn at hand, and its parts that cannot go.
+"""What writers of requests share: the turn to write, and the list of what gets lost.
 
 Not a wire: a helper of every ``request``. A `Rendering` has the blocks that the host
-wants to send, the rule of their provider, and the list of what is lost on the way.
-Content that tools answered is text, or parts as MCP and most providers spell them
-(``{"type": "text", "text": "4"}``), or any other value, which goes as its JSON text
-where a wire takes text alone.
+wants to send, the provider's rule, and the list of losses. The content of a tool's
+result is text, or parts as MCP and most providers write them (``{"type": "text",
+"text": "4"}``), or any other value. Wires that accept only text get other values as
+JSON text.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Rule
 
 Reasoning: TypeAlias = Literal["auto", "all", "none"]
-"""What of the reasoning a host wants to send back: what the provider's rule says, all
-that it does not refuse, or none."""
+"""Which reasoning a host wants to send back: what the provider's rule says, everything
+that the provider does not refuse, or none."""
 
 What: TypeAlias = Literal[
     "text",
@@ -46,17 +46,17 @@ BlockWriters: TypeAlias = (
 """Type of a block -> its writer, on a wire of content blocks."""
 
 WrittenBlock: TypeAlias = "tuple[TurnBlock, JsonObject]"
-"""A block with what is written of it."""
+"""A block, and what was written for it."""
 
 RequestWriter: TypeAlias = "Callable[[Rendering], list[JsonObject]]"
-"""Writes a turn as the messages (items, contents) of one wire."""
+"""Writes a turn as the messages (or items, or contents) of one wire."""
 
 
 @frozen
 class Lost:
-    """What of the message is not in the request, or not as it came, and why.
+    """What is missing in the request, or changed, and why.
 
-    ``block`` is absent where it is the host's own: a result.
+    ``block``: None if it came from the host itself, as a result does.
     """
 
     block: int | None
@@ -66,7 +66,7 @@ class Lost:
 
 @frozen
 class LostPart:
-    """What of a request is not in it any more, at ``path`` of its body, and why."""
+    """What was removed from a request, at ``path`` of its body, and why."""
 
     path: str
     what: str
@@ -75,10 +75,13 @@ class LostPart:
 
 @define
 class Rendering:
-    """A turn on its way into a request. ``blocks`` are in the order of the message,
-    ``answers`` the host's results with their calls, ``approvals`` its answers to those
-    of the server's calls that wait for one. ``goes_on``: the provider ends the
-    calls of its own tools in the next response."""
+    """A turn on its way into a request.
+
+    ``blocks``: in the order of the message. ``answers``: the host's results with their
+    calls. ``approvals``: the host's answers to calls of the server that wait for an
+    approval. ``goes_on``: the provider ends the calls of its own tools in its next
+    response.
+    """
 
     blocks: tuple[TurnBlock, ...]
     citations: tuple[TurnCitation, ...]
@@ -90,8 +93,8 @@ class Rendering:
     lost: list[Lost] = field(factory=list)
 
     def lose(self, block: TurnBlock | None, what: What, why: str) -> None:
-        """``block`` is None for what is the host's own; of a block the first reason
-        counts."""
+        """Reports a loss. ``block``: None for what came from the host. Only the first
+        reason for a block is kept."""
         number = None if block is None else block.block
         reported = any(each.block == number and each.what == what for each in self.lost)
         if block is None or not reported:
@@ -108,12 +111,13 @@ class Rendering:
 
     @cached_property
     def call_ids(self) -> set[str | None]:
-        """The ids of all calls, those of the server's tools, too."""
+        """The ids of all calls, including those of the server's tools."""
         calls = (block for block in self.blocks if block.type == "tool-call")
         return {call.tool_call_id for call in calls}
 
     def lose_server_tools(self) -> None:
-        """For a wire that has no place for what a server's tools did."""
+        """Reports the calls and results of a server's tools, for a wire without a place
+        for them."""
         why = "this wire has no place for a server's tools"
         for block in self.blocks:
             if block.type == "tool-result":
@@ -122,7 +126,8 @@ class Rendering:
                 self.lose(block, "tool-call", why)
 
     def thinks(self, block: TurnBlock) -> bool:
-        """Does this reasoning go back? What the provider does not want is lost."""
+        """Whether this reasoning goes back. Reports it as lost if the provider does not
+        want it."""
         if self.reasoning == "none":
             return False
         wanted = self.rule.reasoning
@@ -135,14 +140,15 @@ class Rendering:
         return False
 
     def signs(self, block: TurnBlock) -> bool:
-        """Has this reasoning a signature that can be one of its provider's?"""
+        """Whether this reasoning has a signature that its provider may have written."""
         if not block.signature or not self.rule.one_model or is_base64(block.signature):
             return bool(block.signature)
         self.lose(block, "state", "its signature is no base64")
         return False
 
     def thoughts(self) -> list[TurnBlock]:
-        """The reasoning that goes back, where the wire does not care for its place."""
+        """The reasoning that goes back, for a wire on which its place does not
+        matter."""
         return [
             block
             for block in self.blocks
@@ -150,13 +156,14 @@ class Rendering:
         ]
 
     def text(self, *, refusal: bool | None = None) -> str:
-        """The whole answer; with ``refusal`` what is or is not one."""
+        """The whole answer. ``refusal``: only text that is a refusal (True) or none
+        (False)."""
         kinds = (True, False) if refusal is None else (refusal,)
         texts = (block for block in self.blocks if block.type == "text")
         return "".join(each.text for each in texts if bool(each.refusal) in kinds)
 
     def arguments(self, call: TurnBlock) -> str:
-        """The raw arguments; ``{}`` for those that the provider could not read."""
+        """The raw arguments; ``{}`` if the provider could not read them."""
         is_text = call.arguments_format == "text" or self.rule.raw_arguments
         if is_text or object_of(call) is not None:
             return call.arguments
@@ -164,20 +171,20 @@ class Rendering:
         return "{}"
 
     def input(self, call: TurnBlock) -> JsonObject:
-        """The arguments as an object; an empty one where they are none."""
+        """The arguments as an object; an empty one if they are no object."""
         value = object_of(call)
         if value is None:
             self.lose(call, "arguments", _NO_OBJECT)
         return value or {}
 
     def cited(self, block: TurnBlock) -> list[JsonObject]:
-        """The provider's citations of a block, each whole."""
+        """The provider's citations of a block, each complete."""
         return [] if block.block is None else self._cited[block.block]
 
     @cached_property
     def _cited(self) -> defaultdict[int, list[JsonObject]]:
-        """What is long of a source comes with its first citation only
-        (protocol.md, "citation")."""
+        """Completes citations: long values come only with the first citation of a
+        source (protocol.md, "citation")."""
         found: defaultdict[int, list[JsonObject]] = defaultdict(list)
         whole: dict[int, JsonObject] = {}
         for citation in self.citations:
@@ -188,7 +195,7 @@ class Rendering:
         return found
 
     def says(self, result: TurnResult) -> str:
-        """What a tool answered, for a wire that takes text alone."""
+        """A tool's result as text, for a wire that accepts nothing else."""
         parts = parts_of(result.content)
         if parts is None:
             return text_of(result.content)
@@ -202,13 +209,13 @@ _NO_OBJECT = "the arguments are no JSON object"
 
 
 def _long(first: JsonObject) -> JsonObject:
-    """What later citations of a source leave out."""
+    """The values that later citations of a source leave out."""
     return {name: value for name, value in first.items() if is_long(value)}
 
 
 def caller_of(turn: Rendering, call: TurnBlock, key: str) -> JsonObject:
-    """Who called, where that is a program that this provider runs: the ``key`` names
-    it. Where none is named the model is meant."""
+    """The ``caller`` of a call if it is a program of this provider, which has ``key``.
+    Empty if the model itself called."""
     caller = call.caller if isinstance(call.caller, dict) else {}
     if key in caller:
         return {"caller": caller}
@@ -218,7 +225,7 @@ def caller_of(turn: Rendering, call: TurnBlock, key: str) -> JsonObject:
 
 
 def object_of(call: TurnBlock) -> JsonObject | None:
-    """The arguments of a call, None where they are no JSON object."""
+    """The arguments of a call; None if they are no JSON object."""
     try:
         value: Json = loads(call.arguments or "{}")
     except ValueError:
@@ -227,31 +234,31 @@ def object_of(call: TurnBlock) -> JsonObject | None:
 
 
 def parts_of(content: Json) -> list[JsonObject] | None:
-    """The typed parts that ``content`` consists of, None where it is something else."""
+    """The typed parts that make up ``content``; None if it is anything else."""
     items = content if isinstance(content, list) else []
     parts = [part for part in items if isinstance(part, dict) and part.get("type")]
     return parts if parts and len(parts) == len(items) else None
 
 
 LONGEST_ITEM_ID = 64
-"""Code points of the id of an item of Responses."""
+"""The id of a Responses item has at most this many code points."""
 
 _BASE64 = patterns.compile("[A-Za-z0-9+/_-]*={0,2}")
 
 
 def is_base64(signature: str) -> bool:
-    """One that was cut, or joined of two, is none and would be refused
-    (openclaw/openclaw#82995)."""
+    """Whether a signature is base64. One that was cut, or joined from two, is not, and
+    would be refused (openclaw/openclaw#82995)."""
     return _BASE64.fullmatch(signature) is not None
 
 
 def is_blank(part: JsonObject) -> bool:
-    """A part of text that has none, which Claude refuses."""
+    """Whether a text part is blank; Claude refuses these."""
     return part["type"] == "text" and not str(part.get("text", "")).strip()
 
 
 def text_of(content: Json) -> str:
-    """``content`` as text: JSON text, where it is none."""
+    """``content`` as text; other values as JSON text."""
     if content is None or isinstance(content, str):
         return content or ""
     return dumps(content)
@@ -262,8 +269,8 @@ def in_blocks(
     blocks: BlockWriters,
     answer: Callable[[Rendering, TurnBlock, TurnResult], JsonObject],
 ) -> list[JsonObject]:
-    """A message of content blocks, and behind it the user's with what tools answered;
-    neither without content, which would be refused."""
+    """A message of content blocks, followed by the user's message with the results. A
+    message without content is left out, because it would be refused."""
     pairs = [(block, blocks[block.type](turn, block)) for block in turn.blocks]
     written = _closed(turn, [(block, item) for block, item in pairs if item])
     content = {
@@ -276,8 +283,8 @@ def in_blocks(
 
 
 def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
-    """Without a server's calls that have no result, and without results that have no
-    call; both would be refused. Calls that go on stay."""
+    """Leaves out a server's calls without a result, and results without a call: both
+    would be refused. Calls that continue in the next response stay."""
     calls, results = (
         {block.tool_call_id for block, _ in written if block.type == kind}
         for kind in ("tool-call", "tool-result")
@@ -298,16 +305,15 @@ def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
 def without_last_thoughts(
     turn: Rendering, written: list[WrittenBlock]
 ) -> list[JsonObject]:
-    """What is written of blocks; reasoning that nothing follows would be refused.
-
-    Other state of a provider's counts as something."""
+    """The items without reasoning at the end, which would be refused because nothing
+    follows it. Other state of a provider counts as content."""
     while written and is_thought(*written[-1]):
         turn.lose(written.pop()[0], "reasoning", "nothing follows it, so it is refused")
     return [item for _, item in written]
 
 
 _THOUGHTS = ("thinking", "redacted_thinking", "reasoning", "reasoningContent")
-"""Types, or the only members, of items that are reasoning."""
+"""Items of these types, or with one of these as their only member, are reasoning."""
 
 
 def is_thought(block: TurnBlock, item: JsonObject) -> bool:

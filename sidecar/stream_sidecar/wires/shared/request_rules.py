@@ -1,11 +1,10 @@
-"""What each provider demands of an assistant's turn that comes back, and refuses.
+"""What each provider requires of an assistant's turn in a request, and what it refuses.
 
-Not a wire: the rows of the tables ``RULES`` that stand beside the writers of requests.
-The first row that fits the name of the provider and that of the model counts; a
-provider's own rows therefore stand above those for a model that many serve. ``source``
-is where that is known from: a page of the provider's documentation, the words of its
-refusal, or a public thread that has them. A new provider is one row (wires/README.md,
-"Requests").
+Not a wire: the type of the rows in the tables ``RULES`` beside the writers of requests.
+The first row that fits the provider's and the model's names counts, so a provider's own
+rows stand above rows for a model with many providers. ``source``: where this is known
+from, such as a page of the provider's documentation, the words of its refusal, or a
+public thread. A new provider is one row (wires/README.md, "Requests").
 """
 
 from __future__ import annotations
@@ -37,23 +36,26 @@ Refused: TypeAlias = Literal[
     "null-content",
     "missing-content",
 ]
-"""What of a history a provider refuses: calls without results and results without
-calls, one id for two calls, turns that say nothing, two turns of one role in a row (or
-of the model's), a user's turn right behind results, no user's turn but results, a
-system's turn first (or later), reasoning that nothing follows, a tool loop without
-thinking while thinking is on; of Chat Completions a content that is a list (the
-model's, or an empty one), an empty list of calls, a content of null, or none.
+"""Which parts of a history a provider refuses:
+
+- calls without results and results without calls; one id for two calls
+- turns without content; two turns of one role in a row, or of the model's
+- a user's turn right after results; no user's turn except results
+- a system's turn first, or later
+- reasoning with nothing after it; a tool loop without thinking while thinking is on
+- of Chat Completions: a content that is a list (the model's, or an empty one), an empty
+  list of calls, a content of null, a missing content
 """
 
 _NEVER = "(?!)"
 _BLANK = "[\\s\\x00-\\x1f\\x7f]"
-"""What no name of a tool may have (NUL: openai/codex#24369)."""
+"""Characters that no tool's name may have (NUL: openai/codex#24369)."""
 
 _ADDED = patterns.compile(
     r"^(?:.*/|[a-z-]+\.(?:[a-z]+\.)?(?=[a-z]))"
     r"|[-@]\d{6}+.*+|[-:](?:v\d|latest|preview|thinking|exp\b).*+|[:\[].*+|-0$"
 )
-"""What gateways, regions, versions and dates add to the name of a model."""
+"""What gateways, regions, versions and dates add to a model's name."""
 
 _MAKERS = {
     "anthropic": "claude",
@@ -69,12 +71,12 @@ _MAKERS = {
     "amazon": r"\bnova",
     "cohere": "command",
 }
-"""Who made a model -> what is found in its name."""
+"""The maker of a model -> a pattern for its models' names."""
 
 
 @records.frozen
 class Names:
-    """A provider and a model; empty where nobody named them."""
+    """A provider and a model; "" if nobody named them."""
 
     provider: str = ""
     model: str = ""
@@ -85,15 +87,15 @@ def _differ(one: str, other: str) -> bool:
 
 
 def maker_of(model: str) -> str:
-    """Who made a model, nothing where the name does not tell."""
+    """The maker of a model; "" if the name does not show it."""
     found = (m for m, name in _NAMED.items() if name.search(model))
     return next(found, "")
 
 
 def model_name(model: str) -> str:
-    """The name that a model has with any provider, nothing for one that can mean
-    several (``gemini-flash-latest``). ``us.anthropic.claude-sonnet-4-5-20250929-v1:0``
-    is ``claude-sonnet-4-5``."""
+    """The name that a model has with every provider; "" for one with several meanings
+    (``gemini-flash-latest``). ``us.anthropic.claude-sonnet-4-5-20250929-v1:0`` becomes
+    ``claude-sonnet-4-5``."""
     name = _ADDED.sub("", model.lower()).replace(".", "-")
     return name if maker_of(name) and _DIGIT.search(name) else ""
 
@@ -108,32 +110,32 @@ _NAMED = {maker: _any_case(name) for maker, name in _MAKERS.items()}
 
 @records.frozen
 class Rule:
-    """A row. ``provider`` and ``model`` are patterns; an empty one fits any name, and
-    none at all.
+    """A row. ``provider`` and ``model`` are patterns; an empty one fits every name,
+    also none.
 
-    ``reasoning``: it goes back with every turn, with those that call tools, or never.
-    ``field``: the only field of Chat Completions for it, where there is something for
-    it; else it goes back in those in which it came. ``came_in``: where no provider is
-    named, reasoning in this field says that it is this one. ``required``: turns that
-    have that field even where it is empty. ``unsigned``: thinking without a signature
-    is taken. ``tags``: reasoning that stood in tags in the text goes back there.
-    ``raw_arguments``: arguments that are no JSON object go as they are. ``stand_in``:
-    what a call without a signature has for one. ``has_refusals``: what Chat Completions
-    say of a refusal has a field of its own, else it is text. ``is_closed``: members of
-    a block, or of an item, that the provider does not know are refused. ``no_end``:
-    white space at the end of the turn is refused.
-
-    ``no_ids``: what is found in ids of calls that are refused, because another provider
-    gave them; they are replaced. ``no_names``: what in the name of a tool is refused;
-    each such piece becomes ``_``. A name is at most ``longest_name`` characters.
-
-    ``refuses``: shapes of the whole history that are refused. ``no_prefix``: a pattern
-    for names of models that refuse a request that ends with the model's turn.
-
-    ``thinks``: what is found in names of models whose items have reasoning before them.
-
-    ``issuers``: providers whose signatures and encrypted state this one takes; without
-    a pattern its own alone. ``one_model``: of another model it takes none.
+    - ``reasoning``: goes back with every turn, only with turns that call tools, or
+      never.
+    - ``field``: the only field of Chat Completions for it; without one, it goes back in
+      the fields in which it came.
+    - ``came_in``: if no provider is named, reasoning in this field identifies this one.
+    - ``required``: turns that must have the field even if it is empty.
+    - ``unsigned``: thinking without a signature is accepted.
+    - ``tags``: reasoning that stood in tags in the text goes back there.
+    - ``raw_arguments``: arguments that are no JSON object are sent unchanged.
+    - ``stand_in``: the signature for a call without one.
+    - ``has_refusals``: a refusal in Chat Completions has its own field; otherwise it is
+      text.
+    - ``is_closed``: unknown members of a block or item are refused.
+    - ``no_end``: white space at the turn's end is refused.
+    - ``no_ids``: finds ids of calls that are refused because another provider made
+      them; they are replaced.
+    - ``no_names``: finds what is refused in a tool's name; each match becomes ``_``. A
+      name has at most ``longest_name`` characters.
+    - ``refuses``: shapes of the whole history that are refused.
+    - ``no_prefix``: finds models that refuse a request that ends with the model's turn.
+    - ``thinks``: finds models whose items must have reasoning before them.
+    - ``issuers``: finds providers whose signatures and encrypted state are accepted;
+      without a pattern, only its own. ``one_model``: only state of the same model.
     """
 
     source: str
@@ -160,8 +162,8 @@ class Rule:
     one_model: bool = False
 
     def accepts_state(self, given: Names, asked: Names) -> bool:
-        """Can whoever is ``asked`` read the state of whoever gave it? What nobody named
-        is no difference."""
+        """Whether ``asked`` can read the state that ``given`` issued. Names that are
+        not known count as equal."""
         if self.one_model and _differ(model_name(given.model), model_name(asked.model)):
             return False
         if _differ(maker_of(given.model), maker_of(asked.model)):
@@ -171,19 +173,20 @@ class Rule:
         return not _differ(given.provider.lower(), asked.provider.lower())
 
     def fits(self, provider: str, model: str) -> bool:
-        """Are these names of the ones that are meant?"""
+        """Whether the row is for these names."""
         return bool(self.provider.search(provider) and self.model.search(model))
 
 
 ANYBODY: tuple[Rule, ...] = (Rule("no demand is known"),)
-"""Rules of a provider that takes everything."""
+"""The rules of a provider that accepts everything."""
 
 
 def rule_for(
     rules: tuple[Rule, ...], asked: Names, fields: Collection[str] = ()
 ) -> Rule:
-    """The rule of a wire for these names; its last one fits anybody. Where no provider
-    is named, the ``fields`` in which reasoning came tell more than the model."""
+    """The first rule of a wire that fits these names; the last one fits all. If no
+    provider is named, ``fields``, in which reasoning came, say more than the model's
+    name."""
     reported = () if asked.provider else tuple(r for r in rules if r.came_in in fields)
     fitting = (rule for rule in rules if rule.fits(asked.provider, asked.model))
     return reported[0] if reported else next(fitting)

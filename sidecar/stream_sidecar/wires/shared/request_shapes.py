@@ -1,7 +1,7 @@
-"""Where the requests of each wire have turns, calls and what answers these.
+"""Where the requests of each wire have turns, calls and the answers to calls.
 
-Not a wire: what `refused` and `conversation` read requests by. A call or an answer is
-the object that has its id: a part of a turn, what the part's only member holds
+Not a wire: `refused` and `conversation` read requests with this. A call or an answer is
+the object that has its id: a part of a turn, the only member of such a part
 (``{"toolUse": {"toolUseId": "a"}}``), or an item of its own. Never raises for any JSON
 value.
 """
@@ -36,30 +36,33 @@ _CLIENTS = frozenset(
         *("apply_patch_call", "computer_call", "tool_search_call"),
     )
 )
-"""Types of items that are calls which the client answers."""
+"""Types of items that are calls for the client to answer."""
 
 CLIENTS_OUTPUTS = frozenset(
     (*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output")
 )
 
 SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
-"""server_tool_use.id of Messages: String should match pattern
+"""Messages on server_tool_use.id: "String should match pattern"
 (ding113/claude-code-hub#470)."""
 
 CALL_MEMBERS = (
     *("type", "id", "name", "input", "caller", "server_name", "toolset_name"),
     "cache_control",
 )
-"""All that a call of Messages may have."""
+"""All members that a call of Messages may have."""
 
 
 @frozen
 class RequestShape:
-    """``items`` is the list of turns, ``model`` the role of the model, ``parts`` the
-    list in a turn that has its calls; without it each item is one. ``call`` and
-    ``answer`` are the type, or the only member, of such parts, where answers are parts,
-    too. ``id`` and ``answered`` have the id of a call, ``input`` its arguments: text
-    unless ``is_parsed``."""
+    """How a wire's request is built. ``items``: the list of turns. ``model``: the
+    model's role.
+
+    ``parts``: the list in a turn that has its calls; without it each item is a call.
+    ``call``, ``answer``: the type, or the only member, of parts that are calls and
+    answers. ``id``, ``answered``: the members with a call's id. ``input``: the member
+    with its arguments; they are text unless ``is_parsed``.
+    """
 
     items: str = "messages"
     model: str = "assistant"
@@ -72,7 +75,7 @@ class RequestShape:
     is_parsed: bool = False
 
     def role(self, item: Json) -> Author:
-        """Whose turn it is; that of an item without a role is told by its type."""
+        """Whose turn the item is. For an item without a role its type decides."""
         if not isinstance(item, dict):
             return ""
         kind = type_of(item)
@@ -87,7 +90,8 @@ class RequestShape:
         return _ROLES.get(role, "") if isinstance(role, str) else ""
 
     def change_calls(self, item: JsonObject, change: Change) -> JsonObject | None:
-        """The item with its calls changed; those that become None are not in it."""
+        """The item with its calls changed; calls that ``change`` turns into None are
+        removed."""
         if not self.parts:
             return change(item) if self.calls(item) else item
         return _each(item, self.parts, self.call, change)
@@ -100,7 +104,7 @@ class RequestShape:
         return change(item)
 
     def calls(self, item: Json) -> list[JsonObject]:
-        """What the client answers."""
+        """The calls that the client answers."""
         if not isinstance(item, dict):
             return []
         if self.parts:
@@ -110,8 +114,8 @@ class RequestShape:
         return [item] if is_call and self.role(item) == "model" else []
 
     def answers(self, item: Json) -> list[JsonObject]:
-        """What the client's tools answered; what a turn of the model's has came from
-        the server's."""
+        """The answers of the client's tools. Answers in a turn of the model come from
+        the server's tools and do not count."""
         if not isinstance(item, dict) or (self.answer and self.role(item) == "model"):
             return []
         if self.answer:
@@ -165,12 +169,14 @@ SHAPES: dict[str, RequestShape] = {
 
 
 def _is_servers(call: JsonObject) -> bool:
-    """Whether the server answers a call that has the form of the client's (Bedrock)."""
+    """Whether the server answers a call that looks like one for the client
+    (Bedrock)."""
     return type_of(call) == "server_tool_use"
 
 
 def held(part: Json, word: str) -> JsonObject | None:
-    """The object of a part that is of the type ``word``, or has it as a member."""
+    """The object of a part that has the type ``word`` or a member with that name; else
+    None."""
     if not isinstance(part, dict):
         return None
     if not word or part.get("type") == word:
@@ -180,7 +186,8 @@ def held(part: Json, word: str) -> JsonObject | None:
 
 
 def _each(item: JsonObject, name: str, word: str, change: Change) -> JsonObject:
-    """Parts that become None are not in the item."""
+    """The item with its parts changed; parts that ``change`` turns into None are
+    removed."""
     parts = item.get(name)
     if not isinstance(parts, list):
         return item
@@ -196,7 +203,7 @@ def _each(item: JsonObject, name: str, word: str, change: Change) -> JsonObject:
 
 
 def name_of(call: JsonObject) -> Json:
-    """The name of a call; Chat Completions have it in what is called."""
+    """The name of a call. In Chat Completions it stands in the called function."""
     return function_of(call).get("name")
 
 
@@ -207,7 +214,7 @@ def function_of(call: JsonObject) -> JsonObject:
 
 
 def with_function(call: JsonObject, **news: Any) -> JsonObject:
-    """``call`` with new members of what is called."""
+    """``call`` with new members in its function."""
     function = function_of(call)
     new = changed(function, news)
     if new is function or function is call:
@@ -217,13 +224,13 @@ def with_function(call: JsonObject, **news: Any) -> JsonObject:
 
 
 def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
-    """``holder`` with new values; the same object where they are the old ones."""
+    """``holder`` with new values; the same object if they are the old ones."""
     reported = {name: new for name, new in news.items() if holder.get(name) is not new}
     return holder | reported if reported else holder
 
 
 def same(old: list[Json], new: list[Json]) -> list[Json]:
-    """``old`` where ``new`` has the same items."""
+    """``old`` if ``new`` has the same items, else ``new``."""
     is_same = len(old) == len(new) and all(map(_is, old, new))
     return old if is_same else new
 
@@ -233,7 +240,7 @@ def _is(one: Json, other: Json) -> bool:
 
 
 def sum_of(values: list[Json]) -> Json:
-    """What turns of one role say together: texts, or lists of parts."""
+    """The joined content of turns with one role: texts, or lists of parts."""
     said = [value for value in values if value]
     if all(isinstance(value, str) for value in said):
         return "\n\n".join(said) if said else values[-1]

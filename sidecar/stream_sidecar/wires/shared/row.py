@@ -1,8 +1,8 @@
-"""The row of a wire: everything by which the project knows it.
+"""The row of a wire: everything that the rest of the project knows about it.
 
 Each wire has one in its file, or in the ``__init__`` of its folder, and
 ``stream_sidecar.wires`` lists them. Example: ``ROW = WireRow("toy", "Toy", ToyWire,
-fits)`` is a wire that is read, and nothing else (wires/README.md, "Adding a wire").
+fits)`` is a wire that can only be read (wires/README.md, "Adding a wire").
 """
 
 from __future__ import annotations
@@ -39,17 +39,18 @@ class EventWriter(Protocol):
 class WireRow:
     """A wire: its ``name``, and the ``title`` of its section in wires/README.md.
 
-    ``reader`` makes a fresh `Wire` of this row and the name of a provider, or None.
-    ``fits`` says whether a document can only be of this wire; ``auto`` asks it, so it
-    must be cheap and never raise. ``usage`` is where counts stand, ``reasons`` are the
-    finish words (in lower case) that say something on this wire only.
-
-    ``writer`` writes the events for which ``is_written`` holds as documents of the
-    wire. Only ``writer`` may write the members ``reported``. ``stands_alone``: a
-    document means the same whatever came before it, as it counts nothing.
-    ``is_extra`` holds for documents that no writer writes. ``request`` writes a turn as
-    messages of its next request, by the first of the ``rules`` that fits. Without them
-    the wire is only read.
+    - ``reader``: makes a new `Wire` from this row and a provider's name or None.
+    - ``fits``: whether a document can only be of this wire. ``auto`` asks this, so it
+      must be cheap and never raise.
+    - ``usage``: where the counts stand.
+    - ``reasons``: finish words in lower case that have a meaning only on this wire.
+    - ``writer``: writes events as documents of the wire, if ``is_written`` is true for
+      them.
+    - ``reported``: members that only ``writer`` may write.
+    - ``stands_alone``: a document means the same whatever came before it.
+    - ``is_extra``: whether a document is of a kind that no writer writes.
+    - ``request``: writes a turn as messages of the next request, by the first of
+      ``rules`` that fits. None: the wire can only be read.
     """
 
     name: str
@@ -67,11 +68,11 @@ class WireRow:
     rules: tuple[Rule, ...] = ANYBODY
 
     def make(self, provider: str | None) -> Wire:
-        """A fresh reader."""
+        """A new reader."""
         return self.reader(self, provider)
 
     def make_writer(self, source: str, origins: Mapping[int, Origin]) -> EventWriter:
-        """A fresh writer of a stream that was read from the wire ``source``."""
+        """A new writer for a stream that was read from the wire ``source``."""
         assert self.writer is not None
         return self.writer(self, source, origins)
 

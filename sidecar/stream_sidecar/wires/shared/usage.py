@@ -1,9 +1,9 @@
 """Token counts and finish reasons: what each provider calls them, as tables.
 
-`read_usage` gives inclusive counts: input with cached tokens, output with reasoning
-(protocol.md, "usage"). Usage is told in pieces and again and again, always as totals,
-so pieces are merged per field (`merge_usage`) before they are read, and never added up.
-Sources: wires/README.md, "Usage" and "Finish reasons".
+`read_usage` returns inclusive counts: input with cached tokens, output with reasoning
+(protocol.md, "usage"). Providers send usage in pieces and repeatedly, always as totals.
+So pieces are merged field by field (`merge_usage`) before they are read, and are never
+added up. Sources: wires/README.md, "Usage" and "Finish reasons".
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
 
 Paths: TypeAlias = tuple[str, ...]
-"""Dotted paths of one count: the first that is there counts."""
+"""Dotted paths of one count; the first path that exists counts."""
 
 
 @frozen
 class UsageShape:
-    """Where one wire puts its counts; without any, it tells none.
+    """Where one wire has its counts; empty if it sends none.
 
-    ``more_input`` and ``more_output`` are counts that the one before does not include.
-    For output the total, where it is told, decides whether that is so in this response:
-    xAI's chat leaves reasoning out and OpenAI's does not; Gemini's mostly does.
-    ``complete`` gives an object with what stands elsewhere in it.
+    ``more_input``: counts to add to the input. ``reasoning_is_more``: reasoning is to
+    be added to the output. If a response has a total, the total decides that instead:
+    xAI's chat leaves reasoning out of the output, OpenAI's does not, and Gemini mostly
+    does. ``complete``: adds counts to the object that stand elsewhere in it.
     """
 
     input: Paths = ()
@@ -46,9 +46,9 @@ class UsageShape:
     complete: Callable[[JsonObject], JsonObject] = field(default=lambda value: value)
 
     counts: tuple[Paths, ...] = field(init=False)
-    """All paths in the order of `read_usage`, what is added to the input last."""
+    """All paths in the order of `read_usage`, with additions to the input last."""
     places: dict[str, list[int]] = field(init=False)
-    """Names of fields -> those of ``counts`` that look there."""
+    """Name of a field -> the indexes of ``counts`` that look there."""
 
     @counts.default
     def _counts(self) -> tuple[Paths, ...]:
@@ -71,11 +71,11 @@ class UsageShape:
 
 
 _NOTHING = (None,) * 6
-"""What a usage object tells that has none of the counts."""
+"""The counts of a usage object that has none."""
 
 
 def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
-    """The counts of a provider's usage object; None when it holds none."""
+    """The counts of a provider's usage object; None if it has none."""
     if not isinstance(value, dict):
         return None
     found = _counts_of(shape.complete(value), shape)
@@ -90,9 +90,9 @@ def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
 
 
 def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
-    """``usage``, in a wire's names, with the three counts that its clients expect.
+    """``usage`` with the three counts that a wire's clients expect.
 
-    Input and output become zero where they are missing or no integer; a total becomes
+    Input and output become 0 if they are missing or no integer, and a missing total
     their sum. ``{"input_tokens": 3, "output_tokens": ""}`` gets 0 and a total of 3.
     """
     names = (shape.input[0], shape.output[0], shape.total[0])
@@ -103,8 +103,8 @@ def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
 
 
 def _counts_of(value: JsonObject, shape: UsageShape) -> list[int | None]:
-    """What ``shape.counts`` find, by one look at each field of ``value``: some
-    providers tell counts in every chunk. What is no plain number is left to `count_of`.
+    """The counts at ``shape.counts``. Looks at each field of ``value`` once, because
+    some providers send counts in every chunk. `count_of` handles all but plain numbers.
     """
     found: list[int | None] = [None] * len(shape.counts)
     places = shape.places
@@ -120,7 +120,8 @@ def _counts_of(value: JsonObject, shape: UsageShape) -> list[int | None]:
 
 
 def merge_usage(old: Json, new: Json) -> Json:
-    """``new`` laid over ``old``: per field, and per detail, the last non-null value."""
+    """``new`` laid over ``old``: for each field and each detail, the last value not
+    null."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return old if new is None else new
     if _NESTED.isdisjoint(map(type, new.values())):
@@ -140,13 +141,13 @@ def merge_usage(old: Json, new: Json) -> Json:
 
 
 _NESTED = frozenset((dict, type(None)))
-"""Types of what is not just laid over what was known."""
+"""Values of these types need merging."""
 
 
 def own_usage(merged: Json, new: Json) -> Json:
-    """The usage object to tell: ``merged``, or ``new`` alone where that is much less.
+    """The usage object to report: ``merged``, or ``new`` alone if that is much shorter.
 
-    What was reported once would else be reported again with every count.
+    Otherwise everything reported once would be reported again with every count.
     """
     if merged is new or merged == new:
         return merged
@@ -156,7 +157,8 @@ def own_usage(merged: Json, new: Json) -> Json:
 
 
 _INHERITED = 1024
-"""Code points of earlier usage that are reported again with a later one."""
+"""At most this many code points of earlier usage are reported again with later
+usage."""
 
 
 def _with_reasoning(
@@ -166,7 +168,8 @@ def _with_reasoning(
     total: int | None,
     reasoning: int,
 ) -> int | None:
-    """Output with reasoning; where both readings are possible the total decides."""
+    """The output including reasoning. If it is unclear whether it is included, the
+    total decides."""
     if output is None:
         return reasoning if shape.reasoning_is_more else None
     is_more = shape.reasoning_is_more
@@ -178,7 +181,7 @@ def _with_reasoning(
 
 
 def count_of(value: dict[str, Any], paths: Paths) -> int | None:
-    """The first count at one of ``paths``; an integer that is not negative."""
+    """The first count at one of ``paths`` that is an integer and not negative."""
     for path in paths:
         found: Any = value.get(path)
         if found is None and "." in path:
@@ -221,9 +224,9 @@ def finish_reason(raw: str | None, own: Mapping[str, str]) -> str:
     """Our word for a provider's finish reason, in any case; ``unknown`` without one.
 
     For Responses ``raw`` is ``incomplete_details.reason``, else the status. Whether a
-    stop with calls is ``tool-calls`` is decided by who ran them, not here. A word may
-    have its cause behind a colon, which says more: ``content_filter: RECITATION``.
-    ``own``: words in lower case that say something on this wire only.
+    stop with calls is ``tool-calls`` depends on who ran them and is not decided here. A
+    word may have its cause after a colon, which says more: ``content_filter:
+    RECITATION``. ``own``: words in lower case that have a meaning only on this wire.
     """
     word = (raw or "").lower()
     known, _, cause = word.partition(":")
@@ -234,10 +237,10 @@ def finish_reason(raw: str | None, own: Mapping[str, str]) -> str:
 
 
 def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
-    """Counts as a wire names them: the way back of `read_usage`.
+    """Counts under a wire's names: the reverse of `read_usage`.
 
-    What else the provider's own object says is kept where it is read the same: xAI's
-    leaves reasoning out of its output, and there the number is ours.
+    Other members of the provider's own object are kept if the result still reads the
+    same. xAI leaves reasoning out of its output; there our number replaces it.
     """
     written, reported = _named(usage, shape), _counts(usage)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
@@ -254,7 +257,7 @@ _counts = attrgetter(
 
 
 def _reported(raw: JsonObject, shape: UsageShape) -> Any:
-    """What an object of the provider's says; None where it is of another wire."""
+    """The counts in a provider's usage object; None if it is of another wire."""
     own = read_usage(raw, shape)
     return None if own is None else _counts(own)
 

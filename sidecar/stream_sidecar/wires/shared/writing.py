@@ -1,10 +1,10 @@
-"""What all writers share: events in, documents of their wire out.
+"""What all writers share: they turn events into documents of their wire.
 
-A writer is the other way through a wire: its reader makes parts of a provider's
-documents, the writer makes such documents of the events. It is given events that can
-be written, in their order: what becomes of calls found in the text is decided before
-(``stream.emission``), and nothing that was written is ever taken back. A whole body is
-what its stream adds up to: a writer ``fold``s its own documents.
+A writer is the reverse of a wire's reader: the reader turns a provider's documents into
+parts, the writer turns events into such documents. It gets only events that can be
+written, in order. ``stream.emission`` decides before that about calls found in the
+text, and nothing written is ever retracted. A whole body is the sum of its stream: a
+writer ``fold``s its own documents.
 
 A writer is a class with a method for each event that its wire has a place for
 (`_METHODS`), with ``end`` and ``fold``; its wire's row names it. A method appends to
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 REPORTED_AGAIN = 256
-"""Code points of an id or a name that stands in every document; longer ones stand in
-the first alone, so that the output stays linear in the input."""
+"""An id or name is repeated in every document if it has at most this many code points.
+A longer one is only in the first, so that the output stays linear in the input."""
 
 _METHODS: dict[type, str] = {
     Metadata: "describe",
@@ -57,7 +57,7 @@ _METHODS: dict[type, str] = {
     ProviderError: "fail",
     Usage: "count",
 }
-"""Event -> the method of a writer that writes it."""
+"""Event -> the name of a writer's method for it."""
 
 _NOTHING = Origin()
 
@@ -80,7 +80,7 @@ class TextPlaces:
         self.lengths[choice] = length + size
 
     def find(self, citation: Citation) -> tuple[int, int] | None:
-        """Where the claim stands; None where it has no place in what was written."""
+        """Start and end of the claim; None if it has no place in what was written."""
         start, end = citation.start, citation.end
         if start is None or end is None:
             return None
@@ -104,11 +104,11 @@ class TextPlaces:
 
 
 class ChunkWriter(ABC):
-    """Writes the events of one stream on the wire of ``row``; ``source`` is the wire
-    that was read.
+    """Writes the events of one stream on the wire of ``row``. ``source``: the wire that
+    was read.
 
-    ``origins``: what is known of blocks before they are over. ``words``: our finish
-    reason -> the wire's word; what it has no word for is an error there.
+    ``origins``: what is known about blocks before they are over. ``words``: our finish
+    reason -> the wire's word; a reason without a word is written as an error.
     """
 
     is_single: ClassVar[bool] = False  # a response has one choice
@@ -132,7 +132,7 @@ class ChunkWriter(ABC):
         self._reported: set[tuple[int, int]] = set()  # sources that have something long
 
     def push(self, events: Iterable[Event]) -> list[Chunk]:
-        """The documents of some events."""
+        """The documents for some events."""
         self.chunks = []
         for event in events:
             write = getattr(self, _METHODS.get(type(event), ""), None)
@@ -141,59 +141,61 @@ class ChunkWriter(ABC):
         return self.chunks
 
     def close(self, finishes: list[Finish]) -> list[Chunk]:
-        """The documents of the end: one ``finish`` for each choice."""
+        """The documents of the end. ``finishes``: one for each choice."""
         self.chunks = []
         self.end(finishes)
         return self.chunks
 
     @abstractmethod
     def end(self, finishes: list[Finish]) -> None:
-        """Writes the end: what is open, how each choice ended, the counts."""
+        """Writes the end: open blocks, how each choice ended, and the counts."""
 
     @classmethod
     @abstractmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
-        """The whole body that a stream adds up to."""
+        """The whole body that is the sum of a stream."""
 
     # What a writer's methods ask
 
     @property
     def is_own(self) -> bool:
-        """Whether what was read is of this wire, so that its raw objects fit."""
+        """Whether the stream was read from this wire, so that its raw objects fit."""
         return self.source == self.row.name
 
     def origin(self, block: int | None) -> Origin:
         return self._origins.get(-1 if block is None else block, _NOTHING)
 
     def origin_of(self, call: ToolCall) -> Origin:
-        """What is known of a call that is whole."""
+        """What is known about a complete call."""
         known, is_free = self.origin(call.block), call.arguments_format == "text"
         state = call.opaque, call.caller, call.raw, known.kind
         return Origin(known.item, call.executor == "server", is_free, *state)
 
     def describe(self, event: Metadata) -> None:
-        """Who answers; the first id counts, and the last model."""
+        """Takes the response's identity: the first id and the last model count."""
         self.id = self.id or event.id or ""
         self.model = event.model or self.model
         self.created = self.created or event.created or 0
         self.source = event.wire or self.source
 
     def count(self, event: Usage) -> None:
-        """Totals are reported once, at the end."""
+        """Takes totals, which are written once, at the end."""
         self.usage = event
 
     def usage_object(self) -> JsonObject:
-        """The counts so far in the wire's names; empty where there are none."""
+        """The counts so far under the wire's names; empty if there are none."""
         return {} if self.usage is None else write_usage(self.usage, self.row.usage)
 
     def is_reported(self, finish: Finish) -> bool:
-        """Did the provider say how the choice ended?"""
+        """Whether the provider said how the choice ended."""
         return finish.complete and (finish.reason != "unknown" or bool(finish.raw))
 
     def finish_word(self, finish: Finish) -> str:
-        """The wire's word for how a choice ended, its own where that means the same.
+        """The wire's word for how a choice ended; the provider's own word if it means
+        the same.
 
-        A raw ``stop`` beside calls is ``tool_calls`` where there is a word for that.
+        A raw ``stop`` beside calls becomes ``tool_calls`` if the wire has a word for
+        that.
         """
         raw = finish.raw or ""
         if raw and self.is_own and self.row.reason_of(raw) == finish.reason:
@@ -201,15 +203,15 @@ class ChunkWriter(ABC):
         return self.words.get(finish.reason, self.words["error"])
 
     def own_error(self, event: ProviderError) -> Json:
-        """The ``error`` of the provider's own body, where it is of this wire."""
+        """The ``error`` of the provider's own body if it is of this wire, else None."""
         raw = event.raw if self.is_own else None
         return portable(raw.get("error")) if isinstance(raw, dict) else None
 
     def fragment(self, event: ToolCallDelta) -> str:
-        """What of a fragment of arguments can be written now.
+        """The part of a fragment of arguments that can be written now.
 
-        An empty object waits until the call is whole: it may stand for arguments that
-        were cut off before they began.
+        An empty object waits until the call is complete: it may stand for arguments
+        that were cut off before they began.
         """
         block, text = event.block, event.arguments_delta
         if block in self.argued:
@@ -224,11 +226,12 @@ class ChunkWriter(ABC):
         return text
 
     def rest(self, call: ToolCall) -> str:
-        """What is left of the arguments of a call that is whole."""
+        """The rest of the arguments of a complete call."""
         return "" if call.block in self.argued else arguments_of(call)
 
     def cited(self, event: Citation) -> tuple[str | None, str | None]:
-        """Url and title of a citation, also where they came with an earlier one."""
+        """Url and title of a citation, including those that came with an earlier
+        one."""
         known = self._sources.setdefault((event.choice, event.source), {})
         for name in ("url", "title"):
             value = getattr(event, name)
@@ -237,8 +240,9 @@ class ChunkWriter(ABC):
         return event.url or known.get("url"), event.title or known.get("title")
 
     def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
-        """Url and title of a citation that is written now, what is long only in the
-        first of its source. None: its long address has been written there."""
+        """Url and title for a citation that is written now. Long values are written
+        only with the first citation of a source. None: its long url has been written
+        already."""
         url, title = self.cited(event)
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
@@ -250,13 +254,13 @@ class ChunkWriter(ABC):
 
 
 def arguments_of(call: ToolCall) -> str:
-    """The raw arguments; those of a call that is not whole can never pass for whole."""
+    """The raw arguments. Those of an incomplete call must never look complete."""
     is_lost = call.state != "complete" and call.arguments in ("", "{}")
     return "{" if is_lost else call.arguments
 
 
 def reported_again(head: JsonObject) -> JsonObject:
-    """``head``, which stands in every document, as it is behind the first one."""
+    """``head``, which stands in every document, as it stands in all but the first."""
     return {
         name: value
         for name, value in head.items()
@@ -272,7 +276,7 @@ def error_object(event: ProviderError) -> JsonObject:
 
 
 def input_of(call: ToolCall) -> JsonObject:
-    """The arguments as an object; free text, or what is none, stands in ``input``."""
+    """The arguments as an object. Free text is put under ``input``."""
     if isinstance(call.input, dict):
         inputs: JsonObject = portable(call.input)
         return inputs
