@@ -55,10 +55,21 @@ def session(tmp_path: Path) -> Path:
 def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
     reported = repair(session, "--diff").output.splitlines()
     assert "  [-<think>Hm.</think>-]Four.</s>" in reported
-    assert reported[-1] == "1 of 3 messages. Take out: --write"
-    assert repair(session).output.endswith(
-        "3 messages. See: --diff. Take out: --write\n"
+    assert (
+        reported[-1] == "1 of 3 messages leak; nothing was changed. Take out: --write"
     )
+    assert repair(session).output.endswith(
+        "leak; nothing was changed. See: --diff. Take out: --write\n"
+    )
+    checked = repair(session, "--check").output.splitlines()
+    assert checked[-1].startswith("The check failed: 1 of 3 messages leak; ")
+
+
+def test_files_without_a_leak_are_counted_and_have_no_row(session: Path) -> None:
+    (session.parent / "clean.jsonl").write_text(line("Hi"), encoding="utf-8")
+    said = repair(session.parent).output
+    assert "clean.jsonl" not in said
+    assert "\n2 files (1 without a leak, not listed), 4 messages of a model: " in said
 
 
 def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
@@ -70,7 +81,7 @@ def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
     assert row.split()[-3:] == ["1", "1", "1"]
     head = said[said.index(row) - 1]
     kinds = ["delimiter", "reasoning"]
-    assert head.split() == ["file", "messages", "malformed", *kinds]
+    assert head.split() == ["file", "messages", "leaking", *kinds]
     path.write_text(line("<think>a</think>"), encoding="utf-8")
     head, row = repair(path).output.splitlines()[:2]
     assert head.split()[-1] == "result"
@@ -97,7 +108,8 @@ def test_a_terminal_gets_groups_and_no_row_is_wrapped(tmp_path: Path) -> None:
     assert note == "    1 would be left empty"
     assert re.match("  session session .*….* session .jsonl ", second)
     assert len(second) <= 80
-    assert lines[-1] == "4 of 8 messages. See: --diff. Take out: --write"
+    said = "4 of 8 messages leak; nothing was changed."
+    assert lines[-1] == f"{said} See: --diff. Take out: --write"
     shown = on_terminal("repair", "--diff", str(path), **terminal)
     assert f"{path}\n1 /content reasoning\n" in CONTROLS.sub("", shown)
 

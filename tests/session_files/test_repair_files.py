@@ -242,7 +242,9 @@ def test_dry_run_changes_nothing(session: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "<think>Hm.</think>" in result.output
     assert f"{session}:2 /message/content reasoning" in result.output
-    assert "1 of 2 messages. Take out: --write" in result.output
+    assert (
+        "1 of 2 messages leak; nothing was changed. Take out: --write" in result.output
+    )
     assert "1 not JSON" in result.output
     assert session.read_bytes() == before
     assert inside(session.parent) == [session]

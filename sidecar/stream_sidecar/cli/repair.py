@@ -14,6 +14,7 @@ import os
 import tempfile
 from contextlib import ExitStack, nullcontext
 from difflib import get_close_matches
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -217,7 +218,7 @@ def command(**given: Any) -> None:
         wants, write, given["jobs"] = Asking(wants), True, 1
     options = StreamOptions(provider=given["provider"], model=given["model"])
     job = Job(options, _layout(given), write, wants)
-    shown: Any = RepairPage
+    shown: Any = partial(RepairPage, check=given["check"])
     if given["output_format"] != "text":
         shown = FORMATS[given["output_format"]]
     with interruption() as signal:
@@ -234,7 +235,7 @@ def _list(given: dict[str, Any]) -> None:
     """Prints the agents that were named, or all."""
     print_list = _LISTS.get(given["output_format"])
     if print_list is None:
-        raise click.UsageError("--list is told as text or json")
+        raise click.UsageError("--list has --output-format text and json only")
     names = [str(each) for each in given["paths"]]
     for name in names:
         if name not in AGENTS:

@@ -39,9 +39,9 @@ _UNSURE = (
 class RepairPage:
     """``add`` a file's report, ``show`` a removal, at the end the ``summary``."""
 
-    def __init__(self, *, write: bool) -> None:
+    def __init__(self, *, write: bool, check: bool = False) -> None:
         self._terminal = Terminal()
-        self._write = write
+        self._write, self._check = write, check
         self._counts = RepairCounts()
         self._files = 0
         self._repaired = 0
@@ -107,7 +107,7 @@ class RepairPage:
         many there were to deal with."""
         total = self._counts.total()
         kinds = sorted(total.removed)
-        numbers = ["#messages", "#malformed", *(f"#{kind}" for kind in kinds)]
+        numbers = ["#messages", "#leaking", *(f"#{kind}" for kind in kinds)]
         if self._rows:
             rows = [_file_row(report, kinds) for report in self._rows]
             self._terminal.table(("file", *numbers, "result"), rows)
@@ -115,7 +115,7 @@ class RepairPage:
             rows = [_model_row(each, kinds) for each in total.by_model]
             self._terminal.table(("model", *numbers, "provider"), rows)
         self._terminal.paragraph(
-            f"{count(self._files, 'file')}, "
+            f"{count(self._files, 'file')}{self._unlisted()}, "
             f"{count(total.messages, 'message')} of a model: "
             f"{self._done(total.changed)}, {total.blocked} that would be left empty"
         )
@@ -135,8 +135,16 @@ class RepairPage:
             leaking = (
                 f"{total.changed - self._kept} of {count(total.messages, 'message')}"
             )
+            failed = "The check failed: " if self._check else ""
             see = "" if self._has_shown else " See: --diff."
-            self._terminal.line(f"{leaking}.{see} Take out: --write")
+            self._terminal.paragraph(
+                f"{failed}{leaking} leak; nothing was changed.{see} Take out: --write"
+            )
+
+    def _unlisted(self) -> str:
+        """Of how many files there is no row."""
+        clean = self._files - len(self._rows)
+        return f" ({clean} without a leak, not listed)" if clean and self._rows else ""
 
     def _done(self, changed: int) -> str:
         """What became of the messages that have to lose something."""

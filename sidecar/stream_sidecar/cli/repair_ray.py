@@ -22,7 +22,7 @@ def repair_datasets(given: dict[str, Any]) -> None:
     """Repairs each dataset; ends the process with the exit codes of ``repair``."""
     if given["write"] and not given["ray_output"]:
         raise click.UsageError("--write needs --ray-output: datasets are not replaced")
-    page = RepairPage(write=given["write"])
+    page = RepairPage(write=given["write"], check=given["check"])
     files = (file for path in given["paths"] for file in _files(path))
     report_file = open_report(given["report_path"], files, force=given["force"])
     with report_file or nullcontext() as records:
