@@ -330,13 +330,13 @@ def test_ctrl_c_while_it_asks(session: Path) -> None:
 
 
 def test_list_of_this_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The places of others are told with ``--all``."""
+    """``--all`` adds the places on other systems."""
     for system in (*SYSTEMS, "freebsd14"):
         monkeypatch.setattr(sys, "platform", system)
         here = system if system in SYSTEMS else "linux"
         lines = repair("--list", "cline").output.splitlines()
         patterns = [*dict.fromkeys(AGENTS["cline"].patterns(here))]
-        assert lines[1:-2] == [f"    {pattern}" for pattern in patterns]
+        assert lines[1:-3] == [f"    {pattern}" for pattern in patterns]
         assert lines[-1].startswith(f"Places are those on {SYSTEMS[here]}")
     assert repair("cline", "--all").exit_code == 2
 

@@ -42,10 +42,16 @@ def print_agents(
         for pattern, systems in places.items():
             is_special = everywhere and len(systems) < len(SYSTEMS)
             where = f"  ({', '.join(systems)})" if is_special else ""
-            terminal.line(f"    {pattern}{where}")
-    terminal.line(f"Read wherever they are: {', '.join(ELSEWHERE)}.")
+            terminal.paragraph(f"    {pattern}{where}", indent=4)
+    terminal.paragraph(
+        "A name can be given in place of a path: stream-sidecar repair claude-code. A "
+        "relative place is below the folder you work in."
+    )
+    terminal.paragraph(f"Also read, as files in any place: {', '.join(ELSEWHERE)}.")
     if not everywhere:
-        terminal.line(f"Places are those on {SYSTEMS[here]}; --all has the others.")
+        terminal.paragraph(
+            f"Places are those on {SYSTEMS[here]}; --all has the others."
+        )
 
 
 def print_agents_json(

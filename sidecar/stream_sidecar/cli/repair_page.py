@@ -95,11 +95,12 @@ class RepairPage:
         )
         if record["kind"] != "blocked":
             opener, closer = ("", "") if self._terminal.has_colours else _MARKS
-            self._terminal.line(
+            self._terminal.paragraph(
                 "  ",
                 (record.get("before", ""), "dim"),
                 (f"{opener}{short(record['text'])}{closer}", "red strike"),
                 (record.get("after", ""), "dim"),
+                indent=2,
             )
 
     def summary(self, files: int) -> None:
