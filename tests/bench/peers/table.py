@@ -101,7 +101,7 @@ PEERS = (
         driver="drive_litellm.py",
         calls="`OllamaChatCompletionResponseIterator.chunk_parser`",
         leaves=(
-            "one pair, and only where a delta holds the whole tag; reasoning behind "
+            "one pair, and only where a delta holds the whole tag; reasoning after "
             "the delta with the opener goes to the answer"
         ),
     ),
