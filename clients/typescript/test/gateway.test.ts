@@ -401,6 +401,14 @@ test("a model that nobody knows is read by the template of a file", async () => 
   expect(await toldBehind(answer, 1, "--response-template", file)).toEqual(["Four.[DONE]"]);
 });
 
+test("an event of more than 8 MiB is cleaned as a short one is", async () => {
+  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
+  const long = "Four words of text. ".repeat(450_000);
+  const answer = sse(chunk({ content: "<think>Two and two.</think>" }), chunk({ content: long }), chunk({}, "stop"));
+  const [told] = await toldBehind(answer, 1);
+  expect([told?.length, told?.slice(0, 10)]).toEqual([long.length + "[DONE]".length, "Four words"]);
+});
+
 test("each of two workers has some of the streams, and all of them end", async () => {
   const [folder, command] = [mkdtempSync(join(tmpdir(), "workers-")), REAL.command.slice(0, -1).join(" ")];
   const sidecar = join(folder, "sidecar");

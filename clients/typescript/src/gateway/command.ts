@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { RefusedError, SidecarPool } from "../index.js";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
+import { MOST_WHOLE } from "./upstream.js";
 
 const HELP = `stream-sidecar-gateway --upstream URL [options]
 stream-sidecar-gateway run --upstream URL [options] -- AGENT [arguments]
@@ -159,6 +160,7 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
   let isOver = false;
   const pool = SidecarPool.create(workers, {
     ...(command && { command }),
+    limits: { maxDocumentChars: MOST_WHOLE }, // an image comes whole in one event
     onState: (state) => state === "lost" && !isOver && say("THERE IS NO SIDECAR: everything passes as it comes"),
   });
   const turns: string[] = [];

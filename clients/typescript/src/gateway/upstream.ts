@@ -26,8 +26,8 @@ const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex
   ["br", () => zlib.createBrotliDecompress()],
   ...(createZstdDecompress ? ([["zstd", createZstdDecompress]] as const) : []),
 ]);
-/** Bytes of a whole body that are read, decoded or not: the sidecar takes no longer message (`maxMessageBytes`). */
-const MOST_WHOLE = 32 * 1024 * 1024;
+/** Bytes of a whole body that are read, decoded or not, and characters of an event: the sidecar accepts no longer message (`maxMessageBytes`). */
+export const MOST_WHOLE = 32 * 1024 * 1024;
 /** Bytes of headers, both ways: as many as a whole sign-in needs. */
 export const MOST_HEADERS = 256 * 1024;
 const SECURE = { keepAlive: true };
