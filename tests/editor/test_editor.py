@@ -366,17 +366,17 @@ def test_actions() -> None:
 
         titles = [each["title"] for each in actions(items[0]["range"])]
         assert titles == [
-            "Delete the reasoning",
-            "Fix all in this message",
+            "Take out the reasoning",
+            "Take out everything that leaked into this message",
             "Take out everything that leaked into this session",
         ]
         assert titles_of_two_leaking_messages(client) == [
-            "Remove stray delimiter",
-            "Fix all in this message",
+            "Take out the stray delimiter",
+            "Take out everything that leaked into this message",
             "Take out everything that leaked into this session",
         ]
         (one, whole) = actions(items[1]["range"], "quickfix")
-        assert one["title"] == "Remove stray delimiter"
+        assert one["title"] == "Take out the stray delimiter"
         assert one["diagnostics"] == [items[1]]
         (change,) = one["edit"]["documentChanges"]
         assert change["textDocument"] == {"uri": URI, "version": 1}
@@ -461,8 +461,8 @@ def test_results_and_calls() -> None:
             where = {**DOCUMENT, "position": each["range"]["start"]}
             hovers.append(client.request("textDocument/hover", where)["contents"])
         assert titles == [
-            "Remove leaked tool result",
-            "Remove tool call written as text",
+            "Take out the leaked tool result",
+            "Take out the call written as text",
         ]
         assert '{"n": 1}' in hovers[0]["value"]
         assert "`look`" in hovers[1]["value"]

@@ -7,6 +7,8 @@ from typing import Any
 
 from rpc_client import RpcClient
 
+from stream_sidecar.editor.features import FIX_MESSAGE_TITLE
+
 WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 10**6, "character": 0}}
 ONLY = {"one": "quickfix", "message": "quickfix", "all": "source.fixAll"}
 
@@ -30,9 +32,7 @@ def fixed(
     actions = client.request("textDocument/codeAction", asked)
     client.notify("textDocument/didClose", document)
     if fix == "message":
-        actions = [
-            each for each in actions if each["title"] == "Fix all in this message"
-        ]
+        actions = [each for each in actions if each["title"] == FIX_MESSAGE_TITLE]
     edits = [edit for each in actions[:1] for edit in each["edit"]["changes"][uri]]
     return _applied(text, edits)
 

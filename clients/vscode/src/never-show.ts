@@ -23,7 +23,7 @@ function provideCodeActions(
 ): vscode.CodeAction[] {
   const ours = diagnostics.filter(({ source, code }) => source === SOURCE && typeof code === "string");
   return [...new Set(ours.map(({ code }) => String(code)))].map((kind) => {
-    const action = new vscode.CodeAction(`Never show "${kind}"`, vscode.CodeActionKind.QuickFix);
+    const action = new vscode.CodeAction(`Never show "${kind}" (in your settings)`, vscode.CodeActionKind.QuickFix);
     action.command = { command: COMMAND, title: action.title, arguments: [kind] };
     return action;
   });

@@ -148,7 +148,7 @@ const STEPS = {
   async "one is fixed, and the fix undone"() {
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await page.mouse.click(...(await pointAt("asks")));
-    const fix = await fixAtCursor("Delete the reasoning");
+    const fix = await fixAtCursor("Take out the reasoning");
     await picture("quick-fix");
     await fix.click();
     const text = await save("session.jsonl");

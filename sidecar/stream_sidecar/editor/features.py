@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"
+FIX_MESSAGE_TITLE = "Take out everything that leaked into this message"
 FIX_ALL_TITLE = "Take out everything that leaked into this session"
 FIX_MESSAGE = "streamSidecar.fixMessage"
 
@@ -40,12 +41,12 @@ _SHORTEST = 24
 """A finding of so many characters is its own description; a hover shows longer ones."""
 
 _WORDS: dict[str, tuple[str, str]] = {
-    "reasoning": ("Reasoning in the answer", "Delete the reasoning"),
-    "delimiter": ("Stray delimiter", "Remove stray delimiter"),
-    "tool-result": ("Leaked tool result", "Remove leaked tool result"),
-    "tool-call": ("Tool call written as text", "Remove tool call written as text"),
-    "marker": ("Leaked mark of the protocol", "Remove leaked mark"),
-    "white-space": ("White space of a removal", "Remove white space"),
+    "reasoning": ("Reasoning in the answer", "Take out the reasoning"),
+    "delimiter": ("Stray delimiter", "Take out the stray delimiter"),
+    "tool-result": ("Leaked tool result", "Take out the leaked tool result"),
+    "tool-call": ("Tool call written as text", "Take out the call written as text"),
+    "marker": ("Leaked mark of the protocol", "Take out the leaked mark"),
+    "white-space": ("White space of a removal", "Take out the white space"),
 }
 """What a finding is called, and its fix."""
 
@@ -102,9 +103,7 @@ class View:
             found.append((action, self._changes(placed, message, leak)))
         messages = {id(message): (placed, message) for placed, message, _ in touched}
         for placed, message in messages.values():
-            action = types.CodeAction(
-                "Fix all in this message", types.CodeActionKind.QuickFix
-            )
+            action = types.CodeAction(FIX_MESSAGE_TITLE, types.CodeActionKind.QuickFix)
             found.append((action, self._changes(placed, message)))
         fixable = [each for _, each in self.malformed() if each.stays is None]
         if found and len(fixable) > 1:
