@@ -37,8 +37,8 @@ class Metadata:
 
 @hot
 class TextDelta:
-    """A piece of the visible answer; ``refusal``: the provider tells it apart, as what
-    the model says instead of one."""
+    """A piece of the visible answer. ``refusal``: the provider marked it as the model's
+    refusal to answer."""
 
     type: ClassVar[str] = "text-delta"
     seq: int
@@ -51,7 +51,8 @@ class TextDelta:
 
 @hot
 class ReasoningDelta:
-    """A piece of reasoning; ``source`` tells a provider's field from tagged text."""
+    """A piece of reasoning; ``source``: from a provider's field, or from tagged
+    text."""
 
     type: ClassVar[str] = "reasoning-delta"
     seq: int
@@ -109,8 +110,9 @@ class Retract:
 
 @hot
 class ToolCallDelta:
-    """A fragment of a structured call's arguments; none before the name is known. Id
-    and name, which may be long, stand in the first delta of a block only."""
+    """A fragment of the arguments of a structured call. It is sent once the name of the
+    call is known. Only the first delta of a block has id and name, which may be
+    long."""
 
     type: ClassVar[str] = "tool-call-delta"
     seq: int
@@ -180,9 +182,9 @@ class Citation:
     """A source; ``start`` and ``end`` lie in the joined text of ``blocks``.
 
     ``exact`` is False when the end had to be guessed. ``source`` counts the choice's
-    sources from 0: equal URLs, else ids of documents, else titles. What is longer than
-    256 code points of a source's ``url`` and ``title`` comes with its first citation
-    only, in ``raw`` too.
+    sources from 0: equal URLs, else ids of documents, else titles. A ``url`` or
+    ``title`` of more than 256 code points is complete only in the first citation of its
+    source, in ``raw`` too.
     """
 
     type: ClassVar[str] = "citation"
@@ -246,7 +248,7 @@ class Usage:
 
 @frozen
 class Diagnostic:
-    """Something was odd. What was taken out of the stream is in ``raw``."""
+    """Something was odd. ``raw`` has what was taken out of the stream."""
 
     type: ClassVar[str] = "diagnostic"
     seq: int

@@ -24,12 +24,12 @@ DEFAULT_INDICATORS: tuple[str, ...] = (
 
 @frozen
 class ReasoningPolicy:
-    """How reasoning in the text is found and what becomes of it.
+    """How reasoning in the text is found, and which channel gets it.
 
     ``tags`` of None are the default tags and the profile's. ``scope``: where a
     delimiter counts; ``boundary`` limits openers to the start, a line's start or right
-    after closing punctuation. ``as_answer``: when the last block of reasoning is the
-    answer, because there is no other.
+    after closing punctuation. ``as_answer``: when the last block of reasoning becomes
+    the answer, because the message has no other.
     """
 
     tags: tuple[str, ...] | None = None
@@ -42,9 +42,9 @@ class ReasoningPolicy:
 
 @frozen
 class ToolResultsPolicy:
-    """What becomes of tool results that the model repeats at the answer's start.
+    """Tool results that the model repeats at the start of the answer.
 
-    ``strip`` takes them out, ``report`` leaves them and raises a diagnostic, ``keep``
+    ``strip`` takes them out, ``report`` leaves them and emits a diagnostic, ``keep``
     does nothing. ``known``: results the host passed to the model this turn, as strings
     or JSON.
     """
@@ -129,11 +129,11 @@ class Tool:
 class Emit:
     """The stream is also given clean, as documents of ``wire``.
 
-    ``claims``: calls that were found in the text are left out (``drop``), stay in the
-    text where they stood (``text``), or are ordinary calls at the end (``promote``).
-    ``reasoning``: what stood between tags in the text is left out (``drop``), or is in
-    the wire's field for reasoning (``include``), or is there where the provider takes
-    it back (``auto``).
+    ``claims``: calls found in the text are left out (``drop``), stay in the text where
+    they stood (``text``), or become ordinary calls at the end (``promote``).
+    ``reasoning``: text between tags is left out (``drop``), goes to the wire's field
+    for reasoning (``include``), or goes there only if the provider accepts it in the
+    next request (``auto``).
     """
 
     wire: str
@@ -145,7 +145,7 @@ class Emit:
 class StreamOptions:
     """What ``stream/open`` asks for. ``tools`` of None: the host did not say.
     ``response_template``: JSON that says how the model writes, in place of its profile.
-    ``stream_id``: the host's, from which ids of calls are made that have none."""
+    ``stream_id``: the host's id; a call without an id gets one made from it."""
 
     wire: str = "auto"
     framing: str = "auto"

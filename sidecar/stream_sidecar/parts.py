@@ -74,8 +74,8 @@ class ReasoningPart:
 class ReasoningStatePart:
     """Provider state of the current reasoning block, to go back unchanged next turn.
 
-    ``field`` is what a signature signs: reasoning that is not shown has no text that
-    could tell.
+    ``field`` is the field that a signature signs: reasoning that is not shown has no
+    text from which to know it.
     """
 
     choice: int = 0
@@ -104,7 +104,7 @@ class CallPart:
     ``arguments`` is a fragment of raw text, or the whole arguments as another JSON
     value (an object as Ollama sends it). Empty strings count as missing for ``id`` and
     ``name``. ``key`` is an identity that the wire guarantees (a content block's index);
-    where it is None, index, id and name tell (wires/README.md, "Fragments of calls").
+    without it index, id and name decide (wires/README.md, "Fragments of calls").
     ``type`` is the item's structural type; ``whole`` says that nothing of this call
     will follow.
     """
@@ -141,7 +141,8 @@ class CallEndPart:
 
 @frozen
 class CallCancelPart:
-    """The provider takes back the calls with these ``ids``: nobody waits for them."""
+    """The provider cancels the calls with these ``ids``: it does not wait for
+    results."""
 
     ids: tuple[str, ...]
     choice: int = 0
@@ -151,8 +152,8 @@ class CallCancelPart:
 class ItemPart:
     """An item of the answer begins, which the next request may name by its ``id``.
 
-    ``type`` is the item's. What comes until the next one is of it. Only writers want
-    to know (``stream.emission``).
+    ``type`` is the item's. All parts before the next item belong to it. Only writers
+    use this part (``stream.emission``).
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""How a class of fields is made: attrs, and no method that is not asked for.
+"""How a class of fields is made: with attrs, which adds methods on first use.
 
 `evolve` makes a copy with other values in some fields, as attrs' own does at several
 times the cost.
@@ -38,7 +38,7 @@ else:
     _NO_SLOT = ("__dict__", "__weakref__")
 
     class _Later:
-        """What attrs makes of a class, in its place until it is asked for."""
+        """Stands for the methods that attrs adds to a class, until the first use."""
 
         def __init__(self, name: str, complete: Callable[[], None]) -> None:
             self._name, self._complete = name, complete
@@ -84,7 +84,8 @@ else:
         return type(kind)(kind.__name__, kind.__bases__, {**rest, "__slots__": slots})
 
     def _complete(made: type, make: Callable[..., type], body: dict[str, Any]) -> None:
-        """attrs makes a twin of ``made``, which takes over what it does not have."""
+        """attrs makes a twin of ``made``, and ``made`` gets the members that it
+        lacks."""
         fields_only = {
             name: value
             for name, value in body.items()

@@ -187,7 +187,7 @@ pub struct Capabilities {
 
 /// A source; `start` and `end` lie in the joined text of `blocks`.
 ///
-/// `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. What is longer than 256 code points of a source's `url` and `title` comes with its first citation only, in `raw` too.
+/// `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. A `url` or `title` of more than 256 code points is complete only in the first citation of its source, in `raw` too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "citation")]
 #[non_exhaustive]
@@ -307,7 +307,7 @@ pub struct ConnectionOptions {
     pub limits: Option<LimitsPatch>,
 }
 
-/// Something was odd. What was taken out of the stream is in `raw`.
+/// Something was odd. `raw` has what was taken out of the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "diagnostic")]
 #[non_exhaustive]
@@ -379,7 +379,7 @@ pub struct Edit {
 
 /// The stream is also given clean, as documents of `wire`.
 ///
-/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
+/// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Emit {
@@ -395,7 +395,7 @@ pub struct Emit {
 
 /// The stream is also given clean, as documents of `wire`.
 ///
-/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
+/// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -587,9 +587,9 @@ pub struct ListResult {
     pub streams: Vec<StreamRow>,
 }
 
-/// What of the message is not in the request, or not as it came, and why.
+/// What is missing in the request, or changed, and why.
 ///
-/// `block` is absent where it is the host's own: a result.
+/// `block`: absent if it came from the host itself, as a result does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -603,7 +603,7 @@ pub struct Lost {
     pub why: String,
 }
 
-/// What of a request is not in it any more, at `path` of its body, and why.
+/// What was removed from a request, at `path` of its body, and why.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1156,7 +1156,7 @@ pub struct ReasoningBlock {
     pub fields: Option<Vec<String>>,
 }
 
-/// A piece of reasoning; `source` tells a provider's field from tagged text.
+/// A piece of reasoning; `source`: from a provider's field, or from tagged text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "reasoning-delta")]
 #[non_exhaustive]
@@ -1177,9 +1177,9 @@ pub struct ReasoningDelta {
     pub span: Option<Span>,
 }
 
-/// How reasoning in the text is found and what becomes of it.
+/// How reasoning in the text is found, and which channel gets it.
 ///
-/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
+/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1199,9 +1199,9 @@ pub struct ReasoningPolicy {
     pub as_answer: ReasoningAsAnswer,
 }
 
-/// How reasoning in the text is found and what becomes of it.
+/// How reasoning in the text is found, and which channel gets it.
 ///
-/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
+/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningPolicyPatch {
@@ -1513,7 +1513,7 @@ pub struct TextBlock {
     pub refusal: Option<bool>,
 }
 
-/// A piece of the visible answer; `refusal`: the provider tells it apart, as what the model says instead of one.
+/// A piece of the visible answer. `refusal`: the provider marked it as the model's refusal to answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "text-delta")]
 #[non_exhaustive]
@@ -1626,7 +1626,7 @@ pub struct ToolCall {
     pub span: Option<Span>,
 }
 
-/// A fragment of a structured call's arguments; none before the name is known. Id and name, which may be long, stand in the first delta of a block only.
+/// A fragment of the arguments of a structured call. It is sent once the name of the call is known. Only the first delta of a block has id and name, which may be long.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-call-delta")]
 #[non_exhaustive]
@@ -1704,9 +1704,9 @@ pub struct ToolResult {
     pub span: Option<Span>,
 }
 
-/// What becomes of tool results that the model repeats at the answer's start.
+/// Tool results that the model repeats at the start of the answer.
 ///
-/// `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+/// `strip` takes them out, `report` leaves them and emits a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1719,9 +1719,9 @@ pub struct ToolResultsPolicy {
     pub known: Vec<Value>,
 }
 
-/// What becomes of tool results that the model repeats at the answer's start.
+/// Tool results that the model repeats at the start of the answer.
 ///
-/// `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+/// `strip` takes them out, `report` leaves them and emits a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultsPolicyPatch {

@@ -138,7 +138,7 @@ export interface Limits {
 /**
  * A source; `start` and `end` lie in the joined text of `blocks`.
  *
- * `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. What is longer than 256 code points of a source's `url` and `title` comes with its first citation only, in `raw` too.
+ * `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. A `url` or `title` of more than 256 code points is complete only in the first citation of its source, in `raw` too.
  */
 export interface Citation {
   type: "citation";
@@ -489,9 +489,9 @@ export interface PolicyPatch {
 }
 
 /**
- * How reasoning in the text is found and what becomes of it.
+ * How reasoning in the text is found, and which channel gets it.
  *
- * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
+ * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
  */
 export interface ReasoningPolicyPatch {
   tags?: string[] | null;
@@ -503,9 +503,9 @@ export interface ReasoningPolicyPatch {
 }
 
 /**
- * What becomes of tool results that the model repeats at the answer's start.
+ * Tool results that the model repeats at the start of the answer.
  *
- * `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+ * `strip` takes them out, `report` leaves them and emits a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
  */
 export interface ToolResultsPolicyPatch {
   mode?: "strip" | "report" | "keep" | null;
@@ -553,7 +553,7 @@ export interface LimitsPatch {
 }
 
 /**
- * Something was odd. What was taken out of the stream is in `raw`.
+ * Something was odd. `raw` has what was taken out of the stream.
  */
 export interface Diagnostic {
   type: "diagnostic";
@@ -591,7 +591,7 @@ export interface Edit {
 /**
  * The stream is also given clean, as documents of `wire`.
  *
- * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
+ * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
  */
 export interface Emit {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
@@ -602,7 +602,7 @@ export interface Emit {
 /**
  * The stream is also given clean, as documents of `wire`.
  *
- * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
+ * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
  */
 export interface EmitOutput {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | (string & {});
@@ -710,9 +710,9 @@ export interface StreamRow {
 }
 
 /**
- * What of the message is not in the request, or not as it came, and why.
+ * What is missing in the request, or changed, and why.
  *
- * `block` is absent where it is the host's own: a result.
+ * `block`: absent if it came from the host itself, as a result does.
  */
 export interface Lost {
   block?: number;
@@ -730,7 +730,7 @@ export interface Lost {
 }
 
 /**
- * What of a request is not in it any more, at `path` of its body, and why.
+ * What was removed from a request, at `path` of its body, and why.
  */
 export interface LostPart {
   path: string;
@@ -919,9 +919,9 @@ export interface Policy {
 }
 
 /**
- * How reasoning in the text is found and what becomes of it.
+ * How reasoning in the text is found, and which channel gets it.
  *
- * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
+ * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
  */
 export interface ReasoningPolicy {
   tags?: string[];
@@ -933,9 +933,9 @@ export interface ReasoningPolicy {
 }
 
 /**
- * What becomes of tool results that the model repeats at the answer's start.
+ * Tool results that the model repeats at the start of the answer.
  *
- * `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+ * `strip` takes them out, `report` leaves them and emits a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
  */
 export interface ToolResultsPolicy {
   mode: "strip" | "report" | "keep" | (string & {});
@@ -1038,7 +1038,7 @@ export interface ReasoningBlock {
 }
 
 /**
- * A piece of reasoning; `source` tells a provider's field from tagged text.
+ * A piece of reasoning; `source`: from a provider's field, or from tagged text.
  */
 export interface ReasoningDelta {
   type: "reasoning-delta";
@@ -1250,7 +1250,7 @@ export interface TextBlock {
 }
 
 /**
- * A piece of the visible answer; `refusal`: the provider tells it apart, as what the model says instead of one.
+ * A piece of the visible answer. `refusal`: the provider marked it as the model's refusal to answer.
  */
 export interface TextDelta {
   type: "text-delta";
@@ -1263,7 +1263,7 @@ export interface TextDelta {
 }
 
 /**
- * A fragment of a structured call's arguments; none before the name is known. Id and name, which may be long, stand in the first delta of a block only.
+ * A fragment of the arguments of a structured call. It is sent once the name of the call is known. Only the first delta of a block has id and name, which may be long.
  */
 export interface ToolCallDelta {
   type: "tool-call-delta";

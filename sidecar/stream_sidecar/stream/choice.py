@@ -1,8 +1,8 @@
 """One choice of a stream: its channel, its calls and results, its citations.
 
-Structured calls stand between the texts: the first fragment that is sent of one decides
-the text held before it and ends its block. What is provisional of a call (who runs it,
-may it be run) is settled when the stream closes.
+Structured calls stand between the texts: the first fragment of a call decides the text
+held before it and ends the block of that text. Who runs a call, and whether it may be
+run, is provisional until the stream closes.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Choice:
             self._cite(self._citations.ready())
 
     def refuse(self, text: str) -> None:
-        """What the model says instead of an answer."""
+        """Text of a refusal."""
         self._refused = True
         if not self.channel.blocks.refuses:
             self.channel.refuse(is_refusal=True)
@@ -134,8 +134,8 @@ class Choice:
         self._report(self._calls.take_reports())
 
     def begin_run(self, parts: list[Part]) -> None:
-        """Begins a run behind the parts of a document, if what is like them says no
-        more than its text."""
+        """Begins a run after the parts of a document, if further parts like these say
+        nothing new but their text."""
         going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
         first, owners = parts[0], {(part.choice, part.block) for part in said}
         if len(said) == len(parts) and len(owners) == 1:
@@ -285,12 +285,12 @@ class Choice:
                 self.outlet.diagnose(self.number, "citation-limit", "warning", message)
 
     def end_results(self) -> None:
-        """Results that were held to the end go behind all calls."""
+        """Results that were held to the end come after all calls."""
         if self.channel.has_extracted:
             self.channel.extracted.send_results()
 
     def judge(self, ending: Ending) -> None:
-        """Once all is known that the end can tell: is reasoning the answer?"""
+        """At the end: decides whether the reasoning is the answer."""
         if self._is_empty and ending.derive(self.last, []) == "stop":
             self.channel.answer_by_reasoning()
 
@@ -339,7 +339,7 @@ class Choice:
             self._ids[call.key] = call.id
 
     def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
-        """A fragment of its arguments; the first one tells whose they are."""
+        """A fragment of its arguments; the first fragment has id and name."""
         who = () if call.reported else (call.id, call.name)
         assert call.block is not None  # it stands
         if who:

@@ -7,8 +7,8 @@ span is certain, with its place found by a `TextMap`; one of each for every choi
 A place is ``blocks``, the text blocks that the span touches in their order, and
 ``start``/``end`` in the joined text of exactly those blocks, in code points and in
 UTF-16 units, end exclusive. A span inside removed text has no place, one that straddles
-it is clipped. Which source a citation has, and what of it has been told, knows
-`stream_sidecar.stream.cited`.
+it is clipped. `stream_sidecar.stream.cited` knows the source of a
+citation, and which of its fields were sent.
 """
 
 from __future__ import annotations
@@ -55,10 +55,9 @@ _number_of = attrgetter("number")
 class CitationResolver:
     """Citations of one choice: given when their span is certain, equal ones once.
 
-    ``end_block`` must be told when the wire ends its own text block, or the map where
-    there is no resolver yet: that is where the anchors ``block`` and ``following`` end
-    for certain. A citation that has been given stays as it is, even if its block is
-    taken back later.
+    Call ``end_block`` when the wire ends its own text block, or the map's if there is
+    no resolver yet: the anchors ``block`` and ``following`` certainly end there. A
+    citation that was given stays unchanged, even if its block is retracted later.
     """
 
     __slots__ = (
@@ -161,7 +160,7 @@ class CitationResolver:
         self._blocks.append(pending)
 
     def _at_marker(self, pending: _Pending) -> None:
-        """A marker means one source: the last one told."""
+        """A marker means one source: the last one reported."""
         marker = pending.part.marker or ""
         if marker in self._markers:
             self._free.append(self._markers[marker])
@@ -216,7 +215,7 @@ class CitationResolver:
         return given
 
     def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
-        """The place of a span; what lies behind the end of the answer is cut off."""
+        """The place of a span, cut off at the end of the answer."""
         length = self._map.length
         start, end = min(pending.start, length), min(pending.end, length)
         if end < start or (start == end and pending.start != pending.end):

@@ -1,9 +1,10 @@
-"""The sources that a choice cites: their numbers, and what of them has been told.
+"""The sources that a choice cites: their numbers, and which fields were sent.
 
 `Cited` makes the fields of a citation from its part and its place. Equal citations are
-given once. A source's long address and title come with its first citation; what the
-provider spells out once and refers to often (`CitationPart.again`) comes short from the
-second time on, and there are not more of these than the text can have.
+given once. A long address or title comes only with the first citation of its source. A
+source that the provider spells out once and refers to often (`CitationPart.again`)
+comes short from the second time on, and the number of these citations is bounded by the
+text.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ _identity = itemgetter("kind", "role", "url", "title", "cited_text")
 
 
 def _key(part: CitationPart) -> tuple[str, str]:
-    """What makes two sources one: an equal URL, else an equal id of the document, else
-    an equal title; without all of them, an equal kind."""
+    """Two sources are one if their URLs are equal, else their document ids, else their
+    titles; without any of these, their kinds."""
     if part.url:
         return "url", part.url
     if part.document:

@@ -1,8 +1,8 @@
-"""What is kept of the streams of one host for those that come after them.
+"""What the streams of one host share with later ones.
 
-They mostly have the same options: `EarlierStreams` gives what `surroundings` gives. It
-remembers the few that it made last, without anything of a stream, and gives one again
-where profile, tools, policy and limits are the same.
+Streams mostly have the same options. `EarlierStreams` gives what `surroundings` gives,
+remembers the last few results, which hold nothing of a stream, and gives one again if
+profile, tools, policy and limits are the same.
 """
 
 from __future__ import annotations

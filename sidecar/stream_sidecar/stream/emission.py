@@ -1,14 +1,13 @@
 """The stream that a host asked to have clean, as documents of a wire (``emit``).
 
 `Emission` takes the events of a stream as they come and gives the documents that a
-writer makes of them (``wires``, "Writers"). What stands here is what all wires share:
-what becomes of calls and of reasoning that were found in the text, and that nothing is
-taken back which was sent. A whole body is made of the message: there nothing has been
-sent before.
+writer makes of them (``wires``, "Writers"). This module has what all wires
+share: the treatment of calls and reasoning found in the text, and the rule that nothing
+sent is taken back. A whole body is made from the message: nothing was sent before it.
 
-`EmittingOutlet` is the outlet of such a stream. It notes what only writers need to know
-of a block (protocol.md, "The way through"), and reports events that take something
-back.
+`EmittingOutlet` is the outlet of such a stream. It notes those facts of a
+block that only writers need (protocol.md, "The way through"), and reports events that
+take something back.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class EmittingOutlet(Outlet):
 
     @property
     def removals(self) -> int:
-        """What was taken out or moved so far, counted; it only grows."""
+        """How often something was taken out or moved so far."""
         counters = self.counters
         stripped = counters.delimiters_stripped + counters.tool_results_stripped
         return self._moved + stripped + counters.tool_calls_from_text
@@ -138,8 +137,8 @@ class EmittingOutlet(Outlet):
         super().release()
 
     def _report(self, event: Reclassify | Retract) -> None:
-        """What was sent stays where it stands: a host that reads documents only cannot
-        know that it is something else."""
+        """Text that was sent stays: a host that reads only documents cannot learn that
+        it is something else."""
         is_call = isinstance(event, Retract) and event.reason.endswith("structured")
         if is_call and self.emit.claims != "text":
             return
@@ -149,8 +148,8 @@ class EmittingOutlet(Outlet):
 
 
 class SentIds:
-    """Ids of calls as they are sent. Providers repeat some, and a model may write one
-    that is taken: no SDK tells the calls of one id apart."""
+    """Ids of calls as they are sent, each once. Providers repeat ids, and a model may
+    write one that is in use: no SDK can separate two calls with one id."""
 
     def __init__(self) -> None:
         self._sent: dict[int, str] = {}  # by block
@@ -301,9 +300,9 @@ class Emission:
         return is_asked and call.origin == "text" and bool(call.raw)
 
     def _is_promoted(self, call: ToolCall) -> bool:
-        """A whole call of the answer. A draft in the reasoning is no decision, a tool
-        that nobody declared cannot be run, and of ambiguous arguments nobody knows what
-        would be."""
+        """Only a whole call of the answer is promoted. A call in the reasoning may be a
+        draft, an undeclared tool cannot be run, and ambiguous arguments might run
+        something else."""
         return (
             self._claims == "promote"
             and call.origin != "structured"

@@ -27,7 +27,7 @@ _CLOSED_BY_HOST = {"cancelled": "cancelled", "error": "error"}
 
 @define
 class Ending:
-    """What is known of the end of a stream.
+    """What is known about the end of a stream.
 
     ``done``: the provider said that it is over. ``reason`` is the host's reason of
     stream/close. ``implicit``: the end of the text is its regular end (wire ``text``).
@@ -40,7 +40,7 @@ class Ending:
 
     @property
     def over(self) -> bool:
-        """True when nothing is missing, or what is missing has been explained."""
+        """True if nothing is missing, or the missing part has been explained."""
         return self.ended or self.reason != "eof"
 
     @property

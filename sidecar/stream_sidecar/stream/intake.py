@@ -1,9 +1,10 @@
-"""From raw chunks to parts: framing, the choice of the wire, and what is no document.
+"""From raw chunks to parts: framing, the choice of the wire, and other input.
 
 `Intake.push(chunk)` gives the parts of each document in a list of its own, `close()`
-the rest. What becomes of a document is its `_State`. Input that is no document of the
-wire is kept, bounded, because it may be a provider's error in its own words (an HTML
-page or plain text under HTTP 200); what begins as an exception does is one at once.
+the rest. `_State` says how the next document is treated. Input that is not a document
+of the wire is kept, bounded, because it may be a provider's error in its own words (an
+HTML page or plain text under HTTP 200). Text that begins like an exception is an error
+at once.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ _MOST_SAID = 4096
 """Code points kept of text among the documents, which may be the stream's last word."""
 
 _MAX_BODY = 65_536
-"""Code points kept of a body that is not what it should be, to tell its error."""
+"""Code points kept of a body of another kind, for the error's message."""
 
 
 class _State(Enum):
-    """What becomes of the next document."""
+    """How the next document is treated."""
 
     #: none has been read: the host has named the wire, or it decides, if it fits one
     #: only. Else it waits, as a few may; an error needs no wire
@@ -86,7 +87,7 @@ class _Undecided:
         return len(self.documents) <= _MOST_UNDECIDED and self.size <= _MAX_BODY
 
     def take(self) -> list[Document]:
-        """All of them, of which nothing is kept."""
+        """Gives all of them, and keeps none."""
         documents, self.documents, self.size = self.documents, [], 0
         return documents
 
@@ -145,18 +146,18 @@ class Intake:
         return self._frames(frames)
 
     def close(self) -> Iterator[list[Part]]:
-        """What is left in the framing, and documents that fitted no wire."""
+        """The rest in the framing, and documents that fitted no wire."""
         yield from self._frames(self._framer.close())
         if self._reader is None and self._undecided.documents:
             yield from self._begin(FALLBACK)
 
     def end(self) -> list[Part]:
-        """The wire's last parts, which belong behind all held text."""
+        """The wire's last parts, which come after all held text."""
         return [] if self._reader is None else self._reader.close()
 
     def last_words(self, *, is_over: bool) -> list[Part]:
-        """Text behind the last document: of a stream that is not over it is the error
-        that ended it."""
+        """Text after the last document: in a stream without an end it is the error that
+        ended it."""
         said, self._said = self._said, []
         if is_over or not said:
             return self._seen([*said])
@@ -184,12 +185,12 @@ class Intake:
 
     @property
     def silent(self) -> bool:
-        """True when nothing usable came, and it may be told why."""
+        """True if nothing usable came and a reason may be reported."""
         unread = self._body or self._strays or not self.documents
         return not self.used and bool(unread)
 
     def silence(self) -> list[Part]:
-        """Why nothing usable came; what came may tell it in its own words."""
+        """Why nothing usable came, in the words of the input if it has any."""
         body = "".join(self._strays)[:_MAX_BODY] or self._body
         if body:
             error = normalize_error(body, provider=self.options.provider)
@@ -251,8 +252,8 @@ class Intake:
         return "text" if is_text else detect(document)
 
     def _wait(self, document: Document) -> Iterator[list[Part]]:
-        """Keeps a document that fits no wire; when it is one too many, none waits any
-        longer, and a later one still decides."""
+        """Keeps a document that fits no wire. If there are too many, none of them waits
+        any longer, and a later document still decides the wire."""
         if self._undecided.push(document):
             return
         for each in self._undecided.take():
@@ -264,7 +265,7 @@ class Intake:
                 yield self._seen([part])
 
     def _begin(self, wire: str) -> Iterator[list[Part]]:
-        """What ``auto`` decided is told, and the documents that waited are read."""
+        """Reports what ``auto`` decided, and reads the documents that waited."""
         if self._reader is None:
             self._reader, self.wire = WIRES[wire].make(self.options.provider), wire
         yield self._decided()
@@ -272,7 +273,7 @@ class Intake:
             yield self._read(document)
 
     def _decided(self) -> list[Part]:
-        """Of an object the framing is none."""
+        """An object has no framing."""
         options = self.options
         wire = self.wire if options.wire == "auto" else None
         is_framed = options.framing == "auto" != self.framing and options.wire != "text"

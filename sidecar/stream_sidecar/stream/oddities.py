@@ -1,8 +1,8 @@
-"""Diagnostics of what the provider sent: one each, but many small ones together.
+"""Diagnostics of odd input: one each, but many small ones together.
 
-A document such as ``0`` takes two bytes and its diagnostic a hundred and fifty. Beyond
-the first few, small things of which the same is to be said wait for each other, so that
-output stays in proportion. Nothing of it depends on how the input was cut.
+A document such as ``0`` takes two bytes and its diagnostic a hundred and fifty. After
+the first few, small oddities of the same kind are reported together, so that output
+stays in proportion. The result does not depend on how the input was cut.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import DiagnosticPart
 
 CODES = frozenset({"malformed-chunk", "unknown-chunk", "data-after-done"})
-"""What may be reported together."""
+"""Oddities that may be reported together."""
 
 _ALONE = 32
 """Small things that are reported alone, of all kinds."""

@@ -1,16 +1,16 @@
-"""A stream that goes out on the wire it came on: as it came, where nothing leaked.
+"""A stream that is emitted on its own wire: unchanged, as long as nothing leaked.
 
-A document waits, beside what the writer made of its events, until its text is decided.
-Where nothing was taken out or moved, documents go out as they came, with all that no
-event carries: log probabilities, pings, fields that nobody knows. On a wire of blocks a
-document of which the writer made nothing waits for the next one. Example: a block
-begins as text, and its first words show that it is reasoning.
+A document waits, beside the documents that the writer made from its events, until its
+text is decided. If nothing was taken out or moved, the original is emitted, with all
+that no event carries: log probabilities, pings, unknown fields. On a wire of blocks a
+document without events waits for the next one. Example: a block begins as text, and its
+first words show that it is reasoning.
 
-Where something was removed the writer's go out, in place of all that wait then, with
-what no event carries around them. Example: of ``{"service_tier": "x", "choices":
-[{"delta": {"content": "<think>"}}]}`` the next document that is written has the tier.
-They go out until the text is decided again. On a wire whose documents count blocks, and
-name them by number, that is to the end of the stream.
+If something was removed, the writer's documents are emitted in place of all that wait
+then, with the members around them that no event carries. Example: of ``{"service_tier":
+"x", "choices": [{"delta": {"content": "<think>"}}]}`` the next document that is written
+has the tier. The writer's documents are used until the text is decided again. On a wire
+that numbers its blocks they are used to the end of the stream.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MOST_WAITING = 256
 
 @hot
 class ReadDocument:
-    """A document that was read, as ``chunks`` that may go out, and the stream behind
-    it: ``last`` is the ``seq`` of its last event, ``removals`` how often something was
-    taken out or moved, ``held`` how many code points are held back, and ``over`` that
-    every choice has its finish. Without a chunk it cannot go out as it came."""
+    """A document that was read, as ``chunks`` that may be emitted, and the state of the
+    stream after it: ``last`` is the ``seq`` of its last event, ``removals`` counts what
+    was taken out or moved, ``held`` the code points held back, and ``over`` says that
+    every choice has its finish. Without a chunk it cannot be emitted unchanged."""
 
     chunks: list[Chunk]
     last: int
@@ -67,13 +67,14 @@ class OwnDocuments:
     _bare: dict[Json, Chunk] = field(factory=dict)
 
     def push(self, own: list[Chunk], ours: list[Chunk]) -> None:
-        """A document comes, ``own`` as it came, and what is written in its place."""
+        """Adds a document: ``own`` as it came, and the documents written in its
+        place."""
         self._waiting.append((own, ours))
         self._lags = not (ours or self.row.stands_alone)
 
     def behind(self, passed: ReadDocument, *, cites: bool) -> list[Chunk]:
-        """What goes out when the document has been read. ``cites``: it has places of
-        the text, which are others behind a removal."""
+        """What is emitted once the document is read. ``cites``: it has positions in the
+        text, which change after a removal."""
         is_many = len(self._waiting) > MOST_WAITING
         is_full = (is_many or passed.held > self.most_held) and not passed.over
         undecided = is_full and not passed.settled
@@ -150,8 +151,8 @@ _COUNTS = ("usage", "usageMetadata")
 
 
 def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonObject:
-    """``ours`` with the members of ``own`` that it lacks and no event tells, and
-    without those that say nothing and ``own`` does without."""
+    """``ours`` with the members of ``own`` that it lacks and no event reports, and
+    without empty members that ``own`` does not have."""
     dressed = {
         name: value
         for name, value in ours.items()

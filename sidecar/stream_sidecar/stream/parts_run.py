@@ -1,11 +1,10 @@
-"""Runs of parts: reasoning in fields of the provider's own, arguments of one call.
+"""Runs of parts: reasoning in a provider's fields, arguments of one call.
 
-What plain text has in `stream_sidecar.channel.plain_run`, these have here: a delta that
-says nothing new but its text becomes an event at once and is only remembered, and the
-bookkeeping for all of them is done together. A run takes the parts of a document, and
-only those that differ from the ones it began behind in their text alone. Example:
-behind ``ReasoningPart("a", "why")`` it takes ``ReasoningPart("b", "why")``, and nothing
-of another field.
+The same as `stream_sidecar.channel.plain_run` for plain text: a delta with nothing new
+but its text becomes an event at once, and the bookkeeping for all of them is done
+together. A run accepts the parts of a document that differ only in their text from the
+parts before the run. Example: after ``ReasoningPart("a", "why")`` it accepts
+``ReasoningPart("b", "why")``, and nothing of another field.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ MOST = 128
 """Deltas that are remembered at most: each is a string of its own."""
 
 _TEXTS: dict[Any, str] = {ReasoningPart: "text", CallPart: "arguments"}
-"""Parts of which there are runs, and what says their text."""
+"""Kinds of parts that have runs, with the field of their text."""
 
 _REST = {
     kind: attrgetter(*(each.name for each in fields(kind) if each.name != name))
@@ -38,8 +37,8 @@ _REST = {
 
 
 class PartsRun:
-    """The run behind ``parts``, all of one kind, which go on as ``going`` says; until
-    ``end`` it is the outlet's."""
+    """The run after ``parts``, all of one kind, which continue as ``going`` says. Until
+    ``end`` the outlet owns it."""
 
     __slots__ = (
         *("_account", "_kind", "_like", "_make", "_matters", "_most", "_others"),
@@ -96,7 +95,7 @@ class PartsRun:
         return True
 
     def settle(self) -> None:
-        """Does the bookkeeping; the run goes on."""
+        """Does the bookkeeping; the run continues."""
         texts, self._texts = self._texts, []
         if texts:
             self._most = self._account(texts, MOST)

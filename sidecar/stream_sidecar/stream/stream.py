@@ -56,7 +56,7 @@ _COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 _counts_of = attrgetter(*_COUNTS)
 
 _SAYING = frozenset((TextPart, RefusalPart, ReasoningPart, CallPart))
-"""Parts after which a choice that was over goes on."""
+"""Parts that continue a choice after its finish."""
 
 MAX_CHOICES = 128
 """Choices of one stream; no provider gives more."""
@@ -105,7 +105,7 @@ class Stream:
 
     @property
     def held(self) -> int:
-        """Code points that are held back, at most; the message is none of it."""
+        """At most so many code points are held back; the message does not count."""
         choices = (choice.held for choice in self._choices.values())
         return self._intake.held + sum(choices)
 
@@ -115,7 +115,7 @@ class Stream:
         return self._outlet.seq
 
     def emission(self) -> Emission | None:
-        """What writes this stream, where the host asked for that."""
+        """The writer of this stream, if the host asked for one."""
         if self._emitting is None:
             return None
         return Emission(self.options, self._emitting, self.wire)
@@ -217,8 +217,8 @@ class Stream:
         )
 
     def forget(self) -> None:
-        """Nothing more is asked of the stream, which is over. What read it knows each
-        other in circles: cut, they are free at once, before garbage is collected."""
+        """Call when the closed stream is not needed any more. Its readers refer to each
+        other in cycles: without these their memory is free at once."""
         for choice in self._choices.values():
             vars(choice.channel).clear()
         vars(self._intake).clear()
@@ -226,7 +226,7 @@ class Stream:
     # Parts
 
     def _take(self, parts: list[Part]) -> None:
-        """The parts of one document, which mostly go on with what runs."""
+        """The parts of one document, which mostly continue the open run."""
         run, first = self._outlet.run, parts[0] if parts else None
         if run is not None and self._goes_on(run, parts):
             return
@@ -238,7 +238,7 @@ class Stream:
             self._choice(first.choice).begin_run(parts)
 
     def _pass(self, parts: list[Part], outlet: EmittingOutlet) -> None:
-        """Tells who writes the stream what was made of a document."""
+        """Gives the writer the events of a document."""
         document = self._intake.document
         if document is not None and self.wire != outlet.emit.wire:
             outlet.is_foreign = True
@@ -257,7 +257,7 @@ class Stream:
         outlet.passes(document, held)
 
     def _goes_on(self, run: Run, parts: list[Part]) -> bool:
-        """Whether the open run takes the parts."""
+        """Whether the parts continue the open run."""
         events = None
         if isinstance(run, PartsRun):
             events = run.push_parts(parts)
@@ -332,7 +332,7 @@ class Stream:
             self._ending.went_on()
 
     def _done(self, _part: DonePart) -> None:
-        """A wire's own end mark; spliced streams go on after it."""
+        """A wire's own end mark; spliced streams continue after it."""
         self._ending.done = True
 
     def _metadata(self, part: MetadataPart) -> None:

@@ -1,8 +1,8 @@
-"""Whether reasoning that goes out in a wire's own field may come back in it.
+"""Whether reasoning that is emitted in a wire's field may come back in it.
 
-SDKs send back what they got. `takes_back` tells of a provider whether it then refuses
-the next request. Nothing is known here of any provider: a turn is rendered by its rules
-(wires/README.md, "Requests"), and what is in it then, is taken.
+SDKs send back what they got, and a provider may refuse that. `takes_back` decides
+without knowledge of any provider: it renders a turn by the provider's rules
+(wires/README.md, "Requests"). Reasoning that is in the rendered turn is accepted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FIELDS = {
     "anthropic": "thinking",
     "gemini": "thought",
 }
-"""The field in which a wire's writer puts reasoning without provider state. On wires
-that have none such reasoning is an item that the provider never made."""
+"""The field for reasoning without provider state, by wire. On a wire without a row such
+reasoning would be an item that the provider never made."""
 
 _TEXT = TurnBlock("text", 0, "Hi")
 _CALL = TurnBlock("tool-call", 0, tool_call_id="call00000", name="f", arguments="{}")
