@@ -618,7 +618,7 @@ pub struct LostPart {
 
 /// The message of `choice`; with several choices the first also has `choices`.
 ///
-/// `sources` are what the citations cite, each once, in the order of their numbers. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
+/// `choices` has all choices, the first included. `sources` are the sources of the citations, each once, in the order of their numbers. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

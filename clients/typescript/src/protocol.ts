@@ -291,7 +291,7 @@ export interface CloseResult {
 /**
  * The message of `choice`; with several choices the first also has `choices`.
  *
- * `sources` are what the citations cite, each once, in the order of their numbers. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
+ * `choices` has all choices, the first included. `sources` are the sources of the citations, each once, in the order of their numbers. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
  */
 export interface Message {
   role: "assistant";

@@ -30,8 +30,8 @@ framing_option = click.option(
 
 
 class InputFile(click.File):
-    """A file that is read whole or as it comes; ``-`` is standard input. Says so where
-    whoever started the process has closed that."""
+    """A file that is read whole or as it arrives; ``-`` is standard input. It is an
+    error if the parent process has closed standard input."""
 
     def __init__(self) -> None:
         super().__init__("rb")

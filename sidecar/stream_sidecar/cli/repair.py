@@ -329,10 +329,11 @@ def _why_not(path: Path) -> str | None:
 
 @define
 class _Outcome:
-    """How many files were dealt with and how many messages of a model were in them,
-    whether something is malformed, whether a file was left alone or not looked at, a
-    message stays though it is malformed, or something was broken, and whether the run
-    was ended before the last."""
+    """The result of a run: ``files`` and ``messages`` of a model that were read.
+
+    ``malformed``: a message is. ``failed``: a file was left alone. ``kept``: a message
+    stays although it is malformed. ``unseen``: a file or a text was not looked at.
+    ``broken``: a line or cell is not JSON. ``stopped``: the run ended early."""
 
     files: int = 0
     messages: int = 0

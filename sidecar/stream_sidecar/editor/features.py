@@ -212,8 +212,8 @@ class View:
     # Positions
 
     def _ranges(self, spans: Iterable[Cut]) -> list[types.Range]:
-        """Spans as ranges. They come in the order in which texts are read, which need
-        not be that of the document."""
+        """Spans as ranges. Spans come in the order in which texts are read, which may
+        differ from the order of the document."""
         wanted = list(spans)
         points = self._points(offset for span in wanted for offset in span)
         return [_range(points, span) for span in wanted]

@@ -1,7 +1,7 @@
 """The rules of the text by their numbers, as text/README.md has them.
 
-The page itself is read, which is part of the package, so that what an explanation says
-of a rule is what the rule says.
+The page is part of the package and is read itself, so that an explanation quotes the
+rule.
 """
 
 from __future__ import annotations

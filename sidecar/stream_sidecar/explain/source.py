@@ -1,9 +1,8 @@
-"""What is to be explained: a stream's options, its chunks, and how it was closed.
+"""The input of an explanation: a stream's options, its chunks, and how it was closed.
 
-`body` takes what a provider sent, or plain text, and cuts it where its lines end, text
-into words, so that there is something to see at every step; where it is cut changes
-nothing (text rule 1.1). `recorded` takes a transcript, as ``--record`` writes one, and
-finds the streams in it.
+`body` cuts a provider's body at its line ends, and plain text into words, so that each
+step shows something. The cuts change no result (text rule 1.1). `recorded` finds the
+streams in a transcript, as ``--record`` writes it.
 """
 
 from __future__ import annotations

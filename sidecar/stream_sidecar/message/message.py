@@ -49,7 +49,8 @@ Block: TypeAlias = TextBlock | ReasoningBlock | events.ToolCall | events.ToolRes
 class Message:
     """The message of ``choice``; with several choices the first also has ``choices``.
 
-    ``sources`` are what the citations cite, each once, in the order of their numbers.
+    ``choices`` has all choices, the first included. ``sources`` are the sources of the
+    citations, each once, in the order of their numbers.
     ``text``, ``reasoning`` and ``blocks`` are None under ``message.parts: false``.
     """
 

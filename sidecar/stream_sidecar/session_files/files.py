@@ -91,11 +91,11 @@ def repair_file(
     tell: Callable[[dict[str, Any]], None] | None = None,
     repair_lines: RepairLines = TextSession.repair_lines,
 ) -> FileReport:
-    """Repairs one file, or says what would be repaired; the lines of JSONL with
-    ``repair_lines``.
+    """Repairs one file, or reports what would be repaired. ``repair_lines`` repairs the
+    lines of JSONL.
 
-    ``advance`` is told how many bytes were read, ``tell`` every removal. Where
-    ``advance`` raises `Stopped`, the file stays as it was.
+    ``advance`` gets the number of bytes read, ``tell`` gets every removal. If
+    ``advance`` raises `Stopped`, the file stays unchanged.
     """
     report = FileReport(str(path))
     tally = Tally(report, tell)

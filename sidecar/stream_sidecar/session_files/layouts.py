@@ -1,7 +1,7 @@
 """Where programs keep messages in a database: tables, columns, and what a cell holds.
 
-`PRESETS` are the layouts of programs, found in a database by its tables and columns;
-`TableLayout` may also be said on the command line.
+`PRESETS` are the layouts of known programs, recognised by the tables and columns of a
+database. The command line can name another `TableLayout`.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ if sys.platform == "win32":
         return False
 
     def swap(new: Path, path: Path, backup: Path) -> None:
-        """Gives the file ``new`` the name ``path``, and what has it the name
-        ``backup``, which is that of an empty file of ours."""
+        """Renames ``new`` to ``path``, and the file at ``path`` to ``backup``, where an
+        empty file of ours stands."""
         with _writable(path) as mode:
             os.chmod(new, mode | stat.S_IWRITE)
             if not _kernel.ReplaceFileW(

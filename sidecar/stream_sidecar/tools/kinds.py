@@ -58,7 +58,7 @@ _LONGEST_NAME = 256
 
 
 def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kind:
-    """The kind of the tool ``name``, as declared by ``tool`` if it was.
+    """The kind of the tool ``name``: as ``tool`` declares it, if it does.
 
     ``type`` is the structural type of a provider's item: server-run items are in the
     table by type (``web_search_call``).

@@ -1,9 +1,9 @@
-"""A scanner made of tables, which finds the end of a nested construct in growing text.
+"""A scanner driven by tables, which finds the end of a construct in growing text.
 
-It takes slices of text, cut anywhere, and gives the index behind the last character
-that belongs to the construct. It keeps a state and the open brackets, never text, and
-looks at each character a fixed number of times. What a construct means, and whether it
-means anything, is the business of the module that writes the `Syntax`.
+It reads slices of text, cut anywhere, and gives the index after the last character of
+the construct. It keeps a state and the open brackets, never text, and looks at each
+character a fixed number of times. The module that writes the `Syntax` knows what a
+construct means.
 """
 
 from __future__ import annotations
