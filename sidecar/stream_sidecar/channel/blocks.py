@@ -23,9 +23,10 @@ ReasoningSource: TypeAlias = Literal["native", "tag"]
 
 @define
 class OpenBlock:
-    """A block that is or was open. ``removed``: what cleaning took out of it, each with
-    its place in the cleaned text, until the original was sent; ``reported``: the last
-    ``opaque`` that was; ``fields``: those of the provider that say it, so far."""
+    """A block that is or was open. ``removed``: the pieces that cleaning took out of
+    it, with their places in the cleaned text, until the original was sent.
+    ``reported``: the last ``opaque`` that was sent. ``fields``: the provider's fields
+    with its text."""
 
     number: int
     channel: ChannelName
@@ -82,7 +83,7 @@ class Blocks:
         return lambda seq, text: ReasoningDelta(seq, choice, number, text, "native")
 
     def extend(self, text: str) -> None:
-        """More text of the open block, whose deltas have been sent."""
+        """More text of the open block; its deltas were sent before."""
         block = self.open
         assert block is not None  # a run belongs to it
         block.size += len(text)
@@ -125,13 +126,13 @@ class Blocks:
             self.end()
 
     def begin_native(self) -> None:
-        """What comes next belongs to another block of native reasoning."""
+        """The next native reasoning belongs to another block."""
         self.end_native()
         self._native = None
 
     def state(self, signature: str | None, opaque: Any, field: str | None) -> None:
-        """Provider state of the native reasoning that came last, or of none: then that
-        came in ``field``."""
+        """Provider state of the latest native reasoning. Without such reasoning the
+        state came in ``field``."""
         block = self._native
         if block is None or (opaque is not None and block.opaque is not None):
             self.end()
@@ -156,7 +157,7 @@ class Blocks:
         return block is not None and block is self._native and bool(block.signature)
 
     def _send_end(self, block: OpenBlock) -> None:
-        """State may come late, and many times: a further end has only what is new."""
+        """State may come late and repeatedly: a further end has only new state."""
         opaque = None if block.opaque is block.reported else block.opaque
         block.reported = block.opaque
         self.outlet.send(

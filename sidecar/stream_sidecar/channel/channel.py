@@ -4,8 +4,8 @@
 for reasoning to a splitter of its own (``reasoning``), and turns the pieces that come
 back into events: ``"<think>a</think>b"`` becomes a reasoning delta and a text delta.
 A structured call and a wire's block end decide what is held (``border``), and so does
-the end (``flush``, then ``close``; text rule 13.4). Calls, results and citations that
-a model wrote into the text go on to the choice.
+the end (``flush``, then ``close``; text rule 13.4). Calls, results and citations in the
+text go to the choice.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class Channel:
 
     @cached_property
     def answer(self) -> Rereading:
-        """Reads the answer's text; it is told what passed before it was needed."""
+        """The reader of the answer; it is made on first use, and first gets the text
+        that passed before."""
         unread, self._unread = self._unread, None
         has_thought = unread.has_thought if unread else self._native is not None
         beside = self._beside, self._read_so_far, self._native_share
@@ -252,7 +253,7 @@ class Channel:
         return Going(matters, self.blocks.native, account)
 
     def _says(self, block: int | str | None) -> bool:
-        """Whether the open block is that of the provider and goes on."""
+        """Whether the open block is one of the provider and continues."""
         is_same = self.blocks.says_native and not self.blocks.signed
         return is_same and block == self._native_key
 
@@ -272,8 +273,8 @@ class Channel:
         self.blocks.state(signature, opaque, field)
 
     def border(self, *, call: bool, opaque: Any = None) -> None:
-        """A structured call or a wire's block end: what is held is decided now (text
-        rule 13.4).
+        """A structured call or a wire's block end: held text is decided now (text rule
+        13.4).
 
         ``opaque`` is provider state of the block that ends.
         """
@@ -289,7 +290,7 @@ class Channel:
             self._called()
 
     def refuse(self, *, is_refusal: bool) -> None:
-        """Text that comes next is that of a refusal, or of the answer again."""
+        """The next text belongs to a refusal, or to the answer again."""
         self.border(call=False)
         self.blocks.refuses = True if is_refusal else None
 
@@ -299,7 +300,7 @@ class Channel:
         self._empty_at_call = self.empty
 
     def flush(self, *, followed: bool = False) -> None:
-        """Decides what is held as at the end; reasoning, fence and line go on.
+        """Decides held text as at the end; reasoning, fence and line continue.
 
         ``followed``: by a structured call.
         """
@@ -378,13 +379,13 @@ class Channel:
         return total() if self._native is None else self._native.share()
 
     def _beside(self) -> Share:
-        """What others hold than the first reading of the answer."""
+        """Calls and code points held outside the first reading of the answer."""
         calls, held = self.answer.share()
         beside = calls, held + self._held_tagged
         return beside if self._native is None else total(beside, self._native.share())
 
     def _answer_share(self) -> Share:
-        """What others hold than native reasoning."""
+        """Calls and code points held outside native reasoning."""
         if not self._answers:
             return total()
         answer = self.answer
@@ -421,8 +422,8 @@ class Channel:
             self.extracted.forget_calls(piece[2])
 
     def _decide_again(self, piece: Piece | None) -> bool:
-        """Text that comes again just as it was sent is reclassified, any other is taken
-        back first; whether ``piece`` is such text."""
+        """Text that comes again exactly as it was sent is reclassified; other text is
+        retracted first. Returns whether ``piece`` is the former."""
         again, self._again = self._again, None
         if again is None or not again[0]:
             return False
@@ -464,7 +465,7 @@ class Channel:
             self._called()
 
     def _reopen(self, _piece: Piece) -> None:
-        """What was visible since the last call was reasoning (text rule 9.2)."""
+        """The visible text since the last call was reasoning (text rule 9.2)."""
         self.blocks.end()
         if self._since_call:
             self.tagged.reclassify(tuple(self._since_call))

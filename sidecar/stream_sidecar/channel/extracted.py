@@ -74,7 +74,7 @@ class Written(Protocol):
 
 
 class Extracted:
-    """What one choice's text held."""
+    """Calls, results and citations found in the text of one choice."""
 
     def __init__(
         self, choice: int, outlet: Outlet, blocks: Blocks, written: Written

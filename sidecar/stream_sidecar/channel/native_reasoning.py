@@ -1,7 +1,7 @@
-"""Native reasoning: told once, however often a provider says it (text rule 8.6).
+"""Native reasoning: reported once, however often it is repeated (text rule 8.6).
 
-`NativeText` joins the fields that mirror one reasoning: where ``reasoning`` and
-``reasoning_content`` both say "why", it is given once. `SameText` tells, in constant
+`NativeText` joins the fields that mirror one reasoning: if ``reasoning`` and
+``reasoning_content`` both say "why", it is given once. `SameText` decides, in constant
 memory, whether tagged text that was sent before is the beginning of the native text.
 """
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _RESEND_SIZE = 16
-"""Code points of a field that are told again from here on; less may be said twice."""
+"""A resend has at least so many code points; shorter text may be said twice."""
 
 _SNAPSHOT_SIZE = 32
-"""Code points of a field that a delta may repeat to go on from here on: shorter texts
-("No, ", "No, no") may really be said so."""
+"""A snapshot repeats at least so many code points: shorter texts ("No, ", "No, no") may
+really be said like that."""
 
 
 @define
 class _Field:
-    """What one field has said: ``size`` code points in ``deltas``.
+    """The text of one field: ``size`` code points in ``deltas``.
 
-    In the text that was given it stands at ``spans``, then at ``start`` to
-    ``position``, all in bytes. ``cumulative``: each delta is known to hold all.
+    Its places in the text that was given are ``spans``, then ``start`` to ``position``,
+    all in bytes. ``cumulative``: each delta is known to repeat everything before.
     """
 
     cumulative: bool
@@ -39,7 +39,7 @@ class _Field:
     spans: list[tuple[int, int]] = field(factory=list)
 
     def jump(self, position: int) -> None:
-        """It goes on at another place."""
+        """The field continues at another place."""
         if position != self.position:
             self.spans.append((self.start, self.position))
             self.start = self.position = position
@@ -49,13 +49,13 @@ class NativeText:
     """``push(field, text, document)`` gives the part of ``text`` that is new, and the
     part that the field itself has said before.
 
-    Each field has a position in the text given so far, and only what goes beyond that
-    text is new: after "why" in one field, "why not" in another gives " not". A field
-    that says something else at its position is given whole. ``document`` counts
-    documents: fields that begin in the same document mirror each other from there on,
-    whatever came before. A delta that equals all that its field has said is a resend,
-    one that begins with it and goes on a snapshot, from a certain size on, or at any
-    size in the fields that are known to be ``cumulative`` (text rule 8.7). Each
+    Each field has a position in the text given so far, and only text beyond the end is
+    new: after "why" in one field, "why not" in another gives " not". A field with other
+    text at its position is given whole. ``document`` counts documents: fields that
+    begin in the same document mirror each other from there on, whatever came before. A
+    delta equal to all of its field so far is a resend; one that begins with all of it
+    and continues is a snapshot. Both need a certain size, except in the fields that are
+    known to be ``cumulative`` (text rule 8.7). Each
     character is compared a bounded number of times.
     """
 
@@ -100,8 +100,8 @@ class NativeText:
         return is_each_once and all(each.position == self.size for each in known)
 
     def longest(self, fields: list[str], count: int) -> int:
-        """How many code points each of the next ``count`` texts may have that need not
-        be compared: none may repeat all of its field, or pass the limit."""
+        """How many code points each of the next ``count`` texts may have without a
+        comparison: shorter ones cannot repeat all of their field, or pass the limit."""
         sizes = (self._fields[name].size - 1 for name in fields)
         return min(*sizes, (self.limit - self.size) // (4 * count))
 

@@ -1,12 +1,11 @@
 """Runs of plain text: deltas without a delimiter, a form or a line that matters.
 
 Most of a stream is such text. A delta of a run becomes an event at once and is only
-remembered; the bookkeeping for all of them (positions, the block's text, what stands
-before the next character) is done together, when something else comes or somebody asks.
-So the same text leaves the same state, whether or not it went as a run. Where a delta
-ends like the beginning of a delimiter (``a <th``), or with blanks that begin a line,
-that end waits for the next delta; when the run ends first, the text engine takes it
-over.
+remembered; the bookkeeping for all of them (positions, the block's text, the characters
+before the next one) is done together, when other input comes or a caller asks. So the
+same text leaves the same state, whether or not it was a run. If a delta ends like the
+beginning of a delimiter (``a <th``), or with blanks that begin a line, that end waits
+for the next delta. If the run ends first, the text engine gets it.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ _AT_FIRST = in_code(-1)
 """The gates before a run begins: any will do."""
 
 _ANYTHING = patterns.compile("").match
-"""What is asked first where a delta is not all that counts: it has to be read."""
+"""Matches any text: the gate if a delta has to be read whatever is in it."""
 
 
 class PlainRun:
     """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
 
-    ``account`` takes the text of all deltas since it was last called, ``hold`` what is
-    held back at the end of the run: the beginning of a literal, perhaps. ``note`` is
-    told how many code points were held back behind a delta, at most; ``fails`` tells
-    whether no form begins a line so.
+    ``account`` gets the text of all deltas since its last call, ``hold`` the text held
+    back at the end of the run: perhaps the beginning of a literal. ``note`` gets the
+    most code points that were held back after a delta; ``fails`` says whether no form
+    begins a line like that.
     """
 
     __slots__ = (
@@ -83,8 +82,8 @@ class PlainRun:
         *,
         thinks: bool,
     ) -> None:
-        """What comes next and passes the ``passage`` belongs to ``block``, which is one
-        of reasoning if it ``thinks``."""
+        """The next text that passes the ``passage`` belongs to ``block``, a block of
+        reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
         self._go_on(passage)
@@ -92,7 +91,7 @@ class PlainRun:
         self._outlet.run = self
 
     def _go_on(self, passage: Passage) -> None:
-        """What comes next is read so."""
+        """Sets how the next text is read."""
         self._passage = gates, gate = passage
         alone = not (gate or self._held)
         self._search: Search = gates.pattern.search if alone else _ANYTHING
@@ -117,9 +116,9 @@ class PlainRun:
         return [TextDelta(seq, self.choice, self._block, text)]
 
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
-        """What of ``text``, with what is held, may pass; its end, the beginning of a
-        literal or of a line, is held back. None: it matters for something else, or is
-        too long to be asked in one piece."""
+        """The part of the held text and ``text`` that may pass; the rest, the beginning
+        of a literal or of a line, is held back. None: the text matters otherwise, or
+        is too long for one search."""
         if len(text) > AT_ONCE:
             return None
         gates, gate = self._passage
@@ -140,13 +139,13 @@ class PlainRun:
         return text[:end]
 
     def passes(self, text: str) -> Passage | None:
-        """The passage behind ``text``, which comes where the last run ended, if nothing
-        in it matters."""
+        """The passage after ``text``, which comes at the end of the last run, if
+        nothing in it matters."""
         gates, gate = self._passage
         return gates.behind_all(gate, text)
 
     def settle(self) -> None:
-        """Does the bookkeeping; the run goes on."""
+        """Does the bookkeeping; the run continues."""
         if self._peak:
             self._note(self._peak)
             self._peak = 0

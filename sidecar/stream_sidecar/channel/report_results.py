@@ -1,7 +1,7 @@
 """Looks for repeated results without holding anything back (``toolResults.report``).
 
-The visible text passes through a second splitter, which takes results out of its own
-copy; only their number is told, as diagnostics (text rule 10.8).
+The visible text also goes to a second splitter, which removes results from its own
+copy. Only their number is reported, as diagnostics (text rule 10.8).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class ResultWatch:
-    """``push`` visible text; ``flush`` tells how many it had (text rule 10.8)."""
+    """``push`` visible text; ``flush`` reports the number of results (text rule
+    10.8)."""
 
     def __init__(self, shared: Surroundings) -> None:
         assert shared.watch is not None  # the caller looked

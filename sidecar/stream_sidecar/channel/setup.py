@@ -1,4 +1,4 @@
-"""What all choices of a stream share: its options, made ready for the text engine.
+"""Shared by all choices of a stream: its options, prepared for the text engine.
 
 `surroundings` is the one place where policy, profile and declared tools become the
 lexicon and the context of the splitters; ``answer`` and ``native`` make those.
@@ -63,8 +63,8 @@ class Surroundings:
     tools: dict[str, Tool] | None
 
     def passes_at_first(self, text: str) -> Passage | None:
-        """The passage behind the first ``text`` of a choice, if nobody has to read
-        it."""
+        """The passage after the first ``text`` of a choice, if that text need not be
+        read."""
         reads = self.outlet.trace or self.watch is not None
         opened = self.policy.reasoning.starts_open == "open"
         has_room = self.options.limits.max_held_chars >= ROOM
@@ -81,11 +81,11 @@ class Surroundings:
         *,
         has_thought: bool = False,
     ) -> Rereading:
-        """What reads the text of a new choice. ``others`` gives what is held outside
-        the first reading, ``settle`` makes the first reading decide what it can, and
-        ``native`` gives what native reasoning holds. A choice that ``has_thought``
-        natively did not begin its reasoning in the prompt (text rules 9.1 and
-        9.3)."""
+        """The reader of a new choice's text. ``others`` counts calls and code points
+        held outside the first reading, ``settle`` makes the first reading decide what
+        it can, and ``native`` counts those held by native reasoning. A choice that
+        ``has_thought`` natively did not begin its reasoning in the prompt (text rules
+        9.1 and 9.3)."""
         opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
@@ -110,7 +110,7 @@ class Surroundings:
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:
-    """What surroundings are made of: many models have one profile."""
+    """The input of surroundings: many models have one profile."""
     profile = profile_of(options.model, options.provider)
     given = options.response_template
     return profile.name, options.tools, options.policy, options.limits, given

@@ -1,10 +1,9 @@
 """Whether the engine could take anything out of a whole text, by one search.
 
-Most stored answers hold nothing of protocol, and a `Sieve` tells so at a fraction of
-what a reading costs. What it lets pass, the engine leaves as it is: nothing is taken
-out of text in which no literal stands, and no line begins with what a form reads on.
-Example: ``a < b`` passes, so does a program that begins with ``{``, and ``a</think>``
-does not. What it does not let pass may still be left as it is.
+Most stored answers hold nothing of protocol, and a `Sieve` finds that out at a fraction
+of the cost of a reading. The engine leaves a text unchanged if it has no literal, and
+no line that begins a form. Example: ``a < b`` passes, and so does a program that begins
+with ``{``; ``a</think>`` does not. A text that does not pass may still stay unchanged.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Sieve:
         return self._limit
 
     def _line_starts(self, text: str) -> Iterator[int]:
-        """Where a line begins, behind its blanks, with what may open a form."""
+        """The places after the blanks of a line that may open a form."""
         first = len(text) - len(text.lstrip())
         if first < len(text):
             yield first

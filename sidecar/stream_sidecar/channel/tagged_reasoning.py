@@ -48,10 +48,10 @@ HOLD_LIMIT: tuple[str, Severity, str] = (
 
 @define
 class _Block:
-    """A tagged block that is open, or the part of it behind its last nested closer.
+    """An open tagged block, or the part of it after its last nested closer.
 
-    ``sent``: numbers of the event blocks it was sent in. ``held`` waits, unless
-    ``passing``: more came than may be held.
+    ``sent``: numbers of the event blocks with its text. ``held`` waits, unless
+    ``passing``: there is more text than may be held.
     """
 
     sent: list[int] = field(factory=list)
@@ -114,7 +114,7 @@ class TaggedReasoning:
             self._release(block)
 
     def exit(self, *, nested: bool) -> None:
-        """A closer; behind a ``nested`` one a new block goes on (text rule 7.3)."""
+        """A closer; after a ``nested`` one a new block follows (text rule 7.3)."""
         if self.policy.precedence == "merge":
             self._settle(self._is_copy)
         else:
@@ -145,7 +145,7 @@ class TaggedReasoning:
             self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
 
     def flush(self) -> None:
-        """Decides what is held as at the end."""
+        """Decides held text as at the end."""
         self._waiting = 0
         if self._block is not None:
             self._settle(self._is_begun_copy)
@@ -166,8 +166,8 @@ class TaggedReasoning:
         return doubt.is_whole
 
     def give_back(self, *, closing: bool) -> tuple[int, ...]:
-        """The open block is text, which comes again: the blocks it was sent in. At the
-        end of the stream `judge` has told so."""
+        """The open block is text and comes again; returns the blocks in which it was
+        sent. At the end of the stream `judge` decides that."""
         block, self._block = self._open, None
         self.held, block.held = 0, []
         if not closing:
@@ -235,7 +235,7 @@ class TaggedReasoning:
                 self._copies.append(number)
 
     def _settle(self, is_copy: Callable[[str], bool]) -> None:
-        """Drops what is held when it is a copy of native text, else sends it."""
+        """Drops the held text if it is a copy of native text, else sends it."""
         block = self._open
         text = "".join(piece[1] for piece in block.held)
         if not text or not is_copy(text):
@@ -256,8 +256,8 @@ class TaggedReasoning:
         return list(merged(held))
 
     def _is_begun_copy(self, text: str) -> bool:
-        """Whether a block whose beginning or end nobody wrote is a prefix of the native
-        text, or of what is left of that behind what was sent (text rule 8.4)."""
+        """Whether a block without its opener or closer is a prefix of the native text,
+        or of the native text after the part that was sent (text rule 8.4)."""
         words = Collapsed().push(text)
         sent = self._same.size if self._same is not None else 0
         head = self._head()
@@ -288,6 +288,6 @@ class TaggedReasoning:
 
 
 def _removals(probe: Splitter, text: str) -> set[Extent]:
-    """What ``probe`` takes out of ``text``."""
+    """The text that ``probe`` removes from ``text``."""
     pieces = [*probe.push(text), *probe.flush()]
     return {(start, end) for kind, _, start, end in pieces if kind in _REMOVED}

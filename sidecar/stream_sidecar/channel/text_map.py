@@ -34,7 +34,7 @@ _start_of = attrgetter("start")
 
 
 class ForgottenError(Exception):
-    """What is asked for stands further back than the map remembers."""
+    """The place is further back than the map remembers."""
 
 
 @define

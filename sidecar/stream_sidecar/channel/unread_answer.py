@@ -1,9 +1,10 @@
-"""An answer of plain text, which nobody has to read until something in it matters.
+"""An answer of plain text, which need not be read until something in it matters.
 
-Most short answers, and the beginnings of most long ones, are such text: a run
-(`PlainRun`) passes it on, and here is what passed. What reads answers is made when it
-is needed, and told then. Example: ``Hi, it is 12`` and `` degrees.`` pass; behind them
-``<`` has to be read, by a reader that is told first that both were shown.
+Most short answers, and the beginnings of most long ones, are plain text: a run
+(`PlainRun`) passes it on, and this module remembers it. The reader of answers is made
+when it is needed, and first gets the text that passed. Example: ``Hi, it is 12`` and
+`` degrees.`` pass. The next delta, ``<``, has to be read, by a reader that knows that
+both were shown.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ will matter."""
 
 
 class UnreadAnswer:
-    """``has_thought``: native reasoning came before it. ``flushed``: it was told that
-    something else follows, which is nothing to text that holds nothing back; and
-    ``called``, that this is a structured call."""
+    """``has_thought``: native reasoning came before it. ``flushed``: something else
+    follows, which changes nothing for text that holds nothing back. ``called``: a
+    structured call follows."""
 
     def __init__(self, *, has_thought: bool) -> None:
         self.has_thought = has_thought
@@ -39,7 +40,7 @@ class UnreadAnswer:
         return start, end
 
     def tell(self, answer: Rereading) -> None:
-        """What was shown, and what followed."""
+        """Gives the reader the text that was shown, and what followed it."""
         answer.passed(self._text)
         if self.flushed:
             answer.flush()
