@@ -63,7 +63,11 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("PrepareResult", "body", "The request to send, if it has changed."),
     ("PushParams", "chunks", "Several chunks in place of one."),
     ("PushResult", "chunks", "With `emit`: the documents of the clean stream for this push."),
-    ("PushResult", "lastSeqs", "Of a push of `chunks`: the `seq` of the last event so far, after each of them."),
+    (
+        "PushResult",
+        "lastSeqs",
+        "Of a push of `chunks`: the `seq` of the last event so far, after each of them.",
+    ),
     ("Removal", "kind", "What it was."),
     ("RenderParams", "claims", "Whether calls that were found in the text go, too."),
     ("RenderParams", "message", "A message as `stream/close` gave it."),
