@@ -30,10 +30,12 @@ BUSY = 2 * 60 * 60
 """Seconds: time is not what is tested, and a cold build shares the machine."""
 
 
+skips_without_cargo = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
+
+
 def needs_cargo(test: Any) -> Any:
     """Whichever of these runs first compiles, so that each may take as long."""
-    skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
-    return pytest.mark.thorough(pytest.mark.timeout(BUSY)(skips(test)))
+    return pytest.mark.thorough(pytest.mark.timeout(BUSY)(skips_without_cargo(test)))
 
 
 PACKED = re.compile(
@@ -58,9 +60,14 @@ def test_cargo_test() -> None:
     assert {ignored for _, ignored in counts} == {"0"}
 
 
+@skips_without_cargo
+def test_format() -> None:
+    """With the checks of a day's work, because nothing has to be compiled."""
+    cargo("fmt", "--all", "--check")
+
+
 @needs_cargo
 def test_lints() -> None:
-    cargo("fmt", "--all", "--check")
     cargo("clippy", *EVERYTHING, "--all-targets", "--locked", "--", "-D", "warnings")
 
 
