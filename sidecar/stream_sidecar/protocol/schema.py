@@ -79,8 +79,12 @@ _SPELLINGS: dict[type, JsonObject] = {
 
 
 def schema() -> JsonObject:
-    """``$defs``, into which `table` points, and a root from which generators of types
-    reach all of them: an object with a member for each method."""
+    """Return ``$defs``, into which `table` points, and a root from which generators of
+    types reach every definition: an object with a member for each method.
+
+    Each definition has its own name as its title, because some generators (quicktype)
+    name types by titles, and invent names where there are none.
+    """
     refusals = tuple(kind.kind for kind in _error_classes())
     made = Definitions(
         SchemaRules(
@@ -104,7 +108,10 @@ def schema() -> JsonObject:
         "description": _INTRODUCTION,
         "type": "object",
         "properties": _root(table()),
-        "$defs": dict(sorted(made.found.items())),
+        "$defs": {
+            name: {"title": name, **definition}
+            for name, definition in sorted(made.found.items())
+        },
     }
 
 
