@@ -1,5 +1,5 @@
-// Bundles the extension into dist/, each entry with all that it needs in one file, and
-// the licences of what it brings along beside them. --minify: as it is published.
+// Bundles the extension into dist/: one file for each entry, and the licences of the bundled
+// packages. --minify: as the extension is published.
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ const shared = {
   metafile: true,
 };
 
-/** Pyodide asks where it is; src/wasm/worker.ts answers for all that it loads from there. */
+/** The address that Pyodide sees as its own; src/wasm/worker.ts serves what it loads from there. */
 const PYODIDE_AT = { "import.meta.url": '"https://stream-sidecar.invalid/pyodide.asm.mjs"' };
 
-/** What is bundled, by its entry. What of Pyodide is for Node.js is never reached in a browser. */
+/** The bundles. A browser never reaches Pyodide's code for Node.js, so its imports stay external. */
 const ENTRIES = [
   { entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", platform: "node" },
   { entryPoints: ["src/browser-extension.ts"], outfile: "dist/browser.js", platform: "browser" },
@@ -39,7 +39,7 @@ const ENTRIES = [
   },
 ];
 
-// Packages that were made before stay.
+// Packages from earlier runs stay.
 for (const name of existsSync("dist") ? readdirSync("dist") : []) {
   if (!name.endsWith(".vsix")) rmSync(join("dist", name), { recursive: true });
 }
@@ -47,7 +47,7 @@ const built = await Promise.all(ENTRIES.map((entry) => build({ ...shared, ...ent
 const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeFileSync("dist/LICENCES.txt", licences(inputs));
 
-/** The licence of each package that a file of `inputs` is from. */
+/** The licences of all packages that have a file in `inputs`. */
 function licences(inputs) {
   const packages = inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   return [...new Set(packages)].sort().map(licenceOf).join("\n");

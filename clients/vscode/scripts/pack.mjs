@@ -1,7 +1,7 @@
-// Makes dist/stream-sidecar.vsix. Without an argument no sidecar is in it; with
-// --universal one that any Python 3.11 runs, and one for browsers; with --target PLATFORM
-// the self-contained one of this machine, which has to be of that platform. --made FOLDER has
-// them already, and so has the client its worker's files.
+// Makes dist/stream-sidecar.vsix. Without an argument it includes no sidecar. --universal
+// includes a sidecar for any Python 3.11, and one for browsers. --target PLATFORM includes the
+// self-contained sidecar of this machine, which must be of that platform. --made FOLDER: these
+// are already in FOLDER, and the files of the worker are in the client.
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,10 +9,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-/** What makes the sidecar for browsers; its packages have to be installed. */
+/** The client that makes the sidecar for browsers; its packages must be installed. */
 const CLIENT = "../typescript";
 
-/** What links of the page are relative to. */
+/** The base address of relative links on the page. */
 const PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/clients/vscode/";
 
 const { values } = parseArgs({
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const python = process.env["SIDECAR_TEST_PYTHON"] ?? "python3";
 const out = values.out ?? "dist/stream-sidecar.vsix";
 
-// What is packed is put together outside of this folder.
+// The package is assembled outside of this folder.
 const scratch = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
 const staged = join(scratch, "extension");
 const bundled = join(staged, "bundled");
@@ -58,7 +58,7 @@ function stage() {
   mkdirSync(bundled);
 }
 
-/** The page with its pictures inside, so that it shows them without a network. */
+/** README.md with its pictures embedded, so that they are shown without a network. */
 function page() {
   return readFileSync("README.md", "utf8").replaceAll(/(!?\[[^\]]*\])\(([^()\s]+)\)/g, (_, words, address) => {
     const isPicture = words.startsWith("!");
@@ -66,7 +66,7 @@ function page() {
   });
 }
 
-/** The folder that has an interpreter in it. */
+/** Adds the sidecar with its own interpreter. */
 function bringProgram() {
   const made = values.made ?? scratch;
   if (!values.made) run(python, "../bundle/binary.py", made);
@@ -89,7 +89,7 @@ function copy(folder, name) {
   copyFileSync(`${folder}/${name}`, join(bundled, "wasm", name));
 }
 
-/** The last of `args` may be options. */
+/** Runs a command. The last of `args` may be options of `execFileSync`. */
 function run(command, ...args) {
   const options = typeof args.at(-1) === "object" ? args.pop() : {};
   execFileSync(command, args, {

@@ -1,6 +1,6 @@
-// The extension where there are no processes: VS Code in a browser, without a server. The
-// sidecar runs in a worker, as WebAssembly. What needs processes and files of a machine is
-// hidden by the context key `streamSidecar.inBrowser`.
+// The extension in a VS Code without processes: in a browser, without a server. The sidecar
+// runs in a worker, as WebAssembly. The context key `streamSidecar.inBrowser` hides
+// everything that needs processes or files of a machine.
 
 import * as vscode from "vscode";
 import { BrowserMessageReader, BrowserMessageWriter, LanguageClient } from "vscode-languageclient/browser";
@@ -21,7 +21,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(sidecars, new Explainer(sidecars.explained));
 }
 
-/** A worker made from the extension's own address is refused where that is another server's. */
+/** Browsers refuse a worker whose address is on another server than the page, so its code becomes a Blob. */
 async function openWorker(context: vscode.ExtensionContext): Promise<SomeWorker> {
   const script = new Blob([(await read(context, "dist", "worker.js")) as never], { type: "text/javascript" });
   const worker = new Worker(URL.createObjectURL(script));

@@ -1,10 +1,10 @@
-// Where the sidecar may be, in the order in which it is looked for. Only looks at the
-// settings, the environment and at which files exist; starts nothing.
+// Where the sidecar may be, in the order in which it is looked for. This module looks only
+// at the settings, at the environment and at which files exist; it starts nothing.
 
 import { delimiter, join, posix, win32 } from "node:path";
 import { fileNames, isStub } from "../../typescript/src/process/programs.js";
 
-/** What the user and the surroundings say. */
+/** What the user and the editor have chosen. */
 export interface Choice {
   /** The setting `streamSidecar.command`; empty: not set. */
   readonly command: readonly string[];
@@ -23,18 +23,19 @@ export interface Surroundings {
 }
 
 /**
- * A Python by itself (`-I`), then one with what its user has added to it by PYTHONPATH or in
- * the home (`-P`); never with the folder that is worked in.
+ * Options of the interpreter: first without anything that its user added (`-I`), then with the
+ * packages of PYTHONPATH and of the home folder (`-P`). Neither option imports from the folder
+ * that is open.
  */
 const ALONE = "-I";
 const MODULES = [ALONE, "-P"].map((alone) => [alone, "-m", "stream_sidecar"]);
 
-/** Command lines without arguments of ours; one that the user names is the only one. */
+/** The command lines to try, without our arguments. If the user names a command, it is the only one. */
 export function candidates(choice: Choice, { env, platform, exists }: Surroundings): string[][] {
   const isWindows = platform === "win32";
   const onPath = (name: string) => find(name, isWindows ? ";" : delimiter, { env, platform, exists });
   const [first, ...rest] = choice.command;
-  // A bare name is looked up here: Windows would look in the folder that is worked in.
+  // A bare name is looked up here, because Windows would look in the folder that is open.
   if (first !== undefined) return [[(/[\\/]/.test(first) ? undefined : onPath(first)) ?? first, ...rest]];
   const binary = join(choice.bundled, "stream-sidecar", isWindows ? "stream-sidecar.exe" : "stream-sidecar");
   const archive = join(choice.bundled, "stream-sidecar.pyz");
@@ -57,7 +58,7 @@ export function candidates(choice: Choice, { env, platform, exists }: Surroundin
   ];
 }
 
-/** A relative place on PATH is one in the folder that is worked in, and is passed over. */
+/** Relative entries of PATH are skipped: they are in the folder that is open. */
 function find(name: string, separator: string, { env, platform, exists }: Surroundings): string | undefined {
   const { isAbsolute } = platform === "win32" ? win32 : posix;
   const places = (env["PATH"] ?? env["Path"] ?? "").split(separator).filter((place) => isAbsolute(place));

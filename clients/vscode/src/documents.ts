@@ -1,5 +1,5 @@
-// Which documents the language server is told about, and with which options it starts:
-// the same for a process and for a worker.
+// Which documents the language server gets, and the options it starts with. Both are the
+// same for a process and for a worker.
 
 import * as vscode from "vscode";
 import type { LanguageClientOptions, Middleware } from "vscode-languageclient";
@@ -9,18 +9,18 @@ import { isExcluded, SECTION, settings } from "./settings.js";
 export const SELECTOR = [
   { language: "json" },
   { language: "jsonl" },
-  // Logs of aider; the sidecar itself tells whether a page is one.
+  // Logs of aider; the sidecar itself finds out whether a page is a log.
   { language: "markdown", pattern: "**/*aider*.md" },
 ];
 
-/** A document that can be changed and may be a session. Earlier versions and previews are neither. */
+/** Whether a document may be a session and can be changed. Earlier versions and previews cannot. */
 export function isServed(document: vscode.TextDocument): boolean {
   const { scheme } = document.uri;
   const canChange = scheme === "untitled" || vscode.workspace.fs.isWritableFileSystem(scheme) === true;
   return canChange && !isExcluded(document);
 }
 
-/** The server never hears of documents that are not served, so it has nothing to say of them. */
+/** Only documents that are served reach the server, so it reports nothing for others. */
 const middleware: Middleware = {
   ...shownMiddleware,
   didOpen: async (document, next) => (isServed(document) ? next(document) : undefined),

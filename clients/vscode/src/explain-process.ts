@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 import type { MakePage } from "./explain.js";
 import { run, RunError } from "./run.js";
 
-/** `command` gives the command line of the sidecar; it rejects where there is none. */
+/** `command` returns the command line of the sidecar; it rejects if there is no sidecar. */
 export function explainedBy(command: () => Promise<readonly string[]>): MakePage {
   return async (uri, name) => {
     const folder = await mkdtemp(join(tmpdir(), "stream-sidecar-"));
@@ -24,7 +24,7 @@ export function explainedBy(command: () => Promise<readonly string[]>): MakePage
   };
 }
 
-/** The file itself, or one at `place` with what the editor holds. */
+/** The path of the file itself, or of a copy at `place` with the unsaved text of the editor. */
 async function fileOf(uri: vscode.Uri, place: string): Promise<string> {
   const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
   if (uri.scheme === "file" && !document?.isDirty) return uri.fsPath;

@@ -1,11 +1,11 @@
-// The command that explains a recorded stream: the page of the sidecar, in an editor
-// beside the stream. The page brings its own content security
-// policy, under which nothing of the stream can run; it is shown as it is.
+// The command that explains a recorded stream: it shows the sidecar's page in an editor
+// beside the stream, unchanged. The page has its own content security policy, so nothing
+// in the stream can run.
 
 import * as vscode from "vscode";
-import { tell } from "./problems.js";
+import { showError } from "./problems.js";
 
-/** Makes the page of a stream; `name` is what the stream is called. */
+/** Makes the page for a stream; `name` is the stream's title. */
 export type MakePage = (uri: vscode.Uri, name: string) => Promise<string>;
 
 export class Explainer implements vscode.Disposable {
@@ -15,7 +15,7 @@ export class Explainer implements vscode.Disposable {
 
   constructor(makePage: MakePage) {
     this.#makePage = makePage;
-    const explain = (uri?: vscode.Uri) => this.#explain(uri).catch(tell);
+    const explain = (uri?: vscode.Uri) => this.#explain(uri).catch(showError);
     this.#subscriptions = vscode.Disposable.from(
       vscode.commands.registerCommand("streamSidecar.explain", explain),
       vscode.workspace.onDidSaveTextDocument(({ uri }) =>
@@ -29,7 +29,7 @@ export class Explainer implements vscode.Disposable {
     for (const panel of this.#panels.values()) panel.dispose();
   }
 
-  /** Explains a file, else what is in the editor, else what the user chooses. */
+  /** Explains the named file, else the document in the editor, else a file that the user chooses. */
   async #explain(named?: vscode.Uri): Promise<void> {
     const given = named === undefined ? undefined : vscode.Uri.from(named); // a link gives it as JSON
     const uri = given ?? vscode.window.activeTextEditor?.document.uri ?? (await chosen());
@@ -47,7 +47,7 @@ export class Explainer implements vscode.Disposable {
     const open = this.#panels.get(key);
     if (open !== undefined) return open;
     const options = { enableScripts: true, localResourceRoots: [], retainContextWhenHidden: true };
-    // A further one is a tab where the others are.
+    // A further panel is a tab in the group of the others.
     const other = [...this.#panels.values()].find(({ viewColumn }) => viewColumn !== undefined);
     const where = { viewColumn: other?.viewColumn ?? vscode.ViewColumn.Beside, preserveFocus: true };
     const panel = vscode.window.createWebviewPanel("streamSidecar.explain", `Explained: ${name}`, where, options);
@@ -58,6 +58,6 @@ export class Explainer implements vscode.Disposable {
 }
 
 async function chosen(): Promise<vscode.Uri | undefined> {
-  const title = "A recorded stream or body, or what --record wrote";
+  const title = "A recorded stream or response body, or a file written by --record";
   return (await vscode.window.showOpenDialog({ title, openLabel: "Explain" }))?.[0];
 }

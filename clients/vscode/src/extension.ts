@@ -1,5 +1,5 @@
-// The extension where there are processes: VS Code on the desktop, over a remote
-// connection, and on a server.
+// The extension in a VS Code with processes: on the desktop, over a remote connection, and
+// on a server.
 
 import * as vscode from "vscode";
 import { LanguageClient, PortMessageReader, PortMessageWriter } from "vscode-languageclient/node";
@@ -46,7 +46,7 @@ function processClient(command: readonly string[], output: vscode.LogOutputChann
   return new LanguageClient("streamSidecar", "Stream Sidecar", executable, clientOptions(output));
 }
 
-/** Where no sidecar was found and none was named: the one that came along for browsers, or the error. */
+/** If no sidecar was found and the settings name none: the included WebAssembly sidecar. Otherwise throws `error`. */
 async function workerClient(
   sidecars: WorkerSidecars,
   output: vscode.LogOutputChannel,

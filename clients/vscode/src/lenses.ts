@@ -1,5 +1,5 @@
-// What the window makes of the server's answers: a lens that tells opens the menu of fixes
-// and changes nothing, and a hover leads to the explanation of the whole session.
+// Commands that the window adds to the server's answers: the lens that counts findings opens
+// the menu of fixes (it changes nothing), and a hover links to the explanation of the session.
 
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient";
@@ -31,11 +31,11 @@ export function fixesCommand(): vscode.Disposable {
   return vscode.commands.registerCommand(SHOW, showFixes);
 }
 
-/** The menu of fixes of the first finding behind the lens. */
+/** Opens the menu of fixes for the first finding after the lens. */
 async function showFixes(uri: vscode.Uri, from: vscode.Position): Promise<void> {
   const ours = vscode.languages.getDiagnostics(uri).filter(({ source }) => source === SOURCE);
-  const behind = ours.map(({ range }) => range.start).filter((start) => !start.isBefore(from));
-  const [first] = behind.sort((one, other) => one.compareTo(other));
+  const following = ours.map(({ range }) => range.start).filter((start) => !start.isBefore(from));
+  const [first] = following.sort((one, other) => one.compareTo(other));
   if (first === undefined) return;
   await vscode.window.showTextDocument(uri, { selection: new vscode.Range(first, first) });
   await vscode.commands.executeCommand("editor.action.quickFix");

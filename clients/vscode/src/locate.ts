@@ -1,5 +1,5 @@
-// Finds the sidecar that this window works with: the first command line of the
-// candidates that says which version it is.
+// Finds the sidecar for this window: the first of the candidates whose `--version` answers
+// as a sidecar.
 
 import { existsSync } from "node:fs";
 import * as vscode from "vscode";
@@ -14,18 +14,18 @@ export interface Located {
   readonly version: string;
 }
 
-/** There is no sidecar; the message is for the user, `tried` for the log. */
+/** No sidecar was found. The message is for the user; `tried` (commands and their output) is for the log. */
 export class NotFound extends Error {
   override readonly name = "NotFound";
 
   constructor(readonly tried: readonly string[]) {
-    super("No stream-sidecar was found: neither as a program nor in a Python 3.11 or newer.");
+    super("stream-sidecar was not found: no such program, and no Python 3.11 or newer that has it.");
   }
 }
 
 const VERSION = /^stream-sidecar (\S+)\s*$/;
 
-/** Rejects with NotFound. */
+/** The first candidate that works. Rejects with NotFound. */
 export async function locate(context: vscode.ExtensionContext): Promise<Located> {
   const { command, python } = settings();
   const bundled = context.asAbsolutePath("bundled");
@@ -35,7 +35,7 @@ export async function locate(context: vscode.ExtensionContext): Promise<Located>
     const said = await answer(each);
     const version = VERSION.exec(said)?.[1];
     if (version !== undefined) return { command: each, version };
-    tried.push(`${each.join(" ")}: ${said.trim() || "said nothing"}`);
+    tried.push(`${each.join(" ")}: ${said.trim() || "no output"}`);
   }
   throw new NotFound(tried);
 }
@@ -53,7 +53,7 @@ function lastLine(text: string): string {
   return text.trim().split("\n").at(-1) ?? "";
 }
 
-/** What is used of the Python extension's interface. */
+/** The part of the Python extension's interface that is used here. */
 interface PythonExtension {
   readonly environments: {
     getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
@@ -65,7 +65,7 @@ interface Environment {
   readonly executable: { readonly uri?: vscode.Uri };
 }
 
-/** The interpreter of the Python extension; undefined: there is none, or the folder is not trusted. */
+/** The interpreter selected in the Python extension; undefined if there is none, or if the folder is not trusted. */
 async function chosenPython(): Promise<string | undefined> {
   if (!vscode.workspace.isTrusted) return undefined;
   const extension = vscode.extensions.getExtension<PythonExtension>("ms-python.python");
@@ -74,6 +74,6 @@ async function chosenPython(): Promise<string | undefined> {
     const path = environments?.getActiveEnvironmentPath(vscode.workspace.workspaceFolders?.[0]?.uri);
     return path && (await environments?.resolveEnvironment(path))?.executable.uri?.fsPath;
   } catch {
-    return undefined; // an extension of another is no reason to do nothing
+    return undefined; // a failure of another extension must not stop this one
   }
 }

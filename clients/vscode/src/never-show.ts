@@ -1,5 +1,5 @@
-// Kinds of findings that a user does not want to see: a quick fix on each finding, and the
-// setting that it changes. The language client sends each change to the server.
+// A quick fix on each finding that hides all findings of its kind: it changes the user's
+// settings. The language client sends each change of the settings to the server.
 
 import * as vscode from "vscode";
 import { SELECTOR } from "./documents.js";
@@ -29,7 +29,7 @@ function provideCodeActions(
   });
 }
 
-/** The kind leaves the list of those that are shown, or joins that of the hidden ones. */
+/** Removes the kind from `only` if other kinds remain there, or else adds it to `except`. */
 async function hide(kind: string): Promise<void> {
   const given = vscode.workspace.getConfiguration(SECTION);
   const only = given.get<string[]>("only", []);

@@ -1,20 +1,20 @@
-// What went wrong, told to the user: that there is no sidecar once, with a way out,
+// Shows errors to the user. If there is no sidecar, one message with a way out is shown,
 // however many commands fail because of it.
 
 import * as vscode from "vscode";
 
-/** What the user may do about it: a command and what it is given. */
+/** What the user may do about an error: a button, its command and the command's arguments. */
 const WAYS_OUT: Readonly<Record<string, readonly [string, ...unknown[]]>> = {
   "How to Install": ["vscode.open", vscode.Uri.parse("https://github.com/stream-sidecar/stream-sidecar#install")],
   Settings: ["workbench.action.openSettings", "@ext:stream-sidecar.stream-sidecar"],
   "Show Log": ["streamSidecar.showLog"],
 };
 
-/** Messages that the user sees now. */
+/** The messages on the screen now. */
 const shown = new Set<string>();
 
-/** Says why something failed; one message for one cause, as long as it is there. */
-export async function tell(error: unknown): Promise<void> {
+/** Shows an error, unless the same message is still on the screen. */
+export async function showError(error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   if (shown.has(message)) return;
   shown.add(message);
@@ -28,7 +28,7 @@ export async function tell(error: unknown): Promise<void> {
   }
 }
 
-/** That the sidecar is not there, or did not start. */
+/** The sidecar did not start. */
 export class Unavailable extends Error {}
 
 function isAboutSidecar(error: unknown): boolean {

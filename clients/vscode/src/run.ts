@@ -1,6 +1,6 @@
-// Runs a process to its end, and gives what it wrote and how it ended. Nothing of it is
-// left behind when the window is closed or the user cancels. It never works in the folder
-// that is open: nothing of that may be run.
+// Runs a process to its end, and returns its output and its exit code. The process is killed
+// if the user cancels. Its working directory is never the folder that is open, because
+// nothing in that folder may be run.
 
 import { spawn } from "node:child_process";
 import { childEnvironment, ownFolder, type Environment } from "../../typescript/src/process/child-place.js";
@@ -11,29 +11,29 @@ export interface Run {
 }
 
 export interface Ending {
-  /** null: it was ended by a signal. */
+  /** null: a signal ended the process. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Why a process did not do what it was started for. */
+/** A process could not be started, or failed. */
 export class RunError extends Error {
   override readonly name = "RunError";
 }
 
-/** So much of what a process writes to standard error is kept. */
+/** How many characters of standard error are kept: the last ones. */
 const KEPT = 64 * 1024;
 
 /**
- * Where every process of ours works, and its environment: the language server's too, which a
- * language client would start in the folder that is open.
+ * The working directory and the environment of every process of ours. This includes the
+ * language server, which a language client would start in the folder that is open.
  */
 export function place(added: Environment = {}) {
   return { cwd: ownFolder(), env: childEnvironment(process.env, added) };
 }
 
-/** Rejects with RunError where it cannot be started, with the reason of `signal` where it was ended. */
+/** Rejects with RunError if the process cannot be started, and with the reason of `signal` if it was aborted. */
 export function run(command: readonly string[], { signal }: Run = {}): Promise<Ending> {
   const { file, args, ...how } = startable(command);
   const env = place({ PYTHONUTF8: "1", PYTHONUNBUFFERED: "1", NO_COLOR: "1" });

@@ -1,16 +1,16 @@
-// The language server of this window: started, started anew when a setting changes, and
-// ended with the window. Where there is no sidecar it says so once, with a way out.
+// The language server of this window. It is started with the window, restarted when a setting
+// changes, and stopped with the window. If there is no sidecar, one message says so.
 
 import type * as vscode from "vscode";
 import type { BaseLanguageClient } from "vscode-languageclient";
-import { tell, Unavailable } from "./problems.js";
+import { showError, Unavailable } from "./problems.js";
 
-/** Makes a client that is not started yet. */
+/** Makes a client, without starting it. */
 export type MakeClient = () => Promise<BaseLanguageClient>;
 
 export class Server implements vscode.Disposable {
   #client: BaseLanguageClient | undefined;
-  /** Starts and ends come one after the other. */
+  /** The last start or stop; the next one waits for it. */
   #turn: Promise<void> = Promise.resolve();
   readonly #make: MakeClient;
   readonly #output: vscode.LogOutputChannel;
@@ -20,13 +20,13 @@ export class Server implements vscode.Disposable {
     this.#output = output;
   }
 
-  /** The client that runs; undefined: there is none, and the user has been told. */
+  /** The running client; undefined if the start failed, which the user has seen. */
   async client(): Promise<BaseLanguageClient | undefined> {
     await this.#turn;
     return this.#client;
   }
 
-  /** Starts the server, or starts it anew. */
+  /** Starts or restarts the server. */
   restart(): Promise<void> {
     this.#turn = this.#turn.then(async () => {
       await this.#end();
@@ -35,7 +35,7 @@ export class Server implements vscode.Disposable {
         await this.#client.start();
       } catch (error) {
         await this.#end();
-        this.#tell(error);
+        this.#report(error);
       }
     });
     return this.#turn;
@@ -47,12 +47,12 @@ export class Server implements vscode.Disposable {
     await client?.dispose().catch((error: unknown) => this.#output.warn(String(error)));
   }
 
-  #tell(error: unknown): void {
+  #report(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     this.#output.error(message);
     for (const line of triedIn(error)) this.#output.error(`  tried ${line}`);
-    const isTold = error instanceof Error && error.name === "NotFound";
-    void tell(isTold ? error : new Unavailable(message));
+    const isNotFound = error instanceof Error && error.name === "NotFound";
+    void showError(isNotFound ? error : new Unavailable(message));
   }
 
   dispose(): Promise<void> {

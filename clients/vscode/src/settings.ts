@@ -1,4 +1,4 @@
-// The settings of the user, as package.json declares them.
+// The user's settings, as package.json declares them.
 
 import * as vscode from "vscode";
 
@@ -11,7 +11,7 @@ export interface Settings {
   readonly logLevel: string;
 }
 
-/** Settings that a running sidecar takes no notice of: it is started anew when one changes. */
+/** Settings that are read only at the start: the sidecar is restarted when one of them changes. */
 const AT_START: readonly (keyof Settings)[] = ["command", "python", "policy", "logLevel"];
 
 export function settings(): Settings {
@@ -24,7 +24,7 @@ export function settings(): Settings {
   };
 }
 
-/** An object of the settings is a proxy, which no worker takes. */
+/** A copy: objects of the settings are proxies, which cannot be sent to a worker. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -33,7 +33,7 @@ export function needsRestart(change: vscode.ConfigurationChangeEvent): boolean {
   return AT_START.some((name) => change.affectsConfiguration(`${SECTION}.${name}`));
 }
 
-/** Whether the user has said that a document is no session. */
+/** Whether the setting `exclude` says that a document is not a session. */
 export function isExcluded(document: vscode.TextDocument): boolean {
   const patterns = vscode.workspace.getConfiguration(SECTION, document).get<string[]>("exclude", []);
   return patterns.some((pattern) => vscode.languages.match({ pattern }, document) > 0);

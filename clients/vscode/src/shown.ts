@@ -1,5 +1,4 @@
-// Texts that are shown and cannot be changed: how a session would be without what leaked
-// into it, and what was found in a database.
+// Read-only texts: the preview of a repaired session, and the findings of a database.
 
 import * as vscode from "vscode";
 
@@ -19,7 +18,7 @@ export class ShownTexts implements vscode.TextDocumentContentProvider, vscode.Di
     );
   }
 
-  /** The address under which `text` can be opened; `path` is what its title and its language come from. */
+  /** Stores `text` and returns its URI; its title and its language come from `path`. */
   put(path: string, text: string): vscode.Uri {
     const uri = vscode.Uri.file(path).with({ scheme: SCHEME });
     this.#texts.set(uri.toString(), text);

@@ -1,5 +1,5 @@
-// What every window has, with processes and without: a log, and the language server with
-// the commands that restart it and show its log.
+// What every window has, with processes or without: a log, the language server, and the
+// commands that restart the server and show its log.
 
 import * as vscode from "vscode";
 import type { BaseLanguageClient } from "vscode-languageclient";
@@ -8,7 +8,7 @@ import { neverShow } from "./never-show.js";
 import { Server } from "./server.js";
 import { needsRestart } from "./settings.js";
 
-/** Starts the server whose client `make` makes; it ends with the window. */
+/** Starts the server with the client that `make` returns; the server stops with the window. */
 export function beginWindow(
   context: vscode.ExtensionContext,
   make: (output: vscode.LogOutputChannel) => Promise<BaseLanguageClient>,

@@ -1,4 +1,4 @@
-// Where the sidecar is looked for, and in which order.
+// Where the extension looks for the sidecar, and in which order.
 
 import { expect, test } from "vitest";
 import { candidates, type Choice, type Surroundings } from "../src/candidates.js";
@@ -18,21 +18,21 @@ function found(choice: Partial<Choice>, files: string[], more: Partial<Surroundi
   return candidates({ ...NOTHING, ...choice }, { ...surroundings, ...more }).map((words) => words.join(" "));
 }
 
-test("a command of the user is the only one", () => {
+test("a command that the user set is the only candidate", () => {
   expect(found({ command: ["/my", "sidecar"], python: "/py" }, [BINARY])).toEqual(["/my sidecar"]);
 });
 
-test("a bare name is looked up on the path, and nowhere else", () => {
+test("a bare name is looked up on PATH only", () => {
   expect(found({ command: ["sidecar", "-v"] }, ["/b/sidecar"])).toEqual(["/b/sidecar -v"]);
   expect(found({ command: ["./sidecar"] }, ["/a/./sidecar"])).toEqual(["./sidecar"]);
 });
 
-test("what came along is first, then what is installed", () => {
+test("the included sidecar comes first, then installed ones", () => {
   const files = [BINARY, "/a/stream-sidecar", "/b/python3"];
   expect(found({}, files)).toEqual([BINARY, "/a/stream-sidecar", ...served("/b/python3")]);
 });
 
-test("an archive that came along runs on each Python", () => {
+test("an included archive runs on each Python", () => {
   const chosen = { chosenPython: "/venv/python" };
   expect(found(chosen, [ARCHIVE, "/b/python3"])).toEqual([
     `/venv/python -I ${ARCHIVE}`,
@@ -42,7 +42,7 @@ test("an archive that came along runs on each Python", () => {
   ]);
 });
 
-test("a Python of the user is the only one", () => {
+test("a Python that the user set is the only Python", () => {
   const files = [BINARY, ARCHIVE, "/a/stream-sidecar", "/a/python3"];
   expect(found({ python: "/py" }, files)).toEqual([`/py -I ${ARCHIVE}`, ...served("/py")]);
 });
@@ -54,15 +54,15 @@ test("on Windows programs end with .exe", () => {
   expect(found({}, ["C:/a/py.exe"], windows)).toEqual(served("C:/a/py.exe -3"));
 });
 
-test("nothing is taken from the folder that is worked in", () => {
+test("nothing is started from the open folder", () => {
   expect(found({}, ["python3", "./python3", "bin/python3", "stream-sidecar"])).toEqual([]);
 });
 
-test("nowhere is nothing", () => {
+test("no files, no candidates", () => {
   expect(found({}, [])).toEqual([]);
 });
 
-test("a batch file of Windows is a program, and a stub of macOS is none", () => {
+test("a batch file of Windows is a program, a stub of macOS is not", () => {
   const windows = { platform: "win32", env: { PATH: "/a" } };
   expect(found({}, ["/a/python.bat"], windows)).toEqual([
     "/a/python.bat -I -m stream_sidecar",

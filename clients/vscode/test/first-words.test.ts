@@ -1,4 +1,4 @@
-// What the row of a session says: the first words of its user, and its age.
+// What a session's row shows: the first words of its user, and its age.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ test.each([
   expect(wordsIn(text)).toBe("Why does it fail?");
 });
 
-test("what has no words of a user has none, nor what is no file", async () => {
+test("no words of a user, or no file: no first words", async () => {
   expect(wordsIn(lines({ role: "assistant", content: "Hi" }, [], null, 1))).toBeUndefined();
   expect(wordsIn("\u0000SQLite format 3")).toBeUndefined();
   expect(await firstWords(tmpdir())).toBeUndefined();

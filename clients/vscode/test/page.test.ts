@@ -1,5 +1,5 @@
-// The page that explains a stream, in a document without a browser: keys, clicks, the
-// slider and what is copied. How it looks is tested in Chromium (tests/explain).
+// The page that explains a stream, in jsdom: keys, clicks, the slider and copied text.
+// tests/explain tests in Chromium how the page looks.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ afterAll(() => rmSync(home, { recursive: true }));
 beforeEach(() => {
   const virtualConsole = new VirtualConsole();
   virtualConsole.on("jsdomError", (error) => {
-    // The style has colours that it does not know.
+    // jsdom does not know some colours of the style.
     if (!/parse CSS/.test(error.message)) throw error;
   });
   ({ window } = new JSDOM(html, {
@@ -74,7 +74,7 @@ test("the first finding is chosen, and the answer is what is left", () => {
   expect(words("#findings .excerpt")).toEqual(["why", "how"]);
 });
 
-test("N and P go from finding to finding, arrows from piece to piece", () => {
+test("N and P move between findings, arrows between pieces", () => {
   press("n");
   expect(active()).toBe("how");
   press("n");
@@ -90,7 +90,7 @@ test("N and P go from finding to finding, arrows from piece to piece", () => {
   expect(active()).toBe("<think>");
 });
 
-test("Enter keeps a piece, and Esc lets it go", () => {
+test("Enter pins a piece, and Esc unpins it", () => {
   one(".piece.answer").focus();
   press("Enter");
   expect(all(".piece.pinned")).toEqual([one(".piece.answer")]);
@@ -102,7 +102,7 @@ test("Enter keeps a piece, and Esc lets it go", () => {
   expect(why()).toContain("Rule 3.2");
 });
 
-test("a click keeps a piece on the way to its rule, a button lets it go", () => {
+test("a click pins a piece, and a button unpins it", () => {
   one(".piece.reasoning").click();
   hover(one(".piece.answer"));
   expect(words(".piece.pinned")).toEqual(["why"]);
@@ -112,7 +112,7 @@ test("a click keeps a piece on the way to its rule, a button lets it go", () => 
   expect(words(".piece.chosen")).toEqual(words(".piece.answer").slice(0, 1));
 });
 
-test("the slider shows what had come, as it was then", () => {
+test("the slider shows the stream as it was after a chunk", () => {
   const slider = one("#step") as HTMLInputElement;
   slider.value = "0";
   slider.dispatchEvent(new window.Event("input"));
@@ -128,7 +128,7 @@ test("the slider shows what had come, as it was then", () => {
   expect(words("h2 .at-chunk")).toEqual(["at chunk 3", "at chunk 3"]);
 });
 
-test("a word of the legend shows an owner alone, and a button all again", () => {
+test("a word of the legend shows one owner, and a button all of them", () => {
   one("#legend button").click();
   expect(words("#filter")).toEqual(["Only answer is shown: 0 of 2 findings. Show all"]);
   expect(words("#found")).toEqual(["0 of 2"]);
@@ -137,7 +137,7 @@ test("a word of the legend shows an owner alone, and a button all again", () => 
   expect(words("#findings .excerpt")).toEqual(["why", "how"]);
 });
 
-test("what is copied has none of the signs that stand for characters", () => {
+test("copied text has the characters, not the signs shown for them", () => {
   const lane = one(".lane .text");
   expect(lane.textContent).toMatch(/↵.*⇥.*U\+200B/s);
   window.getSelection()?.selectAllChildren(lane);

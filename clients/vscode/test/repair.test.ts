@@ -1,4 +1,4 @@
-// The command line of the sidecar, run for real: agents, findings, repair and the way back.
+// The real command line of the sidecar: agents, findings, repair and restore.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ async function only(reports: AsyncIterable<Report>): Promise<Report> {
   return report as Report;
 }
 
-test("agents with their files, each once", async () => {
+test("each agent with its files, once", async () => {
   const aider = join(home, ".aider.chat.history.md");
   writeFileSync(aider, "");
   const agents = await repair.agents([home, join(home, ".codex")]);
@@ -50,7 +50,7 @@ test("agents with their files, each once", async () => {
   expect(agents.filter(({ files }) => files.length === 0)).toEqual([]);
 });
 
-test("what leaked, with its place", async () => {
+test("the findings, with their places", async () => {
   const { findings, files } = await only(repair.check([file]));
   expect(findings.map(({ kind, line, column, endColumn }) => [kind, line, column, endColumn])).toEqual([
     ["reasoning", 1, 32, 50],
@@ -60,7 +60,7 @@ test("what leaked, with its place", async () => {
   expect(readFileSync(file, "utf8")).toBe(SESSION);
 });
 
-test("a repair, and the way back", async () => {
+test("a repair, and its restore", async () => {
   const { files } = await only(repair.write([file]));
   expect(files).toMatchObject([{ written: true, backup: `${file}.bak` }]);
   expect(readFileSync(file, "utf8")).toBe('{"role":"assistant","content":"Größe 🌿"}\n');
@@ -68,7 +68,7 @@ test("a repair, and the way back", async () => {
   expect(readFileSync(file, "utf8")).toBe(SESSION);
 });
 
-test("a file that was written to since is not put back", async () => {
+test("a file that changed after its repair is not restored", async () => {
   await only(repair.write([file]));
   writeFileSync(file, "{}\n");
   await expect(repair.restore(file)).rejects.toThrow("left alone");
@@ -79,7 +79,7 @@ test("every removal as text", async () => {
   expect(await repair.shown(file)).toContain("<think>Hm.</think>");
 });
 
-test("a file that is gone is told, not thrown", async () => {
+test("a missing file is reported, not thrown", async () => {
   const { files } = await only(repair.check([join(home, "none.jsonl")]));
   expect(files[0]?.error).toBeTruthy();
 });

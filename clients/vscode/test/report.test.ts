@@ -1,4 +1,4 @@
-// What is made of the report of a repair.
+// How the report of a repair is read.
 
 import { expect, test } from "vitest";
 import { RunError } from "../src/run.js";
@@ -6,18 +6,18 @@ import { agentsOf, batches, counted, reportOf, shortened, stateOf, unitsBefore }
 
 const ended = (stdout: string, stderr = "") => ({ code: 2, stdout, stderr });
 
-test("a report is read whatever the exit code says", () => {
+test("a report is read, whatever the exit code", () => {
   expect(reportOf(ended('{"version": 1, "findings": [], "files": []}'))).toMatchObject({ findings: [], files: [] });
   expect(agentsOf(ended('{"agents": [{"name": "codex"}]}'))).toEqual([{ name: "codex" }]);
 });
 
-test("what is no report is an error with the last line", () => {
+test("an output that is not a report is an error with its last line", () => {
   expect(() => reportOf(ended("", "Usage: ...\nError: no such option\n"))).toThrow(RunError);
   expect(() => reportOf(ended("", "Usage: ...\nError: no such option\n"))).toThrow("Error: no such option");
-  expect(() => reportOf(ended(""))).toThrow("it ended with code 2");
+  expect(() => reportOf(ended(""))).toThrow("it exited with code 2");
 });
 
-test("a session is clean only where all of it was looked at, and leaks where something can be taken out", () => {
+test("a session is clean if all of it was read, and leaks if something can be removed", () => {
   const file = { path: "a", changed: 0, blocked: 0, written: false, backup: null, error: null, recognised: true };
   expect(stateOf(file)).toEqual({ state: "clean", problem: null });
   expect(stateOf({ ...file, changed: 2, kept: {} })).toEqual({ state: "leaks", problem: null });
@@ -29,7 +29,7 @@ test("a session is clean only where all of it was looked at, and leaks where som
   expect(stateOf({ ...file, notRead: { why: 1 } })).toEqual({ state: "failed", problem: "why" });
 });
 
-test("files go in groups that a command line has room for", () => {
+test("each group of files fits into a command line", () => {
   expect(batches([])).toEqual([]);
   expect(batches(["a", "b", "c"], { files: 2, characters: 100 })).toEqual([["a", "b"], ["c"]]);
   expect(batches(["aaaa", "bbbb", "cccc"], { files: 9, characters: 14 })).toEqual([["aaaa", "bbbb"], ["cccc"]]);

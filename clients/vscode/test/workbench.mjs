@@ -1,15 +1,15 @@
-// The extension in a real VS Code in a real browser: what a person does, step by step,
-// with the files on the disk as the judge. test/workbench/setup.mjs says what it needs.
+// The extension in a real VS Code in a real browser: does what a person does, step by step,
+// and checks the files on the disk. test/workbench/setup.mjs says what it needs.
 //
 //   npm run pack && npm run workbench                 all steps
-//   npm run workbench -- --pictures                   and takes the pictures of the page anew
+//   npm run workbench -- --pictures                   all steps, and replaces the pictures of the page
 //
 //   npm run pack -- --universal --out dist/universal.vsix
 //   npm run workbench -- --browser                    the extension runs in the browser, too
-//   npm run workbench -- --nothing                    there is no Python, and no sidecar of its own
+//   npm run workbench -- --nothing                    without Python: the included WebAssembly sidecar
 //
 //   npm run pack -- --target linux-x64 --out dist/linux-x64.vsix
-//   npm run workbench -- --target                     with the sidecar that came along, without Python
+//   npm run workbench -- --target                     without Python: the included native sidecar
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundings.mjs";
 
 const takesPictures = process.argv.includes("--pictures");
-/** What the extension is installed from, and where; by the argument that asks for it. */
+/** By argument: the file that the extension is installed from, and its surroundings. */
 const WAYS = {
   "--browser": { file: "universal.vsix", inBrowser: true },
   "--nothing": { file: "universal.vsix", isNamed: false, path: "/nowhere" },
@@ -27,7 +27,7 @@ const way = Object.keys(WAYS).find((each) => process.argv.includes(each));
 const hasProcesses = way === undefined || way === "--target";
 const { page, at, end } = await begin(WAYS[way]);
 
-/** Chosen in the palette, which lists what was there when it opened. */
+/** Runs a command from the palette. Tries again, because the palette lists only what existed when it opened. */
 async function command(title) {
   for (let tries = 0; ; tries += 1) {
     await page.keyboard.press("F1");
@@ -63,7 +63,7 @@ const lens = (kind) =>
     .filter({ hasText: `1 leak: ${kind}` })
     .first();
 
-/** A row of the menu of fixes at the cursor, which closes when the window draws something anew. */
+/** A row of the menu of fixes at the cursor. Tries again, because a redraw of the window closes the menu. */
 async function fixAtCursor(title) {
   const fix = page.locator(".action-widget .monaco-list-row").filter({ hasText: title }).first();
   for (let tries = 0; ; tries += 1) {
@@ -84,7 +84,7 @@ const row = (text) => page.locator(".pane-body .monaco-list-row").filter({ hasTe
 
 async function until(isSo, what, seconds = 60) {
   for (const late = Date.now() + seconds * 1000; !(await isSo());) {
-    if (Date.now() > late) throw new Error(`it never was so: ${what}`);
+    if (Date.now() > late) throw new Error(`timed out: ${what}`);
     await page.waitForTimeout(100);
   }
 }
@@ -93,7 +93,7 @@ async function picture(name) {
   if (takesPictures) await page.screenshot({ path: join(PACKAGE, "media", `${name}.png`) });
 }
 
-/** The middle of a text without blanks in the editor, once nothing moves it any more. */
+/** The middle of a text (without blanks) in the editor, once it no longer moves. */
 async function pointAt(text) {
   const middle = () =>
     page.evaluate((wanted) => {
@@ -123,7 +123,7 @@ const STEPS = {
     await page.locator(".codelens-decoration").filter({ hasText: "1 leak: reasoning" }).first().waitFor();
   },
 
-  async "a hover tells what was found"() {
+  async "a hover says what was found"() {
     await page.mouse.move(...(await pointAt("asks")));
     const hover = page.locator(".monaco-hover").filter({ hasText: "Reasoning in the answer" }).first();
     await hover.waitFor();
@@ -132,7 +132,7 @@ const STEPS = {
     await page.keyboard.press("Escape");
   },
 
-  async "the lens that tells opens the menu of fixes, and changes nothing"() {
+  async "the lens with the count opens the menu of fixes, and changes nothing"() {
     await page.locator(".codelens-decoration a").filter({ hasText: "1 leak: reasoning" }).first().click();
     const menu = page.locator(".action-widget .monaco-list-row");
     await menu.filter({ hasText: "Take out everything that leaked into this session" }).first().waitFor();
@@ -145,7 +145,7 @@ const STEPS = {
     assert.equal(await save("session.jsonl"), SESSION);
   },
 
-  async "one is fixed, and the fix undone"() {
+  async "one finding is fixed, and the fix undone"() {
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await page.mouse.click(...(await pointAt("asks")));
     const fix = await fixAtCursor("Take out the reasoning");
@@ -157,7 +157,7 @@ const STEPS = {
     assert.equal(await save("session.jsonl"), SESSION);
   },
 
-  async "all are fixed, as the command line does it, and undone"() {
+  async "all findings are fixed, as the command line does, and undone"() {
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await command("Fix All");
     assert.equal(await save("session.jsonl"), repaired(SESSION, "session.jsonl"));
@@ -175,7 +175,7 @@ const STEPS = {
     await open("session.jsonl");
   },
 
-  async "a hover leads to the explanation of the session, beside the others"() {
+  async "a hover links to the explanation of the session, beside the others"() {
     for (const name of ["session.jsonl", "leaking.sse"]) {
       await open(name);
       if (name === "leaking.sse") await command("Explain This Stream");
@@ -191,7 +191,7 @@ const STEPS = {
     await open("session.jsonl");
   },
 
-  async "the sidecar is started anew, and its log says so"() {
+  async "the sidecar is restarted, and its log says so"() {
     await command("Stream Sidecar: Restart");
     await command("Stream Sidecar: Show Log");
     const starts = page.locator(".part.panel .view-line").filter({ hasText: /stream-sidecar(\s0|:\sin\sa\sworker)/ });
@@ -225,19 +225,19 @@ const STEPS = {
     assert.equal(disk(), FILES[name]);
     await picture("preview");
     await page.locator('.editor-actions [aria-label="Repair"]').click();
-    await notification("what leaked is taken out").waitFor();
+    await notification("the leaked text is removed").waitFor();
     assert.equal(disk(), repaired(FILES[name], "a.jsonl"));
     await row("5f0c2d1e.jsonl").filter({ hasText: "repaired" }).waitFor();
-    await notification("what leaked is taken out").locator('.monaco-button:has-text("Undo")').click();
+    await notification("the leaked text is removed").locator('.monaco-button:has-text("Undo")').click();
     await row("5f0c2d1e.jsonl").filter({ hasText: "2 leaks" }).waitFor();
     assert.equal(disk(), FILES[name]);
   },
 
-  async "all are repaired when the user agrees"() {
+  async "all sessions are repaired if the user agrees"() {
     await command("Repair All Sessions");
-    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Take 4 leaks out of 3 sessions?" });
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Remove 4 leaks from 3 sessions?" });
     await question.locator('.monaco-button:has-text("Repair")').click();
-    await notification("3 sessions: what leaked is taken out").waitFor();
+    await notification("3 sessions: the leaked text is removed").waitFor();
     for (const name of Object.keys(FILES).filter((each) => each.startsWith("home/"))) {
       assert.equal(
         readFileSync(at(name), "utf8"),
@@ -247,7 +247,7 @@ const STEPS = {
     }
   },
 
-  async "what is not saved is saved first, where the user agrees"() {
+  async "unsaved changes are saved first, if the user agrees"() {
     const name = "home/.claude/projects/-work-shop/0be1.jsonl";
     await row("0be1.jsonl").hover();
     await row("0be1.jsonl").locator('[aria-label="Undo the Repair"]').click();
@@ -258,7 +258,7 @@ const STEPS = {
     await page.keyboard.type("{}");
     await row("0be1.jsonl").hover();
     await row("0be1.jsonl").locator('[aria-label="Repair"]').click();
-    const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has changes" });
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has unsaved changes" });
     await question.locator('.monaco-button:has-text("Save and Repair")').click();
     await row("0be1.jsonl").filter({ hasText: "repaired" }).waitFor();
     const said = readFileSync(at(name), "utf8");
@@ -276,8 +276,8 @@ const STEPS = {
     assert.equal(readFileSync(at(name), "utf8"), `${FILES[name]}{}`);
   },
 
-  // The setting stays, so no step after it looks at sessions.
-  async "a kind of findings is never shown again"() {
+  // The setting stays, so no later step looks at sessions.
+  async "a kind of finding is never shown again"() {
     await open("session.jsonl");
     await until(async () => (await squiggles().count()) >= 3, "three squiggles");
     await page.mouse.click(...(await pointAt("asks")));
@@ -312,7 +312,7 @@ const STEPS = {
     assert.equal(await shown(), all);
   },
 
-  async "nothing of a hostile stream runs"() {
+  async "nothing in a hostile stream runs"() {
     await open("hostile.sse");
     await command("Explain This Stream");
     const frame = await explained("Explained: hostile.sse");
@@ -346,18 +346,18 @@ function colour(frame, owner) {
   return piece.evaluate((element) => getComputedStyle(element).backgroundColor);
 }
 
-/** What the server said, and what the extension did. */
+/** The logs of the server and of the extension. */
 function logs() {
   const names = readdirSync(at("data", "logs"), { recursive: true }).filter((name) => name.includes("Stream Sidecar"));
   return [at("server.log"), ...names.map((name) => at("data", "logs", name))];
 }
 
-/** What needs a process, where WebAssembly is all there is. */
+/** The steps that need a process, which are skipped if the sidecar is WebAssembly. */
 const NEEDS_PROCESSES = [
   "the sessions of the machine are checked",
   "a repair is previewed, done and undone",
-  "all are repaired when the user agrees",
-  "what is not saved is saved first, where the user agrees",
+  "all sessions are repaired if the user agrees",
+  "unsaved changes are saved first, if the user agrees",
   "a repair can be undone after the window was closed",
 ];
 
@@ -377,7 +377,7 @@ for (const [name, step] of Object.entries(STEPS)) {
     break;
   }
 }
-// A browser keeps its log to itself.
+// A browser writes no log to the disk.
 const said = logs()
   .slice(1)
   .map((log) => readFileSync(log, "utf8"))

@@ -1,5 +1,5 @@
-// A window whose folder is anybody's: nothing of that folder is run by the processes that
-// the extension starts, whatever the user's PYTHONPATH says.
+// A window with an untrusted folder: the processes that the extension starts run nothing in
+// that folder, whatever the user's PYTHONPATH says.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Which of the command lines with this Python say their version. */
+/** The command lines with this Python that print their version. */
 async function working(python: string): Promise<string[]> {
   const choice = { command: [], python, chosenPython: undefined, bundled: join(folder, "bundled") };
   const found = candidates(choice, { env: process.env, platform: process.platform, exists: existsSync });
@@ -38,13 +38,13 @@ async function working(python: string): Promise<string[]> {
   return found.filter((_, at) => endings[at]?.stdout.startsWith("stream-sidecar ")).map((command) => command[1] ?? "");
 }
 
-test("the sidecar is found, by itself or by PYTHONPATH", async () => {
+test("the sidecar is found, alone or by PYTHONPATH", async () => {
   expect(await working(PYTHON)).toEqual(["-I", "-P"]);
   expect(await working(bare)).toEqual(["-P"]);
   expect(existsSync(mark)).toBe(false);
 });
 
-test("sessions are looked for in the folder, and nothing of it is run", async () => {
+test("sessions in the folder are found, and nothing in it is run", async () => {
   const repair = new Repair(async () => [bare, "-m", "stream_sidecar"]); // as a user may set it
   expect(await repair.agents([folder])).toBeInstanceOf(Array);
   expect(existsSync(mark)).toBe(false);

@@ -1,14 +1,14 @@
-// What a session is about, for its row: the first words of its user, found near its
-// beginning in the shapes that agents keep.
+// The first words of a session's user, for its row in the view. They are looked for near the
+// beginning of the file, in the shapes that agents store.
 
 import { open } from "node:fs/promises";
 import { shortened } from "./report.js";
 
-/** So many bytes of a file are looked at. */
+/** How many bytes of a file are read. */
 const LOOKED_AT = 256 * 1024;
 const DEEPEST = 6;
 
-/** The first words of the user; undefined: there are none near the beginning. */
+/** The first words of the user; undefined if there are none near the beginning. */
 export async function firstWords(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
@@ -16,7 +16,7 @@ export async function firstWords(path: string): Promise<string | undefined> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOKED_AT), 0, LOOKED_AT, 0);
     return wordsIn(buffer.toString("utf8", 0, bytesRead));
   } catch {
-    return undefined; // a folder, or a file that is gone: the row has its name
+    return undefined; // a folder, or a deleted file: the row shows its name
   } finally {
     await file.close();
   }
@@ -30,7 +30,7 @@ export function wordsIn(text: string): string | undefined {
   return undefined;
 }
 
-/** The document, or those of the lines; of aider's log the first heading of its user. */
+/** The whole text as JSON; else the user's first heading in a log of aider, then each line as JSON. */
 function* documentsIn(text: string): Generator<unknown> {
   const whole = parsed(text);
   if (whole !== undefined) return yield whole;
@@ -53,7 +53,7 @@ function search(value: unknown, depth: number): string | undefined {
   const record = value as Record<string, unknown>;
   if (record["role"] === "user" || record["type"] === "user") {
     const words = textOf(record["content"] ?? record["parts"] ?? record["text"]);
-    // What an agent puts in front of its user's words is written as elements.
+    // Text that an agent adds before the user's words is written as elements.
     if (words !== undefined && !words.trimStart().startsWith("<")) return words;
   }
   for (const each of Object.values(record)) {

@@ -1,11 +1,11 @@
-// What a repair would do to a session: the fix of the language server for the whole
-// document, applied to a copy of its text.
+// The preview of a repair: the language server's fix for the whole document, applied to a
+// copy of its text.
 
 import * as vscode from "vscode";
 
 const FIX_ALL = "source.fixAll.streamSidecar";
 
-/** The text as it would be; undefined: the file is nothing that an editor can open, or nothing would change. */
+/** The repaired text; undefined if an editor cannot open the file, or if nothing would change. */
 export async function repaired(uri: vscode.Uri): Promise<string | undefined> {
   const document = await opened(uri);
   if (document === undefined) return undefined;
@@ -16,7 +16,7 @@ export async function repaired(uri: vscode.Uri): Promise<string | undefined> {
   return edits.length === 0 ? undefined : applied(document, edits);
 }
 
-/** A database is no text, and what is very large is not given to extensions. */
+/** The document; undefined if it is not text (a database), or too large for extensions. */
 export async function opened(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   try {
     return await vscode.workspace.openTextDocument(uri);

@@ -1,11 +1,11 @@
-// The sessions that were repaired, which a window remembers: their repair can be undone
-// after it was closed, too.
+// The repaired sessions. They are stored, so that a repair can be undone after the window was
+// closed.
 
 import { existsSync } from "node:fs";
 import type * as vscode from "vscode";
 import type { Agent } from "./report.js";
 
-/** A session that was repaired, and where the old one is. */
+/** A repaired session, and the path of its backup. */
 export interface Repaired {
   readonly path: string;
   readonly backup: string;
@@ -21,7 +21,7 @@ export class Remembered {
     this.#state = state;
   }
 
-  /** Those whose backup is there. */
+  /** The sessions whose backup still exists. */
   all(): readonly Repaired[] {
     return this.#state.get<readonly Repaired[]>(KEY, []).filter(({ backup }) => existsSync(backup));
   }

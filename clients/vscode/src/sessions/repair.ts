@@ -1,42 +1,42 @@
-// The command `stream-sidecar repair`, run for the sessions of this machine.
+// Runs the command `stream-sidecar repair` for the sessions of this machine.
 
 import { run, RunError, type Ending, type Run } from "../run.js";
 import { agentsOf, batches, reportOf, type Agent, type Report } from "./report.js";
 
 export class Repair {
-  /** The command line of the sidecar; rejects where there is none. */
+  /** Returns the command line of the sidecar; rejects if there is no sidecar. */
   readonly #command: () => Promise<readonly string[]>;
 
   constructor(command: () => Promise<readonly string[]>) {
     this.#command = command;
   }
 
-  /** The agents that have files here; some keep them in a folder that is worked in. */
+  /** The agents that have session files here. Some agents keep them in a project's folder: `folders` are searched too. */
   async agents(folders: readonly string[], signal?: AbortSignal): Promise<readonly Agent[]> {
     const places = folders.flatMap((folder) => ["--folder", folder]);
     const ending = await this.#run(["--list", ...places, "--output-format", "json"], { signal });
     return agentsOf(ending).filter(({ files }) => files.length > 0);
   }
 
-  /** What leaked into the files, group by group. */
+  /** The findings in the files, a report for each batch of files. */
   async *check(files: readonly string[], signal?: AbortSignal): AsyncGenerator<Report, void, void> {
     for (const batch of batches(files)) yield await this.#report("--check", batch, signal);
   }
 
-  /** Takes out what leaked; each file keeps a backup. */
+  /** Removes the findings; a backup of each changed file is kept. */
   async *write(files: readonly string[], signal?: AbortSignal): AsyncGenerator<Report, void, void> {
     for (const batch of batches(files)) yield await this.#report("--write", batch, signal);
   }
 
-  /** Puts the latest backup back. */
+  /** Restores the latest backup of a file. */
   async restore(file: string): Promise<void> {
     const { code, stdout, stderr } = await this.#run(["--restore", "--", file]);
     if (code === 0) return;
     const said = `${stdout}\n${stderr}`.split("\n").find((line) => line.includes("left alone"));
-    throw new RunError(said ?? `${file}: no backup could be put back`);
+    throw new RunError(said ?? `${file}: no backup could be restored`);
   }
 
-  /** Every removal in its place, as text for people. */
+  /** The text of `repair --diff`: every removal in its place, for people. */
   async shown(file: string): Promise<string> {
     return (await this.#run(["--diff", "--", file])).stdout;
   }

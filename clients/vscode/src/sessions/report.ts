@@ -1,5 +1,5 @@
-// What `stream-sidecar repair` tells programs, as sidecar/stream_sidecar/session_files/README.md, "For
-// programs", describes it; and words for people about it.
+// The JSON report of `stream-sidecar repair`, which "For programs" in
+// sidecar/stream_sidecar/session_files/README.md describes, and words for people about it.
 
 import { type Ending, RunError } from "../run.js";
 
@@ -10,12 +10,12 @@ export interface Agent {
   readonly files: readonly string[];
 }
 
-/** Something that does not belong into an answer; of a database without a line. */
+/** Something that does not belong in an answer. Findings in a database have no line. */
 export interface Finding {
   readonly file: string;
   readonly kind: string;
   readonly text: string;
-  /** Counted from 1, columns in code points. */
+  /** Lines and columns count from 1, columns in code points. */
   readonly line?: number;
   readonly column?: number;
   readonly endLine?: number;
@@ -24,14 +24,14 @@ export interface Finding {
 
 export interface FileReport {
   readonly path: string;
-  /** Messages with something malformed, and those of them that stay because nothing would be left. */
+  /** Messages that a repair changes, and messages that it leaves because nothing would remain of them. */
   readonly changed: number;
   readonly blocked: number;
   readonly written: boolean;
   readonly backup: string | null;
   readonly error: string | null;
   readonly recognised: boolean;
-  /** Messages that stay though something is malformed in them, and what was not looked at: how many, by the reason. */
+  /** By reason: how many malformed messages are not changed, and how many items were not read. */
   readonly kept?: Readonly<Record<string, number>>;
   readonly notRead?: Readonly<Record<string, number>>;
 }
@@ -51,20 +51,20 @@ export function reportOf(ending: Ending): Report {
   return parsed(ending) as Report;
 }
 
-/** The exit code tells what was found; that something went wrong is told by what is no JSON. */
+/** Exit codes only say whether there are findings; an output that is not JSON means a failure. */
 function parsed({ code, stdout, stderr }: Ending): unknown {
   try {
     return JSON.parse(stdout) as unknown;
   } catch (cause) {
-    const reason = stderr.trim().split("\n").at(-1) || `it ended with code ${code}`;
+    const reason = stderr.trim().split("\n").at(-1) || `it exited with code ${code}`;
     throw new RunError(`stream-sidecar repair: ${reason}`, { cause });
   }
 }
 
-/** What became of a session; `context` of menus is `session.` and one of these. */
+/** The state of a session; `contextValue` in menus is `session.` and the state. */
 export type State = "leaks" | "repaired" | "clean" | "failed";
 
-/** The state of a file, and why nothing can be taken out of it or why it is not known to be clean. */
+/** The state of a file, and the problem: why it cannot be repaired, or why it may not be clean. */
 export function stateOf(file: FileReport): { readonly state: State; readonly problem: string | null } {
   const { error, changed, blocked, written, kept = {}, notRead = {} } = file;
   const staying = Object.values(kept).reduce((sum, count) => sum + count, 0);
@@ -75,7 +75,7 @@ export function stateOf(file: FileReport): { readonly state: State; readonly pro
   return { state: problem === null ? "clean" : "failed", problem };
 }
 
-/** What a finding is called, and its icon. */
+/** The title of each kind of finding, and its icon. */
 const KINDS: Readonly<Record<string, readonly [string, string]>> = {
   reasoning: ["Reasoning in the answer", "lightbulb"],
   delimiter: ["Stray delimiter", "symbol-misc"],
@@ -106,7 +106,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["min", 60_000],
 ];
 
-/** How long ago something was: `3 d`. */
+/** The time from `then` to `now`, in its largest unit: `3 d`. */
 export function ageOf(then: number, now: number): string {
   const [unit, size] = UNITS.find(([, each]) => now - then >= each) ?? ["", 0];
   return size === 0 ? "now" : `${Math.floor((now - then) / size)} ${unit}`;
@@ -123,7 +123,7 @@ export function shortened(text: string): string {
     : `${characters.slice(0, LONGEST).join("")}…`;
 }
 
-/** Files in groups that a command line has room for on every system. */
+/** The files in groups, each short enough for one command line on every system. */
 export function batches(files: readonly string[], most = { files: 250, characters: 20_000 }): string[][] {
   const found: string[][] = [];
   let room = 0;
@@ -139,7 +139,7 @@ export function batches(files: readonly string[], most = { files: 250, character
   return found;
 }
 
-/** Where a column that counts code points is in a line that counts UTF-16 units. */
+/** The index in UTF-16 units of a column that counts code points from 1. */
 export function unitsBefore(line: string, column: number): number {
   let units = 0;
   for (let left = column - 1; left > 0 && units < line.length; left -= 1) {
@@ -148,7 +148,7 @@ export function unitsBefore(line: string, column: number): number {
   return units;
 }
 
-/** Items by what they have in common, in the order of their first. */
+/** The items grouped by `keyOf`; groups are in the order of their first items. */
 export function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -1,6 +1,6 @@
-// The view of what leaked on this machine: agents, their sessions by project, and what was
-// found in each; most leaks first. A session in which nothing was found is counted and not
-// shown, but for one whose repair can be undone.
+// The tree of the view: agents, their sessions by project, and the findings of each session,
+// most leaks first. Clean sessions are counted but not shown, except sessions whose repair
+// can be undone.
 
 import { homedir } from "node:os";
 import { stat } from "node:fs/promises";
@@ -32,7 +32,7 @@ export interface Session {
   readonly about: About;
 }
 
-/** What a row says of a session: the first words of its user, and when it was last written to. */
+/** What a row says about a session: the first words of its user, and when the file last changed. */
 export interface About {
   readonly words: string | undefined;
   readonly changed: number | undefined;
@@ -49,7 +49,7 @@ export async function aboutOf(path: string): Promise<About> {
   return { words, changed };
 }
 
-/** The sessions of an agent in one folder, which most agents have for each project. */
+/** The sessions of an agent in one folder. Most agents have a folder for each project. */
 interface ProjectNode {
   readonly type: "project";
   readonly folder: string;
@@ -73,7 +73,7 @@ interface MoreNode {
 
 export type Node = AgentNode | ProjectNode | Session | FindingNode | MoreNode;
 
-/** So many findings of a session are shown. */
+/** How many findings of a session are shown. */
 const SHOWN = 500;
 
 export class SessionTree implements vscode.TreeDataProvider<Node> {
@@ -82,14 +82,14 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   #sessions = new Map<string, Session>();
   #agents: AgentNode[] = [];
 
-  /** Shows these agents, of whose sessions nothing is known yet. */
+  /** Shows these agents; their sessions are not known yet. */
   begin(agents: readonly Agent[]): void {
     this.#agents = agents.map((agent) => ({ type: "agent", agent }));
     this.#sessions = new Map();
     this.#changed.fire();
   }
 
-  /** Shows sessions that were repaired before, until they are looked at. */
+  /** Shows the sessions that were repaired earlier, until they are checked again. */
   remember(repaired: readonly Repaired[]): void {
     for (const { path, agent } of repaired) {
       const known = this.#agents.find((each) => each.agent.name === agent.name)?.agent;
@@ -102,7 +102,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     this.#changed.fire();
   }
 
-  /** Takes over what was found in files of an agent; `wasRepaired` knows those whose repair can be undone. */
+  /** Adds the report for files of an agent; `wasRepaired` says whether a file's repair can be undone. */
   add(
     agent: Agent,
     { files, findings }: Report,
@@ -121,12 +121,12 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     this.#changed.fire();
   }
 
-  /** The session in that file, if it was looked at. */
+  /** The session in that file, if the file was checked. */
   session(path: string): Session | undefined {
     return this.#sessions.get(path);
   }
 
-  /** Sessions in which something leaked, of one agent or of all. */
+  /** The sessions with leaks, of one agent or of all agents. */
   leaking(agent?: Agent): readonly Session[] {
     return [...this.#sessions.values()].filter(
       (session) => session.state === "leaks" && (agent === undefined || session.agent.name === agent.name),
@@ -171,7 +171,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   }
 }
 
-/** By folder, most leaks first; the sessions themselves where there is one folder. */
+/** The sessions by folder, most leaks first; without folders if there is only one. */
 function byProject(sessions: readonly Session[]): Node[] {
   const groups = [...grouped(mostFirst(sessions, leaksOf), ({ path }) => dirname(path))];
   const nodes = groups.map(([folder, each]): ProjectNode => ({ type: "project", folder, sessions: each }));

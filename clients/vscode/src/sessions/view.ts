@@ -1,8 +1,8 @@
-// The commands of the view of sessions: check, open, preview, repair, put back.
+// The commands of the view of sessions: check, open, preview, repair, restore.
 
 import { basename } from "node:path";
 import * as vscode from "vscode";
-import { tell } from "../problems.js";
+import { showError } from "../problems.js";
 import { SCHEME, type ShownTexts } from "../shown.js";
 import { opened, repaired } from "./preview.js";
 import type { Remembered } from "./remembered.js";
@@ -10,7 +10,7 @@ import type { Repair } from "./repair.js";
 import { counted, grouped, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
 import { aboutOf, SessionTree, type Node, type Session } from "./tree.js";
 
-/** Whether there is anything to repair, for menus. */
+/** The context key for menus: whether there is anything to repair. */
 const LEAKS = "streamSidecar.leaks";
 
 export class SessionsView implements vscode.Disposable {
@@ -38,9 +38,9 @@ export class SessionsView implements vscode.Disposable {
     };
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
-      vscode.workspace.onDidSaveTextDocument(({ uri }) => void this.#lookAgain(uri).catch(tell)),
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => void this.#lookAgain(uri).catch(showError)),
       ...Object.entries(commands).map(([name, act]) =>
-        vscode.commands.registerCommand(name, (given: never) => act(given).catch(tell)),
+        vscode.commands.registerCommand(name, (given: never) => act(given).catch(showError)),
       ),
     );
   }
@@ -49,19 +49,19 @@ export class SessionsView implements vscode.Disposable {
     this.#subscriptions.dispose();
   }
 
-  /** Looks at the sessions of all agents; the view fills as it goes. */
+  /** Checks the sessions of all agents, and shows each report as it arrives. */
   async #check(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
     await vscode.commands.executeCommand("streamSidecar.sessions.focus");
     try {
-      await cancellable("Checking the sessions of this machine", async (signal, tellProgress) => {
+      await cancellable("Checking the sessions of this machine", async (signal, reportProgress) => {
         const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
         const agents = await this.#repair.agents(folders, signal);
         this.#begin(agents);
         this.#tree.remember(this.#remembered.all());
         for (const agent of agents) {
-          tellProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
+          reportProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
           for await (const report of this.#repair.check(agent.files, signal)) await this.#add(agent, report);
         }
       });
@@ -72,7 +72,7 @@ export class SessionsView implements vscode.Disposable {
 
   #begin(agents: readonly Agent[]): void {
     this.#tree.begin(agents);
-    this.#view.message = agents.length === 0 ? "No agent keeps sessions on this machine." : "";
+    this.#view.message = agents.length === 0 ? "No sessions of a known agent were found on this machine." : "";
     this.#count();
   }
 
@@ -94,7 +94,7 @@ export class SessionsView implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", LEAKS, value > 0);
   }
 
-  /** Shows the place; of what is no text (a database, a compressed session) all places as text. */
+  /** Opens the file at the finding. If the file is not text (a database, a compressed session), shows all removals. */
   async #open(finding: Finding): Promise<void> {
     const { file, line, column, endLine, endColumn } = finding;
     if (line === undefined || column === undefined) return this.#showRemovals(file);
@@ -106,12 +106,12 @@ export class SessionsView implements vscode.Disposable {
     await vscode.window.showTextDocument(document, { selection, preview: true });
   }
 
-  /** A diff between the session and what a repair would make of it. */
+  /** Shows a diff between the session and its repaired version. */
   async #preview({ path }: Session): Promise<void> {
     const uri = vscode.Uri.file(path);
     const text = await repaired(uri);
     if (text === undefined) return this.#showRemovals(path);
-    const title = `${basename(path)}: what a repair takes out`;
+    const title = `${basename(path)}: what a repair removes`;
     await vscode.commands.executeCommand("vscode.diff", uri, this.#texts.put(path, text), title);
   }
 
@@ -122,7 +122,7 @@ export class SessionsView implements vscode.Disposable {
     await vscode.window.showTextDocument(document, { preview: true });
   }
 
-  /** Those that a node of the tree or an editor with a preview is of. */
+  /** The sessions of a node of the tree, or of an editor with a preview. */
   #sessionsOf(node: Node | vscode.Uri): readonly Session[] {
     if (node instanceof vscode.Uri) {
       const session = this.#tree.session(node.with({ scheme: "file" }).fsPath);
@@ -149,11 +149,13 @@ export class SessionsView implements vscode.Disposable {
   async #offerUndo(sessions: readonly Session[]): Promise<void> {
     const done = sessions.filter(({ state }) => state === "repaired");
     const failed = sessions.length - done.length;
-    if (failed > 0) void tell(new Error(`${counted(failed, "session")} could not be repaired; the view says why.`));
+    if (failed > 0)
+      void showError(new Error(`${counted(failed, "session")} could not be repaired; the view says why.`));
     if (done.length === 0) return;
     const what = done.length === 1 ? basename(done[0]?.path ?? "") : counted(done.length, "session");
-    const said = `${what}: what leaked is taken out, and a backup is beside it.`;
-    if ((await vscode.window.showInformationMessage(said, "Undo")) === "Undo") await this.#restore(done).catch(tell);
+    const said = `${what}: the leaked text is removed, and a backup is kept beside each file.`;
+    if ((await vscode.window.showInformationMessage(said, "Undo")) === "Undo")
+      await this.#restore(done).catch(showError);
   }
 
   async #restore(sessions: readonly Session[]): Promise<void> {
@@ -164,7 +166,7 @@ export class SessionsView implements vscode.Disposable {
     }
   }
 
-  /** A session that was fixed in its editor is counted anew. */
+  /** Checks a session again after it was saved in an editor. */
   async #lookAgain(uri: vscode.Uri): Promise<void> {
     const session = uri.scheme === "file" ? this.#tree.session(uri.fsPath) : undefined;
     if (session === undefined) return;
@@ -172,22 +174,22 @@ export class SessionsView implements vscode.Disposable {
   }
 }
 
-/** What has changes that are not saved only when the user lets it be saved; many only when the user agrees. */
+/** Whether the sessions may be repaired. Asks before it saves unsaved changes, and asks if there are several sessions. */
 async function mayRepair(sessions: readonly Session[]): Promise<boolean> {
   const paths = new Set(sessions.map(({ path }) => path));
   const dirty = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && paths.has(uri.fsPath));
   if (dirty.length > 0 && !(await saved(dirty))) return false;
   if (sessions.length === 1) return true;
   const leaks = sessions.reduce((sum, { findings }) => sum + findings.length, 0);
-  const question = `Take ${counted(leaks, "leak")} out of ${counted(sessions.length, "session")}?`;
-  const detail = "Each file keeps a backup beside it, which “Undo” puts back.";
+  const question = `Remove ${counted(leaks, "leak")} from ${counted(sessions.length, "session")}?`;
+  const detail = "A backup is kept beside each file, and “Undo” restores it.";
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, "Repair")) === "Repair";
 }
 
 async function saved(dirty: readonly vscode.TextDocument[]): Promise<boolean> {
   const [first] = dirty;
-  const one = `${basename(first?.fileName ?? "")} has changes that are not saved.`;
-  const said = dirty.length === 1 ? one : `${counted(dirty.length, "session")} have changes that are not saved.`;
+  const one = `${basename(first?.fileName ?? "")} has unsaved changes.`;
+  const said = dirty.length === 1 ? one : `${counted(dirty.length, "session")} have unsaved changes.`;
   const way = "Save and Repair";
   if ((await vscode.window.showWarningMessage(said, { modal: true }, way)) !== way) return false;
   return (await Promise.all(dirty.map((document) => document.save()))).every(Boolean);
@@ -203,9 +205,9 @@ async function closePreviews(sessions: readonly Session[]): Promise<void> {
   await vscode.window.tabGroups.close(ours);
 }
 
-type Work = (signal: AbortSignal, tellProgress: (message: string) => void) => Promise<void>;
+type Work = (signal: AbortSignal, reportProgress: (message: string) => void) => Promise<void>;
 
-/** Does `work` while the user sees it; what was done when they cancel stays. */
+/** Runs `work` with a progress notification. If the user cancels, the finished part stays. */
 async function cancellable(title: string, work: Work): Promise<void> {
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   await vscode.window.withProgress(options, async (progress, token) => {

@@ -1,5 +1,5 @@
-// Takes from the worker what tells Pyodide that it is a classic one. Pyodide refuses these
-// because it loads its parts as modules; here they are bundled with it, and classic workers
-// are the only ones that an extension of VS Code in a browser can make. Comes first.
+// Hides from Pyodide that this is a classic worker. Pyodide refuses classic workers because
+// it loads its parts as modules; here the parts are bundled, and an extension of VS Code in a
+// browser can make no other workers. Must be imported first.
 
 Object.assign(globalThis, { importScripts: undefined });

@@ -1,5 +1,5 @@
-// Makes a worker of Node.js one of a browser, for all that Pyodide looks at: so it asks for
-// its files as it does there, and has no others. Comes first.
+// Makes a worker of Node.js look like a browser's worker to Pyodide: it then fetches its
+// files as in a browser, and reaches no other files. Must be imported first.
 
 import { parentPort } from "node:worker_threads";
 

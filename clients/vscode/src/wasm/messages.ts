@@ -1,5 +1,5 @@
-// What the window and the worker with the sidecar say to each other. The language server
-// has a port of its own, over which messages of JSON-RPC go as objects.
+// The messages between the window and the worker that runs the sidecar. The language server
+// has a separate port, which carries JSON-RPC messages as objects.
 
 /** The first message: everything that the worker needs, because it has no network. */
 export interface WorkerStart {
@@ -23,7 +23,7 @@ export type WorkerSays =
   | { readonly id: number; readonly page: string }
   | { readonly id: number; readonly problem: string };
 
-/** Everything that is read of the extension's folder `bundled/wasm`. */
+/** The files that are read from the extension's folder `bundled/wasm`. */
 export const FILES = [
   "core.zip",
   "snapshot.bin.gz",

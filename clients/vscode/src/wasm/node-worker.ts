@@ -1,4 +1,4 @@
-// The worker where there are processes, but neither a sidecar nor a Python.
+// The worker for a VS Code with processes, but without a sidecar and without a Python.
 
 import "./in-node.js";
 import "./worker.js";

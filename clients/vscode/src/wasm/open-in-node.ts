@@ -1,4 +1,4 @@
-// The worker with the sidecar where there are processes.
+// Opens the worker that runs the sidecar in a VS Code with processes.
 
 import { Worker } from "node:worker_threads";
 import type * as vscode from "vscode";

@@ -1,5 +1,5 @@
-// The worker with the sidecar, as the window sees it: in a browser, and where there are
-// processes but neither a sidecar nor a Python.
+// The window's side of the worker that runs the sidecar. It is used in a browser, and if a
+// machine has neither a sidecar nor a Python.
 
 import * as vscode from "vscode";
 import type { MakePage } from "../explain.js";
@@ -35,7 +35,7 @@ export class WorkerSidecars implements vscode.Disposable {
     return this.#sidecar !== undefined;
   }
 
-  /** Gives the port of the language server. Rejects where the sidecar did not come along, or does not work here. */
+  /** Returns the port of the language server. Rejects if the extension includes no sidecar, or if it does not start. */
   async start(output: vscode.LogOutputChannel): Promise<MessagePort> {
     await this.dispose();
     this.#sidecar = WorkerSidecar.start(this.#context, this.#open, output);
@@ -45,7 +45,7 @@ export class WorkerSidecars implements vscode.Disposable {
   }
 
   readonly explained: MakePage = async (uri, name) => {
-    if (this.#sidecar === undefined) throw new Error("There is no sidecar.");
+    if (this.#sidecar === undefined) throw new Error("No sidecar is running.");
     return (await this.#sidecar).explain(name, await contentOf(uri));
   };
 
@@ -56,7 +56,7 @@ export class WorkerSidecars implements vscode.Disposable {
   }
 }
 
-/** What the editor holds, else the file. */
+/** The unsaved text of the editor, or else the file. */
 async function contentOf(uri: vscode.Uri): Promise<Uint8Array> {
   const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
   return document?.isDirty ? new TextEncoder().encode(document.getText()) : vscode.workspace.fs.readFile(uri);
@@ -64,7 +64,7 @@ async function contentOf(uri: vscode.Uri): Promise<Uint8Array> {
 
 class WorkerSidecar {
   readonly #worker: SomeWorker;
-  /** The end of the language server's channel that is the window's. */
+  /** The window's end of the language server's channel. */
   readonly port: MessagePort;
   readonly #waiting = new Map<number, Waiting>();
   readonly #output: vscode.LogOutputChannel;
@@ -90,7 +90,7 @@ class WorkerSidecar {
     return sidecar;
   }
 
-  /** The page that explains a stream. */
+  /** Returns the page that explains a stream. */
   explain(name: string, data: Uint8Array): Promise<string> {
     const request: ExplainRequest = { id: ++this.#lastId, name, data };
     return new Promise((resolve, reject) => {
@@ -101,20 +101,20 @@ class WorkerSidecar {
 
   dispose(): void {
     this.#worker.terminate();
-    for (const { reject } of this.#waiting.values()) reject(new Error("the sidecar was ended"));
+    for (const { reject } of this.#waiting.values()) reject(new Error("the sidecar was stopped"));
     this.#waiting.clear();
   }
 
-  /** Resolves when the sidecar is there. */
+  /** Resolves when the sidecar is ready. */
   #listen(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const take = (says: WorkerSays) => {
+      const receive = (says: WorkerSays) => {
         if ("ready" in says) resolve();
         else if ("failed" in says) reject(new Error(says.failed));
         else if ("logged" in says) this.#output.info(says.logged);
         else this.#answer(says);
       };
-      this.#worker.listen(take, (message) => reject(new Error(message)));
+      this.#worker.listen(receive, (message) => reject(new Error(message)));
     });
   }
 
@@ -126,11 +126,11 @@ class WorkerSidecar {
   }
 }
 
-/** A copy, whose memory can be handed over to the worker. */
+/** A copy of a file of the extension; its memory can be transferred to the worker. */
 export async function read(context: vscode.ExtensionContext, ...names: string[]): Promise<Uint8Array> {
   try {
     return (await vscode.workspace.fs.readFile(vscode.Uri.joinPath(context.extensionUri, ...names))).slice();
   } catch (cause) {
-    throw new Error(`This package of the extension has no sidecar of its own (${names.join("/")}).`, { cause });
+    throw new Error(`This package of the extension includes no sidecar (${names.join("/")}).`, { cause });
   }
 }

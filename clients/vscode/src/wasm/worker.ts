@@ -1,6 +1,6 @@
-// What runs in the worker: Python as WebAssembly, by Pyodide, with the sidecar in it, which
-// serves the language server and explains streams. The worker has no network: what Pyodide
-// asks for is one of the files that came with the first message.
+// The program of the worker: Python as WebAssembly (Pyodide) with the sidecar, which serves
+// the language server and explains streams. The worker has no network: everything that
+// Pyodide fetches is one of the files in the first message.
 
 import "./classic.js";
 import { loadPyodide, version, type PyodideInterface } from "pyodide";
@@ -11,7 +11,7 @@ import type { ExplainRequest, WorkerSays, WorkerStart } from "./messages.js";
 const CORE = "/stream-sidecar.zip";
 const NOWHERE = "https://stream-sidecar.invalid/";
 
-/** Bytes cross the border as copies: neither side sees the other's memory. */
+/** Python and JavaScript pass bytes as copies: neither side sees the other's memory. */
 const PROGRAM = `
 import sys
 sys.path[:0] = [] if "${CORE}" in sys.path else ["${CORE}"]
@@ -69,10 +69,10 @@ async function run({ port, files, logLevel }: WorkerStart): Promise<void> {
   say({ ready: true });
 }
 
-/** The interpreter, as it was when the snapshot was taken, if that was of this very Pyodide. */
+/** The interpreter, from the snapshot if the snapshot was made with this version of Pyodide. */
 async function loaded(files: WorkerStart["files"]): Promise<PyodideInterface> {
-  const tell = (line: string) => say({ logged: line });
-  const options = { indexURL: NOWHERE, stdout: tell, stderr: tell, createPyodideModule: createModule };
+  const log = (line: string) => say({ logged: line });
+  const options = { indexURL: NOWHERE, stdout: log, stderr: log, createPyodideModule: createModule };
   const made = JSON.parse(new TextDecoder().decode(files["made.json"])) as { pyodide: string };
   if (made.pyodide !== version) return loadPyodide(options);
   const snapshot = await unpacked(files["snapshot.bin.gz"] ?? new Uint8Array());
@@ -93,12 +93,12 @@ function fileOf(url: string, files: WorkerStart["files"]): Response {
   const name = url.slice(url.lastIndexOf("/") + 1);
   const data = files[name];
   if (!url.startsWith(NOWHERE) || data === undefined)
-    throw new TypeError(`${url} is not asked for: there is no network`);
+    throw new TypeError(`cannot fetch ${url}: the worker has no network`);
   const type = name.endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
   return new Response(data as never, { headers: { "content-type": type } });
 }
 
-/** The language server: objects on the port, frames to the sidecar. */
+/** Connects the language server: the port carries objects, the sidecar reads and writes frames. */
 function serve(port: MessagePort, begin: Begin, logLevel: string): void {
   const reader = new FrameReader();
   const push = begin((data) => {

@@ -1,7 +1,7 @@
-// What the test of the workbench needs beside this package, in a folder outside of the
-// repository: SIDECAR_WORKBENCH, or .cache/stream-sidecar/workbench in the home folder.
+// Installs what the test of the workbench needs besides this package, in a folder outside of
+// the repository: SIDECAR_WORKBENCH, or .cache/stream-sidecar/workbench in the home folder.
 //
-//   node test/workbench/setup.mjs      installs it (some minutes, 1 GB)
+//   node test/workbench/setup.mjs      takes some minutes and 1 GB
 //
 // code-server is VS Code in a browser; its native parts are compiled, so a compiler,
 // Python and the headers of Kerberos must be there, and the browser Chromium:
@@ -15,7 +15,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const NODE = "node@24.21.0"; // what this code-server asks for
+const NODE = "node@24.21.0"; // the version that this code-server requires
 const SERVER = ["code-server@4.139.1", "playwright-core@1.65.1"];
 
 const HOME = process.env["SIDECAR_WORKBENCH"] ?? join(homedir(), ".cache", "stream-sidecar", "workbench");
@@ -23,10 +23,10 @@ const nodeHome = join(HOME, "node", "node_modules", "node", "node_modules", `nod
 const node = join(nodeHome, "bin", "node");
 const server = join(HOME, "server", "node_modules", "code-server", "out", "node", "entry.js");
 
-/** The programs, or throws an Error that says what is missing. */
+/** Returns the programs, or throws an Error that says what is missing. */
 export function workbench() {
   const chromium = ["chromium", "chromium-browser", "google-chrome"].map(onPath).find((each) => each !== undefined);
-  if (chromium === undefined) throw new Error("Chromium is not there: apt-get install chromium");
+  if (chromium === undefined) throw new Error("Chromium is missing: apt-get install chromium");
   if (!existsSync(node) || !existsSync(server)) {
     throw new Error(`code-server is not in ${HOME}: node test/workbench/setup.mjs`);
   }
@@ -36,7 +36,7 @@ export function workbench() {
 
 function install() {
   if (!existsSync("/usr/include/gssapi.h") && !existsSync("/usr/include/gssapi/gssapi.h")) {
-    console.error("The headers of Kerberos are not there: apt-get install libkrb5-dev");
+    console.error("The headers of Kerberos are missing: apt-get install libkrb5-dev");
   }
   npm(join(HOME, "node"), [NODE], process.env);
   const path = `${join(nodeHome, "bin")}:${process.env["PATH"]}`;
@@ -45,7 +45,7 @@ function install() {
   console.log(`The workbench is in ${HOME}.`);
 }
 
-/** Each in a folder of its own: the native parts are compiled against the headers of the first. */
+/** Installs packages in their own folder: native parts are compiled with the headers of the Node.js in the first. */
 function npm(folder, packages, env) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"private": true}\n');

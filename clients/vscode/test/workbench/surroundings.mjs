@@ -1,5 +1,5 @@
-// A machine of its own for the workbench: a home folder with the sessions of two agents,
-// a folder to work in, a browser. Everything of it is gone at the end.
+// The surroundings of the workbench: a home folder with the sessions of two agents, a folder
+// to work in, a server and a browser. All of it is removed at the end.
 
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -47,7 +47,7 @@ const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=2</script>
 export const FILES = {
   "work/hostile.sse": `data: ${JSON.stringify({ choices: [{ delta: { content: HOSTILE } }] })}\n\ndata: [DONE]\n\n`,
   "work/session.jsonl": SESSION,
-  // More than a message to the server may have.
+  // Longer than a message to the server may be.
   "work/long.jsonl": `${assistant("<think>Hm.</think>Hi")}\n${`${user("x".repeat(100_000))}\n`.repeat(350)}`,
   "home/.claude/projects/-work-login/5f0c2d1e.jsonl": [
     asked("Why does the test of the login fail?"),
@@ -79,8 +79,8 @@ const SETTINGS = {
 };
 
 /**
- * What the extension is installed from; whether it runs in the browser, as where there is no
- * server; whether a setting names the sidecar; what the user's shell makes of the path.
+ * Starts everything. `file`: the package to install. `inBrowser`: the extension runs in the
+ * browser. `isNamed`: a setting names the sidecar. `path`: the PATH that the user's shell sets.
  */
 export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, isNamed = true, path } = {}) {
   const { chromium, server, playwright } = workbench();
@@ -95,7 +95,7 @@ export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, i
   copyFileSync(join(ROOT, "tests/wires/openai-chat/leaking.sse"), at("work", "leaking.sse"));
   const kind = inBrowser ? { "remote.extensionKind": { "stream-sidecar.stream-sidecar": ["web"] } } : {};
   write(at("data", "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...kind }));
-  // A shell of the user sets the path anew, so the sidecar is named.
+  // The user's shell replaces PATH, so a setting names the sidecar.
   const command = isNamed ? { "streamSidecar.command": [at("bin", "stream-sidecar")] } : {};
   write(at("data", "Machine", "settings.json"), JSON.stringify(command));
   if (path !== undefined) write(at("home", ".profile"), `export PATH='${path}'\n`);
@@ -138,7 +138,7 @@ export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, i
   return { page, at, env, end };
 }
 
-/** The text of a file after the sidecar has repaired it, in a process of its own. */
+/** The text of a file after a separate process of the sidecar has repaired it. */
 export function repaired(text, name) {
   const folder = mkdtempSync(join(tmpdir(), "sidecar-repaired-"));
   const file = join(folder, name);
