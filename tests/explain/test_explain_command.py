@@ -231,8 +231,8 @@ def test_a_stream_that_is_not_there() -> None:
 
 def test_every_transcript_is_read(subtests: pytest.Subtests) -> None:
     """Those without a stream say so; none is read as anything else."""
+    from stream_sidecar.explain.explaining import explain
     from stream_sidecar.explain.source import is_transcript, recorded
-    from stream_sidecar.explain.telling import explain
 
     paths = sorted((ROOT / "tests/transcripts").glob("*.jsonl"))
     assert paths

@@ -26,9 +26,9 @@ from strategies import DOCUMENTS, SEEDS, TEXT_STREAMS, recorded
 
 from stream_sidecar.events import Diagnostic
 from stream_sidecar.explain.explanation import OWNERS, Explanation, Lane
-from stream_sidecar.explain.hearing import Hearing
 from stream_sidecar.explain.placing import Happened, Owned, place
 from stream_sidecar.explain.reasons import UNREPORTED
+from stream_sidecar.explain.received import ReceivedTexts
 from stream_sidecar.explain.rules import rules
 from stream_sidecar.explain.summary import answer, summary
 from stream_sidecar.options import ReasoningPolicy
@@ -200,7 +200,7 @@ def test_recordings_that_were_spoiled(stream: Any) -> None:
     check(params, chunks)
 
 
-# --- Whose it is, and why -------------------------------------------------------------
+# --- Owners and reasons ---------------------------------------------------------------
 
 
 @pytest.mark.golden
@@ -217,14 +217,14 @@ def test_the_owners_of_each_rule_s_example() -> None:
     assert_golden(GOLDEN, "\n".join([*lines, ""]))
 
 
-def test_what_no_event_speaks_of_is_reported() -> None:
+def test_text_without_an_event_is_reported() -> None:
     """None ever did; a gap would be shown, and two claims give nothing twice."""
     span, code = (2, 4), ("malformed-tool-text", "info", "odd")
     claims = [Diagnostic(n, 0, *code, "cd", span) for n in (1, 2)]
     happened = [Happened(0, claim) for claim in claims]
-    hearing = Hearing()
-    hearing.text(0, "abcdef")
-    placed = place(happened, hearing.texts(), ReasoningPolicy(), opens=False)[0, False]
+    received = ReceivedTexts()
+    received.text(0, "abcdef")
+    placed = place(happened, received.texts(), ReasoningPolicy(), opens=False)[0, False]
     assert [(each.start, each.end) for each in placed] == [(0, 2), (2, 4), (4, 6)]
     assert (placed[0].fates[0].owner, placed[0].fates[0].reason) == UNREPORTED
     assert isinstance(placed[1], Owned)
@@ -317,7 +317,7 @@ def test_what_was_dropped_is_named_by_why() -> None:
         if piece.owner == "dropped"
     ]
     assert sum(len(piece.text) for piece in dropped) == 3 + 2 + 9
-    words = "reasoning in tags: the provider has a field for it, which alone counts"
+    words = "reasoning in tags: only the provider's own field for it counts"
     assert dropped[0].fates[-1].reason.words == words
 
 

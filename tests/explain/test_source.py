@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rpc_client import ROOT
 
+from stream_sidecar.explain.explaining import explain
 from stream_sidecar.explain.source import body, is_transcript, recorded
-from stream_sidecar.explain.telling import explain
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.stream.stream import Stream
 

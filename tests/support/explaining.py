@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from open_params import options_of
 
+from stream_sidecar.explain.explaining import explain
 from stream_sidecar.explain.source import PushedChunk, StreamSource
-from stream_sidecar.explain.telling import explain
 
 if TYPE_CHECKING:
     from stream_sidecar.explain.explanation import Explanation

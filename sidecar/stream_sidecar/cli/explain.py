@@ -21,11 +21,11 @@ from stream_sidecar.cli import Failure
 from stream_sidecar.cli.explain_text import ExplainText
 from stream_sidecar.cli.input_file import InputFile, framing_option, wire_option
 from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.explain.explaining import explain
 from stream_sidecar.explain.explanation import UNKNOWN
 from stream_sidecar.explain.page import page
 from stream_sidecar.explain.source import is_transcript, recorded
 from stream_sidecar.explain.stored import explain_file
-from stream_sidecar.explain.telling import explain
 from stream_sidecar.options import StreamOptions
 
 if TYPE_CHECKING:

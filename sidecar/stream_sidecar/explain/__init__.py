@@ -1,8 +1,8 @@
-"""Which rule gave each character of a stream to whom, and a page that shows it.
+"""Which channel each character of a stream went to, by which rule, and a page of it.
 
-``explanation`` is what is known in the end: lanes of pieces, each with its owners over
-time and the reason of each. ``source`` turns a file into a stream's options and chunks,
-``telling`` runs them through the one engine and listens, ``hearing`` and ``placing``
-match what went in with what came out, ``reasons`` and ``rules`` say why. ``page`` makes
-one HTML file of it.
+``explanation`` is the result: lanes of pieces, each piece with its owners over time and
+their reasons. ``source`` turns a file into a stream's options and chunks.
+``explaining`` runs them through the engine. ``received`` keeps the text that went in,
+``placing`` finds the events made from it, ``reasons`` and ``rules`` say why. ``page``
+writes the explanation as one HTML file.
 """

@@ -1,9 +1,9 @@
-"""An explanation: every character that came in, with its owners and their reasons.
+"""An explanation: every character of the input, with its owners and their reasons.
 
-A `Lane` is one text of the input: what a field of the wire said, joined, or a part that
-has a structure (a call, a result, an error). Its `InputPiece`s, joined, are that text.
-A piece came in one step and has had one owner at a time since; before its first `Fate`
-it was held. A step is a chunk, or several in a row that gave nothing.
+A `Lane` is one text of the input: all that one field of the wire sent, or one part that
+has a structure (a call, a result, an error). The text is cut into `InputPiece`s. A
+piece arrived in one step and has one owner at a time; before its first `Fate` it is
+held. A step is a chunk, after any earlier chunks that changed nothing.
 """
 
 from __future__ import annotations
@@ -31,32 +31,34 @@ OWNERS: dict[Owner, str] = {
     "answer": "visible text",
     "reasoning": "the model's reasoning",
     "call": "a tool call",
-    "result": "a tool's result, or what the model takes for one",
+    "result": "a tool's result, or text that the model wrote as one",
     "delimiter": "tags and tokens, removed",
     "citation": "a source, or a marker, removed",
     "error": "an error of the provider",
     "dropped": "unused: white space, repeated, unreadable",
 }
-"""Whose a character can be, in the order of the legend."""
+"""Owner -> what it means, in the order of the legend."""
 
 
 _ABOUT = {"diagnostic", "finish", "metadata", "usage"}
-"""Types of the events of an input in which nothing was understood."""
+"""The only types of events that an input has in which nothing was understood."""
 
 _NOT_UNDERSTOOD = {"unknown-chunk", "malformed-chunk", "document-limit"}
 
 UNKNOWN = (
-    "Nothing in it was understood: it is no stream or response of a known provider, "
-    "no plain text, and no stored session with messages of a model."
+    "Nothing in it was understood: it is not a stream or response of a known provider, "
+    "not plain text, and not a stored session with a model's messages."
 )
-"""What is said of such an input."""
+"""The message for an input in which nothing was understood."""
 
 
 @frozen
 class Reason:
-    """Why characters have their owner: in ``words``, by which ``rule`` of
-    text/README.md, under which diagnostic's ``code``, in whose ``dialect``, as
-    which ``wire`` has it."""
+    """Why characters have their owner, in ``words``.
+
+    ``rule``: its number in text/README.md; ``code``: that of the diagnostic;
+    ``dialect``: that of a call; ``wire``: the wire that sent them as a part.
+    """
 
     words: str
     rule: str = ""
@@ -67,8 +69,8 @@ class Reason:
 
 @frozen
 class Fate:
-    """From ``step`` on the characters are the ``owner``'s, as the event ``seq`` says;
-    0: no event does."""
+    """The owner of characters from ``step`` on; ``seq`` is the event that says so, 0 if
+    no event does."""
 
     step: int
     owner: Owner
@@ -78,7 +80,7 @@ class Fate:
 
 @frozen
 class InputPiece:
-    """Characters that came in ``step``, with their fates in the order of these."""
+    """Characters that arrived in ``step``, with their fates in the order of steps."""
 
     text: str
     step: int
@@ -86,14 +88,14 @@ class InputPiece:
 
     @property
     def owner(self) -> Owner:
-        """Whose they are in the end."""
+        """The last owner."""
         return self.fates[-1].owner
 
 
 @frozen
 class Lane:
-    """One text of the input, of ``choice``. ``usual``: whose its characters are where
-    nothing leaked; None: it is a part, and no field's text."""
+    """One text of the input, of ``choice``. ``usual``: the owner of the field's
+    characters when nothing leaked; None for a part."""
 
     title: str
     choice: int
@@ -107,7 +109,7 @@ class Lane:
 
 @frozen
 class Step:
-    """A ``chunk`` as it came, or the beginning of it, and the events that it caused."""
+    """A ``chunk`` as it arrived (its first 2,000 characters), and its events."""
 
     chunk: str
     events: tuple[Event, ...]
@@ -115,7 +117,7 @@ class Step:
 
 @frozen
 class Explanation:
-    """All of a stream. ``wire`` and ``framing``: as they were decided on."""
+    """The explanation of one stream; ``wire`` and ``framing`` are those detected."""
 
     name: str
     wire: str
@@ -127,7 +129,7 @@ class Explanation:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether there was something, and none of it was understood."""
+        """Whether there was input, and none of it was understood."""
         events = [event for step in self.steps for event in step.events]
         codes = {getattr(event, "code", "") for event in events}
         kinds = {event.type for event in events}

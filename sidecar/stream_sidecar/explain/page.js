@@ -1,14 +1,14 @@
 "use strict";
-// Shows an explanation: the data of the page, which is text and becomes nothing else.
-// Every string of it goes through `show`, which makes text nodes and visible signs.
+// Shows the page's data, an explanation. Every string of it goes through `show`, which
+// makes only text nodes and visible signs, never markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const last = data.steps.length - 1;
 const HELD = "held";
 const at = (id) => document.getElementById(id);
 
-// Characters that nobody sees, or that reorder what is seen: controls, formats, halves,
-// private ones, separators, everything that may be ignored, blanks beyond ASCII.
+// Characters that are invisible or reorder other characters: controls, formats, lone
+// surrogates, private use, separators, default-ignorable ones, spaces beyond ASCII.
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu;
 
 const CONTROLS = (
@@ -49,8 +49,8 @@ function show(element, text) {
   if (from < text.length) element.append(text.slice(from));
 }
 
-// What is copied are the characters that came. Behind the sign of a line end or a tab
-// stands the character itself; any other sign stands for its own.
+// A copy has the original characters. The sign of a line end or a tab is dropped, since
+// the character itself follows it; any other sign is replaced by its character.
 const UNCOPIED = "[hidden]:not(.rest), script, noscript, .control, .sign.line";
 const LINES = "h1, h2, h3, p, li, .text, .code, summary";
 
@@ -85,8 +85,8 @@ function button(words, onClick, className = "") {
 
 const inWords = (size) => (size > 2000 ? `${Math.round(size / 1000)} kB` : `${size} characters`);
 
-// Of a text that is long only the beginning is shown. The rest waits in the document, so
-// that it is copied and printed, too.
+// Shows only the beginning of a long text. The rest is in the document, but hidden, so
+// that it can be copied and printed.
 const LONG = 2048;
 
 function fold(element, text) {
@@ -115,7 +115,7 @@ const owners = [...Object.keys(data.owners), HELD];
 const counts = new Map();
 let only = "";
 
-// Only owners that some character ever has are in it.
+// The legend has only the owners that some character has at some step.
 function buildLegend() {
   for (const owner of owners) {
     const item = make("li");
@@ -147,7 +147,7 @@ function sayFilter() {
   at("filter").replaceChildren("Only ", make("span", `owner ${only}`, only), words, button("Show all", () => filter("")));
 }
 
-// How many characters an owner has at each step: a row of sums for each owner.
+// Owner -> the number of its characters at each step.
 const sums = new Map(owners.map((owner) => [owner, new Int32Array(last + 2)]));
 
 function sumUp() {
@@ -169,9 +169,9 @@ function sumUp() {
 // --- The lanes -----------------------------------------------------------------------
 
 // A piece of the data is [text, step, [[step, owner, reason, seq], ...]]; the steps of a
-// lane's pieces ascend. Pieces are put into blocks of some 4,000 characters, which end
-// where a line does. In a block neighbours of one owner and one reason are one run, and
-// one element. Only blocks near what is seen have elements; the others are plain text.
+// lane's pieces ascend. Pieces are grouped into blocks of about 4,000 characters that end
+// at a line end. In a block, neighbours with the same owner and reason are one run, which
+// is one element. Only blocks near the visible area have elements; others are plain text.
 const BLOCK = 4096;
 const lanes = [];
 const runs = new WeakMap();
@@ -200,7 +200,7 @@ function buildLane(source, number) {
   at("lanes").append(section);
 }
 
-// Whoever selects a text, or unfolds it, does not choose a piece.
+// A click that selects text or unfolds it does not choose a piece.
 const isFree = (event) => !event.target.closest("button") && getSelection().isCollapsed;
 
 function buildBlocks(lane) {
@@ -221,8 +221,9 @@ function buildBlocks(lane) {
   finish();
 }
 
-// Where in `words` a block of that size is full: behind a line, or where it is far too
-// long, but between no halves; 0: nowhere.
+// The index in `words` at which a block that already has `size` characters ends: after a
+// line end or, if the line is far too long, inside it, but not inside a surrogate pair.
+// 0: the block has room for all of `words`.
 function endOfBlock(words, size) {
   if (size + words.length <= BLOCK) return 0;
   const line = words.indexOf("\n", Math.max(0, BLOCK - size)) + 1;
@@ -239,7 +240,8 @@ function buildBlock(lane, pieces) {
   changes.sort((a, b) => a - b);
   const lines = pieces.reduce((sum, piece) => sum + piece.words.split("\n").length - 1 + piece.words.length / 90, 1);
   element.style.containIntrinsicSize = `auto ${Math.round(lines * 22)}px`;
-  // What is far away is read when it comes near, but for the first of each lane.
+  // Blocks are rendered when they come near the visible area; the first two of each lane
+  // are rendered always.
   const block = { lane, pieces, element, changes, runs: [], isNear: false, isFirst: lane.blocks.length < 2, isPlain: true };
   blocks.set(element, block);
   if (watcher) watcher.observe(element);
@@ -263,7 +265,7 @@ const watcher =
 
 const fatesAt = (piece, number) => piece.fates.filter((fate) => fate[0] <= number);
 
-// Neighbours that have become the same, for the same reasons, as far as the step.
+// The runs of `pieces` at a step: neighbours with the same owners for the same reasons.
 function runsOf(pieces, number) {
   const found = [];
   let key;
@@ -310,7 +312,7 @@ function plain(block) {
   block.element.textContent = block.pieces.slice(0, count).map((piece) => piece.words).join("");
 }
 
-// The run at a place of a lane; undefined: it has not come yet.
+// The run at a place of a lane; undefined if its text has not arrived yet.
 function runAt({ lane, start }) {
   const block = lane.blocks[countWhile(lane.blocks, (each) => each.pieces[0].start <= start) - 1];
   if (block === undefined) return undefined;
@@ -345,7 +347,7 @@ function walk(event) {
 
 // --- Why -----------------------------------------------------------------------------
 
-// The place that is shown, and whether it stays until it is let go.
+// The place that is shown, and whether it stays until the user unpins it.
 let shown = null;
 let isPinned = false;
 let marked = null;
@@ -389,14 +391,14 @@ function release() {
   explain();
 }
 
-// What is shown, as it was decided up to this step.
+// Explains the shown place, as far as it was decided by this step.
 function explain() {
   mark();
   if (!shown) return;
   const { lane, start } = shown;
   const piece = lane.pieces[countWhile(lane.pieces, (each) => each.start <= start) - 1];
   const parts = [];
-  for (const fate of fatesAt(piece, step).reverse()) parts.push(...told(fate));
+  for (const fate of fatesAt(piece, step).reverse()) parts.push(...described(fate));
   const from = piece.step + 1;
   const to = (marked ? marked.last.step : piece.step) + 1;
   if (!marked) parts.push(make("p", "", `It comes with chunk ${from}.`));
@@ -409,7 +411,7 @@ function explain() {
   at("why").replaceChildren(...parts, where);
 }
 
-function told([when, owner, reason, seq]) {
+function described([when, owner, reason, seq]) {
   const why = data.reasons[reason];
   const first = make("p");
   first.append(make("span", `owner ${owner}`, owner), " ");
@@ -432,7 +434,7 @@ function told([when, owner, reason, seq]) {
   return [...found, more];
 }
 
-// The addresses are the project's own.
+// A paragraph with a link; only to addresses of the project.
 function leading(before, title, address) {
   const line = make("p");
   const link = make("a", "", title);
@@ -444,8 +446,8 @@ function leading(before, title, address) {
 
 // --- Findings, and the answer ----------------------------------------------------------
 
-// Neighbours that are not whose they would be where nothing leaked. What is called by its
-// tags and blanks only where nothing else is in it.
+// A finding is a row of neighbours whose owner is not the usual one of their lane. It is
+// named after its tags and blanks only if it has nothing else.
 const UNUSUAL_PARTS = new Set(["error", "dropped"]);
 const MINOR = new Set(["delimiter", "dropped"]);
 let findings = [];
@@ -453,7 +455,7 @@ let wanted = [];
 let listed = "";
 const LISTED = 100;
 
-// What is found in the text that had come at this step, and the answer that it left.
+// Finds the findings and the answer in the text that had arrived by this step.
 function survey() {
   const answers = [];
   findings = [];
@@ -532,7 +534,7 @@ function goTo(place) {
   pin(run);
 }
 
-// The next finding behind what is shown, or the one before it; at the end the first.
+// Goes to the finding after the shown place, or before it; wraps around at both ends.
 function nextFinding(direction) {
   if (!wanted.length) return;
   const place = shown ? [shown.lane.number, shown.start] : [0, -1];
@@ -551,7 +553,7 @@ function onKey(event) {
   else if (event.key === "p") nextFinding(-1);
 }
 
-// A link to a piece is the number of its lane and where in it the piece begins.
+// A link to a piece is `#lane.start`: the number of its lane, and its offset there.
 function followLink() {
   const [, number, start] = /^#(\d+)\.(\d+)$/.exec(location.hash) ?? [];
   const lane = lanes[number];
@@ -611,7 +613,7 @@ function showChunk(number) {
   at("chunk").replaceChildren(came, rows);
 }
 
-// What is folded is built when somebody looks.
+// The folded lists are built when they are first opened.
 const EVENTS = 500;
 const allEvents = data.steps.flatMap((each) => each.events);
 
@@ -631,7 +633,7 @@ function buildMessage() {
   if (!at("message").firstChild) fold(at("message"), JSON.stringify(data.message, null, 1));
 }
 
-// On paper everything is there.
+// Shows everything, for print.
 function unfold() {
   for (const id of ["about", "events-part", "message-part"]) at(id).open = true;
   buildMessage();
@@ -656,7 +658,7 @@ function play() {
   if (step === last) showStep(0);
   at("play").textContent = "Pause";
   at("play").setAttribute("aria-pressed", "true");
-  // All of it takes a minute at most, so of very many chunks some are passed over.
+  // Playing lasts about a minute at most, so it skips some of very many chunks.
   const each = Math.max(50, Math.min(500, 20000 / (last + 1)));
   const stride = Math.ceil((last + 1) / 1000);
   timer = setInterval(() => (step < last ? showStep(Math.min(last, step + stride)) : stop()), each);
@@ -668,7 +670,7 @@ function go(number) {
   showStep(Math.max(0, Math.min(last, number)));
 }
 
-// --- All of it -----------------------------------------------------------------------
+// --- The start -----------------------------------------------------------------------
 
 show(at("summary"), data.unknown ? "Nothing was understood." : data.summary[0]);
 show(at("further"), data.unknown ? "" : data.summary[1]);

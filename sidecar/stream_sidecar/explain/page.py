@@ -1,10 +1,10 @@
-"""One page of HTML that shows an explanation, and needs nothing else.
+"""One page of HTML that shows an explanation, and needs no other file.
 
-The page is the same for every stream but for its data: JSON in a script that is none,
-in ASCII and without ``<``, ``>`` and ``&``, so nothing of a stream can be an element,
-an attribute or a script. The page's script makes text of it, and signs where a
-character would not be seen. A content security policy allows this script and this style
-by their hashes, and nothing from anywhere.
+Only the data differs from stream to stream. It is JSON in a ``<script>`` element of
+type ``application/json``, in ASCII and without ``<``, ``>`` and ``&``, so nothing in a
+stream can become an element, an attribute or a script. The page's script shows the data
+as text, with visible signs for invisible characters. A content security policy allows
+this script and this style by their hashes, and nothing else.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MARKUP = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 
 def page(explanation: Explanation) -> str:
-    """The whole page."""
+    """The page as HTML."""
     script, style = _read("page.js"), _read("page.css")
     return Template(_read("page.html")).substitute(
         script=script,
@@ -70,13 +70,12 @@ def document(explanation: Explanation) -> dict[str, Any]:
 
 
 def _lane(lane: Lane, known: dict[Reason, int]) -> dict[str, Any]:
-    def reported(fate: Fate) -> list[Any]:
+    def row(fate: Fate) -> list[Any]:
         number = known.setdefault(fate.reason, len(known))
         return [fate.step, fate.owner, number, fate.seq]
 
     pieces = [
-        [piece.text, piece.step, list(map(reported, piece.fates))]
-        for piece in lane.pieces
+        [piece.text, piece.step, list(map(row, piece.fates))] for piece in lane.pieces
     ]
     return {"title": lane.title, "usual": lane.usual, "pieces": pieces}
 

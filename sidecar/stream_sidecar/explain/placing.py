@@ -1,10 +1,10 @@
-"""Events with a span, put back into the texts that the engine counts in.
+"""Events with a span, assigned to the texts that the spans count in.
 
-`place` gives for each counted text its `Owned` stretches, sorted, which cover it. An
-event says where its characters stood, but of a removal, a call or a result not in which
-of a choice's two texts. Deltas say it, so it stands in the other one, or where the
-characters are its own, and have come; two events that fit both texts alike are alike
-themselves.
+`place` returns, for each counted text, sorted `Owned` stretches that cover it. A delta
+says in which of the choice's two texts (answer, native reasoning) its characters stood.
+A removal, a call or a result does not. Its text is the one in which (1) no delta covers
+the span, (2) the same characters stand there, and (3) they had arrived by then. If both
+texts fit, the choice does not matter: the characters are the same.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from stream_sidecar.records import frozen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.explain.hearing import Counted, HeardText
+    from stream_sidecar.explain.received import Counted, CountedText
     from stream_sidecar.options import ReasoningPolicy
 
 
 @frozen
 class Owned:
-    """Code points ``start`` to ``end`` of a counted text, with their fates."""
+    """Code points ``start`` to ``end`` (exclusive) of a counted text, with their
+    fates."""
 
     start: int
     end: int
@@ -36,7 +37,7 @@ class Owned:
 
 @frozen
 class Happened:
-    """An event, and the step that it came in."""
+    """An event, and the step that caused it."""
 
     step: int
     event: events.Event
@@ -44,13 +45,13 @@ class Happened:
 
 def place(
     happened: list[Happened],
-    texts: dict[Counted, HeardText],
+    texts: dict[Counted, CountedText],
     policy: ReasoningPolicy,
     *,
     opens: bool,
 ) -> dict[Counted, list[Owned]]:
-    """The owners of all ``texts``, by what has ``happened``; ``opens``: the model's
-    template opens reasoning."""
+    """Return the owners of all ``texts``, from the events that ``happened``; ``opens``:
+    the model's template opens reasoning."""
     happened = list(_reported_last(happened))
     ends = [
         each
@@ -59,12 +60,12 @@ def place(
         and each.event.code == "unclosed-reasoning"
     ]
     setting = Setting(policy, opens, frozenset(each.event.choice for each in ends))
-    spoken = list(_counted(happened, texts))
-    later = _left_open(spoken, ends, setting)
+    spanned = list(_counted(happened, texts))
+    later = _left_open(spanned, ends, setting)
     _add_later_fates(later, happened, setting)
     placed: dict[Counted, list[Owned]] = {counted: [] for counted in texts}
     from_start: set[int] = set()
-    for each, counted in spoken:
+    for each, counted in spanned:
         event: Any = each.event
         block = getattr(event, "block", None)
         is_tagged = isinstance(event, events.ReasoningDelta) and not counted[1]
@@ -83,7 +84,8 @@ def place(
 
 
 def _reported_last(happened: list[Happened]) -> Iterator[Happened]:
-    """Without what was told of text that came again, and was read as the answer."""
+    """The events without earlier ones for text that a later `Retract` took back, to
+    read it again as the answer."""
     retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
     again = [(retract, retract.span) for retract in retracts if retract.span]
     for each in happened:
@@ -107,7 +109,8 @@ def _is_native(event: events.Event) -> bool:
 
 
 def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
-    """``owned`` in its order, and what nobody spoke of, until ``last``, between."""
+    """``owned`` in its order. The gaps between are stretches that no event reported by
+    step ``last``."""
     unreported, at = (Fate(last, *reasons.UNREPORTED),), 0
     for each in sorted(owned, key=lambda each: each.start):
         if each.start > at:
@@ -120,13 +123,13 @@ def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
 
 
 def _left_open(
-    spoken: list[tuple[Happened, Counted]], ends: list[Happened], setting: Setting
+    spanned: list[tuple[Happened, Counted]], ends: list[Happened], setting: Setting
 ) -> dict[int | None, tuple[Fate, ...]]:
-    """The fates of blocks of reasoning that were never closed: no delimiter stands
-    behind them."""
+    """The fates of blocks of reasoning that were never closed: no delimiter follows
+    them."""
     fates: dict[int | None, tuple[Fate, ...]] = {}
     for end in ends:
-        own = [each.event for each, of in spoken if of == (end.event.choice, False)]
+        own = [each.event for each, of in spanned if of == (end.event.choice, False)]
         closers = filter(reasons.is_delimiter, own)
         closed = max(map(_start, closers), default=-1)
         for event in own:
@@ -141,8 +144,8 @@ def _add_later_fates(
     happened: list[Happened],
     setting: Setting,
 ) -> None:
-    """What became of blocks after they were sent. What was decided of those that were
-    never closed counts more than that they were not."""
+    """Adds the fates of blocks that were reclassified or retracted after they were
+    sent. The first of them replaces the fate of a block that was never closed."""
     changed = set()
     for each in happened:
         event = each.event
@@ -160,23 +163,25 @@ def _add_later_fates(
 
 
 def _counted(
-    happened: list[Happened], texts: dict[Counted, HeardText]
+    happened: list[Happened], texts: dict[Counted, CountedText]
 ) -> Iterator[tuple[Happened, Counted]]:
-    """The events with a span, each with the text that it stands in."""
-    spoken = [each for each in happened if _has_place(each.event)]
+    """The events with a span, each with the text that the span counts in."""
+    spanned = [each for each in happened if _has_place(each.event)]
     taken: dict[Counted, list[events.Span]] = {counted: [] for counted in texts}
-    for each in spoken:
+    for each in spanned:
         if isinstance(each.event, _DELTAS) and each.event.span:
             of = (each.event.choice, _is_native(each.event))
             taken[of].append(each.event.span)
             yield each, of
-    rooms = {of: _Room(text, sorted(taken[of])) for of, text in texts.items()}
-    for each in spoken:
+    uncovered = {of: _Uncovered(text, sorted(taken[of])) for of, text in texts.items()}
+    for each in spanned:
         if not isinstance(each.event, _DELTAS):
             event: Any = each.event
             own, native = (event.choice, False), (event.choice, True)
-            fits = own in rooms and rooms[own].take(each.step, event.span, event.raw)
-            yield each, own if fits or native not in rooms else native
+            fits = own in uncovered and uncovered[own].reserve(
+                each.step, event.span, event.raw
+            )
+            yield each, own if fits or native not in uncovered else native
 
 
 _DELTAS = (events.TextDelta, events.ReasoningDelta)
@@ -196,25 +201,26 @@ def _span(event: Any) -> events.Span | None:
     return getattr(event, "span", None)
 
 
-class _Room:
-    """What is left of a text when the deltas have theirs: ``take`` says whether a span
-    with these characters is free, and has come by a step, and takes it."""
+class _Uncovered:
+    """The stretches of a text that no delta covers. ``reserve`` takes a span if (1) it
+    is free, (2) it has these characters and (3) they had arrived by ``step``; it
+    returns whether it did."""
 
-    def __init__(self, text: HeardText, taken: list[events.Span]) -> None:
+    def __init__(self, text: CountedText, taken: list[events.Span]) -> None:
         self._text = text
         self._taken = taken
         self._also: set[int] = set()
 
-    def take(self, step: int, span: events.Span, raw: str) -> bool:
+    def reserve(self, step: int, span: events.Span, raw: str) -> bool:
         start, end = span
         at = bisect_right(self._taken, (start, start))
-        before, behind = self._taken[max(at - 1, 0) : at], self._taken[at : at + 1]
+        before, after = self._taken[max(at - 1, 0) : at], self._taken[at : at + 1]
         fits = (
             start not in self._also
             and not any(last > start for _, last in before)
-            and not any(first < end for first, _ in behind)
+            and not any(first < end for first, _ in after)
             and self._text.text.startswith(raw, start)
-            and self._text.came(end - 1) <= step
+            and self._text.step_of(end - 1) <= step
         )
         if fits:
             self._also.add(start)

@@ -1,7 +1,7 @@
-"""Why: what an event says of the characters that it speaks of.
+"""Why characters have their owner: the `Reason` for each kind of event.
 
-Tables from the kinds of events, and of the removals that a diagnostic tells, to an
-owner and a `Reason`. Nothing is decided here; the engine has.
+Tables from the kinds of events, and of removals that a diagnostic reports, to an owner
+and a `Reason`. The decisions are the engine's; these tables only describe them.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = tuple[Owner, Reason]
 
-PLAIN: Verdict = ("answer", Reason("nothing takes it out of the answer", "2.1"))
+PLAIN: Verdict = ("answer", Reason("no rule takes it out of the answer", "2.1"))
 REPEATED: Verdict = (
     "dropped",
-    Reason("the field repeats what it has said", "8.7", "duplicate-reasoning"),
+    Reason("the field had already sent it", "8.7", "duplicate-reasoning"),
 )
-MIRRORED: Verdict = ("dropped", Reason("another field has said the same", "8.6"))
+MIRRORED: Verdict = ("dropped", Reason("another field had already sent it", "8.6"))
 FROM_START: Verdict = (
     "reasoning",
     Reason("reasoning was open from the start", "9.1"),
 )
 KEPT: Verdict = (
     "answer",
-    Reason("a stop token goes only at the very end of a text, outside code", "12.1"),
+    Reason("stop tokens are removed only at a text's end, outside code", "12.1"),
 )
-UNREPORTED: Verdict = ("dropped", Reason("no event speaks of it", "2.1"))
+UNREPORTED: Verdict = ("dropped", Reason("no event reports it", "2.1"))
 
 _REMOVED: dict[PieceKind, tuple[Owner, str, str]] = {
     PieceKind.DELIMITER: ("delimiter", "it opens or closes reasoning", "3.2"),
     PieceKind.STRAY: ("delimiter", "a delimiter without a partner", "3.6"),
     PieceKind.REBUILT: ("dropped", "it would have completed a delimiter", "5.1"),
-    PieceKind.BLANK: ("dropped", "white space that goes with a removal", "6"),
-    PieceKind.MARK: ("delimiter", "a token of protocol, without meaning", "12"),
+    PieceKind.BLANK: ("dropped", "white space beside a removal", "6"),
+    PieceKind.MARK: ("delimiter", "a token of the chat format, not text", "12"),
     PieceKind.CITE: ("citation", "the marker of a citation", "12.4"),
 }
 
@@ -52,10 +52,11 @@ _BY_WORDS: dict[tuple[str, str], tuple[Owner, str, str]] = {
 """Code and message of a diagnostic -> owner, words and rule."""
 
 _COPIES = (
-    ("8.2", "reasoning in tags: the provider has a field for it, which alone counts"),
+    ("8.2", "reasoning in tags: only the provider's own field for it counts"),
     ("8.5", "the provider's own reasoning says the same"),
 )
-"""Rule and words for tagged reasoning that is dropped; the second: with ``merge``."""
+"""Rule and words for tagged reasoning that is dropped; the second row is for the policy
+``merge``."""
 
 _PARTS: dict[Owner, str] = {
     "call": "a call",
@@ -68,8 +69,8 @@ _TIERS = {"A": "11.2", "B": "11.4", "C": "11.6"}
 
 @frozen
 class Setting:
-    """What the rules depend on: the ``policy``, whether the model's template ``opens``
-    reasoning, and in which choices some was left ``unclosed``."""
+    """What the rules depend on. ``opens``: the model's template opens reasoning;
+    ``unclosed``: the choices in which reasoning was never closed."""
 
     policy: ReasoningPolicy
     opens: bool
@@ -77,8 +78,8 @@ class Setting:
 
 
 def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
-    """Whose the characters in the span of ``event`` are; ``native``: they stand in the
-    provider's own reasoning."""
+    """Return the owner of the characters in the span of ``event``; ``native``: they
+    stand in the provider's own reasoning."""
     if isinstance(event, events.Diagnostic):
         return _removal(event, setting, native)
     if isinstance(event, events.ToolCall):
@@ -94,9 +95,9 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
 
 
 def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
-    """Blocks that were sent are something else."""
+    """Blocks that were sent go to the other channel."""
     if event.to == "reasoning":
-        words = "a closer without an opener came behind it: it was reasoning"
+        words = "a closer without an opener follows: it was reasoning"
         return "reasoning", Reason(words, "9.3" if setting.opens else "9.2")
     if event.choice not in setting.unclosed:
         return "answer", Reason("there is no other answer", "7.6")
@@ -104,7 +105,7 @@ def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
 
 
 def left_open(setting: Setting) -> Verdict:
-    """Reasoning that was never closed, and stays reasoning."""
+    """Reasoning that was never closed and stays reasoning."""
     words = "the text ended before its closer"
     rule = _unclosed(setting, "7.1")
     return "reasoning", Reason(words, rule, "unclosed-reasoning")
@@ -115,13 +116,14 @@ def _unclosed(setting: Setting, rule: str) -> str:
 
 
 def is_delimiter(event: events.Event) -> bool:
-    """Whether it speaks of a delimiter of reasoning."""
+    """Whether ``event`` reports the removal of a delimiter of reasoning."""
     _, _, words = REMOVAL_DIAGNOSTICS[PieceKind.DELIMITER]
     return isinstance(event, events.Diagnostic) and event.message == words
 
 
 def retracted(event: events.Retract) -> Verdict:
-    """Of text that is taken back, since the provider sent the same in a better form."""
+    """Text that is taken back: the provider sent the same in a better form, or the text
+    is read again as the answer."""
     if event.reason == "duplicate-of-structured":
         return "dropped", Reason("the provider sent the same call", "11.12")
     if event.reason == "read-as-text":
@@ -130,13 +132,13 @@ def retracted(event: events.Retract) -> Verdict:
 
 
 def of_wire(owner: Owner, wire: str) -> Verdict:
-    """Of a part with a structure: the wire says whose it is."""
+    """A part with a structure: the wire says which channel it belongs to."""
     return owner, Reason(f"the provider sent it as {_PARTS[owner]}", wire=wire)
 
 
 def left_out(event: events.Diagnostic) -> Verdict:
-    """Of input that could not be used."""
-    words = f"{event.message.rstrip('.')}; the provider sent it like that"
+    """Input that could not be used."""
+    words = f"{event.message.rstrip('.')}; the provider sent it in this form"
     return "dropped", Reason(words, code=event.code)
 
 
@@ -153,7 +155,7 @@ def _rule_of(event: events.ToolCall) -> str:
 def _result(event: events.ToolResult) -> Verdict:
     words = "a tool's result that the model wrote"
     if event.executed:
-        return "result", Reason(f"{words}, and the host knows", "10.5")
+        return "result", Reason(f"{words}; the host knows it", "10.5")
     is_object = str(event.raw).lstrip()[:1] in ("{", "[")
     return "result", Reason(words, "10.1" if is_object else "10.9")
 

@@ -1,7 +1,6 @@
-"""The rules of the text by their numbers, as text/README.md has them.
+"""The rules of the text by their numbers, read from text/README.md.
 
-The page is part of the package and is read itself, so that an explanation quotes the
-rule.
+That page is part of the package, so an explanation can quote the rule.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from stream_sidecar.records import frozen
 from stream_sidecar.wires import WIRES
 
 PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/"
-"""Where the pages of the project are read."""
+"""The address of the project's pages."""
 
 _PAGE = "sidecar/stream_sidecar/text/README.md"
 _EXAMPLE = patterns.compile(
@@ -28,8 +27,8 @@ _NO_ANCHOR = patterns.compile(r"[^\w -]")
 
 @frozen
 class TextRule:
-    """A rule, or a section of them: ``title`` begins with the number, ``text`` is what
-    it says without its example, ``link`` leads to it."""
+    """A rule, or a section of rules. ``title`` begins with its number, ``text`` is the
+    rule without its example, ``link`` is the address of its heading."""
 
     title: str
     text: str
@@ -51,7 +50,7 @@ def rules() -> dict[str, TextRule]:
 
 
 def wire_links() -> dict[str, str]:
-    """Wire -> where its fields are told of."""
+    """Wire -> the address of the section about its fields."""
     page = f"{PAGES}sidecar/stream_sidecar/wires/README.md"
     return {
         name: f"{page}#{_anchor(row.title)}" for name, row in WIRES.items() if row.title
@@ -59,10 +58,10 @@ def wire_links() -> dict[str, str]:
 
 
 def _anchor(title: str) -> str:
-    """A heading, as links name it."""
+    """The anchor of a heading in links: ``3.3 A pair`` -> ``33-a-pair``."""
     return _NO_ANCHOR.sub("", title).lower().replace(" ", "-")
 
 
 def _rule(title: str, text: str) -> TextRule:
-    said = " ".join(_LINK.sub(r"\1", text).split())
-    return TextRule(title.replace("`", ""), said, f"{PAGES}{_PAGE}#{_anchor(title)}")
+    words = " ".join(_LINK.sub(r"\1", text).split())
+    return TextRule(title.replace("`", ""), words, f"{PAGES}{_PAGE}#{_anchor(title)}")

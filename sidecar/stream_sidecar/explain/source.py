@@ -1,8 +1,8 @@
 """The input of an explanation: a stream's options, its chunks, and how it was closed.
 
-`body` cuts a provider's body at its line ends, and plain text into words, so that each
-step shows something. The cuts change no result (text rule 1.1). `recorded` finds the
-streams in a transcript, as ``--record`` writes it.
+`body` cuts a provider's body at its line ends, and plain text into words: each cut is a
+step on the page. The cuts change no result (text rule 1.1). `recorded` finds the
+streams in a transcript that ``--record`` wrote.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from stream_sidecar.stream.stream import Stream
 
 _MOST_STEPS = 2000
-"""Words that a text is cut into, about; of a longer one several are one slice."""
+"""About the most slices of a text; in a longer text a slice has several words."""
 
 _WORD = patterns.compile(rb"\s*+\S*+")
 _LINE = patterns.compile(rb"[^\n]*\n|[^\n]+")
@@ -37,7 +37,7 @@ _LINE = patterns.compile(rb"[^\n]*\n|[^\n]+")
 
 @frozen
 class PushedChunk:
-    """What is pushed, and how it looks."""
+    """A chunk to push: ``value``, and how the page shows it."""
 
     value: Any
     shown: str
@@ -45,8 +45,8 @@ class PushedChunk:
 
 @frozen
 class StreamSource:
-    """A stream to explain. ``chunks`` is given the stream that they are pushed to;
-    ``close`` are the arguments of its end."""
+    """A stream to explain. ``chunks`` gets the stream that its chunks are pushed to;
+    ``close`` has the arguments of ``Stream.close``."""
 
     name: str
     options: StreamOptions
@@ -55,13 +55,13 @@ class StreamSource:
 
 
 def body(name: str, data: bytes, options: StreamOptions) -> StreamSource:
-    """What a provider sent, as bytes."""
+    """The source for the bytes that a provider sent."""
     options = evolve(options, encoding="base64")
     return StreamSource(name, options, lambda stream: _cut(data, stream))
 
 
 def _cut(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
-    """The slices of ``data``: words of a text, lines of anything else."""
+    """The slices of ``data``: words of plain text, lines of any other framing."""
     size = max(1, len(data) // _MOST_STEPS)
     at = 0
     while at < len(data):
@@ -81,24 +81,25 @@ def is_transcript(data: bytes) -> bool:
 
 
 def recorded(name: str, data: bytes) -> dict[str, StreamSource]:
-    """The streams of a transcript, by their ids, and its whole responses."""
+    """The streams and whole responses of a transcript, by id; a second stream with the
+    id ``s1`` is ``s1:2``."""
     lines = [line for raw in data.splitlines() if isinstance(line := _json(raw), dict)]
-    said = [
+    messages = [
         (line.get("dir"), msg)
         for line in lines
         if isinstance(msg := line.get("msg"), dict)
     ]
-    answers = {_id(msg): msg for direction, msg in said if direction == "out"}
-    answers.pop(_id({}), None)  # to nobody's request
+    answers = {_id(msg): msg for direction, msg in messages if direction == "out"}
+    answers.pop(_id({}), None)  # messages without an id answer no request
     found = _Conversation(name)
-    for direction, msg in said:
+    for direction, msg in messages:
         if direction == "in":
             found.read(msg, answers.get(_id(msg), {}))
     return found.sources
 
 
 def _id(msg: dict[str, Any]) -> str:
-    """A message's id as a key; it may be any value."""
+    """A message's id, which may be any JSON value, as a key."""
     return dumps(msg.get("id"))
 
 
@@ -110,7 +111,7 @@ def _json(line: bytes) -> Any:
 
 
 class _Conversation:
-    """What a host has said, message by message."""
+    """The requests of a host, read one by one."""
 
     def __init__(self, name: str) -> None:
         self.sources: dict[str, StreamSource] = {}
@@ -127,14 +128,14 @@ class _Conversation:
         }
 
     def read(self, msg: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Reads one message; what was refused has changed nothing."""
+        """Reads one message; skips a request that was refused."""
         read = self._read.get(str(msg.get("method")))
         if read is None or "error" in answer:
             return
         try:
             read(msg, answer.get("result"))
         except UsageError:
-            return  # nobody answered it: the recording ends there
+            return  # a refused request whose answer is missing: the recording ended
 
     def _initialize(self, msg: dict[str, Any], _result: Any) -> None:
         agreed = shake_hands(msg.get("params"))
@@ -168,7 +169,7 @@ class _Conversation:
         return structure({} if given is None else given, kind, "params")
 
     def _add(self, stream_id: str, params: Any) -> list[PushedChunk]:
-        """Another stream; an id may be used again."""
+        """Adds a stream and returns its list of chunks; an id may be used again."""
         self._opened[stream_id] += 1
         number = self._opened[stream_id]
         key = stream_id if number == 1 else f"{stream_id}:{number}"
@@ -181,7 +182,7 @@ class _Conversation:
 
 
 def _named(result: Any) -> str:
-    """What the sidecar has called a stream that its host gave no name."""
+    """The id that the sidecar gave a stream which the host opened without one."""
     name = result.get("streamId") if isinstance(result, dict) else None
     return name if isinstance(name, str) else "stream"
 

@@ -1,8 +1,7 @@
 """A stored session, explained: the texts of its model's messages, one after the other.
 
-A session is no stream: its documents hold whole messages, and a wire finds nothing in
-them. Each text is read as the engine reads a text that a model has just written, by
-itself, with a lane and a step of its own.
+The documents of a session hold whole messages, which no wire reads. The engine reads
+each text as if the model had just written it. Each text has its own lane and step.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from stream_sidecar.explain.explaining import explain
 from stream_sidecar.explain.source import PushedChunk, StreamSource, body
-from stream_sidecar.explain.telling import explain
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.messages import Text
 from stream_sidecar.values.jsontext import decode
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 
 
 def explain_file(name: str, data: bytes, options: StreamOptions) -> Explanation:
-    """What a provider sent, or a stored session."""
+    """Return the explanation of a provider's response, or of a stored session if
+    nothing in ``data`` was understood as a response."""
     reported = explain(body(name, data, options))
     stored = explain_stored(name, data, options) if reported.is_unknown else None
     return reported if stored is None else stored
@@ -41,7 +41,8 @@ def explain_file(name: str, data: bytes, options: StreamOptions) -> Explanation:
 def explain_stored(
     name: str, data: bytes, options: StreamOptions
 ) -> Explanation | None:
-    """The texts of a session's messages; None: ``data`` is none, or has no texts."""
+    """Return the explanation of a session's texts; None if ``data`` is no session, or
+    has no texts."""
     reported = [
         explain(_source(text, evolve(options, model=options.model or model)))
         for text, model in _texts(data)
@@ -55,7 +56,7 @@ def _source(text: str, options: StreamOptions) -> StreamSource:
 
 
 def _texts(data: bytes) -> Iterator[tuple[str, str | None]]:
-    """The text of each message of a model, and the model's name."""
+    """The text of each message that a model wrote, and the model's name."""
     for document in _documents(data):
         for found in messages_in(document):
             if found.stored is None:
@@ -67,7 +68,7 @@ def _texts(data: bytes) -> Iterator[tuple[str, str | None]]:
 
 
 def _documents(data: bytes) -> Iterator[object]:
-    """The JSON document, or those of the lines that have one."""
+    """``data`` as one JSON document, else each line that is a JSON document."""
     for each in (data, *data.splitlines()):
         try:
             yield decode(each)
@@ -78,7 +79,7 @@ def _documents(data: bytes) -> Iterator[object]:
 
 
 def _joined(name: str, reported: list[Explanation]) -> Explanation:
-    """One explanation of all, with steps and events numbered through."""
+    """One explanation of all, with steps and events renumbered."""
     lanes: list[Lane] = []
     steps: list[Step] = []
     events = 0
@@ -103,7 +104,8 @@ def _joined(name: str, reported: list[Explanation]) -> Explanation:
 
 
 def _moved(lane: Lane, title: str, steps: int, events: int) -> Lane:
-    """A lane as it is behind so many steps and events."""
+    """``lane`` with the numbers it has after so many earlier ``steps`` and
+    ``events``."""
 
     def fate(each: Fate) -> Fate:
         seq = each.seq and each.seq + events

@@ -1,8 +1,8 @@
-"""What happened to a stream, in one sentence, and the answer that its user sees.
+"""What happened to a stream, in one sentence, and the answer that the user sees.
 
 Example: "87 characters of reasoning and 23 of tags were taken out of the answer; 1
-call; 1 chunk was not JSON (9 characters)." The numbers of characters are those of the
-legend: what was dropped is counted by its reason.
+call; 1 chunk was not JSON (9 characters)." The counts agree with the legend; dropped
+characters are counted by the reason why they were dropped.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from stream_sidecar.explain.explanation import Explanation, Owner
 
-_TAKEN: dict[Owner, str] = {
+_REMOVED: dict[Owner, str] = {
     "reasoning": "reasoning",
     "delimiter": "tags",
     "call": "calls written as text",
     "result": "tool results",
     "citation": "marks of citations",
 }
-"""What is taken out of an answer -> how it is called."""
+"""Owner of what was taken out of an answer -> its name in the sentence."""
 
 _COPIED = "reasoning beside the provider's own"
 _DROPPED: dict[str, str] = {
@@ -35,7 +35,7 @@ _DROPPED: dict[str, str] = {
     "11.12": "calls that the provider also sent in their field",
     "6": "white space",
 }
-"""By which rule something is dropped from an answer -> how it is called."""
+"""Rule that dropped something from an answer -> its name in the sentence."""
 _LEFTOVERS = "leftovers of tags"
 
 _COUNTED: dict[str, tuple[str, str]] = {
@@ -47,22 +47,23 @@ _COUNTED: dict[str, tuple[str, str]] = {
     ),
     "document-limit": ("chunk was too long", "chunks were too long"),
 }
-"""Type of an event, or a diagnostic's code -> what happened, once and more often."""
+"""Type of an event, or a diagnostic's code -> its words, singular and plural."""
 
 
 def summary(explanation: Explanation) -> str:
-    """The sentence."""
+    """The sentence, as a whole."""
     return _sentence(_clauses(explanation))
 
 
 def headline(explanation: Explanation) -> tuple[str, str]:
-    """The sentence in two: what matters most, and the rest."""
+    """The sentence in two parts: its first clause, and the rest."""
     first, *rest = _clauses(explanation)
     return _sentence([first]), _sentence(rest) if rest else ""
 
 
 def cut(explanation: Explanation) -> tuple[int, str] | None:
-    """In which step an error of the provider ended the answer, and that in words."""
+    """The step in which an error of the provider ended the answer, and the words for
+    it; None if none did."""
     for number, step in enumerate(explanation.steps):
         for event in step.events:
             if isinstance(event, ProviderError) and event.phase == "mid-stream":
@@ -71,27 +72,27 @@ def cut(explanation: Explanation) -> tuple[int, str] | None:
 
 
 def _sentence(clauses: list[str]) -> str:
-    said = "; ".join(clauses)
-    return f"{said[:1].upper()}{said[1:]}."
+    joined = "; ".join(clauses)
+    return f"{joined[:1].upper()}{joined[1:]}."
 
 
 def _clauses(explanation: Explanation) -> list[str]:
     ending = cut(explanation)
     first = [f"the answer is {ending[1]}"] if ending else []
-    return [*first, _taken(explanation), *_others(explanation)]
+    return [*first, _removed(explanation), *_others(explanation)]
 
 
-def _taken(explanation: Explanation) -> str:
+def _removed(explanation: Explanation) -> str:
     sizes: Counter[str] = Counter()
     for lane in explanation.lanes:
         if lane.usual == "answer":
             for each in lane.pieces:
                 rule = each.fates[-1].reason.rule
-                words = _TAKEN.get(each.owner, "")
+                words = _REMOVED.get(each.owner, "")
                 if each.owner == "dropped":
                     words = _DROPPED.get(rule, _LEFTOVERS)
                 sizes[words] += len(each.text)
-    kinds = dict.fromkeys([*_TAKEN.values(), *_DROPPED.values(), _LEFTOVERS])
+    kinds = dict.fromkeys([*_REMOVED.values(), *_DROPPED.values(), _LEFTOVERS])
     reported = [(sizes[words], words) for words in kinds if sizes[words]]
     if not reported:
         return "nothing was taken out of the answer"
@@ -137,7 +138,7 @@ def _joined(reported: list[str]) -> str:
 
 
 def answer(explanation: Explanation) -> str:
-    """The text that is visible in the end: of all choices, one after the other."""
+    """The text that is visible in the end; choices are joined by a blank line."""
     message = explanation.message
     texts = [each.text or "" for each in message.choices or (message,)]
     return "\n\n".join(filter(None, texts))

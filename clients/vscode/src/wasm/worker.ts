@@ -32,7 +32,7 @@ def explained(name, data):
     from stream_sidecar.explain.page import page
     from stream_sidecar.explain.source import is_transcript, recorded
     from stream_sidecar.explain.stored import explain_file
-    from stream_sidecar.explain.telling import explain
+    from stream_sidecar.explain.explaining import explain
     from stream_sidecar.options import StreamOptions
 
     data = data.to_bytes()

@@ -1,8 +1,8 @@
-"""`explain` runs a stream through the engine, and finds the channel of each character.
+"""`explain` runs a stream through the engine and finds the channel of each character.
 
-The stream is that of ``stream/push``, with ``trace`` and a listener. What went in
-(``hearing``) and what came out (``placing``) are then laid over each other, linear in
-both.
+The stream is the same as for ``stream/push``, with the policy ``trace`` and a listener.
+The text that went in (``received``) is then matched with the events that came out
+(``placing``), in linear time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from stream_sidecar.events import (
     ToolResult,
 )
 from stream_sidecar.explain.explanation import Explanation, Fate, InputPiece, Lane, Step
-from stream_sidecar.explain.hearing import Hearing
 from stream_sidecar.explain.placing import Happened, Owned, place
 from stream_sidecar.explain.reasons import (
     KEPT,
@@ -35,6 +34,7 @@ from stream_sidecar.explain.reasons import (
     left_out,
     of_wire,
 )
+from stream_sidecar.explain.received import ReceivedTexts
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import dumps
 
@@ -42,32 +42,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from stream_sidecar.explain.explanation import Owner
-    from stream_sidecar.explain.hearing import Counted, Said
     from stream_sidecar.explain.reasons import Verdict
+    from stream_sidecar.explain.received import Counted, ReceivedPiece
     from stream_sidecar.explain.source import StreamSource
 
 _SHOWN = 2000
 """Characters of a chunk that are kept."""
 
 _KEPT = frozenset({"response-details", "duplicate-reasoning"})
-"""Diagnostics whose ``raw`` is no input that was left out of everything: it is told of
-beside what became of it."""
+"""Diagnostics whose ``raw`` is not input that was left out: other events or dropped
+pieces already show it."""
 
 
 def explain(source: StreamSource) -> Explanation:
-    """Which channel each character of ``source`` went to, and why."""
+    """Return which channel each character of ``source`` went to, and why."""
     policy = source.options.policy
     message = evolve(policy.message, parts=True)
     policy = evolve(policy, trace=True, message=message)
-    hearing = Hearing()
-    stream = Stream(evolve(source.options, policy=policy, emit=None), hearing)
-    steps = list(_steps(stream, source, hearing))
+    received = ReceivedTexts()
+    stream = Stream(evolve(source.options, policy=policy, emit=None), received)
+    steps = list(_steps(stream, source, received))
     happened = [
         Happened(n, each) for n, step in enumerate(steps) for each in step.events
     ]
-    opens, texts = stream.profile.starts_open, hearing.texts()
+    opens, texts = stream.profile.starts_open, received.texts()
     owned = place(happened, texts, policy.reasoning, opens=opens)
-    lanes = [*_texts(hearing.said, owned), *_parts(happened, stream.wire)]
+    lanes = [*_texts(received.pieces, owned), *_parts(happened, stream.wire)]
     return Explanation(
         source.name,
         stream.wire,
@@ -79,27 +79,32 @@ def explain(source: StreamSource) -> Explanation:
     )
 
 
-def _steps(stream: Stream, source: StreamSource, hearing: Hearing) -> Iterator[Step]:
-    """Pushes and closes; chunks that give nothing are part of the next step."""
-    shown, heard = "", 0
+def _steps(
+    stream: Stream, source: StreamSource, received: ReceivedTexts
+) -> Iterator[Step]:
+    """Pushes all chunks and closes. A chunk that gives neither events nor text is part
+    of the next step."""
+    shown, noted = "", 0
     for chunk in source.chunks(stream):
         shown += chunk.shown[: _SHOWN - len(shown)]
         events = stream.push(chunk.value)
-        if events or len(hearing.said) > heard:
+        if events or len(received.pieces) > noted:
             yield Step(shown, tuple(events))
-            hearing.step += 1
-            shown, heard = "", len(hearing.said)
+            received.step += 1
+            shown, noted = "", len(received.pieces)
     yield Step(shown, tuple(stream.close(**source.close)))
 
 
 # Texts
 
 
-def _texts(said: list[Said], owned: dict[Counted, list[Owned]]) -> Iterator[Lane]:
-    """The lanes of the fields: the answer's first, then those of reasoning."""
+def _texts(
+    received: list[ReceivedPiece], owned: dict[Counted, list[Owned]]
+) -> Iterator[Lane]:
+    """The lanes of the fields: in each choice the answer, then the reasoning."""
     cutters = {counted: _Cutter(each) for counted, each in owned.items()}
     lanes: dict[tuple[Counted, str], list[InputPiece]] = {}
-    for each in said:
+    for each in received:
         pieces = lanes.setdefault((each.counted, each.field), [])
         pieces += _known(each)
         pieces += cutters[each.counted].cut(each)
@@ -111,11 +116,11 @@ def _texts(said: list[Said], owned: dict[Counted, list[Owned]]) -> Iterator[Lane
         yield Lane(title, choice, tuple(_marked([*_joined(pieces)])), usual)
 
 
-def _known(said: Said) -> Iterator[InputPiece]:
-    """What came with it and had been said before."""
-    for text, verdict in ((said.repeated, REPEATED), (said.mirrored, MIRRORED)):
+def _known(piece: ReceivedPiece) -> Iterator[InputPiece]:
+    """The text that came with ``piece`` and had been sent before."""
+    for text, verdict in ((piece.repeated, REPEATED), (piece.mirrored, MIRRORED)):
         if text:
-            yield _piece(text, said.step, verdict)
+            yield _piece(text, piece.step, verdict)
 
 
 def _piece(text: str, step: int, verdict: Verdict, seq: int = 0) -> InputPiece:
@@ -123,19 +128,19 @@ def _piece(text: str, step: int, verdict: Verdict, seq: int = 0) -> InputPiece:
 
 
 class _Cutter:
-    """Cuts what was said, in its order, where owners change."""
+    """Cuts the pieces of a text, in their order, where the owner changes."""
 
     def __init__(self, owned: list[Owned]) -> None:
         self._owned = owned
         self._at = 0
 
-    def cut(self, said: Said) -> Iterator[InputPiece]:
-        start, end = said.start, said.start + len(said.text)
+    def cut(self, piece: ReceivedPiece) -> Iterator[InputPiece]:
+        start, end = piece.start, piece.start + len(piece.text)
         while start < end:
             owned = self._next(start)
             stop = min(end, owned.end)
-            text = said.text[start - said.start : stop - said.start]
-            yield InputPiece(text, said.step, owned.fates)
+            text = piece.text[start - piece.start : stop - piece.start]
+            yield InputPiece(text, piece.step, owned.fates)
             start = stop
 
     def _next(self, start: int) -> Owned:
@@ -145,7 +150,7 @@ class _Cutter:
 
 
 def _joined(pieces: list[InputPiece]) -> Iterator[InputPiece]:
-    """Neighbours of one step and one fate are one piece."""
+    """The pieces; neighbours with the same step and fates become one."""
     for (step, fates), same in groupby(
         pieces, key=lambda each: (each.step, each.fates)
     ):
@@ -156,7 +161,8 @@ _STOPS = patterns.compile("|".join(map(re.escape, STOP_TOKENS)))
 
 
 def _marked(pieces: list[InputPiece]) -> Iterator[InputPiece]:
-    """Stop tokens that stay in the answer are pieces with a reason of their own."""
+    """The pieces; a stop token that stays in the answer becomes a piece with its own
+    reason."""
     found = _STOPS.finditer("".join(piece.text for piece in pieces))
     borders = [border for match in found for border in match.span()]
     start = 0
@@ -178,7 +184,7 @@ def _marked(pieces: list[InputPiece]) -> Iterator[InputPiece]:
 
 
 def _parts(happened: list[Happened], wire: str) -> Iterator[Lane]:
-    """The lanes of what has a structure, in the order in which it began."""
+    """The lanes of parts with a structure, in the order in which they began."""
     calls: dict[int | None, list[Happened]] = {}
     order: list[list[Happened]] = []
     for each in happened:
@@ -198,7 +204,8 @@ def _parts(happened: list[Happened], wire: str) -> Iterator[Lane]:
 
 
 def _call(group: list[Happened], wire: str) -> Lane:
-    """A call whose arguments came in fragments; the last event has them whole."""
+    """The lane of a call whose arguments came in fragments. Its last event has the
+    whole arguments and adds no piece."""
     verdict = of_wire("call", wire)
     pieces = [
         _piece(each.event.arguments_delta, each.step, verdict, each.event.seq)
@@ -210,7 +217,8 @@ def _call(group: list[Happened], wire: str) -> Lane:
 
 
 def _part(happened: Happened, wire: str) -> Lane | None:
-    """What came at once; None: it is not of the input, or has its place in a text."""
+    """The lane of a part that came in one event; None if the part is not in the input,
+    or stands in a text."""
     event: Any = happened.event
     if getattr(event, "span", None) is not None:
         return None
@@ -239,4 +247,4 @@ _REPORTED: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
         *("dropped", f"{e.code}: sent by the provider", _shown(e.raw)),
     ),
 }
-"""Whose a part is, what it is called, and its text."""
+"""Type of an event -> owner, title and text of its part."""
