@@ -1,5 +1,5 @@
 """The language server: session documents in any LSP editor.
 
-This file stays empty of imports: pygls and lsprotocol are loaded by ``handlers`` and
-``server``, when the first method of LSP arrives or an editor has said ``initialized``.
+This file imports nothing: ``handlers`` and ``server`` load pygls and lsprotocol when an
+editor sends ``initialized`` or the first method of LSP arrives.
 """

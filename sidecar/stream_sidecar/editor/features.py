@@ -1,7 +1,7 @@
 """What an editor shows of a session document, as LSP types.
 
-`View` is one text with what was found in it: diagnostics, fixes, hovers, lenses and
-symbols. Nothing here asks or tells the client.
+`View` is one version of a text with its findings: diagnostics, fixes, hovers, lenses
+and symbols. Nothing here sends anything to the client.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ FIX_ALL_TITLE = "Take out everything that leaked into this session"
 FIX_MESSAGE = "streamSidecar.fixMessage"
 
 Change: TypeAlias = tuple[int, int, str]
-"""``(start, end, new)``: what comes in the place of a part of the document."""
+"""``(start, end, new)``: code points of the document, and the text that replaces
+them."""
 
 _LONGEST = 80
-"""So many characters of a text are shown in a line."""
+"""The most characters of a text that the outline shows."""
 
 _SHORTEST = 24
-"""A finding of so many characters is its own description; a hover shows longer ones."""
+"""The most characters of a finding that its diagnostic quotes; a hover shows longer
+ones."""
 
 _WORDS: dict[str, tuple[str, str]] = {
     "reasoning": ("Reasoning in the answer", "Take out the reasoning"),
@@ -48,12 +50,12 @@ _WORDS: dict[str, tuple[str, str]] = {
     "marker": ("Leaked mark of the protocol", "Take out the leaked mark"),
     "white-space": ("White space of a removal", "Take out the white space"),
 }
-"""What a finding is called, and its fix."""
+"""Kind of a finding -> its name, and the title of its fix."""
 
 
 @frozen
 class View:
-    """A version of a document; ``number`` is that of the reading, among all."""
+    """One version of a document. ``number`` counts the views of all documents."""
 
     uri: str
     version: int
@@ -69,7 +71,7 @@ class View:
                 yield placed, message, leak
 
     def malformed(self) -> list[tuple[PlacedUnit, SessionMessage]]:
-        """The messages with findings."""
+        """The messages with findings, each with its unit."""
         return [
             (placed, message)
             for placed in self.units
@@ -88,8 +90,8 @@ class View:
     # Fixes
 
     def actions(self, wanted: types.Range) -> list[tuple[Any, list[Change]]]:
-        """The fixes of what is touched: each an action without its edit, and what it
-        changes."""
+        """The fixes for the leaks that ``wanted`` touches: each an action without its
+        edit, and its changes."""
         touched = list(self._touched(*self._span(wanted)))
         ranges = self._ranges(placed.place_of(leak) for placed, _, leak in touched)
         found: list[tuple[Any, list[Change]]] = []
@@ -121,7 +123,7 @@ class View:
                 yield placed, message, leak
 
     def all_changes(self) -> list[Change]:
-        """What fixes the whole document."""
+        """The changes that fix the whole document."""
         return [
             change
             for placed, message in self.malformed()
@@ -140,7 +142,7 @@ class View:
     def _changes(
         self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
     ) -> list[Change]:
-        """What takes one leak out of a message, or all of them."""
+        """The changes that take one leak, or all leaks, out of a message."""
         start, cuts = placed.start, message.cuts(placed.unit, leak)
         changes = [(first + start, last + start, "") for first, last in cuts]
         if placed.keeps_length:
@@ -149,17 +151,17 @@ class View:
         return changes
 
     def changes_of_message(self, number: int) -> list[Change]:
-        """What fixes the message of that number among the malformed ones."""
+        """The changes that fix the malformed message with this ``number``."""
         malformed = self.malformed()
         if not 0 <= number < len(malformed) or malformed[number][1].stays is not None:
             return []
         return self._changes(*malformed[number])
 
-    # What is shown beside
+    # Lenses, hovers and symbols
 
     def lenses(self) -> list[types.CodeLens]:
-        """Above each message with findings their number, which does nothing, and what
-        takes them out."""
+        """Two lenses above each message with findings: their number, which does
+        nothing when clicked, and the command that takes them out."""
         malformed = self.malformed()
         ranges = self._ranges(
             (placed.start + message.place[0],) * 2
@@ -191,7 +193,7 @@ class View:
         return None
 
     def symbols(self) -> list[types.DocumentSymbol]:
-        """One for each message."""
+        """One symbol for each message."""
         named = [
             (message, placed.start + start, placed.start + end)
             for placed in self.units
@@ -212,8 +214,7 @@ class View:
     # Positions
 
     def _ranges(self, spans: Iterable[Cut]) -> list[types.Range]:
-        """Spans as ranges. Spans come in the order in which texts are read, which may
-        differ from the order of the document."""
+        """Spans, in any order, as ranges."""
         wanted = list(spans)
         points = self._points(offset for span in wanted for offset in span)
         return [_range(points, span) for span in wanted]
@@ -264,7 +265,7 @@ def _count(message: SessionMessage) -> str:
 
 
 def _reported(message: SessionMessage, leak: Leak) -> str:
-    """What was extracted here, for a person."""
+    """The Markdown of a hover: what was extracted here."""
     finding, repair = leak.finding, message.repair
     parts = [f"**{_WORDS[finding.kind][0]}**"]
     calls = [
@@ -299,7 +300,7 @@ def _name(message: SessionMessage) -> str:
 
 
 def _detail(message: SessionMessage) -> str:
-    """How much leaked, and what it begins with."""
+    """The number of leaks, and the beginning of the text."""
     text = _short(_text_in(message.found.message))
     reported = [text] if text else []
     if message.leaks:
@@ -308,7 +309,7 @@ def _detail(message: SessionMessage) -> str:
 
 
 def _text_in(message: Any) -> str:
-    """What a message says: its text, or the texts of its parts."""
+    """The text of a message, or the texts of its parts."""
     for name in ("content", "parts", "text"):
         content = at(message, (name,))
         if isinstance(content, str):

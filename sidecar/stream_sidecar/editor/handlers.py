@@ -1,10 +1,10 @@
-"""Session documents in any LSP editor: what leaked is underlined, and can be taken out.
+"""Session documents in any LSP editor: leaks are underlined and can be taken out.
 
 `register` puts the features on the server. Documents are kept here and not in pygls'
-workspace (2.1.1), whose lines end at U+2028, which JSON may hold, and which counts long
-lines character by character and changes the params. A document is read by
-a task of its own, in steps, with its progress told when it is large; a change begins a
-new reading, which inspects only what changed.
+workspace (2.1.1), because that workspace (1) ends lines at U+2028, which JSON may
+contain, (2) counts long lines character by character, and (3) changes the params. Each
+document is read by its own task, in steps; a large one reports progress. A change
+starts a new reading, which inspects only what changed.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from stream_sidecar.values.units import Unit
 
 _STEP_SECONDS = 0.01
-"""So long a reading goes on before others have their turn."""
+"""The time after which a reading lets other tasks run."""
 
 
 @define(eq=False)
 class _Open:
-    """An open document, which is read in a ``way``. ``view`` comes from the last
-    reading that was finished. ``stopped`` is the version whose reading the client
-    cancelled."""
+    """An open document. ``way``: how it is read (`LINES`, `WHOLE`, `CHAT_LOG`).
+    ``view``: from the last finished reading. ``stopped``: the version whose reading the
+    client cancelled."""
 
     uri: str
     version: int
@@ -76,22 +76,23 @@ class Editor:
 
     @property
     def _unit(self) -> Unit:
-        """What the client counts columns in."""
+        """The unit in which the client counts columns."""
         encoding = self._server.server_capabilities.position_encoding
         return UNITS[str(getattr(encoding, "value", encoding) or "utf-16")]
 
     @property
     def _pushes(self) -> bool:
-        """Whether diagnostics are sent unasked: not to a client that asks for them."""
+        """Whether diagnostics are sent without a request: not to a client that can
+        request them (``textDocument/diagnostic``)."""
         document = self._server.client_capabilities.text_document
         return document is None or document.diagnostic is None
 
     # Documents
 
     def accepts(self, name: str, params: Any) -> bool:
-        """Takes a notification about a session document; False: it is another's."""
-        take = _NOTIFICATIONS.get(name)
-        return take is not None and bool(take(self, params))
+        """Handles a notification about a session document; False: pygls has to."""
+        handle = _NOTIFICATIONS.get(name)
+        return handle is not None and bool(handle(self, params))
 
     def opened(self, params: types.DidOpenTextDocumentParams) -> bool:
         item = params.text_document
@@ -111,7 +112,7 @@ class Editor:
         return SessionDocument(self._options(), way, _beside(uri), wants)
 
     def configured(self, params: types.DidChangeConfigurationParams) -> bool:
-        """Reads all documents anew, if other kinds of findings are wanted."""
+        """Reads all documents again if the setting chooses other kinds of findings."""
         kinds = kinds_in(params.settings)
         if kinds != self._kinds:
             self._kinds = kinds
@@ -119,11 +120,11 @@ class Editor:
                 document.session = self._session(document.uri, document.way)
                 document.view = None
                 self._read(document)
-            self._ask_to_ask_again()
+            self._refresh()
         return True
 
-    def _ask_to_ask_again(self) -> None:
-        """Tells a client that asks for diagnostics or lenses that there are others."""
+    def _refresh(self) -> None:
+        """Asks the client to request diagnostics and lenses again."""
         workspace = self._server.client_capabilities.workspace
         if workspace is None:
             return
@@ -166,7 +167,7 @@ class Editor:
     # Reading
 
     def _read(self, document: _Open) -> None:
-        """Begins a reading of the document as it is now."""
+        """Starts a reading of the document as it is now."""
         if document.reading is not None:
             document.reading.cancel()
         document.reading = asyncio.get_running_loop().create_task(self._view(document))
@@ -200,8 +201,8 @@ class Editor:
         )
 
     async def view(self, uri: str) -> View | None:
-        """The view of the document as it is now; None: it has none, because it is no
-        session or its reading was stopped."""
+        """The view of the document as it is now, after its reading; None if the
+        document is no session or the client stopped the reading."""
         while (document := self._open.get(uri)) is not None:
             view, reading = document.view, document.reading
             if view is not None and view.version == document.version:
@@ -237,7 +238,7 @@ class Editor:
             for (action, _), each in zip(fixes, edits, strict=True):
                 action.edit = self._edit(view, each)
                 found.append(action)
-        # An editor that asks for any kind shows it once, as a quick fix.
+        # An editor that asks for any kind would show "fix all" twice
         is_there = any(each.title == FIX_ALL_TITLE for each in found)
         wants = _is_wanted(params.context, FIX_ALL) and not is_there
         if wants and (fix := view.all_changes()):
@@ -274,14 +275,15 @@ _NOTIFICATIONS: dict[str, Any] = {
 
 
 def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> None:
-    """Puts the features on ``server``; ``options`` gives those of a stream."""
+    """Puts the features on ``server``; ``options`` returns the options of a stream."""
     editor = Editor(server, options)
 
     server.accepts = editor.accepts
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configuration(params: types.DidChangeConfigurationParams) -> None:
-        """Is taken before; what is no feature would be refused."""
+        """Does nothing: ``accepts`` has handled it, but pygls refuses a notification
+        that is no feature."""
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
@@ -322,7 +324,7 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
 
 
 def _reading_of(uri: str, language: str, text: str) -> str | None:
-    """How a document is read; None: it is no session."""
+    """How a document is read; None if it is no session."""
     name = uri.rpartition("/")[2]
     if is_chat_log(name, text):
         return CHAT_LOG
@@ -335,15 +337,15 @@ def _reading_of(uri: str, language: str, text: str) -> str | None:
 
 
 def _beside(uri: str) -> Neighbours | None:
-    """What the files around a document say of it, where it is a file of this machine;
-    they may have changed since another was opened."""
+    """The files around a document, if it is a file of this machine. They are read
+    again, since they may have changed after another document was opened."""
     forget()
     path = to_fs_path(uri) if uri.startswith("file:") else None
     return None if path is None else Neighbours(Path(path))
 
 
 def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:
-    """Whether the client asks for actions of this kind, or of any."""
+    """Whether the client asks for actions of this kind, or of any kind."""
     if context.only is None:
         return True
     names = (str(getattr(each, "value", each)) for each in context.only)

@@ -1,6 +1,6 @@
-"""Progress of a long reading, as LSP tells it, where the client wants to know.
+"""Work-done progress of a long reading, for a client that supports it.
 
-The client may cancel it: the next report says so.
+The client may cancel the reading; then the next report returns False.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
 LARGE = 1 << 20
-"""Code points of a document from which on its reading is told of."""
+"""The fewest code points of a document whose reading reports progress."""
 
 _numbers = count(1)
 
@@ -26,32 +26,33 @@ _numbers = count(1)
 async def progress(
     server: LanguageServer, total: int, uri: str
 ) -> AsyncIterator[Callable[[int], bool]]:
-    """Tells how far a reading of ``total`` code points is. What it gives is told how
-    many are read, and says False where the client wants no more."""
+    """Reports how far a reading of ``total`` code points is. The function that it gives
+    is called with the number of code points read so far; it returns False when the
+    client has cancelled the reading."""
     window = server.client_capabilities.window
     wanted = window is not None and bool(window.work_done_progress)
     if not wanted or total < LARGE:
         yield lambda _done: True
         return
-    reported, token = server.work_done_progress, f"stream-sidecar-{next(_numbers)}"
-    await reported.create_async(token)
+    work_done, token = server.work_done_progress, f"stream-sidecar-{next(_numbers)}"
+    await work_done.create_async(token)
     title = f"Inspecting {uri.rpartition('/')[2]}"
     begin = types.WorkDoneProgressBegin(title=title, cancellable=True, percentage=0)
-    reported.begin(token, begin)
+    work_done.begin(token, begin)
     last = 0
 
     def report(done: int) -> bool:
         nonlocal last
-        if reported.tokens[token].cancelled():
+        if work_done.tokens[token].cancelled():
             return False
         percent = 100 * done // total
         if percent > last:
             last = percent
-            reported.report(token, types.WorkDoneProgressReport(percentage=percent))
+            work_done.report(token, types.WorkDoneProgressReport(percentage=percent))
         return True
 
     try:
         yield report
     finally:
-        reported.end(token, types.WorkDoneProgressEnd())
-        reported.tokens.pop(token, None)
+        work_done.end(token, types.WorkDoneProgressEnd())
+        work_done.tokens.pop(token, None)

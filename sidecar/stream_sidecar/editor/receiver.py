@@ -1,7 +1,6 @@
-"""What takes LSP's messages, on an event loop: pygls, or what stands in for it.
+"""The receiver of LSP messages, on an event loop: pygls, or a substitute that refuses.
 
-pygls and lsprotocol are imported when it is opened, so not at all for a host that only
-streams.
+`open_receiver` imports pygls and lsprotocol, so a host that only streams never does.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 
 
 Receiver: TypeAlias = "SidecarProtocol | _Unavailable"
-"""Takes messages of the client, in their order; called on the loop."""
+"""Gets the client's messages in their order; its methods are called on the loop."""
 
 
 def open_receiver(connection: Connection, cancelled: set[Id]) -> Receiver:
-    """The receiver of ``connection``; in ``cancelled`` are requests that were cancelled
-    before their turn."""
+    """Return the receiver of ``connection``; ``cancelled`` has the ids of requests that
+    were cancelled before their turn."""
     try:
         from stream_sidecar.editor.handlers import register
         from stream_sidecar.editor.server import SidecarServer
@@ -37,7 +36,7 @@ def open_receiver(connection: Connection, cancelled: set[Id]) -> Receiver:
 
 
 class _Unavailable:
-    """Answers in place of a pygls that cannot be imported."""
+    """Refuses all requests, since pygls cannot be imported."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

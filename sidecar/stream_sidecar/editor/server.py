@@ -1,10 +1,10 @@
 """The LSP side: a pygls server whose transport and envelope are ours.
 
-pygls keeps what it is good at: registration (``@server.feature``), the builtin document
-features, capabilities, progress, requests to the client. Replaced is what breaks the
-promise of exactly one answer (pygls 2.1.1): messages come decoded and checked from
-``stream_sidecar.rpc.connection``, params are read once at the top level, and every
-answer goes back there. Errors are answers or log lines.
+pygls does registration (``@server.feature``), the builtin document features,
+capabilities, progress and requests to the client. This module replaces the parts of
+pygls 2.1.1 that break the promise of exactly one answer: ``rpc.connection`` decodes and
+checks the messages, params are read once at the top level, and every answer goes back
+to the connection. Errors become answers or log lines.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class SidecarProtocol(LanguageServerProtocol):
     # From the client
 
     def begin(self, params: Any) -> None:
-        """``initialize``, which the connection has answered already."""
+        """Handles ``initialize``, which the connection has already answered."""
         self._run(types.INITIALIZE, self._initialize_params(params))
 
     def receive(self, message: dict[str, Any]) -> None:
-        """A request, notification or response of the client."""
+        """Handles a request, notification or response of the client."""
         name, message_id = message.get("method"), message.get("id")
         try:
             if message_id in self._server.cancelled:
@@ -71,13 +71,13 @@ class SidecarProtocol(LanguageServerProtocol):
                 log.debug("ignored %s: %s", name or "a response", problem)
 
     def cancel(self, message_id: Id) -> None:
-        """``$/cancelRequest``, after the request itself has had its turn."""
+        """Handles ``$/cancelRequest``, after the request itself has had its turn."""
         self._server.cancelled.discard(message_id)
         if message_id in self._request_futures:
             self._handle_cancel_notification(message_id)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """The typed message; params of methods that are not LSP's stay plain JSON."""
+        """The typed message; params of methods outside LSP stay plain JSON."""
         name = data.get("method")
         if name is None:
             return super().structure_message(data)
@@ -93,7 +93,8 @@ class SidecarProtocol(LanguageServerProtocol):
             raise errors.InvalidParamsError(_first_problem(error)) from error
 
     def _initialize_params(self, params: Any) -> types.InitializeParams:
-        """Whatever the client sent: it has its answer, now it gets its server."""
+        """The typed params of ``initialize``. Malformed ones are replaced by defaults,
+        since the connection has already answered the request."""
         given: dict[str, Any] = {"capabilities": {}, "processId": None, "rootUri": None}
         given |= {key: item for key, item in (params or {}).items() if item is not None}
         try:
@@ -116,7 +117,7 @@ class SidecarProtocol(LanguageServerProtocol):
             self._run(method_name, params)
 
     def _run(self, name: str, params: Any) -> None:
-        """Calls a handler whose result nobody waits for."""
+        """Calls a handler whose result is not sent."""
         self._execute_handler(
             msg_id=str(uuid4()),
             handler=self._get_handler(name),
@@ -150,10 +151,10 @@ class SidecarProtocol(LanguageServerProtocol):
 
 
 class SidecarServer(LanguageServer):
-    """pygls' server object; register LSP features on it with ``feature``.
+    """pygls' server object; ``feature`` registers LSP features on it.
 
-    ``cancelled``: ids of requests that were cancelled before their turn. ``takes`` is
-    asked first of every notification, and says True when pygls shall not see it.
+    ``cancelled``: ids of requests that were cancelled before their turn. ``accepts``
+    gets every notification first and returns True if pygls must not see it.
     """
 
     protocol: SidecarProtocol
@@ -172,7 +173,8 @@ _HUMP = patterns.compile("_([a-z])")
 
 
 def _first_problem(error: Exception) -> str:
-    """``params.position.line: required field missing``, from cattrs' description."""
+    """The first problem that cattrs reports, with our spelling of its place:
+    ``params.position.line: required field missing``."""
     reason, _, path = transform_error(error, path="$")[0].rpartition(" @ ")
     camel_path = _HUMP.sub(lambda match: match[1].upper(), path[2:])
     return f"{camel_path}: {reason}"

@@ -1,8 +1,9 @@
-"""A session document as the editor needs it: what leaked, where, and how to cut it.
+"""A session document for the editor: what leaked, where, and how to cut it.
 
-`SessionDocument` reads a text step by step, so that others have their turn and a newer
-text can end it. What was read of a line or a message is remembered, and only what has
-changed is inspected again. Offsets are code points of the document. Knows no LSP types.
+`SessionDocument` reads a text step by step, so that other tasks can run in between and
+a newer text can stop the reading. It remembers the result for each line and message,
+and inspects only what has changed. Offsets are code points of the document. This module
+knows no LSP types.
 """
 
 from __future__ import annotations
@@ -43,14 +44,16 @@ _BOM = "\ufeff"
 
 
 LINES, WHOLE, CHAT_LOG = "lines", "whole", "chat log"
-"""How a document is read: a JSON text a line, one JSON text, Markdown of aider."""
+"""How a document is read: one JSON text for each line, one JSON text as a whole, or a
+chat log in Markdown, as aider writes it."""
 
 _BLOCKED = "nothing else would be left of the message"
 
 
 @frozen
 class Leak:
-    """A finding at ``start`` to ``end`` of its unit's text; ``cut`` takes it out."""
+    """A finding at ``start`` to ``end`` of its unit's text; removing the span ``cut``
+    fixes it."""
 
     finding: Finding
     start: int
@@ -60,8 +63,8 @@ class Leak:
 
 @frozen
 class SessionMessage:
-    """A message of a unit, at ``place`` of its text when it has leaks. ``stays``: why
-    nothing is taken out of it."""
+    """A message of a unit. ``place``: its span in the unit's text, only if it has
+    leaks. ``stays``: the reason why nothing may be taken out of it, or None."""
 
     found: FoundMessage
     inspection: Inspection
@@ -71,7 +74,7 @@ class SessionMessage:
     stays: str | None = None
 
     def cuts(self, unit: SessionUnit, leak: Leak | None = None) -> list[Cut]:
-        """Where its ``unit``'s text is to be cut: everywhere, or for one leak."""
+        """The spans of its ``unit``'s text to cut, for one leak or for all."""
         if leak is not None:
             return [leak.cut]
         if unit.is_plain:
@@ -81,9 +84,9 @@ class SessionMessage:
 
 @frozen
 class SessionUnit:
-    """A text of its own: a line, the document, or an answer in Markdown, which is
-    ``is_plain``, and others are JSON. ``results``: of tools in it. ``is_pointed_at``:
-    its log is one into which something points by bytes."""
+    """A text that is read as one: a line, the whole document, or an answer in a chat
+    log. ``is_plain``: it is Markdown; other units are JSON. ``results``: results of
+    tools in it. ``is_pointed_at``: something points into its log by byte offsets."""
 
     text: str
     is_plain: bool
@@ -94,21 +97,22 @@ class SessionUnit:
 
 @frozen
 class PlacedUnit:
-    """A unit in its document; it ``keeps_length`` in bytes, whatever is cut."""
+    """A unit at ``start`` of its document. ``keeps_length``: blanks replace what is
+    cut, so that the unit has as many bytes as before."""
 
     start: int
     unit: SessionUnit
     keeps_length: bool = False
 
     def place_of(self, leak: Leak) -> Cut:
-        """Where a leak of it stands in the document."""
+        """The span of one of its leaks in the document."""
         return self.start + leak.start, self.start + leak.end
 
 
 @frozen
 class _Memory:
-    """What was read before. The keys are all that a reading depends on: the text of a
-    unit or a message, its shape and model, and the state of the session before it."""
+    """Earlier results. A key has everything that a result depends on: the text of the
+    unit or message, its shape and model, and the state of the session before it."""
 
     units: dict[tuple[str, int], SessionUnit] = field(factory=dict)
     messages: dict[
@@ -117,9 +121,9 @@ class _Memory:
 
 
 class SessionDocument:
-    """``read`` a text; then ``units`` has what was found. ``inspected`` counts the
-    messages that the engine was asked for, since the beginning. ``beside``: the files
-    around it, where it is a file."""
+    """A document that is read again after each change. After ``read``, ``units`` has
+    the result. ``inspected`` counts all messages that the engine has inspected.
+    ``beside``: the files around the document, if it is a file."""
 
     def __init__(
         self,
@@ -137,8 +141,8 @@ class SessionDocument:
         self._memory = _Memory()
 
     def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
-        """Reads a document; gives how many code points of it are done, and of how many,
-        between two messages. A reading that is not finished changes nothing."""
+        """Reads ``text``; after each message gives how many code points are done, and
+        the total. A reading that is stopped changes nothing."""
         history, new = History(self._options, self._wants), _Memory()
         units: list[PlacedUnit] = []
         total = len(text.text)
@@ -161,8 +165,9 @@ class SessionDocument:
         self.units, self._memory = units, new
 
     def _is_pointed_into(self, text: str, units: list[PlacedUnit]) -> bool:
-        """Whether something points into the document by bytes, as it says itself or a
-        file beside it; False where nothing is to be cut."""
+        """Whether something points into the document by byte offsets: the document or a
+        file beside it says so. False if the answer makes no difference: nothing is to
+        be cut, or all units keep their length."""
         leaking = (m for each in units for m in each.unit.messages if m.leaks)
         if next(leaking, None) is None or all(each.keeps_length for each in units):
             return False
@@ -171,8 +176,8 @@ class SessionDocument:
         return self._beside is not None and self._beside.is_pointed_into()
 
     def _pieces(self, text: DocumentText) -> Iterator[JsonSpan]:
-        """Where the units are: the answers of a chat's log, the lines that are not
-        blank, or the whole document; the latter without the byte order mark."""
+        """The spans of the units: the answers of a chat log, the lines that are not
+        blank, or the whole document. Without the byte order mark (JSON only)."""
         if self._reading == CHAT_LOG:
             yield from answers_in(text.text)
             return
@@ -197,7 +202,7 @@ class SessionDocument:
     def _inspect(
         self, text: str, history: History, new: _Memory
     ) -> Iterator[SessionUnit]:
-        """A unit as far as it has been inspected."""
+        """Gives the unit after each inspected message, and at last complete."""
         messages: list[SessionMessage] = []
         results: list[object] = []
         document, all_found = self._found(text)
@@ -224,7 +229,7 @@ class SessionDocument:
         return document, messages_in(document, role)
 
     def _sealed(self, message: SessionMessage, document: Any) -> SessionMessage:
-        """The message with the reason why it stays, if a hash vouches for it."""
+        """The message; if a hash vouches for its text, with the reason why it stays."""
         if not message.repair.changed:
             return message
         paths = edited_in(message.found, message.repair)
@@ -248,7 +253,7 @@ class SessionDocument:
 
 
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
-    """The messages, those with findings with their places in ``text``."""
+    """The messages; each one with findings gets their places in ``text``."""
     malformed = [each for each in messages if each.inspection.malformed]
     reported = [(each.found, each.inspection.findings) for each in malformed]
     spans = iter(spans_of(text, reported))
@@ -269,7 +274,8 @@ def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessag
 
 
 def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
-    """The cuts of the parts that go with their only finding, by the finding's path."""
+    """The path of a finding -> the cut of its whole part, for parts that are removed
+    because of this finding alone."""
     counts = Counter(each.path for each in message.repair.removed)
     alone = {
         part: path
@@ -285,7 +291,7 @@ def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
 def _placed_plain(
     text: str, messages: list[SessionMessage]
 ) -> Iterator[SessionMessage]:
-    """The message of an answer in Markdown: its positions are those of the text."""
+    """The messages of an answer in Markdown: their positions count in the same text."""
     for message in messages:
         leaks = (
             Leak(each, each.start, each.end, (each.start, each.end))
@@ -295,7 +301,7 @@ def _placed_plain(
 
 
 def places_of(unit: SessionUnit) -> Iterator[tuple[SessionMessage, JsonSpan]]:
-    """All messages of a unit, and where they are."""
+    """All messages of a unit, with their spans in its text."""
     if unit.is_plain:
         yield from ((message, (0, len(unit.text))) for message in unit.messages)
         return

@@ -1,8 +1,8 @@
-"""Settings of the editor: which kinds of findings are wanted.
+"""Settings of the editor: the kinds of findings to show.
 
 A client sends them with ``workspace/didChangeConfiguration``. Example:
-``{"streamSidecar": {"except": ["white-space"]}}``. What is no setting of ours is told
-in the log and has no effect.
+``{"streamSidecar": {"except": ["white-space"]}}``. An unknown kind is logged and has no
+effect.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ ONLY, EXCEPT = "only", "except"
 
 
 def kinds_in(settings: Any) -> frozenset[str] | None:
-    """The kinds that ``settings`` choose; None: all of them, and any of later times."""
+    """The kinds that ``settings`` choose; None for all, those of later versions
+    included."""
     ours = settings.get(SECTION) if isinstance(settings, dict) else None
     if not isinstance(ours, dict):
         return None

@@ -1,8 +1,8 @@
 """The text of an open document, and positions in it as the client counts them.
 
-A line ends with ``\\n``, ``\\r\\n`` or ``\\r`` and with nothing else: JSON may hold
-U+2028, at which Python's ``splitlines`` would break. Offsets are code points of the
-text; a `Point` is a line and a column in the units that were agreed on. Knows no LSP
+A line ends only with ``\\n``, ``\\r\\n`` or ``\\r``: JSON may contain U+2028, at which
+Python's ``splitlines`` would break. Offsets are code points of the text. A `Point` is a
+line and a column, counted in the client's position encoding. This module knows no LSP
 types.
 """
 
@@ -38,7 +38,7 @@ class DocumentText:
         return len(self._starts)
 
     def line(self, number: int) -> Point:
-        """Where a line begins and ends, its break included."""
+        """The offsets at which a line begins and ends, its line break included."""
         last = number + 1 >= len(self._starts)
         end = len(self.text) if last else self._starts[number + 1]
         return self._starts[number], end
@@ -50,7 +50,7 @@ class DocumentText:
         return DocumentText(text, self._unit)
 
     def offset(self, point: Point) -> int:
-        """The code point at ``point``; beyond a line's end it is the line's end."""
+        """The offset of ``point``; a column beyond the line's end is the line's end."""
         number, column = point
         if number >= len(self._starts):
             return len(self.text)
@@ -66,7 +66,7 @@ class DocumentText:
         return start + max(size - 1, 0)
 
     def points(self, offsets: Iterable[int]) -> list[Point]:
-        """The points of sorted ``offsets``; each line is counted once through."""
+        """The points of sorted ``offsets``; goes through each line once."""
         found, number, at, units = [], -1, 0, 0
         for offset in offsets:
             line = bisect_right(self._starts, offset) - 1

@@ -1,7 +1,7 @@
 """The thread of the LSP side: imports pygls, then runs its event loop.
 
-What arrives while pygls is still being imported waits; everything goes through in the
-order in which it was submitted. Hosts that only stream never start this thread.
+Messages that arrive during the import wait; all are handled in the order in which they
+were submitted. Hosts that only stream never start this thread.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _Job: TypeAlias = Callable[["Receiver"], None]
 
 
 class LspThread:
-    """The LSP side of ``connection``, begun with the params of ``initialize``.
+    """The LSP side of ``connection``, started with the params of ``initialize``.
 
-    Cancelled requests that are still waiting for their turn are in ``cancelled``.
+    ``cancelled``: ids of cancelled requests that still wait for their turn.
     """
 
     def __init__(self, connection: Connection, initialize_params: Any) -> None:
@@ -44,9 +44,9 @@ class LspThread:
         self.cancelled.add(message_id)
         self._do(lambda lsp: lsp.cancel(message_id))
 
-    def turn(self, reported: Callable[[], None]) -> None:
-        """Calls ``reported`` when all that was submitted before has had its turn."""
-        self._do(lambda _: reported())
+    def turn(self, callback: Callable[[], None]) -> None:
+        """Calls ``callback`` after everything that was submitted before."""
+        self._do(lambda _: callback())
 
     def _do(self, job: _Job) -> None:
         with self._lock:
