@@ -2,7 +2,16 @@
 
 import { expect, test } from "vitest";
 import { RunError } from "../src/run.js";
-import { agentsOf, batches, counted, reportOf, shortened, stateOf, unitsBefore } from "../src/sessions/report.js";
+import {
+  agentsOf,
+  batches,
+  columnAt,
+  counted,
+  reportOf,
+  shortened,
+  stateOf,
+  unitsBefore,
+} from "../src/sessions/report.js";
 
 const ended = (stdout: string, stderr = "") => ({ code: 2, stdout, stderr });
 
@@ -40,6 +49,7 @@ test("columns count code points, editors UTF-16 units", () => {
   expect(unitsBefore("abc", 1)).toBe(0);
   expect(unitsBefore("🌿🌿c", 3)).toBe(4);
   expect(unitsBefore("a", 99)).toBe(1);
+  expect([columnAt("abc", 0), columnAt("🌿🌿c", 4)]).toEqual([1, 3]);
 });
 
 test("texts are shown in one short line", () => {

@@ -12,7 +12,7 @@
 //   npm run workbench -- --target                     without Python: the included native sidecar
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundings.mjs";
 
@@ -116,6 +116,12 @@ async function pointAt(text) {
   }
 }
 
+const SETTINGS = at("data", "User", "settings.json");
+
+function settings() {
+  return JSON.parse(readFileSync(SETTINGS, "utf8"));
+}
+
 const STEPS = {
   async "a session is underlined"() {
     await open("session.jsonl");
@@ -202,12 +208,13 @@ const STEPS = {
 
   async "the sessions of the machine are checked"() {
     await command("Check the Sessions of This Machine");
-    await row("Claude Code").filter({ hasText: "3 leaks in 3 files" }).waitFor();
+    await row("Claude Code").filter({ hasText: "3 leaks in 2 files · 3 files checked" }).waitFor();
     await row("-work-shop").filter({ hasText: "1 leak" }).waitFor();
     await row("Why does the test of the login fail?")
       .filter({ hasText: /2 leaks · (now|\d+ min) · 5f0c2d1e\.jsonl/ })
       .waitFor();
     await row("Continue").filter({ hasText: "1 leak in 1 file" }).waitFor();
+    await row("Open in the editor").filter({ hasText: "3 leaks in 1 file" }).waitFor();
     await row("5f0c2d1e.jsonl").click();
     await row("Stray delimiter").waitFor();
     await picture("sessions");
@@ -235,10 +242,12 @@ const STEPS = {
 
   async "all sessions are repaired if the user agrees"() {
     await command("Repair All Sessions");
-    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Remove 4 leaks from 3 sessions?" });
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Remove 7 leaks from 4 sessions?" });
     await question.locator('.monaco-button:has-text("Repair")').click();
-    await notification("3 sessions: the leaked text is removed").waitFor();
-    for (const name of Object.keys(FILES).filter((each) => each.startsWith("home/"))) {
+    await notification("4 sessions: the leaked text is removed").waitFor();
+    await row("session.jsonl").filter({ hasText: "repaired" }).waitFor();
+    await until(async () => (await squiggles().count()) === 0, "no squiggle in what is open");
+    for (const name of ["work/session.jsonl", ...Object.keys(FILES).filter((each) => each.startsWith("home/"))]) {
       assert.equal(
         readFileSync(at(name), "utf8"),
         repaired(FILES[name], `a${name.slice(name.lastIndexOf("."))}`),
@@ -256,9 +265,9 @@ const STEPS = {
     await page.locator('.tab.active[data-resource-name="0be1.jsonl"]').waitFor();
     await page.keyboard.press("Control+End");
     await page.keyboard.type("{}");
-    await row("0be1.jsonl").hover();
-    await row("0be1.jsonl").locator('[aria-label="Repair"]').click();
-    const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has unsaved changes" });
+    await row("0be1.jsonl").filter({ hasText: "1 leak · open, not saved" }).waitFor();
+    await command("Repair All Sessions");
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has changes" });
     await question.locator('.monaco-button:has-text("Save and Repair")').click();
     await row("0be1.jsonl").filter({ hasText: "repaired" }).waitFor();
     const said = readFileSync(at(name), "utf8");
@@ -276,15 +285,15 @@ const STEPS = {
     assert.equal(readFileSync(at(name), "utf8"), `${FILES[name]}{}`);
   },
 
-  // The setting stays, so no later step looks at sessions.
-  async "a kind of finding is never shown again"() {
+  // The setting stays, so no step after it looks at sessions.
+  async "a kind of findings is never shown again"() {
+    writeFileSync(at("work", "session.jsonl"), SESSION);
     await open("session.jsonl");
     await until(async () => (await squiggles().count()) >= 3, "three squiggles");
     await page.mouse.click(...(await pointAt("asks")));
     await (await fixAtCursor('Never show "reasoning"')).click();
     await lens("reasoning").waitFor({ state: "detached" });
-    const settings = readFileSync(at("data", "User", "settings.json"), "utf8");
-    assert.deepEqual(JSON.parse(settings)["streamSidecar.except"], ["reasoning"]);
+    await until(() => String(settings()["streamSidecar.except"]) === "reasoning", "the setting");
   },
 
   async "a stream is explained"() {

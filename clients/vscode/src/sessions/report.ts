@@ -148,6 +148,11 @@ export function unitsBefore(line: string, column: number): number {
   return units;
 }
 
+/** The column, in code points, of an offset in UTF-16 units; the inverse of `unitsBefore`. */
+export function columnAt(line: string, units: number): number {
+  return [...line.slice(0, units)].length + 1;
+}
+
 /** The items grouped by `keyOf`; groups are in the order of their first items. */
 export function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();

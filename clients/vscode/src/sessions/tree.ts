@@ -1,12 +1,15 @@
 // The tree of the view: agents, their sessions by project, and the findings of each session,
 // most leaks first. Clean sessions are counted but not shown, except sessions whose repair
-// can be undone.
+// can be undone. A document with unsaved changes is shown as its editor shows it. Open
+// sessions that leak and belong to no agent are shown below the agents.
 
 import { homedir } from "node:os";
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import * as vscode from "vscode";
 import { firstWords } from "./first-words.js";
+import type { OpenDocument } from "./open-documents.js";
 import type { Repaired } from "./remembered.js";
 import {
   ageOf,
@@ -30,6 +33,8 @@ export interface Session {
   readonly findings: readonly Finding[];
   readonly problem: string | null;
   readonly about: About;
+  /** Whether it is open with unsaved changes; `findings` are then those of the editor. */
+  readonly isUnsaved: boolean;
 }
 
 /** What a row says about a session: the first words of its user, and when the file last changed. */
@@ -76,29 +81,52 @@ export type Node = AgentNode | ProjectNode | Session | FindingNode | MoreNode;
 /** How many findings of a session are shown. */
 const SHOWN = 500;
 
+const UNKNOWN: About = { words: undefined, changed: undefined };
+
+/** The owner of open sessions that belong to no agent. */
+const EDITOR: Agent = { name: "", title: "Open in the editor", files: [] };
+
 export class SessionTree implements vscode.TreeDataProvider<Node> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
   #sessions = new Map<string, Session>();
-  #agents: AgentNode[] = [];
+  /** The files that were checked since `begin`. */
+  #checked = new Set<string>();
+  #agents: Agent[] = [];
+  #open: readonly OpenDocument[] = [];
 
   /** Shows these agents; their sessions are not known yet. */
   begin(agents: readonly Agent[]): void {
-    this.#agents = agents.map((agent) => ({ type: "agent", agent }));
+    this.#agents = [...agents];
     this.#sessions = new Map();
+    this.#checked = new Set();
     this.#changed.fire();
   }
 
   /** Shows the sessions that were repaired earlier, until they are checked again. */
-  remember(repaired: readonly Repaired[]): void {
+  remember(repaired: readonly Repaired[], about: ReadonlyMap<string, About>): void {
     for (const { path, agent } of repaired) {
-      const known = this.#agents.find((each) => each.agent.name === agent.name)?.agent;
-      const owner = known ?? { ...agent, files: [path] };
-      if (known === undefined) this.#agents.push({ type: "agent", agent: owner });
-      const about = { words: undefined, changed: undefined };
-      const session = { agent: owner, path, state: "repaired", findings: [], problem: null, about } as const;
-      if (!this.#sessions.has(path)) this.#sessions.set(path, { type: "session", ...session });
+      if (this.#sessions.has(path)) continue;
+      const found = { state: "repaired", findings: [], problem: null, isUnsaved: false } as const;
+      const owner = this.#owner(agent, path);
+      this.#sessions.set(path, { type: "session", agent: owner, path, about: about.get(path) ?? UNKNOWN, ...found });
     }
+    this.#changed.fire();
+  }
+
+  /** The agent of that name; adds it if it is not known. */
+  #owner({ name, title }: Repaired["agent"], path: string): Agent {
+    const known = name === EDITOR.name ? EDITOR : this.#agents.find((each) => each.name === name);
+    if (known !== undefined) return known;
+    const added = { name, title, files: [path] };
+    this.#agents.push(added);
+    return added;
+  }
+
+  /** Shows the open documents as the editor shows them. */
+  edit(open: readonly OpenDocument[]): void {
+    if (isDeepStrictEqual(open, this.#open)) return;
+    this.#open = open;
     this.#changed.fire();
   }
 
@@ -113,29 +141,33 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     for (const file of files) {
       const found = file.written ? [] : (byFile.get(file.path) ?? []);
       const { state, problem } = stateOf(file);
-      const known = about.get(file.path) ?? { words: undefined, changed: undefined };
-      const session = { agent, path: file.path, findings: found, problem, about: known };
+      const known = about.get(file.path) ?? UNKNOWN;
+      const session = { agent, path: file.path, findings: found, problem, about: known, isUnsaved: false };
+      this.#checked.add(file.path);
       const shown = state === "clean" && wasRepaired(file.path) ? "repaired" : state;
       this.#sessions.set(file.path, { type: "session", ...session, state: shown });
     }
     this.#changed.fire();
   }
 
-  /** The session in that file, if the file was checked. */
-  session(path: string): Session | undefined {
+  /** The session in that file, if the file was checked or repaired. */
+  known(path: string): Session | undefined {
     return this.#sessions.get(path);
+  }
+
+  /** The session in that file, as the tree shows it. */
+  session(path: string): Session | undefined {
+    return this.#all().find((each) => each.path === path);
   }
 
   /** The sessions with leaks, of one agent or of all agents. */
   leaking(agent?: Agent): readonly Session[] {
-    return [...this.#sessions.values()].filter(
-      (session) => session.state === "leaks" && (agent === undefined || session.agent.name === agent.name),
-    );
+    return (agent === undefined ? this.#all() : this.#of(agent)).filter(({ state }) => state === "leaks");
   }
 
   getChildren(node?: Node): Node[] {
-    if (node === undefined) return this.#agents;
-    if (node.type === "agent") return byProject(this.#of(node.agent).filter(({ state }) => state !== "clean"));
+    if (node === undefined) return this.#owners().map((agent) => ({ type: "agent", agent }));
+    if (node.type === "agent") return byProject(this.#of(node.agent).filter(isShown));
     if (node.type === "project") return [...node.sessions];
     if (node.type !== "session") return [];
     const shown = node.findings.slice(0, SHOWN).map((finding): Node => ({ type: "finding", finding }));
@@ -151,19 +183,35 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     return new vscode.TreeItem(`and ${node.count.toLocaleString("en")} more`);
   }
 
+  #owners(): Agent[] {
+    return this.#of(EDITOR).some(isShown) ? [...this.#agents, EDITOR] : this.#agents;
+  }
+
+  /** The sessions as they are shown. After `begin`, they include open sessions that belong to no agent. */
+  #all(): Session[] {
+    const open = new Map(this.#open.map((each) => [each.path, each]));
+    const files = new Set(this.#agents.flatMap((agent) => agent.files));
+    const known = [...this.#sessions.values()].map((each) => asEdited(each, open.get(each.path)));
+    const isOther = ({ path, findings }: OpenDocument) =>
+      findings.length > 0 && !files.has(path) && !this.#sessions.has(path);
+    return [...known, ...(files.size > 0 ? this.#open.filter(isOther).map(inEditor) : [])];
+  }
+
   #of({ name }: Agent): Session[] {
-    return [...this.#sessions.values()].filter(({ agent }) => agent.name === name);
+    return this.#all().filter(({ agent }) => agent.name === name);
   }
 
   #agentItem(agent: Agent): vscode.TreeItem {
     const sessions = this.#of(agent);
-    const leaks = sessions.reduce((sum, { findings }) => sum + findings.length, 0);
-    const isDone = sessions.length >= agent.files.length;
-    const isEmpty = isDone && sessions.every(({ state }) => state === "clean");
+    const leaking = sessions.filter(({ findings }) => findings.length > 0);
+    const leaks = leaksIn(leaking);
+    const checked = agent.files.filter((file) => this.#checked.has(file)).length;
+    const isDone = checked === agent.files.length;
     const { Expanded, None } = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(agent.title, isEmpty ? None : Expanded);
-    const files = counted(agent.files.length, "file");
-    item.description = leaks > 0 ? `${counted(leaks, "leak")} in ${files}` : isDone ? `${files}, no leaks` : files;
+    const item = new vscode.TreeItem(agent.title, isDone && !sessions.some(isShown) ? None : Expanded);
+    const found = leaks > 0 ? [`${counted(leaks, "leak")} in ${counted(leaking.length, "file")}`] : [];
+    const isClean = isDone && checked > 0 && leaks === 0;
+    item.description = [...found, ...(isClean ? ["no leaks"] : []), ...checkedOf(checked, agent)].join(" · ");
     item.iconPath = new vscode.ThemeIcon(leaks > 0 ? "warning" : isDone ? "pass" : "sync");
     item.contextValue = leaks > 0 ? "agent.leaks" : "agent";
     item.tooltip = agent.files.slice(0, 10).join("\n");
@@ -171,15 +219,47 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   }
 }
 
+/** How many files of an agent were checked: `3 files checked`, `1 of 3 files checked`. */
+function checkedOf(checked: number, { files }: Agent): readonly string[] {
+  const all = counted(files.length, "file");
+  if (files.length === 0) return [];
+  if (checked === 0) return ["not checked yet"];
+  return [`${checked < files.length ? `${checked.toLocaleString("en")} of ` : ""}${all} checked`];
+}
+
+const isShown = ({ state, isUnsaved }: Session) => state !== "clean" || isUnsaved;
+
+/** The session as its editor shows it, if it is open with unsaved changes. */
+function asEdited(session: Session, open: OpenDocument | undefined): Session {
+  if (open === undefined || !open.isDirty) return session;
+  const { findings } = open;
+  return { ...session, findings, state: findings.length > 0 ? "leaks" : "clean", isUnsaved: true };
+}
+
+function inEditor({ path, findings, isDirty }: OpenDocument): Session {
+  const found = { state: "leaks", findings, problem: null, isUnsaved: isDirty } as const;
+  return { type: "session", agent: EDITOR, path, about: UNKNOWN, ...found };
+}
+
 /** The sessions by folder, most leaks first; without folders if there is only one. */
 function byProject(sessions: readonly Session[]): Node[] {
   const groups = [...grouped(mostFirst(sessions, leaksOf), ({ path }) => dirname(path))];
   const nodes = groups.map(([folder, each]): ProjectNode => ({ type: "project", folder, sessions: each }));
   if (nodes.length <= 1) return [...(nodes[0]?.sessions ?? [])];
-  return mostFirst(nodes, (node) => node.sessions.reduce((sum, each) => sum + leaksOf(each), 0));
+  return mostFirst(nodes, (node) => leaksIn(node.sessions));
 }
 
 const leaksOf = ({ findings }: Session) => findings.length;
+
+/** The number of leaks in all the sessions. */
+export function leaksIn(sessions: readonly Session[]): number {
+  return sessions.reduce((sum, each) => sum + leaksOf(each), 0);
+}
+
+/** The name of a session: the first words of its user, or the name of its file. */
+export function nameOf({ path, about }: Session): string {
+  return about.words ?? basename(path);
+}
 
 function mostFirst<T>(items: readonly T[], count: (item: T) => number): T[] {
   return [...items].sort((one, other) => count(other) - count(one));
@@ -187,7 +267,7 @@ function mostFirst<T>(items: readonly T[], count: (item: T) => number): T[] {
 
 function projectItem({ folder, sessions }: ProjectNode): vscode.TreeItem {
   const item = new vscode.TreeItem(basename(folder), vscode.TreeItemCollapsibleState.Expanded);
-  const leaks = sessions.reduce((sum, each) => sum + leaksOf(each), 0);
+  const leaks = leaksIn(sessions);
   item.description = leaks > 0 ? counted(leaks, "leak") : "";
   item.tooltip = atHome(folder);
   item.contextValue = leaks > 0 ? "project.leaks" : "project";
@@ -195,13 +275,15 @@ function projectItem({ folder, sessions }: ProjectNode): vscode.TreeItem {
   return item;
 }
 
-function sessionItem({ path, state, findings, problem, about }: Session): vscode.TreeItem {
+function sessionItem(session: Session): vscode.TreeItem {
+  const { path, state, findings, problem, about, isUnsaved } = session;
   const { Collapsed, None } = vscode.TreeItemCollapsibleState;
-  const item = new vscode.TreeItem(about.words ?? basename(path), findings.length > 0 ? Collapsed : None);
-  const said = { leaks: counted(findings.length, "leak"), repaired: "repaired", clean: "", failed: problem };
+  const item = new vscode.TreeItem(nameOf(session), findings.length > 0 ? Collapsed : None);
+  const said = { leaks: counted(findings.length, "leak"), repaired: "repaired", clean: "no leaks", failed: problem };
+  const unsaved = isUnsaved ? ["open, not saved"] : [];
   const age = about.changed === undefined ? [] : [ageOf(about.changed, Date.now())];
   const name = about.words === undefined ? [] : [basename(path)];
-  item.description = [said[state] ?? "", ...age, ...name].join(" · ");
+  item.description = [said[state] ?? "", ...unsaved, ...age, ...name].join(" · ");
   item.tooltip = [atHome(path), ...(problem === null ? [] : [problem])].join("\n");
   item.contextValue = `session.${state}`;
   item.iconPath = new vscode.ThemeIcon({ leaks: "file-code", repaired: "pass", clean: "pass", failed: "error" }[state]);

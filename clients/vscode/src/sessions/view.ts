@@ -4,11 +4,12 @@ import { basename } from "node:path";
 import * as vscode from "vscode";
 import { showError } from "../problems.js";
 import { SCHEME, type ShownTexts } from "../shown.js";
+import { onOpenDocuments, openDocuments } from "./open-documents.js";
 import { opened, repaired } from "./preview.js";
 import type { Remembered } from "./remembered.js";
 import type { Repair } from "./repair.js";
 import { counted, grouped, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
-import { aboutOf, SessionTree, type Node, type Session } from "./tree.js";
+import { aboutOf, leaksIn, SessionTree, type About, type Node, type Session } from "./tree.js";
 
 /** The context key for menus: whether there is anything to repair. */
 const LEAKS = "streamSidecar.leaks";
@@ -21,24 +22,30 @@ export class SessionsView implements vscode.Disposable {
   readonly #view: vscode.TreeView<Node>;
   readonly #subscriptions: vscode.Disposable;
   #isChecking = false;
+  /** Repairs, and checks after a save, run one after another: the last check sees the final file. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(repair: Repair, texts: ShownTexts, remembered: Remembered) {
     this.#repair = repair;
     this.#texts = texts;
     this.#remembered = remembered;
-    this.#tree.remember(remembered.all());
+    void this.#remember();
     this.#view = vscode.window.createTreeView("streamSidecar.sessions", { treeDataProvider: this.#tree });
     const commands: Record<string, (given: never) => Promise<void>> = {
       "streamSidecar.checkSessions": () => this.#check(),
       "streamSidecar.openFinding": (finding: Finding) => this.#open(finding),
       "streamSidecar.preview": (session: Session) => this.#preview(session),
-      "streamSidecar.repair": (node: Node | vscode.Uri) => this.#repairThese(this.#sessionsOf(node)),
-      "streamSidecar.repairAll": () => this.#repairThese(this.#tree.leaking()),
-      "streamSidecar.restore": (session: Session) => this.#restore([session]),
+      "streamSidecar.repair": (node: Node | vscode.Uri) =>
+        this.#inTurn(() => this.#repairThese(this.#sessionsOf(node))),
+      "streamSidecar.repairAll": () => this.#inTurn(() => this.#repairThese(this.#tree.leaking())),
+      "streamSidecar.restore": (session: Session) => this.#inTurn(() => this.#restore([session])),
     };
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
-      vscode.workspace.onDidSaveTextDocument(({ uri }) => void this.#lookAgain(uri).catch(showError)),
+      onOpenDocuments(() => this.#edit()),
+      vscode.workspace.onDidSaveTextDocument(
+        ({ uri }) => void this.#inTurn(() => this.#lookAgain(uri)).catch(showError),
+      ),
       ...Object.entries(commands).map(([name, act]) =>
         vscode.commands.registerCommand(name, (given: never) => act(given).catch(showError)),
       ),
@@ -47,6 +54,23 @@ export class SessionsView implements vscode.Disposable {
 
   dispose(): void {
     this.#subscriptions.dispose();
+  }
+
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(act);
+    this.#turn = done.catch(() => undefined); // the caller reports the error
+    return done;
+  }
+
+  #edit(): void {
+    this.#tree.edit(openDocuments());
+    this.#count();
+  }
+
+  async #remember(): Promise<void> {
+    const repaired = this.#remembered.all();
+    this.#tree.remember(repaired, await aboutAll(repaired));
+    this.#edit();
   }
 
   /** Checks the sessions of all agents, and shows each report as it arrives. */
@@ -59,7 +83,7 @@ export class SessionsView implements vscode.Disposable {
         const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
         const agents = await this.#repair.agents(folders, signal);
         this.#begin(agents);
-        this.#tree.remember(this.#remembered.all());
+        await this.#remember();
         for (const agent of agents) {
           reportProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
           for await (const report of this.#repair.check(agent.files, signal)) await this.#add(agent, report);
@@ -81,14 +105,13 @@ export class SessionsView implements vscode.Disposable {
       const { name, title } = agent;
       if (written && backup !== null) await this.#remembered.add({ path, backup, agent: { name, title } });
     }
-    const about = await Promise.all(report.files.map(async ({ path }) => [path, await aboutOf(path)] as const));
-    this.#tree.add(agent, report, new Map(about), (path) => this.#remembered.has(path));
-    this.#count();
+    this.#tree.add(agent, report, await aboutAll(report.files), (path) => this.#remembered.has(path));
+    this.#edit();
   }
 
   #count(): void {
     const leaking = this.#tree.leaking();
-    const value = leaking.reduce((sum, { findings }) => sum + findings.length, 0);
+    const value = leaksIn(leaking);
     const tooltip = `${counted(value, "leak")} in ${counted(leaking.length, "session")}`;
     this.#view.badge = value === 0 ? undefined : { value, tooltip };
     void vscode.commands.executeCommand("setContext", LEAKS, value > 0);
@@ -154,8 +177,8 @@ export class SessionsView implements vscode.Disposable {
     if (done.length === 0) return;
     const what = done.length === 1 ? basename(done[0]?.path ?? "") : counted(done.length, "session");
     const said = `${what}: the leaked text is removed, and a backup is kept beside each file.`;
-    if ((await vscode.window.showInformationMessage(said, "Undo")) === "Undo")
-      await this.#restore(done).catch(showError);
+    if ((await vscode.window.showInformationMessage(said, "Undo")) !== "Undo") return;
+    await this.#inTurn(() => this.#restore(done)).catch(showError);
   }
 
   async #restore(sessions: readonly Session[]): Promise<void> {
@@ -168,31 +191,32 @@ export class SessionsView implements vscode.Disposable {
 
   /** Checks a session again after it was saved in an editor. */
   async #lookAgain(uri: vscode.Uri): Promise<void> {
-    const session = uri.scheme === "file" ? this.#tree.session(uri.fsPath) : undefined;
+    const session = uri.scheme === "file" ? this.#tree.known(uri.fsPath) : undefined;
     if (session === undefined) return;
     for await (const report of this.#repair.check([session.path])) await this.#add(session.agent, report);
   }
 }
 
-/** Whether the sessions may be repaired. Asks before it saves unsaved changes, and asks if there are several sessions. */
+/** Whether the sessions may be repaired. Asks if there are several, or if unsaved changes have to be saved first. */
 async function mayRepair(sessions: readonly Session[]): Promise<boolean> {
   const paths = new Set(sessions.map(({ path }) => path));
   const dirty = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && paths.has(uri.fsPath));
-  if (dirty.length > 0 && !(await saved(dirty))) return false;
-  if (sessions.length === 1) return true;
-  const leaks = sessions.reduce((sum, { findings }) => sum + findings.length, 0);
-  const question = `Remove ${counted(leaks, "leak")} from ${counted(sessions.length, "session")}?`;
-  const detail = "A backup is kept beside each file, and “Undo” restores it.";
-  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, "Repair")) === "Repair";
+  if (sessions.length === 1 && dirty.length === 0) return true;
+  const way = dirty.length === 0 ? "Repair" : "Save and Repair";
+  const detail = [...unsavedAmong(dirty), "A backup is kept beside each file, and “Undo” restores it."].join(" ");
+  const question = `Remove ${counted(leaksIn(sessions), "leak")} from ${counted(sessions.length, "session")}?`;
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, way)) !== way) return false;
+  return (await Promise.all(dirty.map((document) => document.save()))).every(Boolean);
 }
 
-async function saved(dirty: readonly vscode.TextDocument[]): Promise<boolean> {
-  const [first] = dirty;
-  const one = `${basename(first?.fileName ?? "")} has unsaved changes.`;
-  const said = dirty.length === 1 ? one : `${counted(dirty.length, "session")} have unsaved changes.`;
-  const way = "Save and Repair";
-  if ((await vscode.window.showWarningMessage(said, { modal: true }, way)) !== way) return false;
-  return (await Promise.all(dirty.map((document) => document.save()))).every(Boolean);
+function unsavedAmong([first, ...others]: readonly vscode.TextDocument[]): readonly string[] {
+  if (first === undefined) return [];
+  if (others.length > 0) return [`${others.length + 1} sessions have unsaved changes.`];
+  return [`${basename(first.fileName)} has unsaved changes.`];
+}
+
+async function aboutAll(files: readonly { readonly path: string }[]): Promise<ReadonlyMap<string, About>> {
+  return new Map(await Promise.all(files.map(async ({ path }) => [path, await aboutOf(path)] as const)));
 }
 
 async function closePreviews(sessions: readonly Session[]): Promise<void> {
