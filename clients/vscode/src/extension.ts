@@ -12,7 +12,7 @@ import { place } from "./run.js";
 import { Remembered } from "./sessions/remembered.js";
 import { Repair } from "./sessions/repair.js";
 import { SessionsView } from "./sessions/view.js";
-import { settings } from "./settings.js";
+import { kinds, settings } from "./settings.js";
 import { ShownTexts } from "./shown.js";
 import { openInNode } from "./wasm/open-in-node.js";
 import { WorkerSidecars } from "./wasm/worker-sidecar.js";
@@ -36,7 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const byProcess = explainedBy(command);
   const explained: MakePage = (uri, name) => (inWorker.isRunning ? inWorker.explained : byProcess)(uri, name);
   const texts = new ShownTexts();
-  const view = new SessionsView(new Repair(command), texts, new Remembered(context.globalState));
+  const view = new SessionsView(new Repair(command, kinds), texts, new Remembered(context.globalState));
   context.subscriptions.push(inWorker, texts, view, new Explainer(explained));
 }
 

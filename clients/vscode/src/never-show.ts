@@ -3,15 +3,15 @@
 
 import * as vscode from "vscode";
 import { SELECTOR } from "./documents.js";
-import { SECTION } from "./settings.js";
+import { kinds, SECTION } from "./settings.js";
 
 const COMMAND = "streamSidecar.neverShow";
 const SOURCE = "stream-sidecar";
 
 export function neverShow(): vscode.Disposable {
-  const kinds = [vscode.CodeActionKind.QuickFix];
+  const providedCodeActionKinds = [vscode.CodeActionKind.QuickFix];
   return vscode.Disposable.from(
-    vscode.languages.registerCodeActionsProvider(SELECTOR, { provideCodeActions }, { providedCodeActionKinds: kinds }),
+    vscode.languages.registerCodeActionsProvider(SELECTOR, { provideCodeActions }, { providedCodeActionKinds }),
     vscode.commands.registerCommand(COMMAND, hide),
   );
 }
@@ -32,10 +32,9 @@ function provideCodeActions(
 /** Removes the kind from `only` if other kinds remain there, or else adds it to `except`. */
 async function hide(kind: string): Promise<void> {
   const given = vscode.workspace.getConfiguration(SECTION);
-  const only = given.get<string[]>("only", []);
-  const hidden = given.get<string[]>("except", []);
+  const { only, except } = kinds();
   const left = only.filter((each) => each !== kind);
   const everywhere = vscode.ConfigurationTarget.Global;
   if (left.length > 0 && left.length < only.length) await given.update("only", left, everywhere);
-  else await given.update("except", [...new Set([...hidden, kind])], everywhere);
+  else await given.update("except", [...new Set([...except, kind])], everywhere);
 }

@@ -4,6 +4,12 @@ import * as vscode from "vscode";
 
 export const SECTION = "streamSidecar";
 
+/** The kinds of findings that are shown: those of `only` (all if it is empty), without those of `except`. */
+export interface Kinds {
+  readonly only: readonly string[];
+  readonly except: readonly string[];
+}
+
 export interface Settings {
   readonly command: readonly string[];
   readonly python: string;
@@ -22,6 +28,15 @@ export function settings(): Settings {
     policy: plain(given.get<Record<string, unknown>>("policy", {})),
     logLevel: given.get<string>("logLevel", "warning"),
   };
+}
+
+export function kinds(): Kinds {
+  const given = vscode.workspace.getConfiguration(SECTION);
+  return { only: given.get<string[]>("only", []), except: given.get<string[]>("except", []) };
+}
+
+export function changesKinds(change: vscode.ConfigurationChangeEvent): boolean {
+  return ["only", "except"].some((name) => change.affectsConfiguration(`${SECTION}.${name}`));
 }
 
 /** A copy: objects of the settings are proxies, which cannot be sent to a worker. */

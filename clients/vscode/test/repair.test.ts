@@ -60,6 +60,19 @@ test("the findings, with their places", async () => {
   expect(readFileSync(file, "utf8")).toBe(SESSION);
 });
 
+test("only the kinds that the user wants to see are found, shown and taken out", async () => {
+  const given = { only: ["reasoning", "delimiter", "telepathy"], except: ["reasoning"] };
+  const some = new Repair(
+    async () => [PYTHON, "-P", "-m", "stream_sidecar"],
+    () => given,
+  );
+  const { findings } = await only(some.check([file]));
+  expect(findings.map(({ kind }) => kind)).toEqual(["delimiter"]);
+  expect(await some.shown(file)).not.toContain("[-<think>");
+  await only(some.write([file]));
+  expect(readFileSync(file, "utf8")).toBe(SESSION.replace("<|im_end|>", ""));
+});
+
 test("a repair, and its restore", async () => {
   const { files } = await only(repair.write([file]));
   expect(files).toMatchObject([{ written: true, backup: `${file}.bak` }]);

@@ -3,6 +3,7 @@
 //
 //   npm run pack && npm run workbench                 all steps
 //   npm run workbench -- --pictures                   all steps, and replaces the pictures of the page
+//   npm run workbench -- --missing                    without a sidecar: the message that the user gets
 //
 //   npm run pack -- --universal --out dist/universal.vsix
 //   npm run workbench -- --browser                    the extension runs in the browser, too
@@ -21,6 +22,7 @@ const takesPictures = process.argv.includes("--pictures");
 const WAYS = {
   "--browser": { file: "universal.vsix", inBrowser: true },
   "--nothing": { file: "universal.vsix", isNamed: false, path: "/nowhere" },
+  "--missing": { isNamed: false, path: "/nowhere" },
   "--target": { file: `${process.platform}-${process.arch}.vsix`, isNamed: false },
 };
 const way = Object.keys(WAYS).find((each) => process.argv.includes(each));
@@ -114,6 +116,17 @@ async function pointAt(text) {
     if (now !== undefined && String(now) === String(last)) return now;
     last = now;
   }
+}
+
+/** Waits until the row of Claude Code has the text, if there is a view. */
+async function agentSays(text) {
+  if (hasProcesses) await row("Claude Code").filter({ hasText: text }).waitFor();
+}
+
+/** Sets the kinds of findings in the file of the settings, as a person does. */
+function choose({ only = [], except = [] }) {
+  const kinds = { "streamSidecar.only": only, "streamSidecar.except": except };
+  writeFileSync(SETTINGS, JSON.stringify({ ...settings(), ...kinds }));
 }
 
 const SETTINGS = at("data", "User", "settings.json");
@@ -267,7 +280,7 @@ const STEPS = {
     await page.keyboard.type("{}");
     await row("0be1.jsonl").filter({ hasText: "1 leak · open, not saved" }).waitFor();
     await command("Repair All Sessions");
-    const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has changes" });
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has unsaved changes" });
     await question.locator('.monaco-button:has-text("Save and Repair")').click();
     await row("0be1.jsonl").filter({ hasText: "repaired" }).waitFor();
     const said = readFileSync(at(name), "utf8");
@@ -285,7 +298,6 @@ const STEPS = {
     assert.equal(readFileSync(at(name), "utf8"), `${FILES[name]}{}`);
   },
 
-  // The setting stays, so no step after it looks at sessions.
   async "a kind of findings is never shown again"() {
     writeFileSync(at("work", "session.jsonl"), SESSION);
     await open("session.jsonl");
@@ -294,6 +306,20 @@ const STEPS = {
     await (await fixAtCursor('Never show "reasoning"')).click();
     await lens("reasoning").waitFor({ state: "detached" });
     await until(() => String(settings()["streamSidecar.except"]) === "reasoning", "the setting");
+  },
+
+  async "kinds that are chosen are all that editor and view show"() {
+    const name = "home/.claude/projects/-work-login/5f0c2d1e.jsonl";
+    writeFileSync(at(name), FILES[name]);
+    if (hasProcesses) await command("Check the Sessions of This Machine");
+    await agentSays("2 leaks in 2 files · 3 files checked");
+    choose({ only: ["tool-call"] });
+    await lens("tool-call").waitFor();
+    await until(async () => (await squiggles().count()) === 1, "one squiggle");
+    await agentSays("no leaks · 3 files checked");
+    choose({});
+    await until(async () => (await squiggles().count()) >= 3, "all squiggles");
+    await agentSays("3 leaks in 2 files · 3 files checked");
   },
 
   async "a stream is explained"() {
@@ -334,6 +360,21 @@ const STEPS = {
   },
 };
 
+/** A window that finds no sidecar. */
+const WITHOUT = {
+  async "that there is no sidecar is said once, with a way out"() {
+    await open("session.jsonl");
+    const said = notification("No stream-sidecar was found");
+    await said.waitFor();
+    await command("Check the Sessions of This Machine");
+    await open("leaking.sse");
+    await command("Explain This Stream");
+    assert.equal(await page.locator(".notification-toast").count(), 1);
+    await said.locator('.monaco-button:has-text("Settings")').click();
+    await page.locator(".settings-editor").getByText("streamSidecar.command").first().waitFor();
+  },
+};
+
 /** The page in the webview of the active editor, two frames deep. */
 async function explained(title = "Explained: leaking.sse") {
   await page.locator(".tab.active").filter({ hasText: title }).waitFor();
@@ -371,7 +412,7 @@ const NEEDS_PROCESSES = [
 ];
 
 let failed = false;
-for (const [name, step] of Object.entries(STEPS)) {
+for (const [name, step] of Object.entries(way === "--missing" ? WITHOUT : STEPS)) {
   if (!hasProcesses && NEEDS_PROCESSES.includes(name)) continue;
   const began = performance.now();
   try {

@@ -1,14 +1,18 @@
 // Runs the command `stream-sidecar repair` for the sessions of this machine.
 
 import { run, RunError, type Ending, type Run } from "../run.js";
-import { agentsOf, batches, reportOf, type Agent, type Report } from "./report.js";
+import type { Kinds } from "../settings.js";
+import { agentsOf, batches, isKind, reportOf, type Agent, type Report } from "./report.js";
 
 export class Repair {
   /** Returns the command line of the sidecar; rejects if there is no sidecar. */
   readonly #command: () => Promise<readonly string[]>;
+  /** The kinds of findings that the user wants to see. */
+  readonly #kinds: () => Kinds;
 
-  constructor(command: () => Promise<readonly string[]>) {
+  constructor(command: () => Promise<readonly string[]>, kinds: () => Kinds = () => ({ only: [], except: [] })) {
     this.#command = command;
+    this.#kinds = kinds;
   }
 
   /** The agents that have session files here. Some agents keep them in a project's folder: `folders` are searched too. */
@@ -38,11 +42,19 @@ export class Repair {
 
   /** The text of `repair --diff`: every removal in its place, for people. */
   async shown(file: string): Promise<string> {
-    return (await this.#run(["--diff", "--", file])).stdout;
+    return (await this.#run(["--diff", ...this.#wanted(), "--", file])).stdout;
   }
 
   async #report(what: string, files: readonly string[], signal: AbortSignal | undefined): Promise<Report> {
-    return reportOf(await this.#run([what, "--output-format", "json", "--", ...files], { signal }));
+    const args = [what, ...this.#wanted(), "--output-format", "json", "--", ...files];
+    return reportOf(await this.#run(args, { signal }));
+  }
+
+  /** The kinds as arguments. Ignores unknown kinds, as the language server does. */
+  #wanted(): readonly string[] {
+    return Object.entries(this.#kinds()).flatMap(([option, kinds]) =>
+      kinds.filter(isKind).flatMap((kind: string) => [`--${option}`, kind]),
+    );
   }
 
   async #run(args: readonly string[], options: Run = {}): Promise<Ending> {

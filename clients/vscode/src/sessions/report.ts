@@ -85,6 +85,10 @@ const KINDS: Readonly<Record<string, readonly [string, string]>> = {
   "white-space": ["White space of a removal", "whitespace"],
 };
 
+export function isKind(name: string): boolean {
+  return Object.hasOwn(KINDS, name);
+}
+
 export function titleOf({ kind }: Finding): string {
   return KINDS[kind]?.[0] ?? kind;
 }

@@ -150,6 +150,11 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     this.#changed.fire();
   }
 
+  /** Whether sessions were checked. */
+  hasChecked(): boolean {
+    return this.#checked.size > 0;
+  }
+
   /** The session in that file, if the file was checked or repaired. */
   known(path: string): Session | undefined {
     return this.#sessions.get(path);
@@ -183,6 +188,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     return new vscode.TreeItem(`and ${node.count.toLocaleString("en")} more`);
   }
 
+  /** The agents, and below them the editor. */
   #owners(): Agent[] {
     return this.#of(EDITOR).some(isShown) ? [...this.#agents, EDITOR] : this.#agents;
   }

@@ -3,6 +3,7 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 import { showError } from "../problems.js";
+import { changesKinds } from "../settings.js";
 import { SCHEME, type ShownTexts } from "../shown.js";
 import { onOpenDocuments, openDocuments } from "./open-documents.js";
 import { opened, repaired } from "./preview.js";
@@ -43,6 +44,9 @@ export class SessionsView implements vscode.Disposable {
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
       onOpenDocuments(() => this.#edit()),
+      vscode.workspace.onDidChangeConfiguration(
+        (change) => void (changesKinds(change) && this.#tree.hasChecked() ? this.#look().catch(showError) : undefined),
+      ),
       vscode.workspace.onDidSaveTextDocument(
         ({ uri }) => void this.#inTurn(() => this.#lookAgain(uri)).catch(showError),
       ),
@@ -75,9 +79,13 @@ export class SessionsView implements vscode.Disposable {
 
   /** Checks the sessions of all agents, and shows each report as it arrives. */
   async #check(): Promise<void> {
+    await vscode.commands.executeCommand("streamSidecar.sessions.focus");
+    await this.#look();
+  }
+
+  async #look(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
-    await vscode.commands.executeCommand("streamSidecar.sessions.focus");
     try {
       await cancellable("Checking the sessions of this machine", async (signal, reportProgress) => {
         const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
