@@ -364,7 +364,7 @@ const STEPS = {
 const WITHOUT = {
   async "that there is no sidecar is said once, with a way out"() {
     await open("session.jsonl");
-    const said = notification("No stream-sidecar was found");
+    const said = notification("stream-sidecar was not found");
     await said.waitFor();
     await command("Check the Sessions of This Machine");
     await open("leaking.sse");
