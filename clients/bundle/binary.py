@@ -10,7 +10,8 @@ it in the folder OUTPUT as
   Python from 3.8 on;
 - ``stream-sidecar-<version>-<target>.tar.gz`` and its ``.sha256``, for everybody else.
 
-``--slim`` leaves out SQLite, which only ``repair`` of an agent's database needs.
+``--slim`` leaves out SQLite, which only ``repair`` of an agent's database needs. On
+macOS the environment variable ``CODESIGN_IDENTITY`` names the identity that signs.
 
 Python 3.11 or newer with pip, and the checkout. PyInstaller and what is packed go into
 an environment that lasts as long as this runs.
@@ -96,9 +97,11 @@ def freeze(scratch: Path, requirement: str, *, slim: bool) -> Path:
     python = _environment(scratch / "env", requirement)
     left_out = LEFT_OUT + (DATABASES if slim else ())
     shrink = ("--strip",) if shutil.which("strip") and os.name != "nt" else ()
+    identity = os.environ.get("CODESIGN_IDENTITY")
+    signed = ("--codesign-identity", identity) if identity else ()
     _run(
         *(python, "-m", "PyInstaller", "--log-level", "ERROR", "--noconfirm"),
-        *("--onedir", "--name", NAME, "--contents-directory", "lib", *shrink),
+        *("--onedir", "--name", NAME, "--contents-directory", "lib", *shrink, *signed),
         *("--collect-submodules", "stream_sidecar", "--collect-data", "stream_sidecar"),
         *(word for name in left_out for word in ("--exclude-module", name)),
         *("--distpath", str(scratch / "dist"), "--workpath", str(scratch / "work")),
