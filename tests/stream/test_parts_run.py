@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_sidecar.events import ReasoningDelta
-from stream_sidecar.message.outlet import Going, Outlet
+from stream_sidecar.message.outlet import Outlet, RunReader
 from stream_sidecar.options import Limits, MessagePolicy, Policy, StreamOptions
 from stream_sidecar.parts import CallPart, Part, ReasoningPart, TextPart
 from stream_sidecar.stream.choice import Choice
@@ -217,7 +217,7 @@ def test_only_what_differs_in_its_text_goes_on(parts: list[Part], fits: bool) ->
     def make(seq: int, text: str) -> ReasoningDelta:
         return ReasoningDelta(seq, 0, 0, text, "native")
 
-    going = Going(lambda _: False, make, lambda *_: 9)
+    going = RunReader(lambda _: False, make, lambda *_: 9)
     run = PartsRun(outlet, MIRRORS, going)
     assert run.push_parts(parts) == ([make(1, "b")] if fits else None)
 

@@ -1130,7 +1130,7 @@ pub struct PushResult {
 
 /// A block of reasoning with the provider state that belongs to it.
 ///
-/// `fields`: those of the provider in which native reasoning came.
+/// `fields`: the provider's fields in which native reasoning came.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "reasoning")]
 #[non_exhaustive]
@@ -1387,7 +1387,7 @@ pub struct SnapshotResult {
     pub last_seq: i64,
 }
 
-/// What `citations` of them cite; `excerpts` are its different cited texts.
+/// A source that several citations share. `citations`: how many; `excerpts`: the different texts that they cite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1496,7 +1496,7 @@ pub struct StreamRow {
     pub metadata: Option<Value>,
 }
 
-/// A block of the visible answer, with its provider state if there is any; `refusal`: the model said it instead of an answer.
+/// A block of the visible answer, with its provider state if there is any. `refusal`: it is the model's refusal to answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "text")]
 #[non_exhaustive]
@@ -1736,7 +1736,7 @@ pub struct ToolResultsPolicyPatch {
     pub known: Option<Vec<Value>>,
 }
 
-/// The message; without `blocks` (`message.parts: false`) its tools alone.
+/// The message; without `blocks` (`message.parts: false`) only its calls and results.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
@@ -1825,7 +1825,7 @@ pub struct TurnBlock {
     pub content: Option<Value>,
 }
 
-/// A citation of the message; `source` is the number of what it cites.
+/// A citation of the message; `source` is the number of its source.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnCitation {
@@ -1849,7 +1849,7 @@ pub struct TurnFinish {
     pub reason: Option<String>,
 }
 
-/// Who gave the message: the model, and the provider that the host asked; the one that a router names stands behind that.
+/// The model that wrote the message, and the provider that the host asked. If the host asked a router, `hostProvider` is the router.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnMetadata {
@@ -1861,7 +1861,7 @@ pub struct TurnMetadata {
     pub host_provider: Option<String>,
 }
 
-/// What the host's tool answered; `content` is text, a list of parts or any other JSON value.
+/// The result of a tool of the host; `content` is text, a list of parts or any other JSON value.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnResult {

@@ -329,7 +329,7 @@ export interface ToolResult {
 }
 
 /**
- * What `citations` of them cite; `excerpts` are its different cited texts.
+ * A source that several citations share. `citations`: how many; `excerpts`: the different texts that they cite.
  */
 export interface Source {
   kind: "url" | "document" | "file" | "search-result" | "other" | (string & {});
@@ -1024,7 +1024,7 @@ export interface PushResult {
 /**
  * A block of reasoning with the provider state that belongs to it.
  *
- * `fields`: those of the provider in which native reasoning came.
+ * `fields`: the provider's fields in which native reasoning came.
  */
 export interface ReasoningBlock {
   type: "reasoning";
@@ -1086,7 +1086,7 @@ export interface RenderParams {
 }
 
 /**
- * The message; without `blocks` (`message.parts: false`) its tools alone.
+ * The message; without `blocks` (`message.parts: false`) only its calls and results.
  */
 export interface Turn {
   blocks?: TurnBlock[] | null;
@@ -1124,7 +1124,7 @@ export interface TurnBlock {
 }
 
 /**
- * A citation of the message; `source` is the number of what it cites.
+ * A citation of the message; `source` is the number of its source.
  */
 export interface TurnCitation {
   raw?: unknown;
@@ -1133,7 +1133,7 @@ export interface TurnCitation {
 }
 
 /**
- * Who gave the message: the model, and the provider that the host asked; the one that a router names stands behind that.
+ * The model that wrote the message, and the provider that the host asked. If the host asked a router, `hostProvider` is the router.
  */
 export interface TurnMetadata {
   model?: string | null;
@@ -1148,7 +1148,7 @@ export interface TurnFinish {
 }
 
 /**
- * What the host's tool answered; `content` is text, a list of parts or any other JSON value.
+ * The result of a tool of the host; `content` is text, a list of parts or any other JSON value.
  */
 export interface TurnResult {
   toolCallId: string;
@@ -1239,7 +1239,7 @@ export interface StreamCounts {
 }
 
 /**
- * A block of the visible answer, with its provider state if there is any; `refusal`: the model said it instead of an answer.
+ * A block of the visible answer, with its provider state if there is any. `refusal`: it is the model's refusal to answer.
  */
 export interface TextBlock {
   type: "text";

@@ -25,7 +25,7 @@ from stream_sidecar.channel.unread_answer import UnreadAnswer
 from stream_sidecar.dialects.profiles import cumulative_fields
 from stream_sidecar.events import Diagnostic, Reclassify
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.message.outlet import Going
+from stream_sidecar.message.outlet import RunReader
 from stream_sidecar.text.fast_path import AT_ONCE, in_slices
 from stream_sidecar.text.lexicon import total
 from stream_sidecar.text.pieces import FORMED, Piece, Pieces, merged
@@ -228,7 +228,7 @@ class Channel:
                 self.answer.first.passage = None  # there may be no room for blanks
             self._note_held()
 
-    def goes_on(self, fields: list[str], block: int | str | None) -> Going | None:
+    def goes_on(self, fields: list[str], block: int | str | None) -> RunReader | None:
         """How more native reasoning is read, which these ``fields`` will say in the
         provider's ``block``, as they just did; None: one text after the other."""
         native = self._native
@@ -250,7 +250,7 @@ class Channel:
                 self._mirrors.extend(fields, text, len(texts))
             return self._mirrors.longest(fields, more)
 
-        return Going(matters, self.blocks.native, account)
+        return RunReader(matters, self.blocks.native, account)
 
     def _says(self, block: int | str | None) -> bool:
         """Whether the open block is one of the provider and continues."""

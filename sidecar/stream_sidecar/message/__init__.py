@@ -1,1 +1,1 @@
-"""What a stream adds up to: ``builder`` folds events into a ``message``."""
+"""The message of a stream: ``builder`` folds events into a ``message``."""

@@ -1,8 +1,8 @@
 """Folds events into the message, one by one, so that a snapshot needs no history.
 
-`MessageBuilder` takes events with ``push`` and gives the message of all events so far
-with ``build``. It keeps the text of blocks (unless ``parts`` is False) and nothing else
-of the deltas.
+`MessageBuilder.push` adds an event, ``build`` returns the message of all events so far.
+Of the deltas the builder keeps only the text, in blocks, and with ``parts=False`` not
+even that.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from stream_sidecar.records import define, evolve, field
 class _Building:
     """A block of text or reasoning so far.
 
-    The text is kept as UTF-8: one growing piece of memory, where a ``StringIO`` of
-    Python 3.11 keeps every piece that was written.
+    The text is kept as UTF-8 in one growing piece of memory. A ``StringIO`` of Python
+    3.11 would keep every piece that was written.
     """
 
     channel: events.ChannelName
     body: bytearray = field(factory=bytearray)
     source: str | None = None
-    #: what the ends of the block said of it, by field
+    #: fields of the block's ends, by name
     state: dict[str, Any] = field(factory=dict)
 
     @property
@@ -46,14 +46,14 @@ class _Building:
 
 
 _STATE = ("signature", "opaque", "raw_text", "fields")
-"""Fields of the end of a block that are its block's."""
+"""Fields of a ``BlockEnd`` that its block gets."""
 
 _state_of = attrgetter(*_STATE)
 _number_of = attrgetter("block")
 
 
 class _Choice:
-    """What the events of one choice add up to."""
+    """The blocks, citations, errors and end of one choice so far."""
 
     def __init__(self) -> None:
         self.texts: dict[int, _Building] = {}
@@ -64,7 +64,7 @@ class _Choice:
         self.finish: events.Finish | None = None
 
     def blocks(self) -> list[Block]:
-        """All live blocks, sorted by number."""
+        """All blocks that were not retracted, sorted by number."""
         blocks: list[Block] = [
             building.build(number) for number, building in self.texts.items()
         ]
@@ -75,7 +75,7 @@ class _Choice:
 
 
 class MessageBuilder:
-    """Folds events: ``push(event)``, ``build()``. ``parts``: keep texts and blocks."""
+    """Folds events into a message. ``parts``: keep texts and blocks."""
 
     def __init__(self, *, parts: bool = True) -> None:
         self.parts = parts
@@ -85,7 +85,7 @@ class MessageBuilder:
         self._last_block = -1
         self._usage: events.Usage | None = None
         self.metadata: events.Metadata | None = None
-        #: whom the host asked
+        #: the provider that the host named
         self.provider: str | None = None
 
     def push(self, event: events.Event) -> None:
@@ -94,26 +94,28 @@ class MessageBuilder:
             fold(self, event)
 
     def block_text(self, choice: int, block: int) -> str | None:
-        """The text of a live text block so far; None when it is none or not kept."""
+        """The text of a block of text so far; None if it is another block, was
+        retracted, or texts are not kept."""
         building = self._choices[choice].texts.get(block)
         if building is None or building.channel != "text":
             return None
         return building.text
 
     def any_text(self, choice: int, block: int) -> str | None:
-        """The text of a block of either channel so far; None when it is not kept."""
+        """The text of a block of either channel so far; None if it is not kept."""
         building = self._choices[choice].texts.get(block)
         return None if building is None else building.text
 
     def last_reasoning(self, choice: int) -> int | None:
-        """The last live block of reasoning that is not blank, where texts are kept."""
+        """The number of the last block of reasoning that is not blank. None if there is
+        none, or texts are not kept."""
         texts = sorted(self._choices[choice].texts.items(), reverse=True)
         reasons = (each for each in texts if each[1].channel == "reasoning")
         return next((n for n, each in reasons if not each.text.isspace()), None)
 
     def text_with(self, choice: int, blocks: tuple[int, ...]) -> tuple[str, int]:
-        """The visible text as if ``blocks`` belonged to it, and where the first of them
-        begins in it. Only where texts are kept."""
+        """The visible text as if ``blocks`` belonged to it, and the code point at which
+        the first of them begins. Only if texts are kept."""
         known, more = self._choices[choice].texts, set(blocks)
         texts = {
             number: building.text
@@ -124,7 +126,7 @@ class MessageBuilder:
         return "".join(texts.values()), sum(map(len, before))
 
     def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
-        """The live calls of a choice with their blocks, as they came."""
+        """The calls of a choice with their blocks, in the order of arrival."""
         return list(self._choices[choice].calls.items())
 
     def build(self) -> Message:
@@ -147,14 +149,14 @@ class MessageBuilder:
             errors=tuple(choice.errors),
             usage=self._usage,
             finish=choice.finish,
-            metadata=self._who(),
+            metadata=self._metadata(),
             choice=number,
         )
 
-    def _who(self) -> events.Metadata | None:
+    def _metadata(self) -> events.Metadata | None:
         if not self.provider:
             return self.metadata
-        known = self.metadata or events.Metadata(1)  # as if an event had said it
+        known = self.metadata or events.Metadata(1)  # no event brought any
         return evolve(known, host_provider=self.provider)
 
     def _joined(
@@ -176,13 +178,14 @@ class MessageBuilder:
         building.body += event.text.encode("utf-8", "surrogatepass")
 
     def extend(self, choice: int, block: int, text: str) -> None:
-        """More text of a block that has begun."""
+        """Adds text to a block that has begun."""
         if self.parts:
             building = self._choices[choice].texts[block]
             building.body += text.encode("utf-8", "surrogatepass")
 
     def _begin(self, event: events.TextDelta | events.ReasoningDelta) -> _Building:
-        """The block of a delta, remembered because most deltas continue a block."""
+        """The block of a delta. It is remembered, because most deltas continue the last
+        block."""
         channel: events.ChannelName = (
             "text" if isinstance(event, events.TextDelta) else "reasoning"
         )
@@ -214,7 +217,7 @@ class MessageBuilder:
             choice.calls.pop(block, None)
 
     def replace_call(self, event: events.ToolCall) -> None:
-        """A call, or the final word on one that was sent as provisional."""
+        """Adds a call, or replaces a provisional call with its final state."""
         assert event.block is not None
         self._choices[event.choice].calls[event.block] = event
 
@@ -235,12 +238,12 @@ class MessageBuilder:
         if known is None:
             self.metadata = event
             return
-        said = {
+        new = {
             field.name: value
             for field in fields(events.Metadata)
             if (value := getattr(event, field.name)) is not None
         }
-        self.metadata = evolve(known, **said)
+        self.metadata = evolve(known, **new)
 
     def _finish(self, event: events.Finish) -> None:
         self._choices[event.choice].finish = event
@@ -269,4 +272,4 @@ _OF_TEXTS = (
 )
 
 _FOLDS_WITHOUT_TEXTS = {kind: _FOLDS[kind] for kind in _FOLDS if kind not in _OF_TEXTS}
-"""Where texts are not kept, neither are their blocks: there may be any number."""
+"""If texts are not kept, neither are their blocks: a stream may have any number."""

@@ -1,8 +1,8 @@
-"""Deltas that are one event, though their text was read in slices.
+"""Deltas of a text that was read in slices, joined into one event.
 
-A long text is read slice by slice (`stream_sidecar.text.fast_path`), which a host shall
-not notice: deltas that continue each other are one, as those of a short text are.
-Example: of 3,000 characters of prose come three slices and one delta.
+A long text is read slice by slice (`stream_sidecar.text.fast_path`). A host must not
+notice that, so deltas that continue each other become one delta. Example: 3,000
+characters of prose are read as three slices and sent as one delta.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DELTAS = (TextDelta, ReasoningDelta)
 
 
 class JoinedDeltas:
-    """Joins the deltas that are added to ``events`` from here on, until ``end``."""
+    """Joins the deltas that ``add`` appends to ``events``, until ``end``."""
 
     __slots__ = ("_at", "_events", "_run")
 
@@ -33,12 +33,11 @@ class JoinedDeltas:
         self._run: list[Delta] = []  # the first of them is the event at ``_at``
 
     def add(self, events: Iterable[Event]) -> int:
-        """Adds ``events``; gives how many of them are none of their own, because they
-        continue the one before."""
+        """Adds ``events``; returns how many were joined to the event before them."""
         return sum(map(self._add, events))
 
     def _add(self, event: Event) -> bool:
-        assert isinstance(event, _DELTAS)  # a text is read: nothing else comes of it so
+        assert isinstance(event, _DELTAS)  # ``Outlet.plain`` gets nothing else
         run, known = self._run, self._events
         if run and known[-1] is run[0] and _continues(run[-1], event):
             run.append(event)
@@ -49,7 +48,7 @@ class JoinedDeltas:
         return False
 
     def end(self) -> None:
-        """Makes one event of the deltas that continue each other."""
+        """Replaces the first delta of the run with the joined delta."""
         run = self._run
         if len(run) > 1:
             first, last = run[0], run[-1]
@@ -59,7 +58,8 @@ class JoinedDeltas:
 
 
 def _continues(last: Delta, delta: Delta) -> bool:
-    """Whether nothing stands between them; without spans, what was taken out may."""
+    """Whether ``delta`` continues ``last``: same block, same type and, if both have a
+    span, nothing was removed between them."""
     if delta.block != last.block or type(delta) is not type(last):
         return False
     return not (last.span and delta.span) or last.span[1] == delta.span[0]

@@ -1,7 +1,7 @@
-"""The message: what the events of a stream add up to (protocol.md, "The message").
+"""The message that the events of a stream make (protocol.md, "The message").
 
-Blocks are sorted by number with their final channel, retracted ones left out. How
-events are folded is in ``builder``.
+Blocks are sorted by number and have their final channel; retracted blocks are left out.
+``builder`` folds the events.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from stream_sidecar.records import define, hot
 
 @hot
 class TextBlock:
-    """A block of the visible answer, with its provider state if there is any;
-    ``refusal``: the model said it instead of an answer."""
+    """A block of the visible answer, with its provider state if there is any.
+    ``refusal``: it is the model's refusal to answer."""
 
     type: ClassVar[str] = "text"
     block: int
@@ -29,7 +29,7 @@ class TextBlock:
 class ReasoningBlock:
     """A block of reasoning with the provider state that belongs to it.
 
-    ``fields``: those of the provider in which native reasoning came.
+    ``fields``: the provider's fields in which native reasoning came.
     """
 
     type: ClassVar[str] = "reasoning"
@@ -72,7 +72,7 @@ class Message:
 
 @define
 class TextCounters:
-    """What a stream did to its texts; the names are those of `Stats`."""
+    """Counters of what was done to a stream's texts; the names are those of `Stats`."""
 
     delimiters_stripped: int = 0
     reasoning_extracted: int = 0

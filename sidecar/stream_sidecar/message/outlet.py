@@ -1,7 +1,7 @@
-"""The way out of a stream: numbers events and blocks, keeps the order of the close.
+"""The outlet of a stream: numbers events and blocks, and orders events at the close.
 
-``send`` makes an event at once. While a stream closes, events that belong behind the
-held text wait, and ``release`` sends them in the order of protocol.md, "Events".
+``send`` makes an event at once. While a stream closes, events that belong after the
+held text wait. ``release`` sends them in the order of protocol.md, "Events".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from stream_sidecar.events import ReasoningDelta, Severity, Span, TextDelta
 
 EventFields = ParamSpec("EventFields")
-"""What a kind of event has beside ``seq`` and ``choice``."""
+"""The fields of a kind of event, without ``seq`` and ``choice``."""
 
 CLOSING_ORDER: tuple[type, ...] = (
     ToolCall,
@@ -45,7 +45,7 @@ CLOSING_ORDER: tuple[type, ...] = (
 
 
 class Run(Protocol):
-    """Deltas of one choice that have been sent, while their bookkeeping is still to do;
+    """Deltas of one choice that have been sent, but whose bookkeeping is still to do;
     see `stream_sidecar.channel.plain_run` and `stream_sidecar.stream.parts_run`."""
 
     @property
@@ -53,19 +53,20 @@ class Run(Protocol):
         """Code points that the run holds back."""
 
     def settle(self) -> None:
-        """Does the bookkeeping; the run goes on."""
+        """Does the bookkeeping; the run continues."""
 
     def end(self) -> None:
-        """Does the bookkeeping, and is over."""
+        """Does the bookkeeping and ends the run."""
 
 
 @hot
-class Going:
-    """How deltas are read that say nothing new but their text.
+class RunReader:
+    """Reads deltas of which only the text is new.
 
-    ``matters(text)`` tells whether one must go the long way, ``make(seq, text)`` is its
-    event. ``account(texts, more)`` does the bookkeeping for all that came since it was
-    last called, and tells of how many code points each of so many ``more`` may be.
+    ``matters(text)``: whether the text engine has to read the delta;
+    ``make(seq, text)``: its event. ``account(texts, more)`` does the bookkeeping for
+    all texts since its last call. It returns how many code points each of the next
+    ``more`` deltas may have.
     """
 
     matters: Callable[[str], object]
@@ -83,18 +84,18 @@ class Listener(Protocol):
     def reasoning(
         self, choice: int, field: str, known: str, repeated: int, new: str
     ) -> None:
-        """A piece of the native reasoning, from ``field``, which is ``new`` there.
-        Before it the field said what is ``known``: so many characters of that it has
-        ``repeated``, the rest another field has said."""
+        """A delta of native reasoning from ``field``: ``known`` and then ``new`` text.
+        Of ``known`` the first ``repeated`` characters were sent before by the same
+        field, the rest by another field."""
 
 
 @frozen
 class Origin:
-    """What only writers need to know of a block before it is over.
+    """What only writers need to know about a block before its end.
 
-    ``item`` is the id of the provider's item that it belongs to, of type ``kind``. Of
-    a call: ``server``, the provider runs it; ``free``, its arguments are free text;
-    ``opaque``, ``caller`` and ``raw`` are those of the call.
+    ``item`` is the id of the provider's item that the block belongs to, ``kind`` the
+    item's type. For a call: ``server``, the provider runs it; ``free``, its arguments
+    are free text; ``opaque``, ``caller`` and ``raw`` are the fields of the call.
     """
 
     item: str = ""
@@ -107,14 +108,14 @@ class Origin:
 
 
 class Outlet:
-    """Collects the events of one push; ``take`` hands them over."""
+    """Collects the events of one push; ``take`` returns them."""
 
     def __init__(self, *, parts: bool, trace: bool) -> None:
         self.builder = MessageBuilder(parts=parts)
         self.counters = TextCounters()
         self.trace = trace
         self.seq = 0
-        self.spoken = False  # text, reasoning or a call has been sent
+        self.has_content = False  # text, reasoning or a call has been sent
         self.run: Run | None = None
         self.listener: Listener | None = None  # with ``trace`` alone
         self._blocks = 0
@@ -126,16 +127,16 @@ class Outlet:
     def block(self) -> int:
         """The number of a new block."""
         self._blocks += 1
-        self.spoken = True
+        self.has_content = True
         return self._blocks - 1
 
     def open_item(self, id: str, kind: str) -> None:
-        """An item of the provider's begins; only an outlet that is written wants to
-        know."""
+        """An item of the provider begins. Does nothing here: only the outlet of a
+        stream with ``emit`` needs it."""
 
     def open_call(self, block: int, origin: Callable[[], Origin]) -> None:
-        """A call begins in ``block``; only an outlet that is written wants to know of
-        what ``origin`` it is."""
+        """A call of this ``origin`` begins in ``block``. Does nothing here, like
+        ``open_item``."""
 
     def send(
         self,
@@ -144,13 +145,13 @@ class Outlet:
         *args: EventFields.args,
         **fields: EventFields.kwargs,
     ) -> None:
-        """Makes ``make(seq, choice, ...)`` and sends it, now or in closing order."""
+        """Sends the event ``make(seq, choice, ...)``, now or in closing order."""
         if self._waiting is not None and make in self._waiting:
             self._waiting[make].append(
                 lambda seq, _choice=0: make(seq, choice, *args, **fields)
             )
             return
-        if self.run is not None and make is not Usage:  # counts are in no block
+        if self.run is not None and make is not Usage:  # usage is in no block
             self.run.end()
         self.seq += 1
         event = make(self.seq, choice, *args, **fields)
@@ -158,13 +159,14 @@ class Outlet:
         self.builder.push(event)
 
     def delta(self, event: TextDelta | ReasoningDelta) -> None:
-        """Sends a delta, made under the next number: most events are deltas."""
+        """Sends a delta that already has the next number: a fast way for most
+        events."""
         self.seq = event.seq
         self.plain([event])
         self.builder.push(event)
 
     def plain(self, events: list[Event]) -> None:
-        """Sends deltas of the run, whose bookkeeping is done later."""
+        """Sends deltas of the run, which does their bookkeeping later."""
         if self._joined is None:
             self._events += events
         else:
@@ -180,24 +182,24 @@ class Outlet:
         joined.end()
 
     def settle(self) -> None:
-        """The run does its bookkeeping, and goes on."""
+        """Has the run do its bookkeeping; the run continues."""
         if self.run is not None:
             self.run.settle()
 
     def retract(self, choice: int, blocks: tuple[int, ...], place: Span) -> None:
-        """Takes ``blocks`` back at once, also while the stream closes: what stands at
-        ``place`` comes again as text."""
+        """Retracts ``blocks`` at once, even while the stream closes: the text at
+        ``place`` is read again as the answer."""
         waiting, self._waiting = self._waiting, None
         self.send(Retract, choice, blocks, "read-as-text", self.span(*place))
         self._waiting = waiting
-        if waiting is not None and self.trace:  # what was told of it is reported anew
-            reported = waiting[Diagnostic]
-            reported[:] = [
-                each for each in reported if not _is_within(each(0), choice, place)
+        if waiting is not None and self.trace:  # the second reading reports them again
+            diagnostics = waiting[Diagnostic]
+            diagnostics[:] = [
+                each for each in diagnostics if not _is_within(each(0), choice, place)
             ]
 
     def post(self, event: Event) -> None:
-        """Sends an event that was made elsewhere, for the next number or any other."""
+        """Sends an event that was made elsewhere; corrects its number if needed."""
 
         def numbered(seq: int, _choice: int = 0) -> Event:
             return event if event.seq == seq else evolve(event, seq=seq)
@@ -208,7 +210,7 @@ class Outlet:
             self.send(numbered, event.choice)
 
     def span(self, start: int, end: int) -> Span | None:
-        """``span`` of an event, under the policy ``trace``; else None."""
+        """The ``span`` of an event with the policy ``trace``, else None."""
         return (start, end) if self.trace else None
 
     def diagnose(
@@ -219,13 +221,14 @@ class Outlet:
         message: str,
         place: tuple[str, int, int] | None = None,
     ) -> None:
-        """Sends a diagnostic; ``place``: what was taken out, its start and its end."""
+        """Sends a diagnostic; ``place``: the removed text, its start and its end."""
         raw = place[0] if place else None
         span = self.span(*place[1:]) if place else None
         self.send(Diagnostic, choice, code, severity, message, raw, span)
 
     def closing(self) -> None:
-        """The stream closes: events behind the held text wait for ``release``."""
+        """The stream closes: events that belong after the held text wait for
+        ``release``."""
         self._waiting = {make: [] for make in CLOSING_ORDER}
 
     @property
@@ -233,12 +236,12 @@ class Outlet:
         return self._waiting is not None
 
     def waiting(self, *kinds: type) -> list[Event]:
-        """The events of some kinds that wait, without their numbers."""
+        """The waiting events of these ``kinds``; their numbers are 0."""
         waiting = self._waiting or {}
         return [maker(0) for kind in kinds for maker in waiting.get(kind, ())]
 
     def release(self) -> None:
-        """Sends what waited, kind by kind."""
+        """Sends the waiting events, kind by kind."""
         waiting, self._waiting = self._waiting or {}, None
         for makers in waiting.values():
             for maker in makers:

@@ -1,8 +1,8 @@
 """The sources of a message: its citations grouped by what they cite.
 
-One page may back several claims with different excerpts, and a host shows it once
-(LearningCircuit/local-deep-research#5900). Which of them cite the same is the number in
-``source`` of each.
+One page may back several claims with different excerpts, but a host shows the page once
+(LearningCircuit/local-deep-research#5900). Citations with the same number in their
+field ``source`` cite the same source.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @frozen
 class Source:
-    """What ``citations`` of them cite; ``excerpts`` are its different cited texts."""
+    """A source that several citations share. ``citations``: how many; ``excerpts``: the
+    different texts that they cite."""
 
     kind: str
     citations: int
@@ -37,7 +38,8 @@ def sources_of(citations: Iterable[Citation]) -> tuple[Source, ...]:
 
 
 def _source(citations: list[Citation]) -> Source:
-    """What all of these cite; the first that names it does."""
+    """The source of citations with the same number. Its kind is that of the first
+    citation; its URL and title are the first ones given."""
     urls, titles = [each.url for each in citations], [each.title for each in citations]
     excerpts = dict.fromkeys(each.cited_text for each in citations if each.cited_text)
     return Source(

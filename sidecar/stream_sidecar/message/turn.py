@@ -1,8 +1,8 @@
-"""The turn: what the next request needs of a message, and of what its tools answered.
+"""The turn: what the next request needs from a message and the results of its tools.
 
-A host hands over a message as ``stream/close`` gave it, perhaps out of a store. Of that
-`Turn` is the part from which requests are written; everything else in it is ignored,
-and what is missing has a default (protocol.md, "message/render").
+A host passes a message as ``stream/close`` returned it, perhaps from a store. `Turn`
+has the fields from which requests are written. Other fields are ignored, and missing
+ones have defaults (protocol.md, "message/render").
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TurnBlock:
 
 @frozen
 class TurnCitation:
-    """A citation of the message; ``source`` is the number of what it cites."""
+    """A citation of the message; ``source`` is the number of its source."""
 
     raw: Any = None
     source: int = 0
@@ -51,8 +51,8 @@ class TurnCitation:
 
 @frozen
 class TurnMetadata:
-    """Who gave the message: the model, and the provider that the host asked; the one
-    that a router names stands behind that."""
+    """The model that wrote the message, and the provider that the host asked. If the
+    host asked a router, ``host_provider`` is the router."""
 
     model: str | None = None
     host_provider: str | None = None
@@ -67,7 +67,8 @@ class TurnFinish:
 
 @frozen
 class Turn:
-    """The message; without ``blocks`` (``message.parts: false``) its tools alone."""
+    """The message; without ``blocks`` (``message.parts: false``) only its calls and
+    results."""
 
     blocks: tuple[TurnBlock, ...] | None = None
     tool_calls: tuple[TurnBlock, ...] = ()
@@ -77,7 +78,8 @@ class Turn:
     finish: TurnFinish = TurnFinish()
 
     def all_blocks(self) -> tuple[TurnBlock, ...]:
-        """What there is of the message, in its order."""
+        """The blocks of the message in their order; without ``blocks``, its calls and
+        results."""
         if self.blocks is not None:
             return self.blocks
         typed = [evolve(call, type="tool-call") for call in self.tool_calls]
@@ -87,8 +89,8 @@ class Turn:
 
 @frozen
 class TurnResult:
-    """What the host's tool answered; ``content`` is text, a list of parts or any other
-    JSON value."""
+    """The result of a tool of the host; ``content`` is text, a list of parts or any
+    other JSON value."""
 
     tool_call_id: str
     content: Any = None

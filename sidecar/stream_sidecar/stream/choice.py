@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events
 from stream_sidecar.channel.channel import Channel
-from stream_sidecar.message.outlet import Going, Origin
+from stream_sidecar.message.outlet import Origin, RunReader
 from stream_sidecar.parts import CallPart, CitationPart, ReasoningPart
 from stream_sidecar.records import evolve
 from stream_sidecar.stream.citations import CitationResolver, marked
@@ -146,7 +146,7 @@ class Choice:
         if going is not None:
             PartsRun(self.outlet, parts, going)
 
-    def _going(self, part: CallPart) -> Going | None:
+    def _going(self, part: CallPart) -> RunReader | None:
         """How more fragments like ``part``, which came last, are read."""
         entry = self._calls.goes_on(part)
         if entry is None:
@@ -161,7 +161,7 @@ class Choice:
             arguments.push("".join(texts))
             return arguments.longest(more)
 
-        return Going(arguments.matters, make, account)
+        return RunReader(arguments.matters, make, account)
 
     def end_call(self, part: CallEndPart, wire: str) -> None:
         self._end_calls(self._calls.end(part), wire)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stream_sidecar.events import Event
-    from stream_sidecar.message.outlet import Going, Outlet
+    from stream_sidecar.message.outlet import Outlet, RunReader
     from stream_sidecar.parts import Part
 
 MOST = 128
@@ -45,7 +45,7 @@ class PartsRun:
         *("_outlet", "_rest", "_size", "_text", "_texts"),
     )
 
-    def __init__(self, outlet: Outlet, parts: Sequence[Part], going: Going) -> None:
+    def __init__(self, outlet: Outlet, parts: Sequence[Part], going: RunReader) -> None:
         if outlet.run is not None:
             outlet.run.end()
         self._outlet = outlet

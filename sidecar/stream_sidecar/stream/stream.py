@@ -351,15 +351,15 @@ class Stream:
 
     def _error(self, part: ErrorPart) -> None:
         self._ending.failed(part)
-        spoken = self._outlet.spoken
+        has_content = self._outlet.has_content
         self._outlet.send(
             ProviderError,
             self._choice(part.choice).number,  # which then gets its finish
             kind=part.kind,
             message=part.message,
             retryable=part.retryable,
-            phase="mid-stream" if spoken else "before-stream",
-            partial=spoken,
+            phase="mid-stream" if has_content else "before-stream",
+            partial=has_content,
             raw=part.raw,
             code=part.code,
             provider_type=part.provider_type,
