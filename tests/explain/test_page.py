@@ -226,9 +226,9 @@ def test_every_wire_has_a_heading() -> None:
 def test_rules_are_read_from_their_page() -> None:
     """With a link to the heading, and without examples and marks of links."""
     rule = rules()["8.6"]
-    assert rule.title == "8.6 A reasoning in several fields is told once"
+    assert rule.title == "8.6 Reasoning in several fields is reported once"
     assert rule.link.endswith(
-        "sidecar/stream_sidecar/text/README.md#86-a-reasoning-in-several-fields-is-told-once"
+        "sidecar/stream_sidecar/text/README.md#86-reasoning-in-several-fields-is-reported-once"
     )
     assert rule.text.startswith("Some providers say the same in `reasoning`")
     assert rules()["6"].title == "6 White space"

@@ -142,7 +142,7 @@ class PlainRun:
         """The passage after ``text``, which comes at the end of the last run, if
         nothing in it matters."""
         gates, gate = self._passage
-        return gates.behind_all(gate, text)
+        return gates.after_all(gate, text)
 
     def settle(self) -> None:
         """Does the bookkeeping; the run continues."""

@@ -71,7 +71,7 @@ class Surroundings:
         if reads or opened or not has_room or self.lexicon.begins(text):
             return None
         passes = self.policy.reasoning.scope != "everywhere"
-        return self.lexicon.gates_of(fences_pass=passes).behind_all(on(""), text)
+        return self.lexicon.gates_of(fences_pass=passes).after_all(on(""), text)
 
     def answer(
         self,

@@ -108,7 +108,7 @@ def _echo(cursor: Cursor) -> Reading[Found]:
     10.7)."""
     cursor.again()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
-    checks = (BEGINNING, rules.begins), (rules.patience, rules.goes_on)
+    checks = (BEGINNING, rules.begins), (rules.patience, rules.may_continue)
     start, end = yield from cursor.scan_checked(ObjectScanner(), *checks)
 
     def read(raw: str) -> Any:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.form import Dialect, Form, Found, Tier, WrittenCall
     from stream_sidecar.forms.grammar import Context
 
-_LINE_GOES_ON = patterns.compile(r"[ \t\r]++[^\s<\[]")
+_LINE_CONTINUES = patterns.compile(r"[ \t\r]++[^\s<\[]")
 """Words on the same line as a call, separated by a blank: the call is in a sentence."""
 
 NAMESPACES = ("default_api.", "default_api:")
@@ -181,10 +181,10 @@ class Candidate:
             return self._read(text, room, final=final)
         known, failed = self._expected
         raw = self.raw
-        goes_on = len(raw) < len(known) and known.startswith(raw)
-        same = not final and (goes_on or raw.startswith(known))
+        continues = len(raw) < len(known) and known.startswith(raw)
+        same = not final and (continues or raw.startswith(known))
         if same and self.size <= room(self.size, calls=self.may_be_call):
-            return None if goes_on else failed
+            return None if continues else failed
         self._expected, self._readers = None, self._all_readers()
         if before := self.raw[: self.size - len(text)]:
             self._read(before, _endless, final=False)
@@ -318,7 +318,7 @@ class Candidate:
             return False
         end, read = reader.cursor.whole
         opening, raw = reader.opening, self.raw
-        known = self.context.tools is not None and not _LINE_GOES_ON.match(raw, end)
+        known = self.context.tools is not None and not _LINE_CONTINUES.match(raw, end)
         if opening.form.tier != "A" and not known:
             return False
         if ended and _begins_closer(raw[end:], opening.form):

@@ -112,7 +112,7 @@ class Openers:
         found = [begun for size in sizes if (begun := rest[:size]) in self._order]
         return sorted(found, key=self._order.__getitem__) if len(found) > 1 else found
 
-    def goes_on(self, begun: str) -> bool:
+    def is_begun(self, begun: str) -> bool:
         """Whether ``begun`` is a proper prefix of a literal."""
         place = bisect_right(self._sorted, begun)
         return place < len(self._sorted) and self._sorted[place].startswith(begun)

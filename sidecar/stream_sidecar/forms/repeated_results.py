@@ -54,7 +54,7 @@ class EchoRules:
         reported = reported or not self.indicators.isdisjoint(keys[:1])
         return reported or self.known.may_begin(keys)
 
-    def goes_on(self, text: str) -> bool:
+    def may_continue(self, text: str) -> bool:
         """Whether an object may still be a result although it exceeds the limits so
         far."""
         keys = begun_keys(text)

@@ -211,7 +211,7 @@ class StrangerPattern:
                 yield
                 continue
             size += 1
-            threads = _behind(threads, cursor.text[at], size)
+            threads = _advanced(threads, cursor.text[at], size)
         if found is None:
             raise EndedError if threads else cursor.mismatch(size)
         end, groups = found
@@ -223,7 +223,7 @@ class StrangerPattern:
         return {name: whole[groups[name, 0] : groups[name, 1]] for name in names}
 
 
-def _behind(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
+def _advanced(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
     """The threads that can read ``character``, each advanced past it."""
     going = [
         (step.ways[0], groups, left - step.in_run)
@@ -322,7 +322,7 @@ def _heads(items: Any, *, lead: bool = True) -> list[Head]:
                 more.append((text, whole))
             else:
                 own = _heads_of(item, lead=first)
-                more += [(text + behind, goes_on) for behind, goes_on in own]
+                more += [(text + more_text, is_whole) for more_text, is_whole in own]
         if len(more) > _MOST_HEADS and all(text for text, _ in found):
             return [(text, False) for text, _ in found]  # a part of them will do
         if len(more) > _MOST_HEADS:
@@ -349,7 +349,7 @@ def _heads_of(item: PatternItem, *, lead: bool) -> list[Head]:
         if (least, most) == (0, 1):
             return [*_heads(body, lead=lead), ("", True)]
         whole = known == least == most
-        return [(text, goes_on and whole) for text, goes_on in heads]
+        return [(text, is_whole and whole) for text, is_whole in heads]
     return [("", code is tokens.AT and argument in _START)]
 
 

@@ -1,5 +1,5 @@
 """The text engine: decides who owns each character of a text channel.
 
-Text goes into a `splitter`. Pieces come out: answer, reasoning, calls, results and
-removed delimiters. The engine knows no provider and no dialect.
+A `Splitter` gets the text and returns pieces: answer, reasoning, calls, results and
+removed delimiters. The engine knows neither providers nor dialects.
 """

@@ -1,10 +1,10 @@
 """Candidates for forms: which one is open, and where none may begin again.
 
-An open candidate has all the text from its opener on. When it fails, its text goes back
-into the buffer and the same steps read it again, but no character begins the same
-candidate twice. That keeps the work linear. Example: ``[TOOL_CALLS]f(x`` fails at
-``(``. No candidate begins before that place, ``[TOOL_CALLS]`` is shown, and a closer
-that the call would have had is text as well: it is pending.
+A candidate is text that may be a form, from its opener on. When it fails, its text goes
+back into the buffer and is read again, but no character begins the same candidate
+twice. So the work stays linear. Example: ``[TOOL_CALLS]f(x`` fails at ``(``. No
+candidate may begin before that place, and ``[TOOL_CALLS]`` is shown. A closer of this
+call that comes later is text as well; until it comes, it is pending.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 
 MOST_HALVINGS = 8
-"""How many candidates that the text's end cuts off may be given up, at one end, for
-other candidates inside them. Each of the others may have to be read up to that end."""
+"""At one end of the text, at most this many cut-off candidates are given up in favour
+of a candidate inside them. Each inner candidate may be read up to that end again."""
 
 
 @define(eq=False)
 class Attempts:
-    """``candidate``: the open one. ``free``: no candidate may begin before this
-    position (text rule 13.5).
+    """The open ``candidate``, and what earlier candidates decided. ``free``: no
+    candidate may begin before this position (text rule 13.5).
 
-    ``pending``: how many closers to come are text, in the answer (key False) and in
-    reasoning (True). ``known``: how the last candidate failed. ``meant``: no call in
-    code before this position is quoted. ``halvings``: how many more candidates may be
-    given up for others inside them.
+    ``pending``: for each closer, how many of the next ones are text; key False for the
+    answer, True for reasoning. ``known``: how the last candidate failed. ``meant``: a
+    call in code that begins before this position is not quoted. ``halvings``: how many
+    more cut-off candidates may be given up in favour of a candidate inside them.
     """
 
     _rules: Rules
@@ -54,13 +54,13 @@ class Attempts:
     halvings: int = MOST_HALVINGS
 
     def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
-        """Opens a candidate here. ``inside``: here is reasoning."""
+        """Opens a candidate at the next character. ``inside``: it is in reasoning."""
         given = self._buffer.place, openings, self._rules.context, self.known
         self.candidate = Candidate(*given, inside=inside)
 
     def fails(self, text: str) -> bool:
-        """Whether ``text`` at a line's start of the answer begins no form, and its
-        failure needs no diagnostic. Raises `UndecidedError` if more text is needed."""
+        """Whether ``text``, at a line's start of the answer, begins no form and needs
+        no diagnostic for that. Raises `UndecidedError` if more text is needed."""
         openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
         if not openings:
             return True
@@ -72,8 +72,9 @@ class Attempts:
         return isinstance(verdict, Failed) and verdict.quiet
 
     def read(self, *, final: bool) -> Taken | Failed:
-        """Gives the candidate all the text and returns its verdict, with the text back
-        in the buffer. Raises `UndecidedError` if the candidate stays open."""
+        """Passes all text of the buffer to the candidate and returns its verdict. Then
+        the candidate's text is in the buffer again. Raises `UndecidedError` if the
+        candidate stays open."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
         text = buffer.take(len(buffer))[0]
@@ -91,8 +92,8 @@ class Attempts:
         return verdict
 
     def fail(self, failed: Failed, *, inside: bool) -> None:
-        """The candidate was no form: its text is ordinary text again (text rule
-        2.2)."""
+        """Makes the failed candidate's text ordinary text again (text rule 2.2).
+        ``inside``: the candidate was in reasoning."""
         buffer = self._buffer
         restart = self._rules.lexicon.restart(buffer.text, failed.position)
         self.free = buffer.base + restart
@@ -109,9 +110,9 @@ class Attempts:
                 pending[closer] += 1
 
     def is_pending(self, closer: str, *, inside: bool) -> bool:
-        """Whether ``closer`` is text because its opener was left as text. Each call
-        that returns True uses up one pending closer. False where a new answer begins:
-        closers pending from before do not count there."""
+        """Whether ``closer`` is text because its opener was left as text. If so, one
+        pending closer less is left. Where a new answer begins, closers pending from
+        before do not count."""
         self.renew()
         pending = self.pending[inside]
         if self._tail.is_armed or not pending[closer]:
@@ -121,7 +122,7 @@ class Attempts:
         return True
 
     def renew(self) -> None:
-        """Forgets all failed candidates, once, after a new answer has begun."""
+        """Forgets what failed candidates decided, once after a new answer began."""
         if self._tail.shown.reopened:
             self._tail.shown.reopened, self.free = False, 0
             self.pending[False].clear()

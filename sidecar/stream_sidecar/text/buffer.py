@@ -1,8 +1,9 @@
 """The undecided text of a channel, and the pieces decided so far.
 
-Only `Buffer` slices text. Text enters at its end. It leaves at its front, as a piece or
-to whoever lets it wait. Example: with ``Hello<thi`` at position 0, ``cut(TEXT, 5)``
-makes the piece ``(TEXT, "Hello", 0, 5)``, and ``<thi`` is left.
+Text enters at the end of the `Buffer` and leaves at its front: as a piece, or to the
+caller, which lets it wait. Only `Buffer` slices text. Example: with ``Hello<thi`` at
+position 0, ``cut(TEXT, 5)`` makes the piece ``(TEXT, "Hello", 0, 5)``, and ``<thi`` is
+left.
 """
 
 from __future__ import annotations
@@ -26,12 +27,11 @@ _SPACE = patterns.compile(f"[{SPACE}]*+")
 
 @define(eq=False)
 class Buffer:
-    """``text`` begins at position ``base`` of the channel; its first ``at`` code points
-    are decided.
+    """A part of the channel's ``text``, from position ``base`` on. The first ``at``
+    code points are decided, and ``pieces`` describes them.
 
-    ``pieces`` describes the decided part. ``taken`` has one entry, in order, for each
-    piece of kind CALL, RESULT, CITE, SEEN and FAILED. ``border``: something was removed
-    right before the next character.
+    ``taken`` has one entry, in order, for each piece of kind CALL, RESULT, CITE, SEEN
+    and FAILED. ``border``: something was removed right before the next character.
     """
 
     text: str = ""
@@ -50,8 +50,8 @@ class Buffer:
         return self.base + self.at
 
     def ahead(self, size: int, skip: int = 0) -> str:
-        """The next ``size`` characters after the first ``skip``, or fewer if the text
-        ends."""
+        """The next ``size`` undecided characters after the first ``skip`` ones; fewer
+        if the text ends before."""
         start = self.at + skip
         return self.text[start : start + size]
 
@@ -61,13 +61,14 @@ class Buffer:
         return match.end() - self.at if match else 0
 
     def cut(self, kind: PieceKind, size: int) -> None:
-        """Makes the next ``size`` characters a piece (text rule 2.1)."""
+        """Decides the next ``size`` characters: a piece of this kind (text rule
+        2.1)."""
         text, start = self.take(size)
         self.pieces.append((kind, text, start, start + size))
 
     def take(self, size: int) -> tuple[str, int]:
-        """Removes the next ``size`` characters and returns them with their position.
-        The caller shows them or lets them wait."""
+        """Takes the next ``size`` characters from the front and returns them with their
+        position. The caller shows them or lets them wait."""
         start, self.at = self.at, self.at + size
         return self.text[start : self.at], self.base + start
 
@@ -82,17 +83,18 @@ class Buffer:
         self.pieces.append((PieceKind.SEEN, "", start, start + len(text)))
 
     def put_back(self, text: str, start: int) -> None:
-        """Sets the undecided text: ``text``, from position ``start`` on."""
+        """Replaces the undecided text by ``text``, which begins at position
+        ``start``."""
         self.text, self.base, self.at = text, start, 0
 
     def forget(self) -> None:
-        """Drops the decided text."""
+        """Drops the decided text. Its pieces stay."""
         self.base += self.at
         self.text, self.at = self.text[self.at :], 0
 
     def give(self) -> Pieces:
-        """Returns the pieces since the last call. The list itself stays in use: those
-        who write into it keep writing into the same one."""
+        """Returns the pieces since the last call of this method, as a copy: callers
+        may hold the list ``pieces`` itself and add to it."""
         pieces = self.pieces.copy()
         self.pieces.clear()
         return pieces

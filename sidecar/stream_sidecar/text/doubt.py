@@ -1,10 +1,10 @@
 """Reasoning that may turn out to be text, kept so that it can be read again.
 
 Reasoning is doubtful after an opener in mid-sentence and after a nested closer (text
-rules 7.2 and 7.3). `Doubt` keeps the raw text from there on and knows which of it is
-code, since code after a doubtful opener quotes as it does in the answer. Example: in
-``Use a <think> tag.`` and a fence, everything after the opener is kept, and a
-``</think>`` in the fence closes nothing.
+rules 7.2 and 7.3). `Doubt` keeps the raw text from there on. It also knows where this
+text has code, because code after a doubtful opener quotes as it does in the answer.
+Example: after the opener in ``Use a <think> tag.`` everything is kept, and a
+``</think>`` in a fence closes nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ _OPENS_AGAIN = patterns.compile(
 
 
 def is_doubtful(line: str, last: str) -> bool:
-    """Whether an opener after ``line`` stands in mid-sentence. ``last``: the last
-    character of the line that is not blank, or "" at a line's start, which is never
-    mid-sentence."""
+    """Whether an opener right after ``line`` stands in mid-sentence (text rule 7.2).
+
+    ``last``: the last character of the line that is not blank; "" if there is none.
+    Then the opener begins its line, which is never mid-sentence.
+    """
     if not last or last not in CLOSING_PUNCTUATION:
         return bool(last)
     return _OPENS_AGAIN.search(line.rstrip(" \t")) is not None
@@ -38,10 +40,12 @@ def is_doubtful(line: str, last: str) -> bool:
 
 @define(eq=False)
 class Doubt:
-    """Raw text from the position ``start`` on, at most ``room`` code points of it.
+    """The raw text of doubtful reasoning, which begins at position ``start``.
 
-    ``code``: the state of code in it; None: code quotes nothing here. ``closer``: start
-    and end of the first closer in the open fence that has no opener before it there.
+    ``room``: how many more code points may be kept. ``code``: where the text has code;
+    None: code quotes nothing here. ``closer``: start and end of the first closer in the
+    open fence that has no opener before it there. ``openers``: how many openers in the
+    open fence have no closer yet.
     """
 
     start: int
@@ -52,8 +56,8 @@ class Doubt:
     openers: int = 0
 
     def keep(self, text: str) -> None:
-        """Adds ``text``, the next of the channel; beyond ``room`` everything is
-        dropped."""
+        """Adds the next raw ``text`` of the channel. If there is no room for it, drops
+        all that was kept."""
         self.room -= len(text)
         if self.room >= 0:
             self.parts.append(text)
@@ -66,7 +70,7 @@ class Doubt:
         return self.room >= 0
 
     def feed(self, text: str) -> None:
-        """Follows the state of code over ``text``, the next that would be shown."""
+        """Updates the state of code by ``text``, the next part of the reasoning."""
         if self.code is not None:
             self.code.feed(text)
             if not self.code.fence:
@@ -74,7 +78,7 @@ class Doubt:
 
     def quotes(self, start: int, end: int, *, closes: bool) -> bool:
         """Whether the delimiter from ``start`` to ``end`` stands in a fence or in
-        indented code. ``closes``: the delimiter would close the reasoning."""
+        indented code, which quotes it. ``closes``: it would close the reasoning."""
         code = self.code
         if code is None or not code.is_code:
             return False

@@ -1,8 +1,10 @@
-r"""The XML elements open in the answer: a tag inside one is part of it, and no call.
+r"""The XML elements that are open in the answer. A tag inside an open element is no
+call.
 
-Prose has tags, too, so only an opening tag alone on its line opens an element. Text is
-judged by whole lines, however it is cut. Example: after ``<soap:Body>\n`` an element
-``<search>`` is no call of a tool with that name (text rule 11.16).
+Prose mentions tags, too, so only an opening tag alone on its line opens an element.
+Lines are judged when they are complete, so cuts do not matter. Example: after
+``<soap:Body>\n`` the tag ``<search>`` is no call of the tool ``search`` (text rule
+11.16).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ MOST = 64
 """At most this many open elements are remembered."""
 
 LONGEST = 256
-"""Tags are looked for in this many code points of a line."""
+"""Of a line, only this many code points after its first ``<`` are looked at."""
 
 _OPENING = patterns.compile(r"<([A-Za-z_][\w:.-]*+)(?:\s[^<>]*?)?(/?)>[ \t\r]*+")
 _CLOSING = patterns.compile(r"</([A-Za-z_][\w:.-]*+)\s*+>")
@@ -28,14 +30,17 @@ _EMPTY = patterns.compile(
 
 @hot
 class OpenElements:
-    """``names``: the open elements, the outermost first. ``line``: the current line
-    from its first ``<`` on. ``alone``: nothing visible stands before that."""
+    """The ``names`` of the open elements, outermost first, and the current line.
+
+    ``line``: the current line from its first ``<`` on. ``alone``: nothing visible
+    stands before this ``<``.
+    """
 
     names: tuple[str, ...] = ()
     alone: bool = True
     line: str = ""
 
-    def behind(self, text: str) -> OpenElements:
+    def after(self, text: str) -> OpenElements:
         """The open elements after ``text`` was shown (text rule 11.16)."""
         if not self.line and "<" not in text:
             _, broken, last = text.rpartition("\n")
@@ -53,7 +58,8 @@ NO_ELEMENTS = OpenElements()
 
 
 def _on(alone: bool, line: str, more: str) -> tuple[bool, str]:
-    """``alone`` and ``line`` of `OpenElements` after ``more`` of the same line."""
+    """The new ``alone`` and ``line`` of `OpenElements` after ``more``, which continues
+    the line."""
     if not line:
         before, sign, rest = more.partition("<")
         alone, line, more = alone and not before.strip(BLANKS), sign, rest
@@ -61,7 +67,7 @@ def _on(alone: bool, line: str, more: str) -> tuple[bool, str]:
 
 
 def _read(names: list[str], line: str, *, alone: bool) -> None:
-    """Updates ``names`` by what ``line``, now complete, opens or closes."""
+    """Updates ``names`` by the tags of ``line``, which is complete."""
     opening = _OPENING.fullmatch(line) if alone else None
     if opening is None:
         for name in _CLOSING.findall(line):

@@ -1,11 +1,13 @@
-r"""Patterns that prove a slice of text plain, so that no step has to read it.
+r"""The fast path: patterns prove a slice of text plain, so that no step has to read it.
 
-A pattern's search finds anything that may matter: the beginning of a literal, half a
+A pattern's search finds everything that may matter: the beginning of a literal, half a
 character, an opener at a line's start, the beginning of a fence. It also finds an end
 of the slice that more text could turn into one of these: blanks at a line's start, a
-list mark. The beginning of a line before the slice, as far as it is undecided, is read
-together with the slice: this is its gate. Line breaks pass. So do backticks inside a
-line, because only a later literal makes it matter whether they are code. Example:
+list mark. If it finds nothing, the slice passes. Line breaks pass. So do backticks
+inside a line: whether they are code matters only once a literal comes.
+
+A slice may begin inside a line whose beginning is still undecided, such as ``- ``. This
+beginning is the slice's gate, and is searched together with the slice. Example:
 ``hello\n`` passes, and ``a <`` does not.
 """
 
@@ -29,25 +31,25 @@ if TYPE_CHECKING:
 
 Search: TypeAlias = "Callable[..., re.Match[str] | None]"
 
-Passage: TypeAlias = "tuple[Gates, Gate]"  # for what comes next
-Passed: TypeAlias = "tuple[int, Gates, Gate]"
+Passage: TypeAlias = "tuple[Gates, Gate]"  # for the next slice
+Passed: TypeAlias = "tuple[int, Gates, Gate]"  # how much passed, then a passage
 
 Gate: TypeAlias = str
-"""What stands before a slice: a line break with the undecided beginning of a line, or
-nothing."""
+"""The text searched before a slice: a line break and the undecided beginning of a line,
+or nothing."""
 
 NOTHING = patterns.compile(r"(?!)").match
 _BREAK = patterns.compile(r"(?=\n)").match
 _INDENTS = ("", " ", "  ", "   ")
-"""A line that begins with other blanks may be code."""
+"""The blanks with which a line may begin that is certainly not indented code."""
 
 AT_ONCE = 1024
-"""Longer text is read in slices of this size. Then one place that matters costs the
-slow reading of one slice only, and each step copies the rest of one slice only."""
+"""Longer text is read in slices of this many code points. So one place that matters
+makes one slice slow, not all of the text, and no step copies more than a slice."""
 
 INSIDE: Gate = ""
 
-ROOM = INDENT + 1  # for blanks that begin a line, which wait
+ROOM = INDENT + 1  # code points that may wait at a line's start: its blanks
 
 
 def in_slices(text: str) -> Iterator[str]:
@@ -62,15 +64,17 @@ def on(start: str) -> Gate:
 
 
 class Gates(NamedTuple):
-    """How slices are read in one kind of text.
+    """How slices are searched in one kind of text: the answer, a fence, reasoning ...
 
-    ``pattern`` finds whatever may matter; it is compiled on first use. Its group is
-    ``head`` for a possible opener at a line's start. It is ``last`` if the slice may
-    end with the beginning of a line, which passes. ``certain`` returns where an
-    incomplete literal at a slice's end begins. ``heads``: the openers that count at a
-    line's start, by first character. ``waits``: parts of openers that wait at a slice's
-    end; with ``lines``, blanks wait there as well. Where ``border`` matches, ``behind``
-    gives the gates for the text after the match.
+    - ``pattern`` finds what may matter. Its group ``head`` is a possible opener at a
+      line's start. Its group ``last`` is the beginning of a line at the slice's end,
+      which passes and becomes the next gate.
+    - ``lines``: blanks at a line's start wait if they end the slice.
+    - ``certain`` returns where an incomplete literal at the slice's end begins.
+    - ``heads``: the openers that count at a line's start, by first character.
+    - ``waits``: parts of openers that wait if they end the slice.
+    - ``border`` matches where this kind of text ends; ``after`` returns the gates for
+      the text after the match.
     """
 
     pattern: re.Pattern[str]
@@ -79,20 +83,22 @@ class Gates(NamedTuple):
     heads: Mapping[str, Openers] = {}  # nobody writes into it
     waits: frozenset[str] = frozenset()
     border: Search = NOTHING
-    behind: Callable[[Gates, str], Gates] = lambda gates, _: gates
+    after: Callable[[Gates, str], Gates] = lambda gates, _: gates
 
     def __hash__(self) -> int:
         return id(self)
 
     def _find(self, text: str) -> re.Match[str] | None:
-        """The first match in ``text`` that matters, or the beginning of its last
-        line."""
+        """The first match in ``text`` that matters; else the match of its last line's
+        beginning, if the pattern finds one."""
         search = self.pattern.search
         match = search(text)
         while match is not None and match.lastgroup == "head":
             at = match.start("head")
             openers = self.heads[text[at]]
-            if openers.at(text, at) or openers.goes_on(text[at : at + openers.longest]):
+            if openers.at(text, at) or openers.is_begun(
+                text[at : at + openers.longest]
+            ):
                 return match
             match = search(text, match.start() + 1)
         return match
@@ -100,9 +106,11 @@ class Gates(NamedTuple):
     def read(
         self, gate: Gate, text: str, fails: Callable[[str], bool]
     ) -> Passed | None:
-        """How much of ``text`` after ``gate`` may pass, and the gates and the gate for
-        the text after that. The end of ``text`` may wait. None: something before the
-        end matters. ``fails(text)``: whether ``text`` at a line's start begins no form.
+        """How many characters of ``text`` (after ``gate``) may pass, and the passage
+        for the text after them. Fewer than all: the end of ``text`` has to wait. None:
+        something before the end matters.
+
+        ``fails(text)``: whether ``text`` at a line's start certainly begins no form.
         """
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
@@ -115,17 +123,18 @@ class Gates(NamedTuple):
             except UndecidedError:
                 return gates._cut(rest, end, done, end - 1)
             done, rest = done + border.end(), rest[border.end() :]
-            gates, gate = gates.behind(gates, border[0]), INSIDE
+            gates, gate = gates.after(gates, border[0]), INSIDE
         return done + len(rest), gates, rest[match.start() :] if match else INSIDE
 
-    def behind_all(self, gate: Gate, text: str) -> Passage | None:
+    def after_all(self, gate: Gate, text: str) -> Passage | None:
         """The passage after ``text``; None if anything in it matters or has to wait."""
         read = self.read(gate, text, lambda _: False)
         return None if read is None or read[0] < len(text) else read[1:]
 
     def _cut(self, text: str, end: int, done: int, first: int) -> Passed | None:
-        """The passage if everything from ``end`` on waits. ``first``: the place of the
-        first match that matters."""
+        """The result of `read` if the text from ``end`` on has to wait. ``done``: how
+        much passed before ``text``. ``first``: where the first match that matters
+        begins."""
         match = self._find(text[:end])
         if match and match.lastgroup != "last":
             if first < end or text[match.start()] == "\n":
@@ -136,8 +145,8 @@ class Gates(NamedTuple):
         return done + end, self, text[begun:end]
 
     def _passes(self, gate: Gate, text: str) -> int:
-        """How much of ``text``, which includes its ``gate``, may pass while its end
-        waits: the beginning of a literal, or the beginning of a line."""
+        """Where the end of ``text`` that has to wait begins: the beginning of a
+        literal, or of a line. ``text`` includes its ``gate``."""
         end = self.certain(text)
         start = text.rfind("\n", 0, end) + 1
         if not self.lines or not start or start < len(gate) or end - start > INDENT:
@@ -151,9 +160,9 @@ class Gates(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str]:
-    """A pattern for beginnings of ``literals``, halves of characters, and what may
-    matter after a line break (``line``). It begins with a character set, so that a
-    search skips most text quickly."""
+    """A pattern that finds beginnings of ``literals`` and halves of characters. With
+    ``line`` it also finds a line break that this pattern follows. It begins with a
+    character set, so that a search skips most text quickly."""
     tails: dict[str, list[str]] = {}
     for literal in literals:
         tails.setdefault(literal[0], []).append(literal[1:])
@@ -162,65 +171,67 @@ def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str
         line = "|".join([line, *filter(None, [ways.pop("\n", None)])])
         ways = {"\n": line, **ways}
     firsts = "".join(map(re.escape, ways))
-    behind = [f"(?<={re.escape(first)})(?:{way})" for first, way in ways.items()]
-    found = "|".join([*behind, f"(?<=[{HALVES}])"])
+    after = [f"(?<={re.escape(first)})(?:{way})" for first, way in ways.items()]
+    found = "|".join([*after, f"(?<=[{HALVES}])"])
     return patterns.compile(f"[{firsts}{HALVES}](?:{found})")
 
 
 def _tails(literals: Iterable[str]) -> str:
-    """A pattern for the rest of one of ``literals``, complete or cut off by the text's
-    end. An empty literal always matches."""
+    """A pattern that matches one of ``literals`` here, complete or cut off by the
+    text's end. If one of them is empty, it matches everywhere."""
     return "" if "" in literals else rf"\Z|{beginnings(literals)}"
 
 
 @lru_cache(maxsize=64)
 def anywhere(literals: Literals) -> Gates:
-    """Gates for text in which lines do not count."""
+    """The gates for text whose lines do not matter, such as reasoning."""
     return Gates(_search(literals.literals), certain=literals.certain)
 
 
 @lru_cache(maxsize=2 + INDENT)
 def in_code(indent: int) -> Gates:
-    """Gates for a fence inside list items that are ``indent`` wide: a line with a
-    smaller indent may end it. -1: for other code, which any line may end."""
+    """The gates for a fence inside list items that are ``indent`` wide: a line indented
+    less may end it. -1: the gates for other code, which any line may end."""
     line = slices.line_of_code(indent)
     return Gates(_search(frozenset(), line), lines=indent > 0)
 
 
 @lru_cache(maxsize=64)
 def in_fence(fence: str, outside: Gates) -> Gates:
-    """Gates for a ``fence`` that stands in no other block; ``outside`` are the gates
-    after it."""
+    """The gates for the inside of a ``fence`` that stands in no quote or list.
+    ``outside``: the gates for the text after it."""
     search = _search(frozenset(), slices.line_of_fence(fence))
     border = patterns.compile(slices.end_of_fence(fence)).match
-    return Gates(search, border=border, behind=lambda *_: outside)
+    return Gates(search, border=border, after=lambda *_: outside)
 
 
 @lru_cache(maxsize=64)
 def in_info(literals: Literals, code: Gates) -> Gates:
-    """Gates for the rest of a line after backticks that begin a fence; ``code`` are the
-    gates inside the fence. One more backtick in this line would make it text, and a
-    literal has to wait for the line's end."""
+    """The gates for the rest of a line after the backticks that begin a fence.
+
+    A further backtick would make the line text, and a literal has to wait for the
+    line's end. ``code``: the gates for the inside of the fence.
+    """
     search = _search(literals.literals | {"`", "\n"})
-    return Gates(search, border=_BREAK, behind=lambda *_: code)
+    return Gates(search, border=_BREAK, after=lambda *_: code)
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
-    """Gates for the answer outside fences."""
+    """The gates for the answer outside fences. ``heads``: see `Gates`."""
     openers = tuple(each for openers in heads.values() for each in openers.literals)
     known = _search_in_text(literals.literals, openers), True, literals.certain
 
-    def behind(outside: Gates, fence: str) -> Gates:
+    def after(outside: Gates, fence: str) -> Gates:
         return in_info(literals, in_fence(fence[1:], outside))
 
     ticks = any("`" in each for each in literals.literals)
     border = NOTHING if ticks else slices.OPENS.match
-    return Gates(*known, heads, _waits(openers), border, behind)
+    return Gates(*known, heads, _waits(openers), border, after)
 
 
 @lru_cache(maxsize=64)
 def _waits(openers: tuple[str, ...]) -> frozenset[str]:
-    """The proper prefixes of ``openers``, which may wait."""
+    """The proper prefixes of ``openers``, which wait at a slice's end."""
     return frozenset(each[:size] for each in openers for size in range(1, len(each)))
 
 

@@ -1,8 +1,8 @@
 """Steps through the answer: what is shown, and what is taken out.
 
-Delimiters and forms count outside code. A closer without an opener is a stray, or it
-turns the text before it into reasoning. Example: in ``a `<think>` <think>b`` the first
-opener is code and is shown, the second begins reasoning.
+Delimiters and forms count outside code. A closer without an opener is a stray, which is
+removed, or it makes the text before it reasoning. Example: in ``a `<think>` <think>b``
+the first opener is code and is shown; the second begins reasoning.
 """
 
 from __future__ import annotations
@@ -41,34 +41,36 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PENDING = -2
-"""A call or its result stands before the current blanks."""
+"""In `InAnswer._called_at`: nothing but blanks has come since a call or its result."""
 
 
 @define(eq=False)
 class InAnswer:
-    """The private fields cache what is already known about the text ahead."""
+    """The steps of the answer. The fields remember what was found out about places in
+    the text, so that no step finds it out again."""
 
     _rules: Rules
     _buffer: Buffer
     _attempts: Attempts
     _tail: Tail
     _reasoning: InReasoning
-    _tried: int = -1  # the last place where a line began with nothing special
-    opens_from: int = 0  # an opener before this place opens nothing
-    flushed: int = -1  # where a structured call or a block's end decided
-    _bordered: int = -1  # a place right behind a mark or a wrapper
-    _wrapped: set[str] = field(factory=set)  # closers of wrappers that went
-    _filled: int = -1  # the last place where no more could wait
-    _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
-    _clear: int = 0  # up to here no literal begins: searched once, not by the line
+    _tried: int = -1  # the last line's start where no form begins
+    opens_from: int = 0  # an opener before this position opens nothing
+    flushed: int = -1  # where a structured call or a block's end decided held text
+    _bordered: int = -1  # the position right after the last mark or wrapper
+    _wrapped: set[str] = field(factory=set)  # closers of wrappers that were removed
+    _filled: int = -1  # the last position where the hold limit was reached
+    _called_at: int = -1  # the position after the last call, blanks aside; `PENDING`
+    _clear: int = 0  # no literal begins before this position
     _runs: RunIndex | None = None
 
     def restart(self, start: int) -> None:
-        """Text from ``start`` on comes next: forgets what was seen ahead."""
+        """Continues at position ``start``: forgets what is known of the text ahead."""
         self._runs, self._clear = None, start
 
     def step(self, *, final: bool) -> None:
-        """Takes one step; raises `UndecidedError` if that takes more text."""
+        """Decides the next characters, up to the next place that may matter. Raises
+        `UndecidedError` if this needs more text."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if buffer.border:
             self._after_border(final)
@@ -93,18 +95,20 @@ class InAnswer:
             self._at_literal(literal, final)
 
     def _may_begin_line(self, code: CodeState) -> bool:
-        """Whether openers that count only at a line's start count here."""
+        """Whether openers that count only at a line's start count at the next
+        character."""
         place = self._buffer.place
         read = place < self._attempts.free or place == self._tried
         return not (read or self._tail.line_shown or code.is_code)
 
     def _at_line(self, final: bool) -> bool:
-        """Tries the openers of a line's start; False if none of them stands here."""
+        """Begins a candidate if an opener of a line's start comes next, or shows the
+        blanks before it. False: neither comes next."""
         buffer, lexicon = self._buffer, self._rules.lexicon
         if blanks := buffer.blanks():
             self._tail.show(blanks)
             return True
-        start, called = self._tail.is_start, buffer.place == self._behind
+        start, called = self._tail.is_start, buffer.place == self._called_at
         openings = lexicon.at_line(
             buffer.text, buffer.at, start=start, called=called, final=final
         )
@@ -147,7 +151,8 @@ class InAnswer:
         self._at_delimiter(literal, code=code)
 
     def _at_delimiter(self, delimiter: str, *, code: bool) -> None:
-        """A delimiter begins reasoning, is a stray, or is text (text rule 3.6)."""
+        """Decides the delimiter that comes next: it begins reasoning, is a stray, or is
+        text (text rule 3.6). ``code``: it is code or a mention, so it is text."""
         if code or not self._counts(delimiter):
             self._tail.show(len(delimiter))
         elif delimiter in self._rules.lexicon.delimiters.closers:
@@ -163,9 +168,9 @@ class InAnswer:
             self._begin(closers, middle=middle)
 
     def _is_attributed(self, closer: str) -> bool:
-        """Whether the closer belongs to a shown opener with attributes (text rule
-        4.13). That opener must stand on the same line if reasoning may have begun
-        before the answer."""
+        """Whether ``closer`` closes an opener with attributes that was shown as text
+        (text rule 4.13). Where reasoning may have begun in the prompt, only an opener
+        on the same line counts."""
         if not self._attempts.is_pending(closer, inside=False):
             return False
         line = self._tail.before.rpartition("\n")[2]
@@ -173,20 +178,20 @@ class InAnswer:
         return self._rules.orphan is not Orphan.ARMED or opener in line
 
     def _protocol(self, literal: str) -> bool:
-        """Handles a mark, a closer or an opener of calls (text rule 12.3); False: the
-        literal is text here."""
+        """Handles the mark, the closer of a call or the opener that comes next (text
+        rule 12.3). False: the literal is text here."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         tail = self._tail
         attempts.renew()
         tried = self._buffer.place < attempts.free  # it is text, and time is linear
         if tried or attempts.is_pending(literal, inside=False):
             return False
-        called = tail.is_start or self._buffer.place == self._behind
+        called = tail.is_start or self._buffer.place == self._called_at
         openings = words.openings_of(literal, called=called)
         closer = words.closers.get(literal)
         if literal in words.ends or literal in words.marks or (closer and called):
             tail.remove(PieceKind.MARK, len(literal))
-            self._behind = PENDING if closer else -1
+            self._called_at = PENDING if closer else -1
             self._bordered = -1 if closer else self._buffer.place
             if literal in words.ends:  # so this is the answer already
                 tail.shown.next_orphan = Orphan.NONE
@@ -199,19 +204,20 @@ class InAnswer:
         return True
 
     def leave(self, *, final: bool) -> None:
-        """Handles the opener here, whose candidate has failed, as any other literal."""
+        """Handles the literal that comes next and whose candidate has failed."""
         buffer = self._buffer
         if literal := self._rules.lexicon.literals.any.match(buffer.text, buffer.at):
             self._at_literal(literal[0], final)
 
     def take_out(self, taken: Taken) -> None:
-        """Takes out the form that stands here (text rule 2.3)."""
+        """Takes out the form that comes next (text rule 2.3), or lets it wait in the
+        tail."""
         buffer = self._buffer
         if taken.kind is PieceKind.ENTER and taken.content:
             self._take_thought(taken)
         elif taken.kind is PieceKind.ENTER:
             self._tail.remove(PieceKind.DELIMITER, taken.end)
-            self._begin(self._reasoning.closers_behind(taken), middle=False)
+            self._begin(self._reasoning.closers_after(taken), middle=False)
         elif taken.waits and not (taken.opening.form.called and self._tail.trailing):
             self._tail.hold(taken)
             buffer.border |= taken.kind is PieceKind.CALL or taken.opening.form.called
@@ -227,10 +233,10 @@ class InAnswer:
             if ends:
                 self._tail.shown.next_orphan = Orphan.NONE
         called = buffer.border and taken.kind in (PieceKind.CALL, PieceKind.RESULT)
-        self._behind = PENDING if called else -1
+        self._called_at = PENDING if called else -1
 
     def _take_thought(self, taken: Taken) -> None:
-        """Takes out a form that is one whole block of reasoning."""
+        """Takes out a form that is a complete block of reasoning."""
         (start, end), buffer = taken.content, self._buffer
         self._tail.remove(PieceKind.DELIMITER, start)
         buffer.mark(PieceKind.ENTER, self._tail.waiting)
@@ -240,17 +246,17 @@ class InAnswer:
         self._tail.shown.removed()
 
     def completes(self, text: str) -> bool:
-        """Whether ``text`` after a border may complete something before the border, or
-        needs to be read step by step for another reason."""
-        if self._behind == PENDING or text[0].isspace():
+        """Whether ``text``, right after a border, may complete a literal begun before
+        the border, or has to be read step by step for another reason."""
+        if self._called_at == PENDING or text[0].isspace():
             return True
         shown, whole = self._tail.shown, self._rules.lexicon.vocabulary.whole
         return shown.code_ahead.promised or bool(completions(whole, shown.before))
 
     def _after_border(self, final: bool) -> None:
-        """Removes text that would complete something across a removal (text rule 5.1):
-        a literal, or a run of backticks, which would get longer and no longer close its
-        span."""
+        """Removes text that would complete a literal across a removal (text rule 5.1),
+        or a backtick that would lengthen the run that closes a span. If neither comes
+        next, clears the border."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if blanks := buffer.blanks():
             tail.show(blanks)
@@ -263,11 +269,11 @@ class InAnswer:
             tail.remove(PieceKind.REBUILT, size)
         else:
             buffer.border = False
-            self._behind = buffer.place if self._behind == PENDING else -1
+            self._called_at = buffer.place if self._called_at == PENDING else -1
 
     def _keeps_promise(self) -> bool:
-        """Text was shown as code. If backticks follow that would undo this, removes
-        them."""
+        """Removes a backtick that would turn code that was shown into text. False:
+        there is nothing to remove or to show."""
         code, buffer = self._tail.shown.code_ahead, self._buffer
         if not code.promised:
             return False
@@ -284,9 +290,11 @@ class InAnswer:
         return True
 
     def _in_code(self, final: bool, *, tag: bool, first: bool = False) -> bool:
-        """Whether the literal here is code (text rules 4.1, 4.2, 4.8). ``first``: an
-        opener that begins the answer, which never counts as indented code (text rule
-        4.4)."""
+        """Whether the literal that comes next is in code (text rules 4.1, 4.2, 4.8).
+
+        ``tag``: it is a delimiter. ``first``: it is an opener that begins the answer;
+        this is never in indented code (text rule 4.4).
+        """
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail = self._buffer, self._tail
@@ -310,7 +318,8 @@ class InAnswer:
         return code
 
     def _is_mention(self, literal: str, final: bool, tag: bool) -> bool:
-        """Whether the literal here is only mentioned."""
+        """Whether the literal that comes next is only mentioned (text rule 4.6).
+        ``tag``: it is a delimiter."""
         if tag and self._rules.scope == "everywhere":
             return False
         words = self._rules.lexicon
@@ -321,14 +330,14 @@ class InAnswer:
             return spoken_of(place, literal, after, kind, literals, final=final)
 
         if judge("", final=False) is False:
-            return False  # as mostly
+            return False  # the usual case: the text before it decides
         return self._look(judge, len(literal), WINDOW, final) or False
 
     def _in_sentence(self, border: str, final: bool) -> bool:
-        """Whether the mark or wrapper here is a word of a sentence. If so, its closer
-        is one as well."""
+        """Whether the mark or wrapper ``border`` is a word of a sentence (text rule
+        12.6). If it is, the closer of a wrapper is text as well."""
         tail, closer = self._tail, f"</{border[1:]}"
-        beside = self._buffer.place in (self._behind, self._bordered)
+        beside = self._buffer.place in (self._called_at, self._bordered)
         word = border.strip("</>").isalpha()
         if border in self._wrapped:
             self._wrapped.remove(border)
@@ -348,8 +357,8 @@ class InAnswer:
         return spoken
 
     def _pair(self, opener: str, final: bool) -> int:
-        """The length of a mentioned pair that begins here, such as
-        ``<think>...</think>`` in a sentence; 0: there is none."""
+        """The length of the mentioned pair that begins with ``opener``, such as
+        ``<think>...</think>`` in a sentence (text rule 4.12); 0 if none begins."""
         delimiters, tail = self._rules.lexicon.delimiters, self._tail
         closes = opener in delimiters.closers
         if closes or not tail.last or self._rules.scope == "everywhere":
@@ -362,9 +371,12 @@ class InAnswer:
     def _look(
         self, judge: Callable[..., T | None], skip: int, most: int, final: bool
     ) -> T | None:
-        """What ``judge`` says about the text after the next ``skip`` characters. It
-        sees at most ``most`` characters, and no more than may be held. None: undecided,
-        and no more may be held."""
+        """The verdict of ``judge`` on the text after the next ``skip`` characters.
+
+        ``judge`` gets at most ``most`` characters, and no more than may be held. Raises
+        `UndecidedError` if more text may come and be held. None: ``judge`` is
+        undecided, and the hold limit is reached.
+        """
         room = max(min(self._tail.room(skip + most + 1) - skip, most), 0)
         after = self._buffer.ahead(room + 1, skip=skip)
         verdict = judge(after[:room], final=final)
@@ -375,14 +387,15 @@ class InAnswer:
         return verdict
 
     def _fill(self) -> None:
-        """Reports, once for each place, that no more text may be held to decide about
-        it."""
+        """Reports that the hold limit is reached at this position, once for each
+        position."""
         if self._filled != self._buffer.place:
             self._filled = self._buffer.place
             self._buffer.mark(PieceKind.FULL)
 
     def _counts(self, delimiter: str) -> bool:
-        """Whether the delimiter counts under policy ``boundary`` (text rule 4.9)."""
+        """Whether the policy lets the delimiter count at this place: with ``boundary``
+        an opener does not count everywhere (text rule 4.9)."""
         boundary = self._rules.scope == "boundary"
         if not boundary or delimiter in self._rules.lexicon.delimiters.closers:
             return True
@@ -396,7 +409,7 @@ class InAnswer:
             self._reasoning.begin(closers, code=code)
 
     def _is_middle(self) -> bool:
-        """Whether the opener here stands in mid-sentence."""
+        """Whether the opener that comes next is in mid-sentence (text rule 7.2)."""
         if self._buffer.place == self.flushed:
             return False
         line = self._tail.before[-WINDOW:].rpartition("\n")[2]

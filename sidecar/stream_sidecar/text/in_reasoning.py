@@ -1,12 +1,12 @@
 """Steps through reasoning, between an opener and its closer or in a native field.
 
-What closes a block depends on its opener; delimiters of other pairs are text of the
-reasoning. An opener of the same pair nests only at a line's start or right after
-another opener. A delimiter with backticks directly on both sides is quoted. One line
-break right after an opener belongs to the opener. Calls that a model drafts here are
-taken out and the block continues, unless calls of their dialect end reasoning by
-design. Example: in ``why`</think>`?[/THINK]</think>Yes`` only the last closer counts,
-and ``Yes`` is the answer.
+The opener of a block decides which closers end it; delimiters of other pairs are text
+of the reasoning. An opener of the same pair nests only at a line's start or right after
+another opener. A delimiter with quotes directly on both sides is text. One line break
+right after an opener is removed with it. Calls that a model drafts here are taken out
+and the block continues, unless calls of their dialect end reasoning by design. Example:
+in ``why`</think>`?[/THINK]</think>Yes`` only the last closer counts, and ``Yes`` is the
+answer.
 """
 
 from __future__ import annotations
@@ -34,21 +34,23 @@ if TYPE_CHECKING:
 
 
 class LinePlace(Enum):
-    """What stands before the current place on its line."""
+    """What stands before the next character on its line."""
 
-    BEHIND_OPENER = 1  # a line break here belongs to the opener
-    BLANK = 2  # behind nothing but blanks, or an opener and these
+    AFTER_OPENER = 1  # an opener, directly before: a line break here belongs to it
+    BLANK = 2  # only blanks, or an opener and blanks
     TEXT = 3
 
 
 @define(eq=False)
 class InReasoning:
-    """``depth``: how many openers are open; at 0 the answer comes next.
+    """The steps of reasoning. ``depth``: how many openers are open; 0 outside
+    reasoning.
 
-    ``closers``: what closes the open block. ``implicit``: it has no visible opener.
-    ``doubt``: the part that may turn out to be text. ``again``: it is text, and has to
-    be read again up to here. ``before``: the last characters of the reasoning.
-    ``code``: where the reasoning has code.
+    ``closers``: the closers of the open block. ``implicit``: the open block has no
+    visible opener, and no visible text yet. ``place``: what stands before the next
+    character on its line. ``before``: the last characters of the reasoning. ``doubt``:
+    the raw text that may turn out to be text of the answer. ``again``: it is, and has
+    to be read again up to here. ``code``: where the reasoning has code.
     """
 
     _rules: Rules
@@ -65,18 +67,19 @@ class InReasoning:
     code: CodeSoFar = field(factory=CodeSoFar)
 
     def begin(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
-        """Begins a block after an opener. ``closers`` close it. ``code``: the state of
-        code before a doubtful opener, else None."""
+        """Begins a block that ``closers`` close. ``code``: if its opener is doubtful,
+        the state of code before the opener; else None."""
         self._buffer.mark(PieceKind.ENTER, self._tail.waiting)
         self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.pending[True].clear()
-        self.place, self.before = LinePlace.BEHIND_OPENER, ""
+        self.place, self.before = LinePlace.AFTER_OPENER, ""
         self.code = CodeSoFar()
         self._buffer.border = False
 
     def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
-        """Sets whether the reasoning from here on may turn out to be text."""
+        """Begins to keep the reasoning from here on if it may turn out to be text:
+        because it is ``doubtful``, or because the policy says so."""
         self.doubt = None
         if (doubtful or self._rules.keeps) and not self._rules.native:
             state = None if code is None else CodeState(*code.state())
@@ -85,9 +88,10 @@ class InReasoning:
             self.doubt.keep(buffer.text[buffer.at :])
 
     def step(self, *, final: bool) -> None:
-        """Takes one step; raises `UndecidedError` if that takes more text."""
+        """Decides the next characters, up to the next literal. Raises `UndecidedError`
+        if this needs more text."""
         buffer, literals = self._buffer, self._rules.lexicon.literals
-        if self.place is LinePlace.BEHIND_OPENER:
+        if self.place is LinePlace.AFTER_OPENER:
             self._skip_break(final)
         elif buffer.border:
             self._after_border(final)
@@ -100,8 +104,8 @@ class InReasoning:
                 raise UndecidedError
 
     def _after_border(self, final: bool) -> None:
-        """Removes text that would complete a literal across a removal (text rule
-        5.1)."""
+        """Removes text that would complete a literal across a removal (text rule 5.1).
+        If there is none, clears the border."""
         buffer, whole = self._buffer, self._rules.lexicon.vocabulary.whole
         rest = buffer.ahead(self._rules.lexicon.literals.longest)
         if size := rebuilt(whole, self.before, rest, final=final):
@@ -133,14 +137,15 @@ class InReasoning:
             (self._end if delimiter in self.closers else self._nest)(delimiter)
 
     def _is_code(self, delimiter: str) -> bool:
-        """Whether the delimiter here stands in code after a doubtful opener."""
+        """Whether the delimiter that comes next is in code after a doubtful opener."""
         if self.doubt is None or self._rules.scope == "everywhere":
             return False
         place, closes = self._buffer.place, delimiter in self.closers
         return self.doubt.quotes(place, place + len(delimiter), closes=closes)
 
     def _protocol(self, literal: str) -> bool:
-        """Handles a mark, a closer or an opener of calls; False: it is text here."""
+        """Handles the mark, the closer of a call, the opener or the end of reasoning
+        that comes next. False: the literal is text here."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         ends = words.ends.get(literal)
         tried = self._buffer.place < attempts.free
@@ -161,7 +166,8 @@ class InReasoning:
         return True
 
     def _leave(self, *, called: bool = False) -> None:
-        """Ends the reasoning with all its open blocks. ``called``: a call ended it."""
+        """Ends the reasoning with all open blocks. ``called``: a call ended it. Native
+        reasoning continues."""
         self._buffer.border = True
         if not self._rules.native:
             self.depth, self.implicit, self.doubt = 0, False, None
@@ -170,8 +176,9 @@ class InReasoning:
                 self._tail.shown.call()
 
     def may_quote(self, taken: Taken) -> bool:
-        """Whether a call here stands in code, so that the following text decides
-        whether it is quoted (text rule 11.18)."""
+        """Whether the form ``taken`` is a call in code, so that the text after it
+        decides whether it is quoted (text rule 11.18). If so, a `Quotation` becomes the
+        open candidate."""
         place, attempts = self._buffer.place, self._attempts
         if taken.kind is not PieceKind.CALL or place < attempts.meant:
             return False
@@ -184,7 +191,7 @@ class InReasoning:
         return True
 
     def take_out(self, taken: Taken) -> None:
-        """Takes out the form that stands here (text rules 11.10 and 11.11)."""
+        """Takes out the form that comes next (text rules 11.10 and 11.11)."""
         borders = taken.kind in (PieceKind.ENTER, PieceKind.EXIT)
         called = taken.kind is PieceKind.CALL
         if borders or (taken.opening.named and taken.opening.dialect.ends_reasoning):
@@ -194,17 +201,17 @@ class InReasoning:
         self._buffer.cut(PieceKind.MARK if borders else taken.kind, taken.end)
         self._buffer.border = True
         if taken.kind is PieceKind.ENTER and not self._rules.native:
-            self.begin(self.closers_behind(taken))
+            self.begin(self.closers_after(taken))
 
-    def closers_behind(self, taken: Taken) -> frozenset[str]:
-        """What closes the reasoning that a form begins. A form made of tokens has its
-        own end tokens. One made of plain words has lost its tokens, so any closer may
-        be meant."""
+    def closers_after(self, taken: Taken) -> frozenset[str]:
+        """The delimiters that close the reasoning that the form ``taken`` began: none
+        after a form of tokens, which has end tokens of its own. A form of plain words
+        has lost its tokens, so any closer may be meant."""
         words = taken.opening.form.vague
         return self._rules.lexicon.delimiters.closers if words else frozenset()
 
     def _skip_break(self, final: bool) -> None:
-        """Takes out one line break after an opener (text rule 6.3)."""
+        """Removes the line break after an opener, if there is one (text rule 6.3)."""
         rest = self._buffer.ahead(2)
         if rest == "\r" and not final:
             raise UndecidedError
@@ -218,12 +225,12 @@ class InReasoning:
 
     def _think(self, size: int) -> None:
         if size > 0:
-            self._tail.shown.unread += size  # somebody may keep it back
+            self._tail.shown.unread += size  # it may be held elsewhere, as tagged text
             self.note(self._buffer.ahead(size))
             self._buffer.cut(PieceKind.REASONING, size)
 
     def note(self, text: str) -> None:
-        """Follows ``text``, the next of the reasoning."""
+        """Updates the state by ``text``, the next part of the reasoning."""
         self.code.add(text)
         if self.doubt is not None:
             self.doubt.feed(text)
@@ -239,7 +246,7 @@ class InReasoning:
             self.place = LinePlace.BLANK
 
     def _is_quoted(self, literal: str, final: bool) -> bool:
-        """Whether the literal here is only mentioned (text rule 4.5)."""
+        """Whether the literal that comes next is only mentioned (text rule 4.5)."""
         if self._rules.scope == "everywhere":
             return False
         room = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
@@ -250,8 +257,9 @@ class InReasoning:
         return self._is_paired(literal, *span_around(self.before, after, known=known))
 
     def _is_paired(self, literal: str, before: str, after: str) -> bool:
-        """Whether ``before`` or ``after``, the parts of a code span around ``literal``,
-        have its partner: an opener before a closer, a closer after an opener."""
+        """Whether the code span around ``literal`` contains its partner: an opener
+        before a closer, or a closer after an opener. ``before`` and ``after``: the
+        parts of the span on both sides."""
         lexicon = self._rules.lexicon
         closers = lexicon.delimiters.closers | lexicon.vocabulary.closers.keys()
         others = before if literal in closers else after
@@ -259,7 +267,7 @@ class InReasoning:
         return (literal not in closers) in found
 
     def _nest(self, opener: str) -> None:
-        """Handles an opener of the same pair (text rules 3.4 and 3.5)."""
+        """Handles an opener of the block's own pair (text rules 3.4 and 3.5)."""
         if self.implicit and not self._rules.native:
             self.closers = self._rules.lexicon.delimiters.partners[opener]
         elif self._is_doubtful and self.before.rstrip(BLANKS).endswith("\n"):
@@ -268,7 +276,7 @@ class InReasoning:
         elif self.place is LinePlace.BLANK and not self._rules.native:
             self.depth += 1
         self._buffer.cut(PieceKind.DELIMITER, len(opener))
-        self.implicit, self.place = False, LinePlace.BEHIND_OPENER
+        self.implicit, self.place = False, LinePlace.AFTER_OPENER
         self._buffer.border = True
 
     def _end(self, closer: str) -> None:
@@ -283,6 +291,7 @@ class InReasoning:
 
     @property
     def _is_doubtful(self) -> bool:
-        """Whether the open block began in mid-sentence and nothing has closed since."""
+        """Whether the open block began after a doubtful opener, no closer came since,
+        and all its raw text is kept."""
         doubt = self.doubt
         return doubt is not None and doubt.code is not None and doubt.is_whole

@@ -1,8 +1,9 @@
-"""Tracks the strings of an answer that is strict JSON: text inside them is data.
+"""Knows whether the end of the answer so far is inside a string of strict JSON.
 
-`JSON_BEGINS` is the place before any text. ``behind(text)`` returns the place after
-``text``, or None if the answer is no JSON or its value has ended. Example: after
-``{"a": "b`` a string is open; after ``{"a": "b"}`` the place is None (text rule 4.11).
+Text inside such a string is data (text rule 4.11). `JSON_BEGINS` is the place before
+any text. ``after(text)`` returns the place after more text, or None if the answer is no
+JSON or its value has ended. Example: after ``{"a": "b`` a string is open; after
+``{"a": "b"}`` the place is None.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ _STRING = patterns.compile(r'[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+(["\n]?)')
 
 @frozen
 class JsonPlace:
-    """A place in an answer. ``begun``: the text so far while it may still become JSON,
-    then None. ``depth``: how many brackets are open. ``in_string``: a string is open.
-    ``rest``: a backslash at the end of the text so far."""
+    """A place in an answer. ``begun``: the text so far while it only may become JSON;
+    None once it is JSON. ``depth``: how many brackets are open. ``in_string``: a string
+    is open. ``rest``: a backslash at the end of the text so far, else ""."""
 
     begun: str | None = ""
     depth: int = 0
     in_string: bool = False
     rest: str = ""
 
-    def behind(self, text: str) -> JsonPlace | None:
-        """The place after ``text``; None if this is no JSON or its value ended (text
-        rule 4.11)."""
+    def after(self, text: str) -> JsonPlace | None:
+        """The place after ``text``, which comes next; None if the answer is no JSON or
+        its value has ended (text rule 4.11)."""
         if self.begun is None:
             return _read(self.depth, self.rest + text, in_string=self.in_string)
         begun = self.begun + text

@@ -1,9 +1,10 @@
-"""All that the splitter stops at: reasoning delimiters, marks, openers of forms.
+"""The literals at which a splitter stops: delimiters, marks, openers and closers of
+forms.
 
 A `Lexicon` is built once for a stream, from its delimiters, its dialects and its
 declared tools. It knows the literals that count anywhere, and the openers that count
-only where a line (or the answer) begins. It finds both in slices, and decides nothing
-that more text could change.
+only where a line (or the answer) begins. It finds both in text that comes in slices,
+and raises `UndecidedError` where more text could change the result.
 """
 
 from __future__ import annotations
@@ -42,27 +43,33 @@ Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
 """Dialects, each with True if the host or the model's profile named it."""
 
 Share: TypeAlias = tuple[int, int]
-"""How many code points a reader holds: for calls, and for anything else."""
+"""How many code points a reader holds: those of calls, and all others."""
 
 WHOLE = 4
-"""Literals with at least this many characters must not be put together by a removal."""
+"""Literals of at least this many characters, and all delimiters, must not be put
+together by a removal. Shorter ones would come together by chance."""
 
 
 class Vocabulary:
-    """The part of a lexicon that is the same for all tools."""
+    """The part of a lexicon that does not depend on the declared tools.
+
+    ``about``: which forms are read; see `Form`. ``openings`` and ``lines``: the forms
+    that begin with an opener, anywhere or at a line's start. ``per_tool``: forms whose
+    openers contain a tool's name. ``closers``: closers of calls.
+    """
 
     def __init__(
         self, delimiters: Delimiters, chosen: Chosen, about: frozenset[str]
     ) -> None:
         self.delimiters = delimiters
         self.about = about
-        self.openings: dict[str, list[Opening]] = {}  # anywhere, by opener
-        self.lines: dict[str, list[Opening]] = {}  # at a line's start, by opener
+        self.openings: dict[str, list[Opening]] = {}
+        self.lines: dict[str, list[Opening]] = {}
         self.per_tool: list[Opening] = []
         self.marks: set[str] = set()
-        #: wrappers of the answer: what closes the reasoning that each of them ends
+        #: wrapper of the answer -> closers of the reasoning that the wrapper ends
         self.ends: dict[str, frozenset[str]] = {}
-        self.closers: dict[str, Taken] = {}  # of calls
+        self.closers: dict[str, Taken] = {}
         self._begun: dict[tuple[str, bool], tuple[Opening, ...]] = {}
         self._kinds: dict[str, LiteralKind] = {}
         for dialect, named in chosen:
@@ -71,11 +78,12 @@ class Vocabulary:
             self.ends.pop(delimiter, None)
         self.marks -= self.ends.keys() | delimiters.literals
         known = self.marks, self.ends, self.closers, self.openings
-        #: what wraps or divides, and is text in a sentence
+        #: literals that wrap or divide the answer; in a sentence they are text
         self.borders = frozenset(self.marks | self.ends.keys())
         self.literals = Literals(delimiters.literals.union(*known))
         long = {each for each in self.literals.literals if len(each) >= WHOLE}
-        self.whole = Literals(delimiters.literals | long)  # not to be completed
+        #: literals that a removal must not put together
+        self.whole = Literals(delimiters.literals | long)
 
     def _learn(self, dialect: Dialect, named: bool) -> None:
         if "marks" in self.about:
@@ -101,8 +109,7 @@ class Vocabulary:
                     table.setdefault(opener, []).append(opening)
 
     def kind_of(self, literal: str) -> LiteralKind:
-        """The kind of ``literal`` (one of `literals`), as far as it matters for
-        mentions."""
+        """The kind of ``literal``, one of `literals`, for judging mentions."""
         kind = self._kinds.get(literal)
         if kind is None:
             kind = self._kinds[literal] = self._kind_of(literal)
@@ -117,8 +124,8 @@ class Vocabulary:
         return LiteralKind.CALL if about & {"calls", "results"} else LiteralKind.TAG
 
     def openings_of(self, literal: str, *, called: bool = False) -> tuple[Opening, ...]:
-        """All forms with an opener at the start of ``literal`` (one of `literals`).
-        ``called``: includes forms that stand only after a call."""
+        """All forms whose opener stands at the start of ``literal``, one of `literals`.
+        ``called``: includes forms that begin only after a call."""
         begun = self._begun.get((literal, called))
         if begun is None:
             begun = self._begun[literal, called] = tuple(
@@ -131,7 +138,7 @@ class Vocabulary:
 
 
 class Lexicon:
-    """A vocabulary, and the openers that are named after declared tools."""
+    """A vocabulary, with the openers that contain the ``names`` of declared tools."""
 
     def __init__(self, vocabulary: Vocabulary, names: Collection[str] = ()) -> None:
         self.vocabulary = vocabulary
@@ -143,25 +150,26 @@ class Lexicon:
                 if opener not in self.literals.literals:
                     named = evolve(opening, opener=opener)
                     self._lines[opener] = [*self._lines.get(opener, ()), named]
-        #: the openers that count where the answer begins, by their first character
+        #: first character -> the openers that count where the answer begins
         self.heads = _by_first(self._lines)
         lines = self._lines.items()
         self._heads_inside = _by_first(
             opener for opener, openings in lines if any(map(_is_inside, openings))
         )
         self._line_start = _line_starts(beginnings(self._lines))
-        #: what text of the answer, and of reasoning, must not have to pass
+        #: the gates of the fast path, for the answer
         self.gates = line_gates(self.literals, self._heads_inside)
         self._gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
+        #: the gates of the fast path, for reasoning
         self.thought = anywhere(self.literals)
 
     def gates_of(self, *, fences_pass: bool) -> Gates:
-        """The gates of the answer. ``fences_pass``: nothing is taken out of fenced code
-        (text rule 4.8)."""
+        """The gates of the answer. ``fences_pass``: fenced code passes, because nothing
+        is taken out of it (text rule 4.8)."""
         return self.gates if fences_pass else self._gates_everywhere
 
     def begins(self, text: str) -> bool:
-        """Whether ``text`` at the start of the answer begins with a blank, or may begin
+        """Whether ``text``, at the answer's start, begins with white space or may begin
         a form."""
         try:
             openings = self.at_line(text, 0, start=True, final=False)
@@ -170,7 +178,8 @@ class Lexicon:
         return text[0].isspace() or bool(openings)
 
     def line_start(self, text: str, at: int, end: int) -> int | None:
-        """The first place before ``end`` where an opener may begin a line."""
+        """The first place in ``text`` between ``at`` and ``end`` where an opener may
+        begin a line; None if there is none."""
         match = self._line_start.search(text, at, end)
         return match.end() if match else None
 
@@ -183,16 +192,17 @@ class Lexicon:
         called: bool = False,
         final: bool,
     ) -> list[Opening]:
-        """The forms that begin at ``at``, where a line begins. Raises `UndecidedError`
-        if more text could add one.
+        """The forms that begin at place ``at``, the start of a line. Raises
+        `UndecidedError` if more text could add a form.
 
-        ``start``: the answer begins there. ``called``: it is right after a call.
+        ``start``: the answer begins at this place. ``called``: a call stands right
+        before it.
         """
         openers = (self.heads if start else self._heads_inside).get(text[at])
         if openers is None:
             return []
         more = len(text) < at + openers.longest and not final
-        if more and openers.goes_on(text[at:]):
+        if more and openers.is_begun(text[at:]):
             raise UndecidedError
         found = [
             opening
@@ -209,18 +219,19 @@ class Lexicon:
             return found
         openings = self.vocabulary.openings_of(match[0])
         if not openings:
-            return []  # a delimiter or a mark
+            return []  # the literal is a delimiter or a mark
         return found + [each for each in openings if not _is_outdone(each, found)]
 
     def delimiter_at(self, text: str, at: int) -> str:
-        """The delimiter at the start of a longer literal that is itself text here."""
+        """The delimiter at place ``at``, with which a longer literal begins. That
+        literal is text here."""
         match = self.delimiters.any.match(text, at)
         assert match is not None  # the caller knows
         return match[0]
 
     def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int:
-        """How much of ``literal`` at ``at`` is text because a delimiter begins in the
-        rest of it; 0: no delimiter begins inside it."""
+        """How many characters of ``literal`` are text because a delimiter begins after
+        them, inside the literal; 0 if none does. ``at``: where the literal begins."""
         size = self.delimiters.size_without(literal)
         if size in (0, len(literal)):
             return 0
@@ -229,8 +240,10 @@ class Lexicon:
         return size if rebuilt(self.delimiters, literal, rest, final=final) else 0
 
     def restart(self, raw: str, position: int) -> int:
-        """Where candidates may begin again in ``raw``, which failed at ``position``: at
-        the longest suffix of the text read so far that is an opener or a prefix of one.
+        """Where in ``raw``, the text of a failed candidate, new candidates may begin.
+
+        ``position``: up to where it was read. The place is where the longest end of the
+        text up to there begins that is an opener or the beginning of an opener.
         """
         head = raw[:position]
         found = self.literals.certain(head, 1)
@@ -242,13 +255,14 @@ class Lexicon:
         return min(found, position - len(rest or line)) if begins else found
 
     def _may_begin_line(self, text: str) -> bool:
-        """Whether ``text`` is an opener of a line's start, or a prefix of one."""
+        """Whether ``text`` is an opener that counts at a line's start, or a prefix of
+        such an opener."""
         openers = self.heads.get(text[0])
-        return openers is not None and (text in self._lines or openers.goes_on(text))
+        return openers is not None and (text in self._lines or openers.is_begun(text))
 
 
 def _by_first(openers: Iterable[str]) -> dict[str, Openers]:
-    """Openers by their first character."""
+    """The ``openers`` in groups with the same first character."""
     found: dict[str, list[str]] = {}
     for opener in openers:
         found.setdefault(opener[0], []).append(opener)
@@ -256,7 +270,7 @@ def _by_first(openers: Iterable[str]) -> dict[str, Openers]:
 
 
 def total(*shares: Share) -> Share:
-    """The sum of what readers hold; without readers, nothing."""
+    """The sum of ``shares``; (0, 0) without any."""
     calls = held = 0
     for of_calls, of_others in shares:
         calls, held = calls + of_calls, held + of_others
@@ -265,15 +279,18 @@ def total(*shares: Share) -> Share:
 
 @hot
 class Rules:
-    """How a channel is read. ``max_held`` and ``max_call`` are limits in code points.
+    """How a splitter reads its channel.
 
-    ``others`` returns how many code points the rest of the choice holds. ``settle`` has
-    every part of the choice read all pieces so far, so that this number is exact (text
-    rule 8.8). ``keeps``: reasoning that never closes may be text, whatever its opener.
-    ``native``: the whole channel is reasoning, and only its delimiters are removed.
-    ``opened``: the channel begins in reasoning. ``thinks``: an opener begins reasoning;
-    False: the opener is only removed. ``orphan``: the effect of a first closer without
-    an opener.
+    - ``max_held`` and ``max_call``: limits in code points (text rules 13.1 and 13.2).
+    - ``others`` returns how many code points other readers of the choice hold.
+    - ``settle`` makes the other readers read all pieces so far, so that the number from
+      ``others`` is exact.
+    - ``native``: the whole channel is reasoning, and delimiters have no effect (text
+      rule 8.8).
+    - ``opened``: the channel begins in reasoning.
+    - ``thinks``: an opener begins reasoning. False: it is only removed.
+    - ``keeps``: reasoning that never closes may be text, whatever its opener.
+    - ``orphan``: the effect of the first closer without an opener.
     """
 
     lexicon: Lexicon
@@ -291,17 +308,17 @@ class Rules:
 
 
 def _is_inside(opening: Opening) -> bool:
-    return opening.form.place == "line"  # of the answer, be it the first or not
+    return opening.form.place == "line"  # any line of the answer, not only the first
 
 
 def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
-    """Whether a form with a longer opener stands at the same place."""
+    """Whether one of ``found``, at the same place, has a longer opener."""
     short = opening.opener
     return any(short != each.opener and each.opener.startswith(short) for each in found)
 
 
 @lru_cache(maxsize=64)
 def _line_starts(openers: str) -> re.Pattern[str]:
-    """A pattern for places where a line may begin with one of ``openers``, itself a
-    pattern."""
+    """A pattern that ends where a line begins with one of ``openers``, blanks aside.
+    ``openers`` is a pattern itself."""
     return patterns.compile(rf"\n[{BLANKS}]*+(?={openers})")

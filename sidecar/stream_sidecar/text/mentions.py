@@ -1,11 +1,12 @@
-"""Mentions: a delimiter, a token or a tag that the text only talks about is text.
+"""Mentions: a delimiter, a token or a tag that the text only mentions is text.
 
-In the answer `spoken_of` alone decides (text rules 4.6, 4.10 and 4.12). It knows the
-text before a literal, looks at a bounded window after it, and answers yes, no, or that
-it needs more text. Example: in ``Send "a </think> b" back.`` the closer stands in a
-quoted string, so it is a mention. Inside reasoning `is_quoted` and `span_around`
-decide: there, emphasis and brackets prove nothing, since reasoning may well end with
-them.
+For the answer, `spoken_of` decides by text rules 4.6 and 4.10, `pair_of` by 4.12, and
+`stands_in_sentence` by 12.6. Each looks at the text before a literal and at a bounded
+window after it, and returns a verdict, or None if it needs more text. Example: in
+``Send "a </think> b" back.`` the closer is in a quoted string, so it is a mention.
+
+For reasoning, `is_quoted` and `span_around` decide (text rule 4.5). There, emphasis and
+brackets prove nothing, because reasoning may well end with them.
 """
 
 from __future__ import annotations
@@ -25,54 +26,55 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Literals
 
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
-"""A quote opens after one of these and at a line's start."""
+"""A quote opens only after one of these, or at a line's start."""
 
-_QUOTES = "`\"'”’»"  # they open and close; the last three in Swedish and Finnish
+_QUOTES = "`\"'”’»"  # each may open and close: the last three in Swedish and Finnish
 _TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
 _BRACKETS = dict(zip("([《「（", ")]》」）", strict=True))
 _EMPHASIS = "*_"
 _SPACED = {"|": "|", "«": "»"}
-"""Marks that may have a blank between them and what they enclose."""
+"""Opening -> closing marks that may have a blank on their inner side."""
 
 _BLANKS = " \u00a0\u202f"
 
 STRING = 256
-"""The opening and the closing quote of a string may each be this many code points away
-from a literal."""
+"""The opening and the closing quote of a string are each at most this many code points
+away from the literal."""
 
 WINDOW = STRING + 4
-"""How many code points are looked at on each side: a quote may have three signs, and
-the character next to a quote decides whether it opens or closes."""
+"""How many code points on each side of a literal are looked at. A quote may have three
+signs, and the character next to a quote decides whether it opens or closes."""
 
 BETWEEN = 16
 """At most this many code points stand between the opener and the closer of a mentioned
 pair."""
 
 LONGEST_SPAN = 200
-"""At most this many code points of a code span in reasoning are looked at, on each side
+"""In reasoning, at most this many code points of a code span are looked at on each side
 of a literal."""
 
 LONGEST_TAG = 48
-"""A tag may continue after its opener for at most this many code points."""
+"""A tag whose literal has no ``>`` (``<invoke``) must end within this many code points
+after the literal."""
 
 _TAG = patterns.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
 
 class LiteralKind(Enum):
-    """What a literal is, as far as it matters for mentions."""
+    """The kinds of literals that are mentioned in different ways."""
 
     TAG = 1  # a delimiter of reasoning, or a token
-    CALL = 2  # it opens a call or a result, which may have strings of its own
-    RESERVED = 3  # nobody writes it into a string: citation markers, reserved tokens
+    CALL = 2  # the opener of a call or a result, which may have quotes of its own
+    RESERVED = 3  # a citation's marker or a reserved token: nobody quotes these
 
 
 @hot
 class AnswerPlace:
-    """A place in the answer. ``before``: the text before it. ``is_all``: that is all of
-    the answer so far. ``head``: the first character of its line. ``in_json``: it is in
-    a string of an answer that is JSON."""
+    """A place in the answer. ``before``: the end of the text before it. ``is_all``:
+    ``before`` is the whole answer so far. ``head``: the first character of the line.
+    ``in_json``: the place is in a string of an answer that is JSON."""
 
     before: str
     is_all: bool
@@ -89,8 +91,12 @@ def spoken_of(
     *,
     final: bool,
 ) -> bool | None:
-    """Whether ``literal`` at ``place`` is a mention (text rule 4.6). None: deciding
-    takes more text than ``after``, whose first `WINDOW` code points count."""
+    """Whether ``literal`` at ``place`` is a mention (text rule 4.6).
+
+    ``after``: the text after the literal, of which the first `WINDOW` code points
+    count. None: more text is needed. ``final``: no more text comes, so there is a
+    verdict.
+    """
     before = place.before
     if before.endswith(("\\", "(?", "(?P")):
         return True
@@ -106,9 +112,9 @@ def spoken_of(
 
 @hot
 class BorderPlace:
-    """Where a mark or a wrapper stands. ``before``: the text before it. ``shown``: some
-    of that is on the same line. ``word``: it is a tag of plain letters, as XML has
-    them."""
+    """A place where a mark or a wrapper stands. ``before``: the text before it.
+    ``shown``: the line has visible text before it. ``word``: the mark is a tag of plain
+    letters, such as ``<response>``."""
 
     before: str
     shown: bool
@@ -119,8 +125,8 @@ def stands_in_sentence(
     place: BorderPlace, words: Literals, after: str, *, final: bool
 ) -> bool | None:
     """Whether a mark or wrapper at ``place`` is a word of a sentence (text rule 12.6):
-    it has text on both sides, and a token also has blanks around it. None: deciding
-    takes more text than ``after``."""
+    text stands on both sides, and for a token also blanks. None: more text than
+    ``after`` is needed."""
     rest = after.lstrip(_LINE_BLANKS)
     if rest[:1] == "\n":
         if not (place.word and place.shown):
@@ -145,8 +151,8 @@ _APART = " \t.,;:!?)"
 def _is_between(
     place: AnswerPlace, literal: str, after: str, words: Literals, *, final: bool
 ) -> bool | None:
-    """Whether the run of literals around ``literal`` has a mark of a pair on each
-    side."""
+    """Whether ``literal``, or a run of literals with it, stands directly between the
+    two marks of a pair (text rule 4.6). None: more text is needed."""
     closings = _closings(_without_literals(place.before[-WINDOW:], words), place.head)
     if not closings:
         return False
@@ -166,16 +172,16 @@ def _is_between(
 
 
 def _without_literals(before: str, words: Literals) -> str:
-    """``before`` without the literals at its end, which are mentions if the next one
-    is."""
+    """``before`` without the literals at its end: they are mentions if the next literal
+    is a mention."""
     while size := words.size_at_end(before):
         before = before[:-size]
     return before
 
 
 def _closings(before: str, head: str) -> tuple[str, ...]:
-    """What closes the mark at the end of ``before``; () if no mark opens there.
-    ``head``: the first character of the line."""
+    """The closing marks that fit the opening mark at the end of ``before``; () if no
+    mark opens there. ``head``: the first character of the line."""
     mark = before[-1:]
     wide = before[-2:-1] if mark and mark in _BLANKS else mark
     found = [_SPACED[wide]] if wide in _SPACED else []
@@ -194,7 +200,7 @@ def _closings(before: str, head: str) -> tuple[str, ...]:
 
 
 def _opens(front: str) -> bool:
-    """Whether a quote opens after ``front``, the previous character or ""."""
+    """Whether a quote opens after ``front``: the character before the quote, or ""."""
     return front in _OPENS_BEHIND
 
 
@@ -205,16 +211,16 @@ def _starts(text: str, at: int, marks: tuple[str, ...]) -> bool:
 def _closes(
     rest: str, closings: tuple[str, ...], words: Literals, *, final: bool
 ) -> bool | None:
-    """Whether ``rest`` begins with one of ``closings``. None: it still may, perhaps
-    after a literal."""
+    """Whether ``rest`` begins with one of ``closings``. None: more text is needed,
+    because ``rest`` is the beginning of a closing mark or of a literal."""
     if rest.startswith(closings):
         mark = rest[0]
         if mark not in _EMPHASIS:
             return True
-        behind = rest.lstrip(mark)
-        if not behind and not final:
+        following = rest.lstrip(mark)
+        if not following and not final:
             return None
-        return not behind[:1].isalnum()
+        return not following[:1].isalnum()
     waits = rest in words.prefixes or any(each.startswith(rest) for each in closings)
     return None if waits and not final else False
 
@@ -226,26 +232,26 @@ def _is_in_string(
     place: AnswerPlace, after: str, kind: LiteralKind, *, final: bool
 ) -> bool | None:
     """Whether a quote opens before the literal and closes after it on the same line
-    (text rule 4.10)."""
+    (text rule 4.10). None: more text is needed."""
     quote = _open_quote(place)
     if not quote:
         return False
     for at, sign in _quotes(after[:WINDOW]):
         if sign == "\n" or at >= STRING:
             return False
-        behind = after[at + len(sign) : WINDOW]
-        if len(behind) < 2 and not final and sign != "/":
-            return None  # a letter may come behind it, or two more quotes
-        if sign in _partners(quote) and _ends(sign, behind):
+        following = after[at + len(sign) : WINDOW]
+        if len(following) < 2 and not final and sign != "/":
+            return None  # a letter may come following it, or two more quotes
+        if sign in _partners(quote) and _ends(sign, following):
             return True
         own = kind is LiteralKind.CALL and at and _opens(after[at - 1])
         if own and sign in _partners(quote):
-            return False  # a string of the call's own
+            return False  # a string inside the call begins
     return None if not final and len(after) < STRING else False
 
 
 def _open_quote(place: AnswerPlace) -> str:
-    """The quote that is open at ``place``, "" if none is."""
+    """The quote that is open at ``place``; "" if no quote is open."""
     line = place.before[-WINDOW:].rpartition("\n")[2]
     if line[-1:] == "/" and _opens(line[-2:-1]):
         return "/"
@@ -262,8 +268,8 @@ def _open_quote(place: AnswerPlace) -> str:
 
 
 def _is_first(place: AnswerPlace, rest: str) -> bool:
-    """Whether ``rest``, the text up to ``place``, begins the answer; blanks before it
-    do not matter."""
+    """Whether the answer begins with ``rest``, the end of the text before ``place``.
+    Blanks before it do not matter."""
     return place.is_all and not place.before[: -len(rest)].strip()
 
 
@@ -272,8 +278,8 @@ _PREFIXED = patterns.compile(r"(?:^|[\s(\[{=,:])[rRbBfFuU]{1,2}\Z")
 
 
 def _quotes(text: str) -> Iterator[tuple[int, str]]:
-    """The quotes and line breaks in ``text`` with their places. Three quotes in a row
-    count as one, and a quote after a backslash does not count."""
+    """The quotes and line breaks in ``text``, each with its place. Three quotes in a
+    row count as one quote, and a quote after a backslash does not count."""
     for match in _SIGNS.finditer(text):
         if match[0][0] != "\\":
             yield match.start(), match[0]
@@ -294,10 +300,10 @@ def _partners(quote: str) -> Iterable[str]:
     return [pair[1] for pair in _PAIRS if pair[0] == quote]
 
 
-def _ends(sign: str, behind: str) -> bool:
-    """Whether the quote ``sign`` closes a string. Letters may follow a slash: they are
-    the flags of a regular expression."""
-    return sign == "/" or not behind[:1].isalnum()
+def _ends(sign: str, following: str) -> bool:
+    """Whether the quote ``sign`` closes a string: no letter or digit follows. After a
+    slash letters may follow, as the flags of a regular expression."""
+    return sign == "/" or not following[:1].isalnum()
 
 
 # --- A pair ---------------------------------------------------------------------------
@@ -314,9 +320,10 @@ _BEGUN = patterns.compile(
 
 
 def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
-    """Where in ``after`` the closer ends that makes a mentioned pair with an opener in
-    the middle of a line (text rule 4.12). 0: there is no pair; None: deciding takes
-    more text. Example: after the opener of ``the <think>...</think> tags`` it is 11."""
+    """Where the closer of a mentioned pair ends in ``after``, the text after the opener
+    (text rule 4.12). 0: there is no such pair. None: more text is needed. Example: in
+    ``the <think>...</think> tags``, ``after`` is ``...</think> tags``, and this is 11.
+    """
     found = [
         (at, -len(each)) for each in closers if 0 <= (at := after.find(each)) <= BETWEEN
     ]
@@ -342,7 +349,7 @@ def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
 
 def is_quoted(before: str, after: str, *, final: bool) -> bool:
     """Whether the literal between ``before`` and ``after`` has a quote on both sides.
-    Raises `UndecidedError` if that takes the next character."""
+    Raises `UndecidedError` if ``after`` is empty and the next character decides."""
     quote = before[-1:]
     if quote not in _OPENING or (quote in _QUOTES and not _opens(before[-2:-1])):
         return False
@@ -352,9 +359,9 @@ def is_quoted(before: str, after: str, *, final: bool) -> bool:
 
 
 def span_around(before: str, after: str, *, known: bool) -> tuple[str, str]:
-    """The parts of a code span on one line before and after a literal; two empty
-    strings if no span is around it. Raises `UndecidedError` unless ``known``: no more
-    text will be waited for."""
+    """The two parts of the code span around a literal, before and after it; two empty
+    strings if it is in no span. Raises `UndecidedError` if more text of the line is
+    needed, but not if ``known``: then ``after`` is all that may be looked at."""
     head, (line, ended, _) = before.rpartition("\n")[2], after.partition("\n")
     runs = open_runs(head)
     run = closing_run(runs, line)

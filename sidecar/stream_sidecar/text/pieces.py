@@ -1,9 +1,9 @@
 """Pieces: what the splitter decided about each character of a channel's text.
 
 A piece is ``(kind, text, start, end)``, with ``start`` and ``end`` in code points of
-the raw channel. Every raw character is in exactly one piece with text. Pieces without
-text are marks between them. For the mark at the beginning of a block, ``start`` is the
-number of characters of the answer that wait before it.
+the raw channel. Every raw character is in exactly one piece with text. A piece without
+text is a mark between characters. In a mark of kind ENTER, ``start`` is no position: it
+is the number of characters of the answer that wait before the block.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Piece: TypeAlias = tuple[PieceKind, str, int, int]
 Pieces: TypeAlias = list[Piece]
 
 FORMED = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
-"""Kinds of pieces with a `Taken`."""
+"""Kinds of pieces that have a `Taken`, which describes the form."""
 
 _MERGED = {PieceKind.TEXT, PieceKind.REASONING}
 

@@ -1,10 +1,10 @@
 """Calls inside code in reasoning: quoted if the code closes before the reasoning does.
 
-A model that thinks about the syntax of calls writes them in closed fences and spans. A
-model that leaves the code open may mean the call. `CodeSoFar` knows where reasoning has
-code. `Quotation` holds such a call and the text after it until the code or the
-reasoning closes. Example: in a fence that closes, a call is text of the reasoning (text
-rule 11.18).
+A model that thinks about the syntax of calls writes them in fences and spans that it
+closes. A model that leaves the code open may mean the call. `CodeSoFar` knows where
+reasoning has code. `Quotation` holds a call in code, and the text after it, until the
+code or the reasoning closes. Example: in a fence that closes, a call is text of the
+reasoning (text rule 11.18).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _PARTS = patterns.compile("\n|`++|[^\n`]++")
 
 @define(eq=False)
 class CodeSoFar:
-    """Where a text has its code. The answer is seldom needed, so added text is read
-    only on demand, or once it has many parts."""
+    """Knows whether the end of a text is in code. This is seldom asked, so added text
+    is read only then, or when there is much of it."""
 
     _code: CodeState = field(factory=CodeState)
     _parts: list[str] = field(factory=list)
 
     def add(self, text: str) -> None:
-        """Adds ``text``, which comes next."""
+        """Adds the next part of the text."""
         self._parts.append(text)
         if len(self._parts) >= _MANY or len(text) >= _LONG:
             self._read()
@@ -45,7 +45,8 @@ class CodeSoFar:
         self._parts.clear()
 
     def around(self) -> CodeState | None:
-        """The state of the fence or span that may be open here; None: none is."""
+        """The state of code in the fence or span that may be open here; None if none
+        is open."""
         self._read()
         code = self._code.behind()
         return code if code.runs or (code.fence and code.is_code) else None
@@ -53,11 +54,13 @@ class CodeSoFar:
 
 @define(eq=False)
 class Quotation:
-    """A call in code, at position ``start``: either quoted or to be taken out.
+    """A call in code of reasoning, with the text after it: either quoted or a call.
 
-    ``_code`` is the state of the fence or span around it. It is read further as a
-    `Candidate` is. ``closers`` close the reasoning. ``size``: code points so far.
-    ``seen``: how many of them decided. ``full``: no more text may be held.
+    It has the interface of a `Candidate`. ``start``: its position in the channel.
+    ``_taken``: the call. ``_code``: the state of code in the fence or span around it.
+    ``_closers``: the closers of the reasoning. ``size``: how many code points it has.
+    ``seen``: how many of them were read for the verdict. ``full``: the hold limit is
+    reached.
     """
 
     start: int
@@ -85,8 +88,8 @@ class Quotation:
         return "".join(self._pieces)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """The verdict: `Taken` if the call is meant, `Failed` if it is quoted; None:
-        neither is known yet."""
+        """Adds ``text`` and returns the verdict: `Taken` if the call is meant, `Failed`
+        if it is quoted, None if more text has to decide."""
         known, end = self.size, self._taken.end
         self._pieces.append(text)
         self.size += len(text)
@@ -106,8 +109,8 @@ class Quotation:
         return None if closes is None else self._taken
 
     def _closes(self, text: str, *, final: bool) -> bool | None:
-        """Whether the code closes in ``text`` before the reasoning does; None: neither
-        does."""
+        """Reads ``text``. True: the code closes in it before the reasoning does; False:
+        the reasoning, or the line of a span, ends first; None: neither closes."""
         text, at = self._unread + text, 0
         closes: bool | None = None
         while closes is None and at < len(text):
@@ -125,8 +128,8 @@ class Quotation:
         return closes
 
     def _read(self, text: str) -> bool | None:
-        """Reads ``text``. True: the code closes in it; False: the line of a span ends;
-        None: neither."""
+        """Reads ``text``, which has no closer of the reasoning. True: the code closes
+        in it; False: the line of a span ends; None: neither happens."""
         for part in _PARTS.findall(text):
             if self._runs and part == "\n":
                 return False

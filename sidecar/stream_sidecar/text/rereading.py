@@ -1,20 +1,22 @@
-"""Reads the answer twice, because a removal may put together a form of its own.
+"""Reads the answer twice, because a removal may put a new form together.
 
-`Rereading` connects two splitters in series and has the methods of one. The second
-reads what the first shows, and does not know what was taken out. So the visible text is
-the same as a later repair of it would leave. Example: of
-``<tool<think>x</think>_call>`` the first reading shows ``<tool_call>``, and the second
-takes that out. Positions remain those of the raw channel.
+`Rereading` connects two splitters in series and has the methods of a `Splitter`. The
+second splitter (the second reading) gets the text that the first one shows, and does
+not know what the first one took out. So the visible text is what a later repair of the
+message would leave. Example: of ``<tool<think>x</think>_call>``, the first reading
+shows ``<tool_call>``, and the second takes it out. Positions stay those of the raw
+channel.
 
-Asleep: while the first reading takes nothing out, both would decide the same, so the
-second gets no text (`_Asleep`). Text that the first held and then showed whole counts
-as held by the second for as long as it would hold it.
+Asleep: while the first reading takes nothing out, both would decide the same. So the
+second gets no text (`_Asleep`). Text that the first reading held and then showed counts
+as held by the second, which would still hold it.
 
-Awake: the second starts from the state the first had before it began to hold text. It
-gets the text from there on, until both are in the same state again.
+Awake: the second reading continues from a state of the first: the state before the
+first began to hold text. It gets the shown text from there on, until both are in the
+same state again.
 
-Flush: before reasoning, a call or a new answer the second shows everything, to keep
-events in order.
+Flush: before reasoning, a call or a new answer begins, the second reading decides all
+the text it holds, so that events stay in order.
 """
 
 from __future__ import annotations
@@ -40,19 +42,19 @@ if TYPE_CHECKING:
     from stream_sidecar.text.splitter import Splitter, State
 
 _REPORTED = (PieceKind.SEEN, PieceKind.FAILED)
-"""Kinds of text that the first reading has reported already."""
+"""Kinds of pieces that only the first reading may report."""
 
 _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
-"""Kinds of pieces at the beginning of reasoning."""
+"""Kinds of pieces with which reasoning begins."""
 
 
 @define(eq=False)
 class _Asleep:
-    """The second reading gets no text from position ``since`` on.
+    """The second reading sleeps: it gets no text from position ``since`` on.
 
-    It would hold ``pieces``, which the first held and then showed; ``share`` is their
-    part of the limits. ``state``: the first reading's state before these pieces, or
-    before the text it holds now.
+    ``pieces``: text that the first reading has shown and the second would still hold.
+    ``share``: how much of the limits these pieces use. ``state``: the first reading's
+    state before these pieces; without any, before the text that the first holds now.
     """
 
     since: int
@@ -61,34 +63,36 @@ class _Asleep:
     share: Share = (0, 0)
 
     def let_go(self) -> Sequence[Piece]:
-        """Returns the pieces that would be held, and holds nothing any more."""
+        """Returns ``pieces``, and counts nothing as held any more."""
         pieces, self.pieces = self.pieces, ()
         self.state, self.share = None, (0, 0)
         return pieces
 
 
 class Rereading:
-    """``first`` reads the channel. ``make`` builds the second splitter once it is
-    needed. ``taken`` belongs to the pieces of both (text rule 5.2)."""
+    """Two splitters in series (text rule 5.2). ``first`` reads the channel. ``make``
+    returns the second splitter; it is called when this is needed. ``taken``: as in
+    `Splitter`, for the pieces of both."""
 
     def __init__(self, first: Splitter, make: Callable[[], Splitter]) -> None:
         self.first = first
         self.taken: deque[Taken | Failed] = deque()
         self._make = make
-        self._full = 0  # holds of the first reading that the second has not met
-        #: None: the second is awake
+        self._full = 0  # FULL marks that the first reading has sent, and not the second
+        #: None: the second reading is awake
         self._asleep: _Asleep | None = _Asleep(0)
 
     @property
     def passage(self) -> Passage | None:
-        """Text passes only where it would pass in both readings."""
+        """The passage of both readings; None: the text has to be read, by one at
+        least."""
         first = self.first
         alone = self._asleep or first.reasoning.depth
         return first.passage if alone or self.second.passage == first.passage else None
 
     @cached_property
     def second(self) -> Splitter:
-        """The second reading. While asleep, its state is out of date."""
+        """The second splitter. While it sleeps, its state is out of date."""
         return self._make()
 
     @cached_property
@@ -97,18 +101,19 @@ class Rereading:
 
     @property
     def held(self) -> int:
-        """How many characters are held back."""
+        """How many characters both readings hold."""
         first, asleep = self.first.held, self._asleep
         if asleep is None:
             return first + self.second.held
         return first + sum([end - start for _, _, start, end in asleep.pieces])
 
     def share(self) -> Share:
-        """What the second reading holds and the first does not count."""
+        """How many code points the second reading holds, or would hold if awake."""
         return self.second.share() if self._asleep is None else self._asleep.share
 
     def given(self) -> Pieces:
-        """The pieces so far of the text that is being pushed."""
+        """The pieces decided so far of the text that is being pushed. This wakes the
+        second reading."""
         return self._read([*self._wake(), *self.first.given()])
 
     def shown(self) -> tuple[Any, ...]:
@@ -121,18 +126,18 @@ class Rereading:
         if asleep is None:
             return self._read_both(first.push(text))
         if first.passes(text):
-            asleep.let_go()  # nothing was held before it
+            asleep.let_go()  # the first holds nothing, so the second would not, either
             return first.passed(text)
         known = self._known(asleep)
         out = first.read(text)
-        if self._asleep is None:  # somebody asked for what was `given`
+        if self._asleep is None:  # it was woken by `given`
             return self._read_both(out)
         if not out or (first.held == len(text) and self._lag(asleep, out, *known)):
             return out
-        return self._go_on(asleep, out)
+        return self._stay_asleep(asleep, out)
 
     def passed(self, text: str) -> Pieces:
-        """Shows ``text`` as it came: nothing in it matters, and nothing is held."""
+        """Shows ``text`` unread: nothing in it matters, and nothing is held."""
         pieces = self.first.passed(text)
         if pieces and self._asleep is None and not self.first.reasoning.depth:
             self._places.add(*pieces[0][2:])
@@ -141,7 +146,7 @@ class Rereading:
         return pieces
 
     def flush(self, *, followed: bool = False) -> Pieces:
-        """Decides everything held as at the text's end (see `Splitter`)."""
+        """Decides all held text as at the text's end (see `Splitter`)."""
         if self._asleep and self.first.waits:
             self._known(self._asleep)
         out = self.first.flush(followed=followed)
@@ -153,14 +158,13 @@ class Rereading:
         return out
 
     def read_again(self) -> Pieces:
-        """Reads the open reasoning again, as text (see `Splitter`)."""
+        """Reads the open reasoning again as the answer (see `Splitter`)."""
         out = self._read([*self._wake(), *self.first.read_again()])
         self._read_again(self.second.flush(), out)
         return out
 
     def call(self) -> None:
-        """A structured call comes here: text before it never becomes reasoning
-        later."""
+        """Notes a structured call here: text before it will not become reasoning."""
         self.first.shown.call()
         if self._asleep is None:
             self.second.shown.call()
@@ -168,15 +172,16 @@ class Rereading:
     # Awake or asleep
 
     def _known(self, asleep: _Asleep) -> tuple[State | None, Share]:
-        """The first reading's present state and share, for the sleeping second: it may
-        get to the same place later."""
+        """The first reading's state and share now. The second reading may need them
+        if it has to hold the text that the first holds now."""
         first = self.first
         asleep.state = asleep.state or first.state()
         return first.standing() if asleep.pieces else asleep.state, first.share()
 
-    def _go_on(self, asleep: _Asleep, pieces: Pieces) -> Pieces:
-        """Handles pieces while the second reading sleeps. It sleeps on if all are text
-        and nothing is held. Otherwise it wakes, since it may hold some of this text."""
+    def _stay_asleep(self, asleep: _Asleep, pieces: Pieces) -> Pieces:
+        """Returns the pieces while the second reading sleeps. If all of them are text
+        and the first holds nothing, the second stays asleep. Otherwise it wakes: it may
+        have to hold some of the text."""
         if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
             return [*asleep.let_go(), *pieces]
         return self._read_both([*self._wake(), *pieces])
@@ -184,10 +189,10 @@ class Rereading:
     def _lag(
         self, asleep: _Asleep, pieces: Pieces, state: State | None, share: Share
     ) -> bool:
-        """Keeps the second reading asleep if everything the first held was shown as
-        text, and everything that has just come is held. The second would now hold the
-        text just shown: it is stored, and ``pieces`` becomes what was stored before.
-        False: it has to wake."""
+        """Keeps the second reading asleep where it would hold just the text that the
+        first has shown: all that the first held was shown as text, and all new text is
+        held. Then ``pieces`` is stored in ``asleep``, and the pieces stored there
+        before take its place. False: the second reading has to wake."""
         fails = pieces[0][0] is PieceKind.FAILED
         shown = pieces[fails:]
         if not state or any(each[0] is not PieceKind.TEXT for each in shown):
@@ -199,16 +204,16 @@ class Rereading:
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
-        """What the second reading, which is awake, makes of the first reading's
-        pieces."""
+        """The pieces of both readings after the second one, which is awake, has read
+        the first one's ``pieces``."""
         out = self._read(pieces)
         self._fall_asleep()
         return out
 
     def _fall_asleep(self) -> None:
-        """Lets the second reading sleep if it is in the same state as the first."""
+        """Puts the second reading to sleep if both readings are in the same state."""
         if self.second.held:
-            self.first.passage = None  # there may be no room for blanks that pass
+            self.first.passage = None  # blanks that pass might exceed the hold limit
             return
         self._places.forget()
         if not (self.first.reasoning.depth or self.first.held):
@@ -217,8 +222,8 @@ class Rereading:
                 self._asleep = _Asleep(state[0])
 
     def _wake(self) -> Sequence[Piece]:
-        """Gives the second reading the state that the first had before it held
-        anything. Returns the pieces that the second has to read."""
+        """Wakes the second reading with the state of the first before it held
+        anything. Returns the pieces that the second has to read first."""
         asleep, self._asleep = self._asleep, None
         if asleep is None:
             return ()
@@ -228,9 +233,10 @@ class Rereading:
         self.second.resume(state, state[0] - asleep.since)
         return asleep.pieces
 
-    # What both say
+    # The pieces of both readings
 
     def _read(self, pieces: Pieces) -> Pieces:
+        """The pieces of both readings, if the second reads the first's ``pieces``."""
         out: Pieces = []
         for piece in pieces if len(pieces) < 2 else merged(pieces):
             kind = piece[0]
@@ -277,22 +283,23 @@ class _Places:
 
     def __init__(self) -> None:
         self._size = 0
-        #: where text begins that stands together, and how much was taken out before it
+        #: for each run of adjacent text: where it begins in the shown text, and how
+        #: many characters the raw channel has more before it
         self._runs: list[tuple[int, int]] = [(0, 0)]
 
     def add(self, start: int, end: int) -> None:
-        """The raw channel's text from ``start`` to ``end`` is shown next."""
+        """Notes that the raw channel's text from ``start`` to ``end`` is shown next."""
         if start - self._size != self._runs[-1][1]:
             self._runs.append((self._size, start - self._size))
         self._size += end - start
 
     def forget(self) -> None:
-        """Drops the map of what was shown so far."""
+        """Drops the positions of the text shown so far."""
         del self._runs[:-1]
 
     def of(self, piece: Piece) -> Iterator[Piece]:
-        """The piece in raw positions, one part for each place. Only the first part of a
-        form keeps its kind."""
+        """``piece`` in raw positions, one part for each run of adjacent raw text. Of a
+        form only the first part keeps its kind; the others are REBUILT."""
         kind, text, start, end = piece
         number = bisect_right(self._runs, start, key=itemgetter(0))
         while start < end:

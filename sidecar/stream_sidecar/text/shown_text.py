@@ -1,14 +1,15 @@
-"""The visible text on its way out: decides which white space goes with a removal.
+"""The visible text on its way out: decides which white space is removed with a removal.
 
-A visible line that a removal leaves blank goes with its line break. Before the first
-visible character, blank lines go if something was removed there, and so do blanks on
-the removal's own line. Nothing else is ever trimmed. So blanks at a line's start wait
-for the character that decides; at the answer's start all white space does. Example: of
-``a``, a line with only ``<think>x</think>``, and ``b``, two lines are shown.
+A visible line that a removal leaves blank is removed with its line break. Before the
+first visible character, if something was removed there, blank lines are removed, and
+blanks on the removal's own line. Nothing else is ever trimmed. So blanks at a line's
+start wait for the next visible character or the line's end; at the answer's start all
+white space waits. Example: of ``a``, a line with only ``<think>x</think>``, and ``b``,
+two lines are shown.
 
-`ShownText` also knows the text before a position (for rebuilt delimiters and for
-openers in mid-sentence), and notices the first visible character after an orphan
-closer.
+`ShownText` also knows the end of the visible text (for rebuilt delimiters and openers
+in mid-sentence), and notices the first visible character after a closer without an
+opener (an orphan).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 SPACE = "\n" + BLANKS
 
 _LINE = patterns.compile("[^\n]*+\n++|[^\n]++")
-"""A line with the empty lines after it, in which no blanks could use up the hold
-limit."""
+"""A line with the empty lines after it. None of its blanks wait but those at its
+start."""
 
 _KNOWN = (
     *("elements", "head", "json", "last", "line_removed", "line_shown", "orphan"),
@@ -41,45 +42,49 @@ _KNOWN = (
 _STATE = attrgetter(*_KNOWN)
 
 _TAIL = 512
-"""How many characters of the shown text are kept at most before it is cut back."""
+"""If more characters of the shown text are kept than this, the tail is cut back."""
 
 
 class Orphan(Enum):
-    """The state of a closer without an opener."""
+    """The state of a closer without an opener (text rule 9.2)."""
 
-    NONE = 1  # none is waiting
+    NONE = 1  # there is none, or it was a stray
     LINE = 2  # its line is blank so far
-    ARMED = 3  # text behind it makes what came before reasoning
+    ARMED = 3  # the next visible text makes the text before the closer reasoning
 
 
 class Budget(Protocol):
-    """How many more characters may wait; see `Tail.room`."""
+    """Says how many more characters may wait; see `Tail.room`."""
 
     def room(self, size: int, *, calls: bool = False) -> int: ...
 
 
 @define(eq=False)
 class ShownText:
-    """Methods: ``write`` visible text, ``removed`` after a removal, ``flush`` what
-    waits.
+    """The end of the visible text: ``write`` adds text, ``removed`` notes a removal,
+    ``flush`` decides the white space that waits.
 
-    ``budget`` says how many more characters may wait; one always may. At least the last
-    ``tail_size`` shown characters are known. ``unread``: how many have not been
-    returned yet. ``fences_pass``: nothing is taken out of fenced code.
+    ``budget`` says how many more characters may wait; one always may. ``fences_pass``:
+    nothing is taken out of fenced code.
 
-    ``first_orphan``: the effect of a closer with neither opener nor closer before it
-    since the last structured call. ``next_orphan``: the effect of the next such closer.
+    The text: ``tail`` is its end, at least ``tail_size`` characters. ``code``: the
+    state of code at its end. ``unread``: how many shown characters were not returned
+    yet. ``start``: only blanks were shown so far. ``start_removed``: something was
+    removed among these blanks. ``elements``: the open XML elements. ``json``: the place
+    in an answer that is JSON.
 
-    ``start``: only blanks have been shown. ``start_removed``: and something was removed
-    among them. ``line_shown``: this line has a visible character. ``last``: its last
-    character that is not blank. ``line_removed``: something was removed before the
-    first visible one. ``head``: the first character of this line. ``elements``: the
-    open XML elements. ``json``: the place in an answer that is JSON. ``lines``, and
-    ``blanks`` of this line, wait; together they are ``held`` characters.
+    The line: ``line_shown``: it has a visible character. ``line_removed``: something
+    was removed before its first visible character. ``head``: its first character.
+    ``last``: its last character that is not blank.
 
-    ``reopened``: a new answer has begun, and the owner has yet to react. ``at_call``:
-    the tail and the state of code at the last structured call. ``ahead``: the state of
-    code in a new answer that may begin.
+    The white space that waits: ``lines``, and ``blanks`` of the current line, together
+    ``held`` characters.
+
+    Closers without an opener: ``first_orphan`` is the effect of the first one after a
+    structured call, if no opener comes before it. ``next_orphan``: the effect of the
+    next one. ``orphan``: the state of the last one. ``reopened``: a new answer has
+    begun; `Attempts.renew` resets it. ``at_call``: the tail and the state of code at
+    the last structured call. ``ahead``: the state of code if a new answer begins.
     """
 
     budget: Budget
@@ -107,14 +112,15 @@ class ShownText:
     json: JsonPlace | None = JSON_BEGINS
 
     def removed(self) -> None:
-        """Something was taken out here."""
+        """Notes that something was removed here."""
         self.line_removed = not self.line_shown or self.orphan is Orphan.ARMED
         if self.start:
             self.start_removed = True
 
     def write(self, text: str, start: int, out: Pieces) -> None:
-        """Shows ``text``, which begins at ``start`` of the raw channel. It goes line by
-        line if blanks could use up the hold limit."""
+        """Adds ``text``, which begins at position ``start`` of the raw channel, and
+        appends the pieces to ``out``. If blanks could reach the hold limit, each line
+        is added separately."""
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
         whole = "\n" not in text or most < self.budget.room(most + 1)
         for line in [text] if whole else _LINE.findall(text):
@@ -122,7 +128,7 @@ class ShownText:
             start += len(line)
 
     def passed(self, text: str) -> None:
-        """``text`` was shown unchanged, and nothing waits."""
+        """Notes that ``text`` was shown unread. Nothing waits."""
         if not self.line_shown or "\n" in text:
             self.line_removed = False
         self.start, self.line_shown = False, text[-1] != "\n"
@@ -137,23 +143,23 @@ class ShownText:
             text, start = step(text, start, out)
 
     def _shows(self, text: str) -> bool:
-        """Whether all of ``text`` is shown at once, except perhaps blanks at its
-        end."""
+        """Whether ``text`` can be shown at once, except for blanks of its last line."""
         if self.line_shown:
             return self.orphan is not Orphan.ARMED
         return text[0] == "\n" and self.begins_line
 
     def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Shows text that begins in fenced code, up to its last line break or to its
-        end. No blanks wait, because nothing is removed there."""
+        """Shows text in fenced code, up to its last line break if it has one. Blanks
+        need not wait, because nothing is removed from fenced code. Returns the rest of
+        the text and its position."""
         end = text.rfind("\n") + 1 or len(text)
         self._emit(text[:end], start, out)
         self.line_shown, self.line_removed = text[end - 1] != "\n", False
         return text[end:], start + end
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Handles one line, or its rest, while nothing visible stands on it. At the
-        answer's start the empty lines after it are included."""
+        """Lets the blanks at the start of a line wait, and at the answer's start the
+        empty lines after it. Returns the rest of the text and its position."""
         cut = text.find("\n") + 1
         if cut and self.start and not self.line_removed:
             cut = len(text) - len(text[cut:].lstrip("\n"))
@@ -170,12 +176,13 @@ class ShownText:
             self._blank_line(out)
         if taken == room and self.held and not self.budget.room(1):
             out.append((PieceKind.FULL, "", 0, 0))
-            self.orphan = Orphan.NONE  # a stray, as at the end
+            self.orphan = Orphan.NONE  # the closer is a stray, as at the end
             self.flush(out)
         return text[taken:], start + taken
 
     def _blank_line(self, out: Pieces) -> None:
-        """A line ended that has only waiting blanks (text rule 6.1)."""
+        """Decides a line that has ended with nothing but waiting blanks (text rule
+        6.1)."""
         if self.orphan is Orphan.LINE:
             self.orphan = Orphan.ARMED
         gone = self.line_removed and not self.line_shown
@@ -187,7 +194,8 @@ class ShownText:
         self.line_removed = self.line_shown = False
 
     def _begin_line(self, out: Pieces) -> None:
-        """The first visible character of a line comes next."""
+        """Decides all waiting white space: a line's first visible character comes
+        next."""
         if self.orphan is Orphan.ARMED:
             self.reopen(out)
         self.orphan = Orphan.NONE
@@ -199,7 +207,8 @@ class ShownText:
         self.last = ""
 
     def reopen(self, out: Pieces) -> None:
-        """What was shown since the last call is reasoning: a new answer starts here."""
+        """Makes all that was shown since the last call reasoning: a new answer begins
+        here (text rule 9.2)."""
         out.append((PieceKind.REOPEN, "", 0, 0))
         self.reopened = True
         self.tail = self.at_call[0]
@@ -208,14 +217,15 @@ class ShownText:
         self.code, self.ahead = self._begun(), None
 
     def begin(self, out: Pieces) -> None:
-        """Like `reopen`, where the new answer starts at once on a line of its own."""
+        """Does what `reopen` does; the new answer begins on a new line."""
         self.reopen(out)
         self.orphan = Orphan.NONE
         self.line_shown = self.line_removed = False
 
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Shows text in which no line has a removal (text rule 6.4), except a last line
-        of blanks. It begins in the middle of a line or at the start of one."""
+        """Shows ``text``, which has no removal at a line's start (text rule 6.4). If
+        its last line is blank, these blanks are not shown. Returns the rest of the text
+        and its position."""
         cut = text.rfind("\n") + 1
         end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
         self._emit(text[:end], start, out)
@@ -228,11 +238,12 @@ class ShownText:
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Follows the shown text: its end, and where it has code (text rule 4.7)."""
+        """Updates the state by ``text``, which was shown: its end, and where it has
+        code (text rule 4.7)."""
         self.code.feed(text)
-        self.elements = self.elements.behind(text)
+        self.elements = self.elements.after(text)
         if self.json is not None:
-            self.json = self.json.behind(text)
+            self.json = self.json.after(text)
         line = text[text.rfind("\n") + 1 :]
         self.head = (self.head if len(line) == len(text) else "") or line[:1]
         tail = self.tail + text
@@ -245,7 +256,7 @@ class ShownText:
             self.last = ""
 
     def _decide(self, waiting: Pieces, out: Pieces, *, gone: bool) -> None:
-        """Shows what waits, or drops it if ``gone``."""
+        """Shows the ``waiting`` white space, or removes it if ``gone``."""
         for piece in waiting:
             self.held -= len(piece[1])
             if gone:
@@ -255,13 +266,14 @@ class ShownText:
         waiting.clear()
 
     def followed(self, out: Pieces) -> None:
-        """A call comes here. After an orphan closer it counts as visible text."""
+        """Notes that a call follows. After an orphan closer, it begins a new answer as
+        visible text does."""
         if self.orphan is not Orphan.NONE:
             self.begin(out)
 
     def flush(self, out: Pieces) -> None:
-        """Decides what waits, as at the end. An orphan closer counts as alone on its
-        line, and continues to wait."""
+        """Decides waiting white space as at the text's end. An orphan closer counts as
+        alone on its line, and continues to wait for visible text."""
         self.ahead = None
         if self.orphan is Orphan.LINE:
             self.orphan = Orphan.ARMED
@@ -272,17 +284,19 @@ class ShownText:
 
     @property
     def waits(self) -> bool:
-        """Whether blanks wait, or a closer waits for visible text."""
+        """Whether white space waits, or an orphan closer waits for visible text."""
         return self.held > 0 or self.orphan is not Orphan.NONE
 
     @property
     def begins_line(self) -> bool:
-        """Whether a line begins here, with nothing removed or waiting."""
+        """Whether a line begins here on which nothing was removed and nothing
+        waits."""
         return not (self.waits or self.start or self.line_shown or self.line_removed)
 
     @property
     def code_ahead(self) -> CodeState:
-        """The state of code before the next visible character."""
+        """The state of code right before the next visible character, counting white
+        space that waits."""
         if not self.waits:
             return self.code
         code = self.code
@@ -295,7 +309,7 @@ class ShownText:
         return code.behind(blanks)
 
     def _begun(self) -> CodeState:
-        """The state of code where a new answer begins."""
+        """The state of code with which a new answer begins."""
         if self.ahead is not None:
             return self.ahead
         code = CodeState()
@@ -304,31 +318,32 @@ class ShownText:
 
     @property
     def before(self) -> str:
-        """The text directly before the next visible character."""
+        """The end of the visible text before the next visible character."""
         if self.blanks and not self._blanks_go:
             return "\n"
         return self.at_call[0] if self.orphan is Orphan.ARMED else self.tail
 
     @property
     def _lines_go(self) -> bool:
-        """Whether waiting lines go before the next visible character (text rule
-        6.2)."""
+        """Whether waiting lines are removed if a visible character comes next (text
+        rule 6.2)."""
         gone = self.start and self.start_removed
         return gone or self.orphan is Orphan.ARMED
 
     @property
     def _blanks_go(self) -> bool:
-        """Whether the waiting blanks of this line go."""
+        """Whether waiting blanks of this line are removed if a visible character comes
+        next."""
         return self._lines_go and self.line_removed
 
     def state(self) -> tuple[Any, ...]:
-        """The state of what was shown, for `resume`. Call it only while nothing
+        """The state of the visible text, for `resume`. Call this only while nothing
         waits."""
         tail, code = self.tail[-self.tail_size :], self.code.state()
         return _STATE(self), tail, code, self.at_call
 
     def resume(self, state: tuple[Any, ...]) -> None:
-        """Continues from ``state``."""
+        """Continues from ``state``, a result of `state`."""
         known, self.tail, code, self.at_call = state
         self.ahead = None
         for name, value in zip(_KNOWN, known, strict=True):
@@ -336,6 +351,6 @@ class ShownText:
         self.code.resume(code)
 
     def call(self) -> None:
-        """A structured call comes here."""
+        """Notes a structured call: text before it will not become reasoning."""
         self.at_call = self.tail[-self.tail_size :], self.code.state()
         self.next_orphan = self.first_orphan

@@ -1,22 +1,23 @@
-"""Decides who owns the next character of a channel: answer, reasoning or a written
-form.
+"""Decides for each character of a channel: is it answer, reasoning or part of a written
+form?
 
-`Splitter` receives a channel's text in any slices and returns pieces (`pieces`). Each
-is decided at a position of the text, never at the border of a slice: the same text
-gives the same pieces however it is cut. Example: ``<th``, then ``ink>a</think>b``,
-gives the opener, ``a`` as reasoning, the closer, and ``b`` as text.
+A `Splitter` gets a channel's text in any slices and returns pieces (`pieces`). The text
+alone decides where a piece ends: however the text is cut, the pieces say the same.
+Example: ``<th``, then ``ink>a</think>b``, gives the opener, ``a`` as reasoning, the
+closer, and ``b`` as text.
 
 Its parts: a `Buffer` of undecided text, `Attempts` at forms, the `Tail` of the answer,
-and the steps of `InAnswer` and `InReasoning`. It holds back only what it cannot decide
+and the steps of `InAnswer` and `InReasoning`. It holds only text that it cannot decide
 yet:
 
 - a proper prefix of a literal
 - a delimiter after an unmatched run of backticks
 - a closer in reasoning that may be quoted
 - a candidate for a form
-- what waits in the tail
+- text that waits in the tail
 
-While there is a ``passage``, text in which nothing matters becomes one piece unread.
+``passage`` is the fast path: a slice in which its pattern finds nothing becomes one
+piece, and no step reads it.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ if TYPE_CHECKING:
     from stream_sidecar.text.pieces import Pieces
 
 State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
-"""A position, the pending closers, whether something was taken out right before, and
-the state of what was shown."""
+"""A position; how many of each closer are pending (see `Attempts`); whether something
+was removed right before the position; and the state of the visible text."""
 
 
 class Splitter:
-    """Splits one channel: ``push(text)`` and ``flush()`` return pieces (text rule
+    """Splits one channel into pieces: ``push`` and ``flush`` return them (text rule
     1.1)."""
 
     __slots__ = (
@@ -70,32 +71,33 @@ class Splitter:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._buffer = buffer = Buffer()
-        #: what is known of each piece of kind CALL, RESULT, CITE, SEEN and FAILED
+        #: one entry for each piece of kind CALL, RESULT, CITE, SEEN and FAILED
         self.taken = buffer.taken
         self._tail = tail = Tail(rules, buffer)
         self.shown = tail.shown
         self._attempts = attempts = Attempts(rules, buffer, tail)
-        self.fails = attempts.fails  # of what may begin a line
+        self.fails = attempts.fails
         opened = rules.opened or rules.native
-        closers = rules.lexicon.delimiters.closers  # of an opener that nobody sees
+        closers = rules.lexicon.delimiters.closers  # any may close: no opener is seen
         self.reasoning = reasoning = InReasoning(
             *(rules, buffer, attempts, tail, closers), int(opened), implicit=opened
         )
         self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
         thought = rules.lexicon.thought, INSIDE
-        #: for plain text from here on; None: all of it has to be read
+        #: the fast path for the next text; None: it has to be read
         self.passage: Passage | None = thought if rules.native else None
         if opened and not rules.native:
             buffer.mark(PieceKind.ENTER)
 
     def push(self, text: str) -> Pieces:
-        """The pieces that ``text`` decides."""
+        """Adds ``text`` and returns the pieces decided by it."""
         if len(text) > AT_ONCE:
             return [piece for part in in_slices(text) for piece in self.push(part)]
         return self.passed(text) if self.passes(text) else self.read(text)
 
     def passes(self, text: str) -> bool:
-        """Whether nothing in ``text`` matters, and nothing is held before it."""
+        """Whether ``text`` may be shown unread: nothing in it matters, and nothing is
+        held."""
         if self._buffer.border and text and self._crosses(text):
             self._buffer.border = False
             self._watch()
@@ -106,22 +108,23 @@ class Splitter:
         return read is not None and read[0] == len(text)
 
     def read(self, text: str) -> Pieces:
-        """The pieces that ``text`` decides. Something in it may matter."""
+        """Adds ``text``, in which something may matter, and returns the pieces decided
+        by it."""
         self._buffer.text += text
         self._keep(text)
         self._read(final=False)
         return self.given()
 
     def given(self) -> Pieces:
-        """The pieces since the last call."""
+        """The pieces decided since the last call of this method."""
         self.shown.unread = 0
         return self._buffer.give()
 
     def flush(self, *, followed: bool = False, called: bool = False) -> Pieces:
-        """Decides everything held as at the text's end. The states of reasoning, fence
-        and line are kept.
+        """Decides all held text as at the text's end, and returns the pieces. More text
+        may come: open reasoning, the fence and the line continue.
 
-        ``followed``: something visible other than text follows. ``called``: a call
+        ``followed``: a structured call follows. ``called``: a call written in the text
         follows.
         """
         tail, candidate, buffer = self._tail, self._attempts.candidate, self._buffer
@@ -144,13 +147,13 @@ class Splitter:
         return self.given()
 
     def read_again(self) -> Pieces:
-        """Reads the open reasoning again as text of the answer, in which openers open
-        nothing. Call it only while nothing is held."""
+        """Reads the open reasoning again as the answer, in which openers open nothing.
+        Returns the pieces. Call this only while nothing is held."""
         self._read_again(self._buffer.place)
         return self.flush()
 
     def passed(self, text: str) -> Pieces:
-        """Shows ``text`` as it came: nothing in it matters, and nothing is held."""
+        """Shows ``text`` unread: nothing in it matters, and nothing is held."""
         if not text:
             return []
         start = self._buffer.base
@@ -161,10 +164,11 @@ class Splitter:
         self._watch()
         return [(PieceKind.REASONING if thinks else PieceKind.TEXT, text, start, end)]
 
-    # What others know of the channel
+    # For the other readers of the channel
 
     def reopen(self) -> Pieces:
-        """What was shown since the last call is reasoning: a new answer starts here."""
+        """Makes all that was shown since the last call reasoning: a new answer begins
+        here (text rule 9.2)."""
         self.shown.begin(self._buffer.pieces)
         return self.given()
 
@@ -172,21 +176,22 @@ class Splitter:
 
     @property
     def waits(self) -> bool:
-        """Whether a `flush` could still return something."""
+        """Whether anything is undecided, so that a `flush` may return pieces."""
         buffer, tail = self._buffer, self._tail
         waits = tail.trailing or tail.leading or self.shown.waits
         return bool(buffer.text or buffer.pieces or self._attempts.candidate or waits)
 
     @property
     def held(self) -> int:
-        """How many characters are held back."""
+        """How many characters are held."""
         held, candidate = len(self._buffer.text), self._attempts.candidate
         if candidate is not None:
             held += candidate.size
         return held + self._tail.held
 
     def share(self) -> Share:
-        """How much of the limits is used. The beginning of a literal is free."""
+        """How many code points count against the limits. The beginning of a literal
+        does not count."""
         begun, candidate = len(self._buffer.text), self._attempts.candidate
         free = begun if begun <= self._rules.lexicon.literals.longest else 0
         calls = self._tail.called
@@ -195,22 +200,22 @@ class Splitter:
         return calls, self.held - free - calls
 
     def state(self) -> State:
-        """The state that decides how further text is read, until something is taken out
-        of it. Call it only while nothing is held."""
+        """The state on which the reading of further text depends. Call this only while
+        nothing is held."""
         buffer, pending = self._buffer, dict(self._attempts.pending[False])
         return buffer.base, pending, buffer.border, self.shown.state()
 
     def standing(self) -> State | None:
-        """The `state` before the held text; None if some of that must not be read
-        again."""
+        """The `state` before the held text; None if some of the held text must not be
+        read again."""
         candidate, state = self._attempts.candidate, self.state()
         if candidate is not None:
             state = candidate.start, *state[1:]
         return None if self._tail.held or self._attempts.free > state[0] else state
 
     def resume(self, state: State, size: int) -> None:
-        """Continues from ``state``, as if ``size`` more code points had been shown
-        since."""
+        """Continues from ``state``. ``size``: how many code points the other splitter
+        has shown since this one was last awake."""
         _, pending, self._buffer.border, shown = state
         self._buffer.base += size
         self._attempts.pending[False].clear()
@@ -219,23 +224,23 @@ class Splitter:
         self._watch()
 
     def _watch(self) -> None:
-        """Sets which text may pass unread from here on (the fast path)."""
+        """Sets ``passage``, which says what text may pass unread from here on."""
         buffer, tail = self._buffer, self._tail
         odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
         passage = None if odd else self._next_passage()
         self.passage = passage if passage and tail.room(ROOM) >= ROOM else None
 
     def _crosses(self, text: str) -> bool:
-        """Whether the border before ``text`` has no effect on it."""
+        """Whether ``text`` is read alike with and without the border before it."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
 
     def _next_passage(self) -> Passage | None:
-        """The passage for what comes next; None: it has to be read. Nothing may be
-        held."""
+        """The passage for the next text; None: it has to be read. Call this only while
+        nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
-            behind_opener = self.reasoning.place is LinePlace.BEHIND_OPENER
-            return None if behind_opener else (lexicon.thought, INSIDE)
+            after_opener = self.reasoning.place is LinePlace.AFTER_OPENER
+            return None if after_opener else (lexicon.thought, INSIDE)
         if shown.waits:
             return None
         code = shown.code
@@ -260,19 +265,20 @@ class Splitter:
         if code.line is Line.CODE:
             return gates, INSIDE
         known = not indent or (shown.begins_line and code.at_beginning)
-        # Else it may end at this line.
+        # Otherwise the fence may end at this line.
         return (gates, on(code.undecided)) if known else None
 
     # Steps
 
     def _read(self, *, final: bool) -> None:
+        """Decides the buffer's text as far as possible, and drops the decided part."""
         with suppress(UndecidedError):
             self._decide(final)
         self._buffer.forget()
         self._watch()
 
     def _decide(self, final: bool) -> None:
-        """Takes steps until nothing more can be decided."""
+        """Runs steps until the buffer is empty, or one raises `UndecidedError`."""
         buffer, tail, attempts = self._buffer, self._tail, self._attempts
         while tail.refused or attempts.candidate or buffer.at < len(buffer.text):
             depth = self.reasoning.depth
@@ -289,15 +295,18 @@ class Splitter:
                 self._read_again(buffer.place)
 
     def _keep(self, text: str) -> None:
-        """Keeps ``text`` if it may have to be read again."""
+        """Keeps the raw ``text`` if reasoning may have to be read again."""
         if self.reasoning.doubt is not None:
             self.reasoning.doubt.keep(text)
 
     def _read_again(self, end: int) -> None:
-        """Reads the raw text after the doubtful opener or nested closer again, as the
-        answer. No opener before ``end`` opens reasoning (text rule 7.4). Exception: in
-        a fence that never closes, reasoning ends at a closer that has no opener in the
-        fence."""
+        """Puts the doubtful reasoning's raw text back into the buffer, to be read again
+        as the answer (text rule 7.4). No opener before position ``end`` opens
+        reasoning.
+
+        Exception: if a closer stands in a fence that never closes, without an opener in
+        that fence, the text up to this closer stays reasoning.
+        """
         reasoning, buffer = self.reasoning, self._buffer
         doubt, reasoning.doubt, reasoning.again = reasoning.doubt, None, False
         assert doubt is not None  # the caller looked
@@ -306,15 +315,15 @@ class Splitter:
         buffer.pieces.append((PieceKind.AGAIN, "", doubt.start, end))
         buffer.put_back("".join(doubt.parts), doubt.start)
         if doubt.closer is not None:
-            start, behind = doubt.closer
+            start, end_of_closer = doubt.closer
             buffer.mark(PieceKind.ENTER)
             buffer.cut(PieceKind.REASONING, start - doubt.start)
-            buffer.cut(PieceKind.DELIMITER, behind - start)
+            buffer.cut(PieceKind.DELIMITER, end_of_closer - start)
             buffer.mark(PieceKind.EXIT)
         self._answer.restart(buffer.place)
 
     def _read_candidate(self, final: bool) -> None:
-        """Gives the candidate all the text there is, and handles its verdict."""
+        """Passes all the buffer's text to the candidate, and handles its verdict."""
         verdict = self._attempts.read(final=final)
         if not isinstance(verdict, Failed):
             self._take_out(verdict)
@@ -328,6 +337,8 @@ class Splitter:
             self._answer.leave(final=final)
 
     def _take_out(self, taken: Taken) -> None:
+        """Takes out the form ``taken``, unless it may be quoted or the policy leaves
+        calls in the text."""
         buffer = self._buffer
         if self.reasoning.depth and self.reasoning.may_quote(taken):
             return
@@ -341,9 +352,9 @@ class Splitter:
             self._answer.take_out(taken)
 
     def _reread(self) -> None:
-        """Text that waited in the tail for what follows turned out to be text: reads it
-        again. No candidate may begin in it. Reasoning may stand between its parts, and
-        tokens after it."""
+        """Reads text again that waited in the tail and turned out to be text. No
+        candidate may begin in it. Removed reasoning may stand between its parts, and
+        stop tokens after it."""
         buffer, tail = self._buffer, self._tail
         refused, tail.refused = tail.refused, []
         before = buffer.text, buffer.base, buffer.at, buffer.border

@@ -1,10 +1,12 @@
-"""The end of the answer: what is shown, and what waits for the text that follows.
+"""The end of the answer: the text that is shown, and what waits for the text after it.
 
-Three things wait. Blanks at a line's start wait in ``shown`` for the character that
-decides whether they go with a removal. Stop tokens and calls wait in ``trailing`` for
-visible text. Results wait in ``leading`` for the text that makes them repetitions. All
-except the calls share one budget: `Tail.room` returns what is left. Example: with a
-budget of 20, nine more characters may wait after `` <|im_end|>``.
+Three things wait. Blanks at a line's start wait in ``shown``: the next character
+decides whether they are removed with a removal. Stop tokens and calls without a marker
+wait in ``trailing``: visible text after them makes them text. Results at the answer's
+start wait in ``leading``: visible text after them makes them repetitions, which are
+removed. All except the calls share one budget; `Tail.room` returns how much of it is
+left. Example: with a budget of 20, nine more characters may wait after
+`` <|im_end|>``.
 """
 
 from __future__ import annotations
@@ -28,17 +30,18 @@ if TYPE_CHECKING:
     from stream_sidecar.text.waiting import Item
 
 OPEN = ("(", "[", "{", "),", "],", "},", '",', "',")
-"""Code whose text ends with one of these continues on the next line."""
+"""If a line ends with one of these, its code continues on the next line."""
 
 KNOWN = WINDOW + 1
-"""At least this much of the text shown or waiting is known; more if a literal is
+"""At least this many characters before the next one are kept; more if a literal is
 longer."""
 
 
 @define(eq=False)
 class Tail:
-    """``shown`` receives the visible text. ``trailing`` and ``leading`` are None while
-    nothing waits there. ``refused``: what waited and turned out to be text."""
+    """``shown`` gets the visible text. ``trailing``: stop tokens and calls that wait.
+    ``leading``: results that wait. Each is None while nothing waits there. ``refused``:
+    items that waited and turned out to be text, to be read again."""
 
     _rules: Rules
     _buffer: Buffer
@@ -50,7 +53,7 @@ class Tail:
     def __attrs_post_init__(self) -> None:
         rules, size = self._rules, max(self._rules.lexicon.literals.longest, KNOWN)
         passes = rules.scope != "everywhere"
-        # Weakly: in a circle the rules, and all words, would wait for the collector.
+        # A weak reference: a cycle would keep the rules alive until the collector runs.
         budget = proxy(self)
         self.shown = ShownText(budget, size, passes, rules.orphan, rules.orphan)
 
@@ -74,11 +77,12 @@ class Tail:
         return self.held - self.called
 
     def room(self, size: int, *, calls: bool = False) -> int:
-        """How many more characters may wait; with ``calls``, how many of calls. The
-        number is exact if it is below ``size``. Otherwise it may leave out what other
-        readers will hold of text they have not read yet (text rule 13.1)."""
+        """How many more characters may wait; with ``calls``, how many more of calls
+        (text rule 13.1). A result below ``size`` is exact. A larger one may be too
+        large: text that other readers will hold but have not read yet is not counted.
+        """
         room, unread = self._room(calls), self.shown.unread
-        literal = self._rules.lexicon.literals.longest  # its beginning counts nowhere
+        literal = self._rules.lexicon.literals.longest  # its beginning is never counted
         if self._buffer.pieces and room < size + unread + literal:
             self._rules.settle()
             room = self._room(calls)
@@ -91,7 +95,7 @@ class Tail:
         return rules.max_held - held - self.waiting
 
     def hold(self, taken: Taken) -> None:
-        """The form here waits for the text after it (text rule 12.1)."""
+        """Lets the form that comes next wait for the text after it (text rule 12.1)."""
         if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
             self._buffer.mark(PieceKind.FULL)
             self.end_trailing(followed=False)
@@ -111,16 +115,18 @@ class Tail:
             self.decide(echo=False)
 
     def _is_proven(self, leading: Waiting) -> bool:
-        """Whether the waiting objects are results even if white space follows."""
+        """Whether the waiting objects are results even if white space follows (text
+        rule 10.2)."""
         proves, leading.values = self._rules.context.echo.proves(leading.values), []
         leading.proven = leading.proven or proves
         return leading.proven
 
-    # What is shown and what is not
+    # Shown or removed
 
     def show(self, size: int, *, final: bool = True) -> None:
-        """Shows the next ``size`` characters, or lets them wait. If what waited goes or
-        is refused, they stay in the buffer: that has to be read first."""
+        """Shows the next ``size`` characters, or lets blanks among them wait. If these
+        characters decide something that waits, they may stay in the buffer: refused
+        text has to be read again first. ``final``: no more text comes."""
         waiting, blanks, room = self.trailing or self.leading, 0, 0
         if waiting is not None:
             blanks = min(self._buffer.blanks(), size)
@@ -146,15 +152,15 @@ class Tail:
             self.shown.write(*self._buffer.take(size - room), self._buffer.pieces)
 
     def is_echo(self) -> bool:
-        """Whether the leading objects are repeated results if text follows."""
+        """Whether the leading objects are repeated results, if text follows here."""
         leading = self.leading
         if leading is None:
             return False
         return leading.items[-1][2] is not None or self._is_proven(leading)
 
     def decide(self, *, echo: bool) -> None:
-        """Decides whether leading results, if any wait, are repetitions (text rule
-        10.4)."""
+        """Decides the leading results: with ``echo`` they are repetitions and are
+        removed, else they are text (text rule 10.4)."""
         leading, self.leading = self.leading, None
         items = [] if leading is None else leading.items
         if echo:
@@ -163,8 +169,8 @@ class Tail:
             self.refused = items
 
     def _settle(self, items: list[Item], *, last: int = -1, text: bool = False) -> None:
-        """Removes waiting forms, and the blanks before form number ``last``. With
-        ``text`` all of it is shown instead."""
+        """Removes the forms in ``items``, and the blanks before item number ``last``;
+        shows the blanks after it. With ``text``, shows all of them."""
         pieces = self._buffer.pieces
         for number, (each, start, taken) in enumerate(items):
             if each and number > last and (text or taken is None):
@@ -180,18 +186,19 @@ class Tail:
             self.shown.removed()
 
     def remove(self, kind: PieceKind, size: int) -> None:
-        """Takes the next ``size`` characters out of the answer."""
+        """Takes the next ``size`` characters out of the answer, as a piece of this
+        kind."""
         self._buffer.cut(kind, size)
         (self.trailing or self.shown).removed()
         self._buffer.border = True
 
     def end_trailing(self, *, followed: bool) -> None:
-        """Decides the trailing forms: visible text has ``followed``, or the answer
-        ends.
+        """Decides the trailing forms. ``followed``: visible text comes next, so they
+        are text. Otherwise the answer ends, and they are removed.
 
-        At the answer's end they go, with the text between tokens; blanks after them
-        stay. If text has followed they are text. Text with delimiters in it is refused:
-        it has to be read again (text rule 11.6).
+        At the answer's end, the blanks between stop tokens are removed, and blanks
+        after the last one stay. Text that contains delimiters is refused: it has to be
+        read again (text rule 11.6).
         """
         trailing, self.trailing = self.trailing, None
         if trailing is None:
@@ -211,30 +218,30 @@ class Tail:
         self._settle(trailing.items, last=last, text=followed)
 
     def await_answer(self) -> None:
-        """A closer without an opener stands here: the text so far may be reasoning,
-        with an answer after it (text rules 9.4 and 9.5)."""
+        """Handles a closer without an opener, which comes next: the text before it may
+        be reasoning, and an answer may follow it (text rules 9.4 and 9.5)."""
         shown, alone = self.shown, not self.line_shown
         orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
         if orphan is Orphan.ARMED or (orphan is Orphan.LINE and alone):
-            self.end_trailing(followed=False)  # it stands in what may be reasoning
+            self.end_trailing(followed=False)  # the forms are in what may be reasoning
             shown.orphan = orphan
 
-    # What stands before the next character
+    # The text before the next character
 
     @property
     def line_shown(self) -> bool:
-        """Whether this line has something visible, or something waiting that may become
-        visible."""
+        """Whether this line has visible text, or a waiting form that may become visible
+        text."""
         return (self.trailing or self.shown).line_shown
 
     @property
     def before(self) -> str:
-        """The text before the next character, counting what waits."""
+        """The end of the text before the next character, waiting forms included."""
         return self.shown.before if self.trailing is None else self.trailing.tail
 
     @property
     def place(self) -> AnswerPlace:
-        """What is known about the place of the next character, for mentions."""
+        """The place of the next character, for judging mentions."""
         shown, before = self.shown, self.before
         waits = self.trailing is not None
         in_json = shown.json is not None and shown.json.in_string
@@ -243,7 +250,8 @@ class Tail:
 
     @property
     def last(self) -> str:
-        """The last character of this line that is not blank, counting what waits."""
+        """The last character of this line that is not blank, waiting forms included; ""
+        if there is none."""
         if not self.line_shown:
             return ""
         waiting = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
@@ -251,16 +259,17 @@ class Tail:
 
     @property
     def is_open(self) -> bool:
-        """Whether the code before this line continues: it ends with ``[``, or with a
-        comma after one of its values (text rule 11.6)."""
+        """Whether the line before this one leaves code open: it ends with a bracket
+        that opens, or with a comma after a value (text rule 11.6)."""
         return not self.trailing and self.shown.tail.rstrip().endswith(OPEN)
 
     @property
     def is_start(self) -> bool:
-        """Whether the answer begins here."""
+        """Whether the answer, or a new answer, begins with the next visible
+        character."""
         return self.trailing is None and (self.shown.start or self.is_armed)
 
     @property
     def is_armed(self) -> bool:
-        """Whether visible text begins a new answer here."""
+        """Whether visible text would begin a new answer here (text rule 9.2)."""
         return self.shown.orphan is Orphan.ARMED

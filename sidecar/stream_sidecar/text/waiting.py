@@ -1,9 +1,9 @@
 """Forms at the answer's start or end that wait for the text after them.
 
-`Waiting` keeps them with the blanks after them. If visible text follows, results at the
-start are repetitions, while stop tokens and calls without a marker are text. If the
-answer ends instead, it is the other way round. Example: ``<|im_end|>`` after ``Done.``
-waits.
+`Waiting` keeps them together with the blanks after them. If visible text follows,
+results at the start are removed, but stop tokens and calls without a marker are text.
+If the answer ends, results are text, but stop tokens and such calls are removed.
+Example: ``<|im_end|>`` after ``Done.`` waits.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Taken
 
 Item: TypeAlias = "tuple[str, int, Taken | None]"
-"""Text, its position, and its `Taken`. None instead of a `Taken`: blanks, or, without
-text, a removal."""
+"""A form's text, its position and its `Taken`. With None in place of the `Taken` it is
+blanks, or a removal if the text is empty."""
 
 
 @define(eq=False)
 class Waiting:
-    """``held``: how many code points wait. ``called``: how many of them belong to
-    calls.
+    """The waiting ``items``. ``held``: how many code points wait. ``called``: how many
+    of them belong to calls.
 
-    ``values``: the results not yet examined. ``proven``: earlier ones are proof enough.
-    ``tail``: the last characters that wait, at least ``size``. ``breaks``: they have a
-    line break. ``line_shown``: their last line is not blank. ``alone``: their line has
-    only closers.
+    ``values``: results that were not examined yet. ``proven``: results examined before
+    are certainly repetitions. ``tail``: the last ``_size`` waiting characters.
+    ``breaks``: a line break waits. ``line_shown``: the last waiting line is not blank.
+    ``alone``: nothing but closers of calls stands on their line.
     """
 
     _size: int
@@ -45,7 +45,7 @@ class Waiting:
     line_shown: bool = False
 
     def push(self, text: str, start: int, taken: Taken | None = None) -> None:
-        """Adds a form, or blanks after one."""
+        """Adds a form with its `Taken`, or blanks after a form."""
         self.items += [(text, start, taken)] if text else []
         self.held += len(text)
         if taken is not None:
@@ -60,7 +60,7 @@ class Waiting:
         self.line_shown = bool(last.strip(SPACE)) or (self.line_shown and not line)
 
     def removed(self) -> None:
-        """Something was taken out after what waits."""
+        """Notes that something was removed after the last waiting item."""
         if self.items[-1][0]:
             self.items.append(("", 0, None))
 

@@ -45,8 +45,8 @@ def render(
     row = WIRES[wire]
     assert row.request is not None
     rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
-    goes_on = reason in _GOING_ON
-    work = Rendering(blocks, turn.citations, rule, reasoning, goes_on)
+    continues = reason in _GOING_ON
+    work = Rendering(blocks, turn.citations, rule, reasoning, continues)
     fit(work, results, is_known=rule.accepts_state(given, asked))
     return row.request(work), work.lost
 
