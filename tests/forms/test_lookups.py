@@ -29,8 +29,8 @@ def test_openers_that_stand_in_a_text(text: str, at: int, expected: list[str]) -
 
 @pytest.mark.parametrize(("begun", "expected"), BEGUN)
 def test_what_an_opener_begins_with(begun: str, expected: bool) -> None:
-    assert OPENERS.goes_on(begun) is expected
-    assert not Openers([]).goes_on(begun)
+    assert OPENERS.is_begun(begun) is expected
+    assert not Openers([]).is_begun(begun)
 
 
 KNOWN: list[Any] = ['{"a": 1, "b": [2]}', {"a": 1}, [1, 2], "plain", 3, None, '"s"']

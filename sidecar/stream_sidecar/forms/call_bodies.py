@@ -1,10 +1,10 @@
-"""The text between the delimiters of a call: JSON in its variants, typed parameters.
+"""Reads the text between the delimiters of a call: JSON in its variants, or parameters.
 
-These functions read complete bodies; the dialects' forms call them once a body is
-complete. Arguments that are JSON already keep the model's exact characters. A value
-without a type in the text (``<parameter=n>3``) gets the type from the tool's
-``inputSchema``; without one it is a string. If the text is no call, they raise
-ValueError, mostly `MalformedError`.
+The dialects' forms call these functions once a body is complete. Arguments that are
+JSON keep the model's exact characters. A parameter written as text has no type
+(``<parameter=n>3``): the tool's ``inputSchema`` says which type it gets, and without a
+schema it is a string. If the text is no call, the functions raise ValueError, mostly
+`MalformedError`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Calls: TypeAlias = list[WrittenCall]
 CallReader: TypeAlias = "Callable[[str, Any, int, int], WrittenCall]"
-"""Returns the call of a value. Parameters: the text, the value, and the value's start
-and end in the text (start -1: the value has no place of its own)."""
+"""Makes a call of a value. Parameters: the text, the value, and where the value starts
+and ends in the text. Start -1: the value's own text is not in the text as it is."""
 
 NAME_KEYS = (
     *("name", "tool_name", "function", "tool", "function_name"),
@@ -54,21 +54,23 @@ _CUT_ARGUMENTS = patterns.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
 
 
 LISTS = ("tool_uses", "tool_calls")
-"""An object with only one of these keys is a list of calls."""
+"""An object whose only key is one of these holds a list of calls."""
 
 
 def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
-    """The calls of one JSON object, of a list of objects, or of several in a row.
+    """The calls of one JSON object, of a list of objects, or of several objects in a
+    row.
 
-    ``at``: the position of ``text`` in the candidate. ``keyed``: an object's key is the
-    tool's name, its value the arguments. A value among calls that is no call is
-    ``spoiled`` (text rule 11.20).
+    ``at``: the position of ``text`` in the candidate. ``keyed``: an object has one key,
+    the tool's name, and the arguments as its value. A value among calls that is no call
+    becomes a call whose ``spoiled`` is the value's text (text rule 11.20).
     """
     return calls_by(_keyed_call if keyed else _call, text, at)
 
 
 def calls_by(read: CallReader, text: str, at: int) -> Calls:
-    """Like `calls_of`; ``read`` returns the call of each value."""
+    """The calls of ``text``, as `calls_of` reads them; ``read`` makes the call of each
+    value."""
     calls: Calls = []
     reasons: list[ValueError] = []
     for value, start, end in _values(text):
@@ -85,7 +87,8 @@ def calls_by(read: CallReader, text: str, at: int) -> Calls:
 
 
 def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
-    """An object with its place. If it only lists calls: these calls, without places."""
+    """``value`` with its place; if it is an object that only lists calls, these calls
+    instead, without places of their own (start -1)."""
     if isinstance(value, dict) and len(value) == 1:
         ((key, listed),) = value.items()
         if key in LISTS and isinstance(listed, list):
@@ -94,7 +97,7 @@ def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def looks_like_call(value: Any) -> str:
-    """The name in an object shaped like a call; "" if it is none."""
+    """The tool's name in an object shaped like a call; "" if ``value`` is not."""
     body = value.get("function") if isinstance(value, dict) else None
     body = body if isinstance(body, dict) else value
     if not isinstance(body, dict) or not any(key in body for key in ARGUMENT_KEYS):
@@ -103,8 +106,8 @@ def looks_like_call(value: Any) -> str:
 
 
 def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
-    """The calls of JSON that the text's end cut off: all complete ones, and the
-    last."""
+    """The calls of JSON that is cut off by the end of ``text``: the complete calls, and
+    the last one if its name is complete. ``at`` and ``keyed``: see `calls_of`."""
     whole: Calls = []
     position = 0
     read = _keyed_call if keyed else _call
@@ -133,8 +136,9 @@ def _unquoted(text: str) -> str:
 
 
 def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]:
-    """The values in ``text`` with their places; brackets, ``,`` and ``;`` may separate
-    them."""
+    """The JSON values in ``text``, each with its start and end; brackets, ``,`` and
+    ``;`` may separate them. ``strict``: False stops at text that is not JSON, True
+    reads it as relaxed JSON."""
     at = 0
     while True:
         at = _skip(text, at)
@@ -151,7 +155,8 @@ def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]
 
 
 def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
-    """The values in text that is not strict JSON; they have no places of their own."""
+    """The values in ``text`` from ``at`` on, which is not strict JSON. They have no
+    places of their own (start -1)."""
     body = text[at:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
@@ -160,8 +165,7 @@ def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def _without_brackets(body: str) -> int:
-    """Where the closing brackets at the end of ``body`` begin, with blanks among
-    them."""
+    """Where the closing brackets (and white space) at the end of ``body`` begin."""
     end = len(body)
     while end and (body[end - 1] == "]" or body[end - 1].isspace()):
         end -= 1
@@ -200,8 +204,9 @@ def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
 
 
 def gathered(call: WrittenCall, context: Context) -> WrittenCall:
-    """The call with arguments that stand beside its name, if the tool has parameters
-    with these names: ``{"name": "f", "path": "a.py"}``."""
+    """``call``, with arguments that the model wrote beside the name, as in
+    ``{"name": "f", "path": "a.py"}``. Only keys that the tool declares as parameters
+    become arguments."""
     names = properties(call.name, context)
     given = {key: value for key, value in call.beside.items() if key in names}
     return evolve(call, arguments=dumps(given)) if given else call
@@ -224,8 +229,8 @@ def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
 
 
 def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> str:
-    """A call's arguments, found by the path ``keys`` in ``value``. ``start``: where
-    ``value`` stands in ``text``."""
+    """The JSON text of a call's arguments, which are under the path ``keys`` in
+    ``value``. ``start``: where ``value`` begins in ``text``."""
     *path, last = keys
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -235,8 +240,8 @@ def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> st
 
 
 def _member(text: str, at: int, key: str) -> Extent:
-    """Start and end of the value of ``key`` in the object at ``at``; the last ``key``
-    wins."""
+    """Where the value of ``key`` starts and ends in the object at place ``at`` of
+    ``text``. If the object has the key several times, the last one counts."""
     found, at = (at, at), at + 1
     while True:
         at = _skip(text, at)
@@ -271,11 +276,11 @@ _LIKE_JSON = patterns.compile(r'\{\s*+"')
 
 
 def arguments_of(text: str) -> str:
-    """The arguments in the text of one object: unchanged if it is JSON, ``{}`` if
-    empty.
+    """The arguments, as JSON text, in the text of one object: the same text if it is
+    JSON, ``{}`` if it is empty.
 
-    Text that begins like JSON may have raw line breaks in a string, a bad escape or an
-    extra comma; it becomes correct JSON. Raises ValueError for all other text.
+    Text that begins like JSON but has raw line breaks in a string, a bad escape or an
+    extra comma becomes correct JSON. Raises ValueError for all other text.
     """
     if not text:
         return "{}"
@@ -302,7 +307,8 @@ class Parameter:
 
 
 def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
-    """The arguments of a call as JSON text."""
+    """The arguments of a call of the tool ``name``, as JSON text. The tool's schema
+    gives the parameters their types."""
     root = _schema(name, context)
     schemas = properties(name, context)
     values = ((each, schemas.get(each.key)) for each in parameters)
@@ -310,13 +316,14 @@ def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
 
 
 def typed_tree(name: str, arguments: dict[str, Any], context: Context) -> str:
-    """The JSON text of arguments given as a tree of objects, lists and texts."""
+    """The JSON text of ``arguments``, a tree of objects, lists and texts. The schema of
+    the tool ``name`` gives the texts their types."""
     root = _schema(name, context)
     return dumps(_shaped(arguments, root, root))
 
 
 def properties(name: str, context: Context) -> dict[str, Any]:
-    """The declared parameters of a tool, in their order."""
+    """The declared parameters of the tool ``name`` with their schemas, in order."""
     schema = _schema(name, context)
     found = schema.get("properties") if isinstance(schema, dict) else None
     return found if isinstance(found, dict) else {}
@@ -353,8 +360,7 @@ def _value(parameter: Parameter, schema: Any, root: Any) -> Any:
 
 
 def _unescaped(text: str) -> Any:
-    r"""A list or object whose quotes still have the backslashes of the string around
-    it: ``[\"a\"]``."""
+    r"""The value of a list or object that is escaped as in a string: ``[\"a\"]``."""
     value = loads(loads(f'"{text}"'))
     if not isinstance(value, dict | list):
         raise MalformedError("no list and no object")
@@ -362,8 +368,9 @@ def _unescaped(text: str) -> Any:
 
 
 def _parsed(text: str, kinds: set[str], *, is_json: bool) -> Any:
-    """``text`` as a value of one of the types ``kinds``. Text that does not fit stays a
-    string, unless the form says that it ``is_json``."""
+    """The value that ``text`` means, of one of the types ``kinds``; the text itself if
+    it means none of these. ``is_json``: the form says that it is JSON, so its type does
+    not matter."""
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"

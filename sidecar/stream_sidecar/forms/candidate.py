@@ -1,10 +1,10 @@
 """A candidate: text that may be a form, read by all forms that begin with its opener.
 
 `Candidate.push` reads text and returns a verdict: None while undecided, `Taken` once a
-form is satisfied, `Failed` at the first character after which no form can continue
-(text rule 11.7). The form satisfied first wins; of several satisfied at the same
-character, the first in the table wins. A candidate keeps its text; time and memory are
-linear in its length.
+form is complete, `Failed` at the first character after which no form can continue (text
+rule 11.7). The form that is complete first wins; of several that are complete at the
+same character, the first in the dialect's table wins. A candidate keeps its text; time
+and memory are linear in its length.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Context
 
 _LINE_CONTINUES = patterns.compile(r"[ \t\r]++[^\s<\[]")
-"""Words on the same line as a call, separated by a blank: the call is in a sentence."""
+"""Matches after a call if its line continues with words: then the call is in a
+sentence."""
 
 NAMESPACES = ("default_api.", "default_api:")
 """Gemini's own prefixes of declared tools. No other model writes them."""
@@ -46,8 +47,8 @@ NAMESPACES = ("default_api.", "default_api:")
 
 @frozen
 class Opening:
-    """A form whose ``opener`` stands here. ``named``: the host or the profile named its
-    dialect."""
+    """A form that may begin with ``opener``. ``named``: the host or the model's profile
+    named its dialect."""
 
     dialect: Dialect
     form: Form
@@ -57,12 +58,13 @@ class Opening:
 
 @frozen
 class Taken:
-    """The first ``end`` code points of the candidate are protocol.
+    """The verdict that the candidate's first ``end`` code points are a form.
 
-    ``raw`` is its text where that stays in the channel. It ``waits`` where what follows
-    decides whether it is text: a call without a marker, a result at the answer's start,
-    a stop token. ``lacks``: its closers are missing;
-    ``spoiled``: the members of its list that are no calls.
+    ``calls``: the calls of a CALL. ``content``: as in `Found`. ``raw``: the text, if it
+    stays in the channel (policy ``report``). ``waits``: the text after it decides
+    whether it is text: a call without a marker, a result at the answer's start, a stop
+    token. ``lacks``: its closers are missing. ``spoiled``: the members of its list that
+    are no calls.
     """
 
     opening: Opening
@@ -78,10 +80,10 @@ class Taken:
 
 @frozen
 class Failed:
-    """No form can continue after ``position``.
+    """The verdict that no form can continue after ``position``: the text is no form.
 
-    ``code``: the diagnostic to send, "" for none. ``full``: the candidate reached the
-    hold limit. ``openings``: the forms that were tried.
+    ``openings``: the forms that were tried. ``code``: the code of the diagnostic to
+    send; "" for none. ``full``: the candidate reached the hold limit.
     """
 
     position: int
@@ -91,7 +93,8 @@ class Failed:
 
     @cached_property
     def closers(self) -> frozenset[str]:
-        """The closers that are text now because their opener is text."""
+        """The closers of the forms that were tried: they are text, because their opener
+        is text."""
         forms = [opening.form for opening in self.openings]
         pending = (
             each for form in forms for each in (*form.closers, *form.pending_closers)
@@ -105,27 +108,33 @@ class Failed:
 
 
 Tried: TypeAlias = "tuple[str, Failed]"
-"""The text that a failed candidate had read, and how it failed. Kept only if its
-openings are all about the same thing."""
+"""The text that a failed candidate read, and its verdict. It is kept only if all its
+openings have the same ``about``."""
 
 _LONGEST = 64
-"""At most this much text of a failed candidate is kept."""
+"""The verdict of a failed candidate is kept only if it read at most this many code
+points."""
 
 
 class Room(Protocol):
-    """Returns how much may be held; the number is exact if it is below ``size``."""
+    """Returns how many code points may be held. A number below ``size`` is exact."""
 
     def __call__(self, size: int, /, *, calls: bool) -> int: ...
 
 
 class Candidate:
-    """Text from an opener on. ``start``: its first character's position in the channel.
+    """Text from an opener on that may be a form.
 
-    ``size``: code points so far. ``called``: a call follows it, so an unmistakable form
-    that breaks off here is the border of that call. ``known``: how the last candidate
-    failed. Many may follow that begin the same way; one with the same openings is not
-    read again as long as its text is the same. ``halves``: if the text ends inside it,
-    it may be given up for a form inside it. ``halved``: that has happened.
+    - ``start``: its position in the channel.
+    - ``openings``: the forms that may begin there.
+    - ``size``: how many code points it has so far.
+    - ``inside``: it is in reasoning.
+    - ``called``: a call follows it. So a form of tier A that breaks off here is the
+      border of that call.
+    - ``known``: the verdict on the last failed candidate. A candidate with the same
+      openings and the same text gets this verdict without being read.
+    - ``halves``: if the text ends inside the candidate, it may be given up in favour of
+      a form inside it. ``halved``: this has happened.
     """
 
     def __init__(
@@ -173,8 +182,8 @@ class Candidate:
         return any(reader.is_call for reader in self._readers)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """Reads ``text``. ``final``: no more will come. ``room``: how much may be held;
-        calls have a limit of their own."""
+        """Reads the next ``text`` and returns the verdict, or None. ``room``: how much
+        may be held; calls have their own limit. ``final``: no more text comes."""
         self._pieces.append(text)
         self.size += len(text)
         if self._expected is None:
@@ -191,7 +200,7 @@ class Candidate:
         return self._read(text, room, final=final)
 
     def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """Has all remaining readers read ``text``."""
+        """Passes ``text`` to all readers that are left, and returns the verdict."""
         best: tuple[int, Taken] | None = None
         limits: dict[bool, int] = {}
         for reader in list(self._readers):
@@ -222,7 +231,8 @@ class Candidate:
         return failed
 
     def _accept(self, reader: _Reader, found: Found) -> Taken | None:
-        """The verdict on what the reader found; None if its tier does not allow it."""
+        """The verdict on the form that the reader ``found``; None if it is no form
+        after all: it cannot be read, or its tier does not allow it."""
         opening, end = reader.opening, reader.position
         raw, content = self.raw[:end], found.content
         try:
@@ -248,7 +258,7 @@ class Candidate:
         tier, end = opening.form.tier, len(raw)
         spoiled = tuple(call.spoiled for call in calls if call.spoiled)
         calls = tuple(self._named(call, tier) for call in calls if not call.spoiled)
-        if not calls:  # a declaration of tools
+        if not calls:  # tools are declared, not called
             return Taken(opening, PieceKind.MARK, end)
         if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
             self._refuse(end, "" if tier == "C" else "malformed-tool-text")
@@ -260,8 +270,8 @@ class Candidate:
         return None
 
     def _named(self, call: WrittenCall, tier: Tier) -> WrittenCall:
-        """The call with its tool's proper name, and with the arguments beside the
-        name."""
+        """``call`` with the declared name of its tool, and with arguments that stand
+        beside the name."""
         tools = self.context.tools or ()
         known = resolved(call, tools, undeclared=tier == "A")
         return gathered(known, self.context)
@@ -270,8 +280,8 @@ class Candidate:
         return can_be_called(call.name, self.context.tools or ())
 
     def _is_call(self, call: WrittenCall) -> bool:
-        """False for the definition of a tool and for a placeholder (text rule
-        11.14)."""
+        """Whether ``call`` is a call, and not the definition of a tool or a placeholder
+        (text rule 11.14)."""
         if not self._is_named(call):
             return False
         parameters = properties(call.name, self.context)
@@ -293,8 +303,8 @@ class Candidate:
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
     ) -> Taken | None:
-        """The reader's form cannot continue, or the text ended in it (text rule
-        11.7)."""
+        """Handles a reader whose form cannot continue, or in which the text ended (text
+        rule 11.7). Returns a truncated call if there is one."""
         position = self.size + 1  # the text ended
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
@@ -312,8 +322,9 @@ class Candidate:
         return None
 
     def _may_lack(self, reader: _Reader, *, ended: bool) -> bool:
-        """Whether the form's body closed itself, so that only closers are missing (text
-        rule 11.19). If no other form is satisfied, this call is the verdict."""
+        """Whether the form is a call that lacks only its closers, because its body
+        closed itself (text rule 11.19). If no other form is complete, this call is the
+        verdict. ``ended``: the text ended inside the form."""
         if reader.cursor.whole is None or (ended and not self.halves):
             return False
         end, read = reader.cursor.whole
@@ -332,8 +343,8 @@ class Candidate:
         return taken is not None
 
     def _next_opener(self, reader: _Reader) -> re.Match[str] | None:
-        """The next call, or wrapper of a call, inside the value in which the text
-        ended."""
+        """The first opener of a call, or of a call's wrapper, inside the value in which
+        the text ended; None if there is none or no candidate may be given up."""
         (start, calls), form = reader.cursor.part, reader.opening.form
         if not (self.halves and calls):
             return None
@@ -343,12 +354,13 @@ class Candidate:
         return match
 
     def _cut_off(self, reader: _Reader, end: int) -> Taken | None:
-        """The verdict if the text ended inside an unmistakable form, or another form
-        began at ``end``. With its name complete, it is a truncated call; otherwise it
-        is text, and this returns None (text rule 11.3)."""
+        """The verdict on a form of tier A in which the text ended, or in which another
+        form began at ``end`` (text rule 11.3). With a complete name it is a truncated
+        call. Otherwise it is text, and the verdict is None, unless a call follows:
+        then it is that call's border."""
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
-            with suppress(ValueError):  # what there is of it is no call
+            with suppress(ValueError):  # the part before ``end`` is no call
                 found = reader.cursor.partial(self.raw[:end])
                 calls = tuple(call for call in found if self._is_named(call))
         if not calls or is_crowd(len(calls), end):
@@ -358,7 +370,8 @@ class Candidate:
         return Taken(reader.opening, PieceKind.CALL, end, calls)
 
     def _refuse(self, position: int, code: str) -> None:
-        """The candidate is text; ``code`` is the reason (text rule 11.5)."""
+        """Notes that a form is text up to ``position``, with the diagnostic ``code``
+        (text rule 11.5). The form that was read furthest gives the candidate's code."""
         if position > self._failed_at:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
@@ -372,13 +385,13 @@ def _begins_closer(rest: str, form: Form) -> bool:
 
 
 def _endless(size: int, /, *, calls: bool) -> int:
-    """A limit for text that was allowed already."""
+    """A `Room` without a limit, for text that was within the limit before."""
     return size
 
 
 def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:
-    """Whether the text has arguments, as a call does. Without them it may be XML or
-    other code."""
+    """Whether a call has arguments, or ``raw`` has the key of arguments. Text with
+    neither may be XML or other code."""
     given = any(call.arguments.strip() not in ("", "{}") for call in calls)
     return given or any(f'"{key}"' in raw for key in ARGUMENT_KEYS)
 
@@ -392,7 +405,7 @@ class FullError(MismatchError):
 
 
 class _Reader:
-    """Reads the candidate by one form."""
+    """Reads a candidate's text with the grammar of one form."""
 
     def __init__(self, opening: Opening, cursor: Cursor) -> None:
         self.opening = opening
@@ -411,7 +424,8 @@ class _Reader:
         return self.cursor.serious or not self.opening.form.vague
 
     def feed(self, text: str, limit: int, *, final: bool) -> Found | None:
-        """Reads ``text``, in total at most ``limit`` code points (text rule 13.2)."""
+        """Reads the next ``text`` and returns what the grammar found; None while it
+        needs more. Reads at most ``limit`` code points in total (text rule 13.2)."""
         cursor = self.cursor
         room = max(limit, len(self.opening.opener), self._fed) - self._fed
         self._fed += len(text)

@@ -1,9 +1,8 @@
-"""What looks like a call and is none: definitions of tools, placeholders, odd names.
+"""Distinguishes calls from text that only looks like a call (text rule 11.14).
 
-An answer about tools may show ``{"name": "f", "description": "..", "parameters":
-{"type": "object"}}``, which defines a tool, or ``<invoke name="$NAME">``, with a
-placeholder for the name (text rule 11.14). The name of a call is one that a tool can
-have.
+An answer about tools may define one: ``{"name": "f", "description": "..", "parameters":
+{"type": "object"}}``. It may have a placeholder for a name: ``<invoke name="$NAME">``.
+And a call's name must be a name that a tool can have.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ _TYPES = frozenset(
 
 
 def can_be_called(name: str, tools: Container[str]) -> bool:
-    """Whether a tool may have this name; a declared tool may have any name."""
+    """Whether a call may have this name. If it is declared, it may be any text."""
     return name in tools or _NAME.fullmatch(name) is not None
 
 
 def has_placeholder(call: WrittenCall) -> bool:
-    """Whether the name of an argument is a placeholder, such as ``...`` or
-    ``$NAME``."""
+    """Whether an argument of the call has a placeholder as its name: ``...``, ``$NAME``
+    or the like."""
     if not _PLACEHOLDER.search(call.arguments):
         return False
     try:
@@ -45,17 +44,17 @@ def has_placeholder(call: WrittenCall) -> bool:
 
 
 def is_definition(body: Mapping[str, Any], key: str | None, given: Any) -> bool:
-    """Whether an object with a name defines a tool. ``given``: its value under ``key``.
-    The declared tools do not matter."""
+    """Whether ``body``, an object with a name, defines a tool. ``key``: the key of its
+    arguments, ``given``: their value."""
     if isinstance(body.get("description"), str) and key != "arguments":
         return True
     return key == "parameters" and isinstance(given, dict) and "properties" in given
 
 
 def is_schema(call: WrittenCall, parameters: Container[str]) -> bool:
-    """Whether the arguments are the schema of a tool's definition. They are if they
-    stand under a definition's key, name a type, and the tool has no parameter ``type``.
-    """
+    """Whether the call's arguments are the schema in a tool's definition: they stand
+    under ``parameters``, they have a ``type``, and the tool declares no parameter with
+    that name."""
     if not call.schema or "type" in parameters:
         return False
     value = loads(call.arguments)

@@ -1,12 +1,12 @@
-"""Forms: the syntaxes in which models write protocol into text. Dialects consist of
-them.
+"""Forms: the syntaxes in which models write calls, results and tokens into text. A
+dialect consists of forms.
 
-A `Form` begins with one of its literal openers, such as ``<tool_call>``. Its grammar
-(see `stream_sidecar.forms.grammar`) reads on from there and returns a `Found`. The tier
-decides whether that is taken out of the text. Tier A: anywhere outside code (text rule
-11.2). Tier B: if it is complete and its tools are declared (text rule 11.4). Tier C:
-only on lines of its own, with declared tools (text rule 11.6). See
-``dialects/README.md``.
+A `Form` begins with one of its openers, which are literals such as ``<tool_call>``. Its
+grammar (see `stream_sidecar.forms.grammar`) reads the text after the opener and returns
+a `Found`. The form's tier decides when the form is taken out of the text. Tier A:
+anywhere outside code (text rule 11.2). Tier B: if it is complete and its tools are
+declared (text rule 11.4). Tier C: only on lines of its own, with declared tools (text
+rule 11.6). See ``dialects/README.md``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class MalformedError(ValueError):
 
 
 class TornError(MalformedError):
-    """A value lacks its closer: another call begins inside it, before ``position``."""
+    """A value lacks its closer: another call begins inside it. ``position``: right
+    after the beginning of that call, in code points from the candidate's start."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -44,12 +45,13 @@ class TornError(MalformedError):
 class WrittenCall:
     """A call as a model wrote it.
 
-    ``arguments`` is JSON text; with ``text`` it is free text. ``end``: where the next
-    call of the same candidate begins, in code points from the candidate's start.
-    ``cut``: the model's text ended inside the call. ``schema``: the arguments stand
-    under the key that holds the schema in a tool's definition. ``beside``: if an object
-    has no arguments, its other keys beside the name. ``spoiled``: the text of a list's
-    member that is no call.
+    ``arguments``: JSON text, or free text if ``text`` is set. ``end``: where the call
+    ends and the candidate's next call begins, in code points from the candidate's
+    start. ``cut``: the model's text ended inside the call. ``schema``: the arguments
+    stand under ``parameters``, which holds the schema in a tool's definition.
+    ``beside``: the other members of an object without arguments, such as ``"path"`` in
+    ``{"name": "f", "path": "a"}``. ``spoiled``: this is no call, but a member of a list
+    of calls with this text.
     """
 
     name: str
@@ -65,13 +67,20 @@ class WrittenCall:
 
 @frozen
 class Found:
-    """What a grammar found, from the candidate's start to its cursor.
+    """What a grammar found between the candidate's start and its cursor.
 
-    The kinds: CALL, RESULT (``content``: what the model wrote as a tool's result), MARK
-    (protocol without meaning), CITE (``content``: references), ENTER (reasoning begins;
-    with ``content``, the place of reasoning that is complete here), EXIT (open
-    reasoning ends). ``read`` returns the calls of a CALL or the content of a RESULT
-    from the candidate's text; it may raise ValueError.
+    The kinds, with their ``content``:
+
+    - CALL
+    - RESULT: what the model wrote as a tool's result
+    - MARK: a token without meaning
+    - CITE: the references of a citation
+    - ENTER: reasoning begins. With content, the form is a complete block of reasoning,
+      and the content is where its text starts and ends.
+    - EXIT: open reasoning ends
+
+    ``read`` makes the calls of a CALL or the content of a RESULT from the candidate's
+    text. It may raise ValueError: the text is no form.
     """
 
     kind: PieceKind
@@ -83,21 +92,24 @@ class Found:
 class Form:
     """One form: a row of a dialect's table.
 
-    - ``openers``: literals with which it begins.
-    - ``place``: where an opener counts: anywhere, or at the start of a line, the start
-      of the answer or its end.
-    - ``called``: the opener counts only right after a call and at the answer's start.
-    - ``vague``: the opener may stand in any text (``{``), so a failure needs no
-      diagnostic.
-    - ``closers``: literals to take out where no opener came before (text rule 12.3).
-    - ``per_tool``: ``%s`` in the openers stands for the name of each declared tool.
-    - ``about``: the policy that switches the form off. No policy does for ``leftovers``
-      and ``channels``. ``reserved``: leftovers that no person writes into a string.
-    - ``pending_closers``: literals that are text once this opener was shown as text:
+    - ``openers``: literals with which the form begins.
+    - ``grammar``: reads the text after the opener.
+    - ``tier``: see the docstring of this module.
+    - ``place``: where an opener counts: anywhere, only at a line's start, only at the
+      answer's start, or only at its end.
+    - ``called``: an opener counts only right after a call and at the answer's start.
+    - ``vague``: an opener may be ordinary text (``{``), so text that is no form needs
+      no diagnostic.
+    - ``closers``: literals that are removed if no opener came before (text rule 12.3).
+    - ``per_tool``: the openers contain ``%s``, which stands for each declared tool's
+      name.
+    - ``about``: what the form is. A policy can switch off ``calls``, ``results`` and
+      ``echoes``. ``reserved`` are leftovers that no person writes into a string.
+    - ``pending_closers``: literals that are text once an opener was shown as text:
       ``</s>`` after ``<s>``.
-    - ``element``: it is ordinary XML, and no call inside an open element.
-    - ``needs``: all text that the grammar accepts has one of these literals, so text
-      without any is not read. Empty: there is no such literal.
+    - ``element``: the form is ordinary XML, and no call inside an open element.
+    - ``needs``: each text that the grammar accepts has one of these literals, so other
+      text need not be read. Empty: there is no such literal.
     """
 
     openers: tuple[str, ...]
@@ -115,13 +127,13 @@ class Form:
 
     @property
     def waits(self) -> bool:
-        """Whether it is text if nothing follows it, as a result in a tag is."""
+        """Whether the form, a result in a tag, is text if nothing follows it."""
         return self.called and self.place == "anywhere"
 
     @property
     def may_be_call(self) -> bool:
-        """Whether the limit for calls holds for it. A channel's header may begin a
-        call."""
+        """Whether the form may be a call, so that the limit for calls holds. A
+        channel's header may begin a call."""
         return self.about in ("calls", "channels")
 
 
@@ -129,11 +141,13 @@ class Form:
 class Dialect:
     """The syntaxes of one family of models.
 
-    ``pairs``: (opener, closer) of reasoning. ``marks``: borders of call sections,
-    removed wherever they stand outside code. ``ends``: removed as well, and they end
-    reasoning. ``safe``: no other model writes these by chance, so they are read for any
-    model. ``ends_reasoning``: a call in open reasoning ends the reasoning, if the
-    dialect was named (text rule 11.11).
+    - ``pairs``: the (opener, closer) pairs of its reasoning.
+    - ``marks``: tokens around calls, removed anywhere outside code.
+    - ``ends``: wrappers of the answer, which are removed and end reasoning.
+    - ``safe``: no other model writes these forms by chance, so they are read for every
+      model.
+    - ``ends_reasoning``: a call ends open reasoning, if the host or the profile named
+      the dialect (text rule 11.11).
     """
 
     name: str
@@ -146,5 +160,6 @@ class Dialect:
 
 
 def mark(*, ends: bool = False) -> Found:
-    """Protocol that has a meaning only for a chat template."""
+    """The `Found` of a token that has a meaning only for a chat template. ``ends``: it
+    ends open reasoning."""
     return Found(PieceKind.EXIT if ends else PieceKind.MARK)

@@ -1,14 +1,14 @@
-"""Grammars over text that comes in slices. The dialects' readers are written with this.
+"""The tools with which the dialects write grammars for text that comes in slices.
 
 A grammar is a generator. It gets a `Cursor`, reads with the cursor's methods (each by
-``yield from``: ``name = yield from cursor.word(NAME)``) and returns what it found. It
-yields only None, whenever it needs more text. `MismatchError` says at which character
-the grammar cannot continue; `EndedError` says that the text ended inside the grammar.
-Both depend on the text alone, never on how it was cut.
+``yield from``: ``name = yield from cursor.word(NAME)``) and returns what it found. When
+it needs more text, it yields None. `MismatchError` says at which character the grammar
+cannot continue; `EndedError` says that the text ended inside the grammar. Both depend
+on the text alone, never on how it was cut.
 
-Each method reads all the text there is and leaves at most the beginning of a literal
-unread, so time is linear. Long parts are read as ``(start, end)``, code points from the
-start of the candidate; their content is looked at once they are complete.
+Each method reads all available text and leaves at most the beginning of a literal
+unread, so time is linear. Long parts are read as an extent ``(start, end)``, in code
+points from the candidate's start; the part's content is read when the form is complete.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _BLANKS = patterns.compile(r"[ \t]*+")
 
 
 class MismatchError(Exception):
-    """The grammar cannot continue. ``position`` is right after the character that rules
-    it out."""
+    """The grammar cannot continue. ``position``: right after the character at which it
+    fails."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -54,12 +54,13 @@ class EndedError(Exception):
 
 
 class OpenEndError(EndedError):
-    """The text ended inside a part that has no syntax of its own, such as text between
-    tags."""
+    """The text ended inside a part without a syntax of its own, such as the text
+    between two tags."""
 
 
 class PartScanner(Protocol):
-    """Finds the end of one long part; see ``stream_sidecar.values``."""
+    """Finds the end of one long part, such as a JSON object; see
+    ``stream_sidecar.values``."""
 
     @property
     def state(self) -> str: ...
@@ -69,7 +70,7 @@ class PartScanner(Protocol):
 
 @frozen
 class Context:
-    """What forms need to know about the host.
+    """What grammars need to know about the host's options.
 
     ``tools``: the declared tools by name; None: the host declared nothing. ``calls``:
     the policy ``toolCalls.mode``. ``echo``: how to recognize repeated results.
@@ -81,17 +82,21 @@ class Context:
 
 
 class Cursor:
-    """A reader's place in a candidate's text.
+    """A grammar's place in a candidate's text.
 
-    ``opener``: what was read before. ``inside``: reasoning is open. ``furthest``: how
-    far the text was looked at for something that did not stand there; after the text's
-    end if that may have been cut off.
+    ``opener``: the form's opener, which was read before. ``inside``: reasoning is open.
+    ``furthest``: up to where the text was looked at for something that does not stand
+    there. It is after the text's end if more text might have fitted.
 
-    A grammar sets four fields. ``serious``: what it has read can hardly be anything
-    else. ``partial``: a function that reads the calls of a candidate that is cut off
-    later. ``whole``, after a body that closed itself and may lack only closers: its
-    end, and a function that reads the text up to there. ``part``: where the last value
-    without escapes begins, and the openers of calls that may stand in it.
+    A grammar sets these fields:
+
+    - ``serious``: the text read so far can hardly be anything but this form.
+    - ``partial``: a function that returns the calls of the candidate's text if the
+      text is cut off after this place.
+    - ``whole``: set after a body that closed itself, so that only closers may lack: the
+      body's end, and a function that returns the calls of the text up to there.
+    - ``part``: where the last value without escapes begins, and the openers of calls
+      that may stand in the value.
     """
 
     __slots__ = (
@@ -118,7 +123,8 @@ class Cursor:
         return self.base + self.at
 
     def again(self) -> None:
-        """Goes back to before the opener. Nothing may have been read since."""
+        """Goes back to the place before the opener. Call this before anything is
+        read."""
         self.at -= len(self.opener)
 
     def feed(self, text: str, *, final: bool) -> None:
@@ -128,21 +134,23 @@ class Cursor:
         self.final = final
 
     def mismatch(self, offset: int = 1) -> MismatchError:
-        """The error for the character that is ``offset`` away from here."""
+        """The error that the grammar fails ``offset`` characters after this place."""
         return MismatchError(self.position + offset)
 
     def fails_at(self, position: int) -> MismatchError:
-        """The error for text from ``position`` on that belongs to another form."""
+        """The error that the grammar fails at ``position``, because another form begins
+        there."""
         self.furthest = 0
         return MismatchError(position)
 
     def not_here(self, offset: int) -> None:
-        """Notes that the character ``offset`` away from here did not fit. The grammar
-        continues another way."""
+        """Notes that the text did not fit ``offset`` characters after this place, and
+        that the grammar continues another way."""
         self.furthest = max(self.furthest, self.position + offset)
 
     def ahead(self, *options: str) -> Reading[str]:
-        """The longest of ``options`` that stands here, unread; "" if none does."""
+        """Returns the longest of ``options`` that comes next, without reading it; "" if
+        none does."""
         choice = _choice(options)
         while True:
             rest = self.text[self.at : self.at + choice.sizes[0]]
@@ -155,13 +163,15 @@ class Cursor:
         return found
 
     def optional(self, *options: str) -> Reading[str]:
-        """Reads the longest of ``options`` that stands here; "" if none does."""
+        """Reads the longest of ``options`` that comes next and returns it; "" if none
+        does."""
         found = yield from self.ahead(*options)
         self.at += len(found)
         return found
 
     def literal(self, *options: str) -> Reading[str]:
-        """Reads the longest of ``options`` that stands here. Raises if none does."""
+        """Reads the longest of ``options`` that comes next and returns it. Raises
+        MismatchError if none does, EndedError if the text ends in one."""
         found = yield from self.ahead(*options)
         if not found:
             choice = _choice(options)
@@ -173,21 +183,22 @@ class Cursor:
         return found
 
     def peek(self) -> Reading[str]:
-        """The next character, unread; "" at the end of the text."""
+        """Returns the next character without reading it; "" at the end of the text."""
         while self.at == len(self.text) and not self.final:
             yield
         return self.text[self.at : self.at + 1]
 
     def need(self) -> Reading[str]:
-        """The next character, unread. Raises EndedError at the end of the text."""
+        """Returns the next character without reading it. Raises EndedError at the end
+        of the text."""
         character = yield from self.peek()
         if not character:
             raise EndedError
         return character
 
     def is_last(self, text: str) -> Reading[bool]:
-        """Whether only a few blanks stand between ``text``, which stands here, and the
-        text's end. Reads nothing."""
+        """Whether ``text``, which comes next, ends the candidate's text, a few blanks
+        aside. Reads nothing."""
         while True:
             start = self.at + len(text)
             rest = self.text[start : start + _FEW]
@@ -196,11 +207,11 @@ class Cursor:
             yield
 
     def run(self, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
-        """Reads what ``pattern`` (one character class, repeated) matches, perhaps
-        nothing.
+        """Reads what ``pattern``, one repeated character class, matches (perhaps
+        nothing), and returns it.
 
-        More than ``most`` characters are a mismatch. 0: there is no limit, and the text
-        is skipped, not returned.
+        Raises MismatchError after ``most`` characters. With 0 there is no limit, and
+        the text is not returned.
         """
         found, size = [], 0
         while True:
@@ -225,7 +236,8 @@ class Cursor:
         yield from self.run(_BLANKS)
 
     def word(self, pattern: re.Pattern[str]) -> Reading[str]:
-        """Reads a name: at least one character of ``pattern``."""
+        """Reads a name and returns it: at least one character that ``pattern``
+        matches."""
         found = yield from self.run(pattern, LONGEST_NAME)
         if not found:
             yield from self.need()
@@ -233,15 +245,15 @@ class Cursor:
         return found
 
     def label(self, end: str) -> Reading[str]:
-        """Reads a name in a tag and the character ``end`` after it. The name has
-        neither markup nor line breaks."""
+        """Reads a name in a tag, and ``end`` after it; returns the name. It contains
+        neither ``<`` nor ``>`` nor line breaks."""
         found = yield from self.run(_label(end), LONGEST_NAME)
         yield from self.literal(end)
         return found.strip()
 
     def until(self, ends: Literals) -> Reading[tuple[Extent, str]]:
-        """Reads up to the first of ``ends`` and returns the part and that end. The end
-        stays unread."""
+        """Reads up to the first of ``ends``. Returns the extent of the text before it,
+        and the end that was found, which stays unread."""
         start = self.position
         while True:
             self.at, found = ends.next(self.text, self.at, final=self.final)
@@ -252,7 +264,7 @@ class Cursor:
             yield
 
     def before(self, *ends: str) -> Reading[str]:
-        """Reads a short text and the first of ``ends`` after it. Returns the text."""
+        """Reads a short text and the first of ``ends`` after it; returns the text."""
         table = literals(*ends)
         found = []
         size = 0
@@ -270,7 +282,7 @@ class Cursor:
             yield
 
     def scan(self, scanner: PartScanner) -> Reading[Extent]:
-        """Reads up to the end that ``scanner`` finds."""
+        """Reads the part whose end ``scanner`` finds, and returns its extent."""
         start = self.position
         while True:
             self.at = scanner.scan(self.text, self.at)
@@ -285,9 +297,9 @@ class Cursor:
     def scan_checked(
         self, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
     ) -> Reading[Extent]:
-        """Reads as `scan` does, with checks ``(size, check)``: if the end was not found
-        within ``size`` characters, ``check`` decides by their text whether to continue.
-        """
+        """Reads as `scan` does, but with checks ``(size, check)``: a part that does not
+        end within ``size`` characters is read further only if ``check`` returns True
+        for these characters."""
         start, begun = self.position, [""]
         for size, check in checks:
             while (
@@ -305,15 +317,15 @@ class Cursor:
         return start, (yield from self.scan(scanner))[1]
 
     def line_end(self) -> Reading[None]:
-        """Reads blanks up to the line break or the text's end, which stay unread.
-        Raises MismatchError at anything else."""
+        """Reads blanks up to the line's or the text's end; the line break stays unread.
+        Raises MismatchError at any other character."""
         yield from self.blanks()
         if (yield from self.peek()) not in ("", "\n", "\r"):
             raise self.mismatch()
 
 
 class _Choice(NamedTuple):
-    """``options``: texts, one of which may stand at a place. ``parts``: their proper
+    """Texts of which one may stand at a place: ``options``. ``parts``: their proper
     prefixes. ``sizes``: their lengths, the largest first."""
 
     options: frozenset[str]
@@ -323,13 +335,13 @@ class _Choice(NamedTuple):
     def find(self, rest: str) -> str:
         """The longest option at the start of ``rest``, or ""."""
         if rest[:1] not in self.parts and rest[:1] not in self.options:
-            return ""  # as mostly
+            return ""  # the usual case
         sizes = (size for size in self.sizes if rest[:size] in self.options)
         return rest[: next(sizes, 0)]
 
     def fits(self, rest: str) -> int:
-        """How much of ``rest`` is the beginning of an option. ``rest`` begins with
-        none."""
+        """How many characters at the start of ``rest`` are the beginning of an option.
+        No complete option stands there."""
         size = 0
         while size < len(rest) and rest[: size + 1] in self.parts:
             size += 1
@@ -350,5 +362,5 @@ def _label(end: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=512)
 def literals(*texts: str) -> Literals:
-    """A table of literals, cached: grammars ask for the same ones often."""
+    """The `Literals` of ``texts``, cached, because grammars often need the same."""
     return Literals(texts)

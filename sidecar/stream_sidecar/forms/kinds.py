@@ -1,8 +1,8 @@
-"""The kinds of pieces: what a character of a channel's text can turn out to be.
+"""The kinds of pieces: what a character of a channel's text can be.
 
-Each piece of the text engine has one of these kinds, and so does each `Found`. Kinds
-described as a mark have no characters: they say that something begins, ends or was
-decided at their place.
+Each piece of the text engine has one of these kinds, and so does each `Found`. A kind
+described as a mark has no characters: it says that something begins, ends or was
+decided at its place.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from enum import Enum
 
 
 class PieceKind(Enum):
-    __hash__ = object.__hash__  # that of an enum is no C code, and kinds are keys
+    __hash__ = object.__hash__  # faster than an enum's hash: kinds are keys everywhere
 
     #: visible text
     TEXT = 1
     #: reasoning
     REASONING = 2
-    #: a delimiter that opened or closed a block, or deepened it
+    #: a delimiter that opened or closed a block, or a nested level of it
     DELIMITER = 3
     #: a delimiter without a partner in the answer
     STRAY = 4
-    #: the part after a removal that would have completed a delimiter
+    #: text after a removal that would have completed a delimiter begun before it
     REBUILT = 5
     #: white space that goes with a removal
     BLANK = 6
@@ -30,7 +30,7 @@ class PieceKind(Enum):
     #: mark: the tagged block is over; ``EXIT_CALL``: a call has ended it
     EXIT = 9
     EXIT_CALL = 20
-    #: mark: a nested closer ended a block; reasoning continues in a new one
+    #: mark: a nested closer ended a block; reasoning continues in a new block
     CUT = 10
     #: mark: what was visible since the last call was reasoning (text rule 9.2)
     REOPEN = 11
@@ -48,6 +48,6 @@ class PieceKind(Enum):
     SEEN = 17
     #: mark: a candidate turned out to be no form; it has a `Failed`
     FAILED = 18
-    #: mark: the open reasoning is text; it comes again, read as the answer;
-    #: the piece has the start and end of the raw text
+    #: mark: the open reasoning is text, and its pieces come again, read as the answer;
+    #: start and end of this piece are those of the raw text
     AGAIN = 19

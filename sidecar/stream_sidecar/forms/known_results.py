@@ -1,7 +1,7 @@
-"""Looks up results that the host passed to the model, by their value.
+"""Finds a value among the results that the host passed to the model.
 
-A lookup takes time linear in the value that is looked up, however many results there
-are. Indexes are built on first use.
+The time for this is linear in the value's size, however many results there are. Indexes
+are built on first use.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _Shape: TypeAlias = "frozenset[str] | int | None"
 
 FEW = 32
-"""If more known results than this have a key, they are not compared one by one: one of
-them may match."""
+"""`KnownResults.may_begin` compares at most this many results. If more of them have the
+key, it assumes that one matches."""
 
 
 class KnownResults:
-    """``toolResults.known``: values as `known_value` returns them."""
+    """The results in ``toolResults.known``, as `known_value` returns each."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         self._values = tuple(values)
@@ -47,8 +47,8 @@ class KnownResults:
         return key_of(value) in self._keys[shape]
 
     def may_begin(self, keys: Iterable[str]) -> bool:
-        """Whether one of the results may be an object with these keys, and perhaps
-        others."""
+        """Whether one of the results may be an object that has these ``keys``, and
+        perhaps more."""
         wanted = frozenset(keys)
         having = [self._having.get(key, ()) for key in wanted]
         fewest = min(having, key=len, default=self._objects)
@@ -56,8 +56,7 @@ class KnownResults:
 
     @cached_property
     def _by_shape(self) -> dict[_Shape, list[Any]]:
-        """The values by a property that is quick to see: an object's keys, a list's
-        length."""
+        """The values, grouped by `_shape`: an object's keys, a list's length."""
         found: dict[_Shape, list[Any]] = {}
         for value in self._values:
             found.setdefault(_shape(value), []).append(value)
@@ -65,17 +64,17 @@ class KnownResults:
 
     @cached_property
     def _keys(self) -> dict[_Shape, frozenset[str]]:
-        """The lookup keys of the values of each shape, filled on demand."""
+        """Shape -> the keys (see `key_of`) of its values. Filled on demand."""
         return {}
 
     @cached_property
     def _objects(self) -> list[frozenset[str]]:
-        """The key sets of all objects, each once."""
+        """The sets of keys that objects among the results have, each set once."""
         return [each for each in self._by_shape if isinstance(each, frozenset)]
 
     @cached_property
     def _having(self) -> dict[str, list[frozenset[str]]]:
-        """For each key, the key sets of the objects that have it."""
+        """Key -> the sets of keys, of objects, that contain this key."""
         found: dict[str, list[frozenset[str]]] = {}
         for names in self._objects:
             for name in names:
@@ -84,8 +83,8 @@ class KnownResults:
 
 
 def known_value(known: Any) -> Any:
-    """The value by which a known result is compared: a string that is JSON is
-    parsed."""
+    """The value of a known result for comparing: a string that is JSON is parsed, any
+    other value stays."""
     if not isinstance(known, str):
         return known
     try:

@@ -1,11 +1,11 @@
-"""Literals, prepared for a search in text that comes in slices.
+"""Sets of literals, prepared for a search in text that comes in slices.
 
-`Literals` returns up to where text is certain: up to a literal, or up to an end that
-may be the beginning of one. In ``"so </thi"`` only ``"so "`` is certain. It searches
-for all literals at once, the longest match wins, and it decides nothing that more text
-could change. `Delimiters` are the delimiters of reasoning, which must never be shown.
-`rebuilt` finds text that would complete a literal begun earlier (text rule 5.1).
-`UndecidedError` means that more text is needed.
+`Literals` searches for all its literals at once; the longest match wins. It reports
+only what more text cannot change: text is certain up to the next literal, or up to an
+end that may be the beginning of a literal. In ``"so </thi"`` only ``"so "`` is certain.
+`Delimiters` are the delimiters of reasoning, which must never be shown. `rebuilt` finds
+text that would complete a literal begun earlier (text rule 5.1). `UndecidedError` means
+that more text is needed.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Pair: TypeAlias = tuple[str, str]
-"""Opener and closer. An empty opener: only the chat template writes it."""
+"""An opener and its closer. The opener is empty if only the chat template writes it."""
 
 _NAME = patterns.compile(r"<[\w.-]++>")
-"""An opener that is a bare name."""
+"""Matches an opener that is a bare name, such as ``<think>``."""
 
-_TELLING = 4
-"""This many characters of a literal are enough to rule it out in most text."""
+_COMPARED = 4
+"""The first search compares this many characters of a literal. They rule the literal
+out in most text."""
 
 
 class UndecidedError(Exception):
-    """Deciding takes more text."""
+    """More text is needed for a decision."""
 
 
 class Literals:
@@ -47,21 +48,21 @@ class Literals:
         self.prefixes = frozenset(
             text[:end] for text in self.literals for end in range(1, len(text))
         )
-        #: the characters that may begin a literal, escaped
+        #: the characters with which literals begin, escaped for a pattern
         self.firsts = "".join(sorted({re.escape(text[0]) for text in self.literals}))
         self.first = patterns.compile(f"[{self.firsts}]" if self.firsts else r"(?!)")
-        #: what is behind a beginning in the literals, as it is asked for
+        #: results of `needs`
         self._needs: dict[str, tuple[str, ...]] = {}
 
     @cached_property
     def any(self) -> re.Pattern[str]:
-        """Finds a literal; at one place, the longest. Compiled on first use, because
-        most short streams contain none."""
+        """A pattern that matches the longest literal at a place. It is compiled on
+        first use, because most short streams contain no literal."""
         return patterns.compile(_alternatives(self.literals) or r"(?!)")
 
     def certain(self, text: str, at: int = 0) -> int:
-        """Up to where ``text`` is certain; a literal may begin after that (text rule
-        1.2)."""
+        """Up to where ``text`` is certain: where a literal begins that may be cut off
+        by the text's end, else the text's length (text rule 1.2)."""
         position = max(at, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
@@ -77,7 +78,8 @@ class Literals:
         return next((n for n in self._sizes if text[-n:] in self.literals), 0)
 
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
-        """Where certain text ends, and the literal there or None (text rule 3.1)."""
+        """The place of the next literal, and the literal (text rule 3.1). If there is
+        none, up to where ``text`` is certain, and None."""
         end = len(text) if final else self.certain(text, at)
         match = self.any.search(text, at)
         if match is None or match.start() >= end:
@@ -85,7 +87,8 @@ class Literals:
         return match.start(), match[0]
 
     def needs(self, start: str) -> tuple[str, ...]:
-        """The rests that complete ``start``, a prefix, to each of the literals."""
+        """The texts that complete ``start``, the beginning of literals, to each of
+        them."""
         found = self._needs.get(start)
         if found is None:
             longer = (each for each in self.literals if each != start)
@@ -95,8 +98,8 @@ class Literals:
 
 
 class Openers:
-    """Literals, of which those at the start of a text are looked up. The cost depends
-    neither on their number nor on how much of them is the same."""
+    """Literals, to look up which of them stand at a place. The cost depends neither on
+    their number nor on how long their common beginnings are."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = tuple(literals)
@@ -106,7 +109,7 @@ class Openers:
         self._sorted = sorted(self.literals)
 
     def at(self, text: str, at: int) -> list[str]:
-        """The literals at place ``at`` of ``text``, in the order of the set."""
+        """All literals that stand at place ``at`` of ``text``, in their given order."""
         rest = text[at : at + self.longest]
         sizes = (size for size in self._sizes if size <= len(rest))
         found = [begun for size in sizes if (begun := rest[:size]) in self._order]
@@ -119,18 +122,18 @@ class Openers:
 
 
 def beginnings(literals: Iterable[str]) -> str:
-    """A pattern that matches wherever one of the ``literals`` may begin, and at a few
-    other places: it looks at the first `_TELLING` characters only."""
-    whole = {text[:_TELLING] for text in literals}
+    """A pattern that matches wherever one of the ``literals`` may begin. It compares
+    only `_COMPARED` characters, so it matches at a few other places, too."""
+    whole = {text[:_COMPARED] for text in literals}
     begun = {text[:end] for text in whole for end in range(1, len(text))}
-    at_end = f"(?!(?s:.{{{_TELLING}}}))"  # it is soon told that this is not the end
+    at_end = f"(?!(?s:.{{{_COMPARED}}}))"  # quick: is the text's end near?
     cut = rf"|{at_end}(?:{_alternatives(begun)})\Z" if begun else ""
     return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
 
 
 class Delimiters(Literals):
-    """All reasoning delimiters of a stream. ``partners``: for each delimiter, the
-    closers of the block that it opens or closes."""
+    """All reasoning delimiters of a stream. ``partners``: delimiter -> the closers of
+    the block that it opens or closes."""
 
     def __init__(self, pairs: tuple[Pair, ...]) -> None:
         super().__init__({literal for pair in pairs for literal in pair if literal})
@@ -139,8 +142,8 @@ class Delimiters(Literals):
         self._before: dict[str, int] = {}
 
     def size_without(self, literal: str) -> int:
-        """How much of another ``literal`` comes before the first place in it where a
-        delimiter may begin; 0: a delimiter begins it."""
+        """How many characters of ``literal``, which is no delimiter, stand before the
+        first place where a delimiter may begin; 0 if one begins at its start."""
         size = self._before.get(literal)
         if size is None:
             begins = (at for at in range(len(literal)) if self._may_begin(literal, at))
@@ -156,8 +159,8 @@ class Delimiters(Literals):
 def _partners(pairs: tuple[Pair, ...]) -> dict[str, frozenset[str]]:
     """For each opener and closer, all closers of its family (text rule 3.3).
 
-    Models mix up names without a colon (``<think>a</thinking>``), so these are one
-    family. Any other opener has the closers of its own pairs.
+    All bare names without a colon are one family, because models mix them up:
+    ``<think>a</thinking>``. Any other opener has only the closers of its own pairs.
     """
     families: defaultdict[str, set[str]] = defaultdict(set)
     for opener, closer in pairs:
@@ -171,8 +174,8 @@ def _family(opener: str) -> str:
 
 
 def completions(literals: Literals, before: str) -> list[str]:
-    """The texts that complete a literal begun at the end of ``before``, shortest
-    first."""
+    """The texts that would complete a literal begun at the end of ``before``, the
+    shortest first."""
     needs = {
         need
         for size in range(1, min(literals.longest, len(before) + 1))
@@ -183,8 +186,9 @@ def completions(literals: Literals, before: str) -> list[str]:
 
 
 def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
-    """How much of ``text`` completes a literal begun in ``before``, or 0 (text rule
-    5.1). Raises UndecidedError if that takes more text."""
+    """How many characters of ``text`` complete a literal begun at the end of
+    ``before``; 0 if none does (text rule 5.1). Raises UndecidedError if more text is
+    needed."""
     waits = False
     for need in completions(literals, before):
         if text.startswith(need):
@@ -209,7 +213,7 @@ def _alternatives(literals: Iterable[str]) -> str:
 
 def _branch(node: dict[str, Any]) -> str:
     run = ""
-    while len(node) == 1:  # one way on: no recursion
+    while len(node) == 1:  # a single branch needs no recursion
         ((character, node),) = node.items()
         run += re.escape(character)
     ways = [

@@ -1,7 +1,8 @@
-"""Ids in place of a call's name, and the tool that each of them means.
+"""Finds the tool that a call means if the model wrote an id in place of the name.
 
-Kimi's calls have ids such as ``functions.f:0``. Models that saw ids of another host
-write ``functions_f_1`` or ``call_a1b2c3d4`` instead. A declared name is never an id.
+Kimi's calls have ids such as ``functions.f:0`` in that place. Models that saw the ids
+of another host write ``functions_f_1`` or ``call_a1b2c3d4`` there. A declared name is
+never an id.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def resolved(
     call: WrittenCall, tools: Container[str], *, undeclared: bool
 ) -> WrittenCall:
     """``call`` with the name of the tool that its id means (text rule 11.15).
-    ``undeclared``: if no declared tool is meant, the name inside the id is used."""
+    ``undeclared``: if the id means no declared tool, the name inside the id counts."""
     name = call.name
     if name in tools:
         return call
@@ -40,7 +41,8 @@ def resolved(
 
 
 def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
-    """The call with the tool's name found among its arguments or beside them."""
+    """``call``, whose arguments contain the tool's name: ``{"name": "f", "arguments":
+    {..}}``, or the arguments beside ``"name"``."""
     try:
         given = loads(call.arguments)
     except ValueError:

@@ -1,9 +1,9 @@
-"""What a tool's ``inputSchema`` says about a value that was written without a type.
+"""Finds in a tool's ``inputSchema`` which types a value may have.
 
 `kinds_of` returns the types that a schema allows, `member_of` the schema of a value's
-member. Both follow local references and parts (``$ref``, ``allOf``, ``anyOf``,
-``oneOf``) in the schema's ``root``. They understand Google's types in capitals and
-``nullable``, ignore whatever they do not know, and never raise. Example: the type of
+member. Both follow ``$ref`` (inside ``root``, the whole schema), ``allOf``, ``anyOf``
+and ``oneOf``. They understand Google's types in capitals and ``nullable``, ignore
+whatever they do not know, and never raise. Example: the type of
 ``{"$ref": "#/$defs/Item"}`` with ``"$defs": {"Item": {"properties": {}}}`` is object.
 
 Source: JSON Schema 2020-12, Core 8.2 and Validation 6.1; OpenAPI 3.0, "Schema Object".
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEEPEST = 8
-"""References and parts are followed to this depth, because they may be cyclic."""
+"""References and parts are followed to this depth, because a schema may refer to
+itself."""
 
 _PARTS = ("allOf", "anyOf", "oneOf")
 _TYPES: tuple[tuple[type, set[str]], ...] = (
@@ -32,7 +33,7 @@ _TYPES: tuple[tuple[type, set[str]], ...] = (
 
 
 def kind_of(value: Any) -> set[str]:
-    """The types of JSON Schema that ``value`` has."""
+    """The types of ``value`` in JSON Schema: 1 is an integer and a number."""
     return next((kinds for type_, kinds in _TYPES if isinstance(value, type_)), set())
 
 
@@ -45,8 +46,8 @@ def kinds_of(schema: Any, root: Any) -> set[str]:
 
 
 def member_of(schema: Any, root: Any, name: str | None = None) -> Any:
-    """The schema of the property ``name``, or without a name, of a list's items; None
-    if there is none."""
+    """The schema of the property ``name``, or of a list's items if ``name`` is None.
+    None if ``schema`` has no schema for it."""
     for each in _parts(schema, root):
         members = each.get("properties")
         found = each.get("items") if name is None else _get(members, name)
@@ -65,7 +66,8 @@ def _own_kinds(schema: dict[str, Any]) -> set[str]:
 
 
 def _implied(schema: dict[str, Any]) -> set[str]:
-    """The types that a schema implies by the values it lists or by its members."""
+    """The types that a schema without ``type`` implies by its values (``enum``,
+    ``const``) or by its members."""
     values = schema.get("enum")
     listed = values if isinstance(values, list) else []
     if "const" in schema:
@@ -79,7 +81,7 @@ def _implied(schema: dict[str, Any]) -> set[str]:
 
 
 def _parts(schema: Any, root: Any, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
-    """The schema, and the schemas that it refers to or consists of."""
+    """``schema``, and the schemas that it refers to or consists of."""
     if not isinstance(schema, dict) or not depth:
         return
     yield schema

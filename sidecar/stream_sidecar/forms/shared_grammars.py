@@ -1,4 +1,4 @@
-"""Grammars that several dialects share: JSON bodies, values up to their closer."""
+"""Grammars that several dialects share: JSON bodies, values up to their closers."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ _NO_TAG = patterns.compile(r"[^<>\n]*+")
 _CLOSERS = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+")
 _MAY_CLOSE = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+(?:<|</[^<>\n]*+)?")
 _FAR = 256
-"""How far to look for closers of everything that is open."""
+"""`_closes_all` looks at this many code points."""
 
 
 def optional(cursor: Cursor, *options: str) -> Reading[str]:
-    """Reads one of ``options`` if it stands here; "" if none does."""
+    """Reads the longest of ``options`` that comes next and returns it; "" if none
+    does."""
     found = yield from cursor.ahead(*options)
     cursor.at += len(found)
     return found
 
 
 def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
-    """Reads a name that no quote or bracket ends. It must be a declared tool's, or be
-    followed by the line's end or directly by the rest of the form. Otherwise it is a
-    word of a sentence (text rule 11.17), and this raises."""
+    """Reads a tool's name that no quote or bracket ends, and returns it (text rule
+    11.17). Raises if a blank and more text follow a name that is not declared: then it
+    is a word of a sentence."""
     name = yield from cursor.word(pattern)
     following = yield from cursor.peek()
     if following in (" ", "\t") and name not in (cursor.context.tools or ()):
@@ -49,8 +50,7 @@ _MUCH = 128
 
 
 def prose(cursor: Cursor) -> Reading[None]:
-    """Reads white space and words that a model puts between a wrapper and its
-    content."""
+    """Reads words that a model writes between a wrapper and the wrapper's content."""
     yield from cursor.run(_PROSE, _MUCH)
 
 
@@ -61,8 +61,8 @@ def markup(cursor: Cursor) -> Reading[Found]:
 
 
 def reasoning(cursor: Cursor, ends: Literals, end: str = "") -> Reading[Found]:
-    """Reads words that begin reasoning if one of ``ends`` follows. ``end``: if given,
-    it must be the first of them. Otherwise the words are text, and this raises."""
+    """Begins reasoning after the opener, if one of ``ends`` comes later. Raises if the
+    first of ``ends`` that comes is not ``end``, if given: then the opener is text."""
     start = cursor.position
     _, found = yield from cursor.until(ends)
     if end and found != end:
@@ -78,8 +78,8 @@ def begin_reasoning(_cursor: Cursor) -> Reading[Found]:
 
 
 def end_reasoning(cursor: Cursor) -> Reading[Found]:
-    """Ends reasoning with the opener. Raises if none is open: then it is text, or
-    belongs to another form."""
+    """Ends reasoning with the opener. Raises if no reasoning is open: then the opener
+    is text, or begins another form."""
     if not cursor.inside:
         raise cursor.mismatch(0)
     yield from ()
@@ -89,8 +89,9 @@ def end_reasoning(cursor: Cursor) -> Reading[Found]:
 def framed_calls(
     cursor: Cursor, *closers: str, opener: str = "{"
 ) -> Reading[Callable[[str], Calls]]:
-    """Reads one JSON value with calls, white space, and one of ``closers``, which may
-    be missing (text rule 11.19)."""
+    """Reads a JSON value, white space and one of ``closers``, which may be missing
+    (text rule 11.19). Returns a function that makes the value's calls from the
+    candidate's text."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     read = _reader(start, end, keyed=False)
     cursor.whole = end, read
@@ -100,8 +101,9 @@ def framed_calls(
 
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
-    """Reads a value up to the first of ``closers`` that has one of ``follows`` after
-    it; any earlier closer is data. What follows stays unread (text rule 11.8)."""
+    """Reads a value and its closer, and returns the value's extent. The closer is the
+    first of ``closers`` with one of ``follows`` after it; an earlier one is data (text
+    rule 11.8). The text that follows stays unread."""
     start = cursor.position
     while True:
         (_, end), closer = yield from cursor.until(closers)
@@ -115,12 +117,12 @@ _WRAPPERS = r"(?:(?:\w++:)?+(?:tool_call|function_calls|tool_calls)>\s*+<)?+"
 
 
 class CallTags:
-    """The tags of a syntax of calls in which values have no escapes.
+    """The tags of a syntax of calls whose values have no escapes.
 
-    ``call``, ``value``: openers of a call and of a value. ``value_ends``,
-    ``call_ends``: their closers. ``decisive``: closers of a call that no person writes
-    into a value. ``again``: the whole tag that begins a value on a line of its own,
-    with its ``key``.
+    ``call`` and ``value``: openers of a call and of a value. ``call_ends`` and
+    ``value_ends``: their closers. ``decisive``: closers of a call that no person writes
+    into a value. ``again``: a pattern for a complete tag that begins a value on a line
+    of its own; its group ``key`` is the value's key.
     """
 
     def __init__(
@@ -141,8 +143,9 @@ class CallTags:
         self._begun = patterns.compile(rf"\n[ \t]*+<(?={_WRAPPERS}(?:{calls}))")
 
     def whole(self, raw: str, start: int, end: int) -> str:
-        """The value's text. Raises TornError if an unclosed call begins inside it on a
-        line of its own, which is then not part of the value."""
+        """The text of the value from ``start`` to ``end``. Raises TornError if a call
+        without a closer begins in it on a line of its own: this call is no part of the
+        value."""
         text = raw[start:end]
         begun = self._begun.search(text)
         if begun and not any(each in text for each in self.call_ends):
@@ -152,12 +155,11 @@ class CallTags:
     def apart(
         self, raw: str, key: str, part: Extent, known: Container[str]
     ) -> Iterator[tuple[str, str, str]]:
-        """Splits a value in which closers are missing: yields (key, tag, text) for each
-        part.
+        """Splits a value whose closer is missing into the values that it contains.
+        Yields (key, tag, text) for each; the first has no tag.
 
-        A part begins at each tag of a value on a line of its own, if the value contains
-        no call and no closer. The first part has no tag. Only keys in ``known`` count;
-        if it is empty, all do.
+        A further value begins at a tag on a line of its own, if its key is in ``known``
+        or ``known`` is empty. A value that contains a call or a closer is not split.
         """
         text, tag, at = self.whole(raw, *part), "", 0
         begun = [
@@ -171,13 +173,15 @@ class CallTags:
         yield key, tag, text[at:]
 
     def close_all(self, text: str) -> bool:
-        """Whether ``text`` consists of closers only, none of them a value's."""
+        """Whether ``text`` consists of closers (and white space) only, without a
+        value's closer."""
         closed = _CLOSERS.fullmatch(text) is not None
         return closed and not any(end in text for end in self.value_ends)
 
 
 def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether a value follows the tag that has just been read and may begin a call."""
+    """Whether the opener that was just read begins a call: the rest of its tag and a
+    value's opener follow. Reads the rest of the tag."""
     yield from cursor.run(_NO_TAG)
     yield from cursor.optional(">")
     yield from cursor.space()
@@ -185,7 +189,8 @@ def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether only closers stand between here and the text's end. Reads nothing."""
+    """Whether only closers stand between this place and the text's end. Reads
+    nothing."""
     while True:
         rest = cursor.text[cursor.at : cursor.at + _FAR]
         if cursor.final or len(rest) == _FAR or not _MAY_CLOSE.fullmatch(rest):
@@ -194,8 +199,9 @@ def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 
 def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Extent]:
-    """Reads a value as `value` does. A call inside it is data up to the call's closer.
-    If the call has no closer, it is data up to where everything is closed."""
+    """Reads a value and its closer as `value` does. A call inside the value is data up
+    to the call's closer. If that call has no closer, all is data up to the last closer
+    of the text, after which everything is closed."""
     start, quotes = cursor.position, False
     cursor.part = start, tags.call
     while True:
@@ -216,7 +222,8 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
 
 
 def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
-    """Reads one JSON value, and more after white space, ``,`` or ``;``."""
+    """Reads a JSON value and further objects, with white space, ``,`` or ``;`` between
+    them. Returns the extent of all."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     while True:
         yield from cursor.space()
@@ -235,8 +242,9 @@ def json_calls(
     opener: str = "{[",
     keyed: bool = False,
 ) -> Callable[[Cursor], Reading[Found]]:
-    """The grammar of a JSON body. One of ``before`` may come first, one of ``closers``
-    ends it. Without closers the form ends with its JSON."""
+    """The grammar of a form with a JSON body. One of ``before`` may stand before the
+    body. One of ``closers`` ends the form; without closers it ends with the body.
+    ``keyed``: see `calls_of`."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()

@@ -1,14 +1,15 @@
 r"""Regular expressions from untrusted sources, run as grammars in linear time.
 
-A response template uses a pattern to describe what opens a region, such as
+A response template describes with a pattern what opens a region, such as
 ``<tool_call>\s*<function=(?P<name>\w+)>``. `StrangerPattern` is built from the output
-of Python's own parser. It refuses what cannot be bounded, and limits each unbounded
-repeat to `LONGEST_RUN` code points. It reads text in slices, character by character,
-and follows all possible ways at once, in the order in which a backtracking engine would
-try them. So it reads each character once and finds the same match.
+of Python's own parser. It refuses constructs that cannot be bounded, and limits each
+unbounded repeat to `LONGEST_RUN` code points. It reads text in slices, character by
+character, and follows all possible matches at once, in the order in which a
+backtracking engine would try them. So it reads each character once and finds the same
+match.
 
-``heads`` are literals: one of them stands wherever the pattern matches. An optional
-part before them that is no literal (``[^<]*`` in ``[^<]*<think>``) is not searched for
+``heads`` are literals: each match begins with one of them. If an optional part stands
+before them that is no literal (``[^<]*`` in ``[^<]*<think>``), that part is not matched
 and stays in the text.
 """
 
@@ -31,18 +32,19 @@ LONGEST_RUN = 256
 """The limit of an unbounded repeat, in code points."""
 
 MOST_STEPS = 1024
-"""The limit of a pattern's steps, with bounded repeats written out."""
+"""A pattern has at most this many steps, where a repeat counts as often as it may
+match."""
 
 _MOST_HEADS = 64
 _MOST_CHARACTERS = 4
-"""A character class with at most this many members is written out in heads."""
+"""For a character class with at most this many members, each member makes a head."""
 
 _MOST_TIMES = 8
-"""A repeat is written out in heads at most this many times."""
+"""Heads contain a repeated part at most this many times."""
 
 PatternItem: TypeAlias = tuple[Any, Any]
 Head: TypeAlias = tuple[str, bool]
-"""A text with which a match may begin, and whether that is the whole match."""
+"""A text with which a match may begin, and whether it is the whole match."""
 
 _REPEATS = (tokens.MAX_REPEAT, tokens.MIN_REPEAT)
 _CHARACTERS = (
@@ -54,7 +56,7 @@ _CHARACTERS = (
 _START = (tokens.AT_BEGINNING, tokens.AT_BEGINNING_STRING)
 _END = (tokens.AT_END, tokens.AT_END_STRING)
 _USUAL_FLAGS = 16 | 32
-"""``.`` is any character, and characters are Unicode's."""
+"""The flags DOTALL (``.`` matches any character) and UNICODE."""
 
 _CATEGORIES: dict[Any, tuple[Callable[[str], bool], bool]] = {
     tokens.CATEGORY_DIGIT: (str.isdecimal, True),
@@ -75,11 +77,12 @@ class StrangerError(ValueError):
 
 @define(eq=False)
 class _Step:
-    """One step of a pattern. ``fits``: tests the character it reads; None: it reads
-    none.
+    """One step of a pattern. ``fits``: tests the character that the step reads; None:
+    it reads no character.
 
-    ``ways``: the next steps, in order. ``group``: a group begins or ends here.
-    ``runs``: an unbounded repeat begins. ``in_run``: the step is inside one.
+    ``ways``: the steps that may come next, in order. ``group``: the name of a group and
+    0 if the group begins here, 1 if it ends here. ``runs``: an unbounded repeat begins
+    here. ``in_run``: the step is inside an unbounded repeat.
     """
 
     fits: Callable[[str], bool] | None = None
@@ -92,12 +95,13 @@ class _Step:
 
 _Groups: TypeAlias = "dict[tuple[str, int], int]"
 _Thread: TypeAlias = "tuple[_Step, _Groups, int]"
-"""One way to read the text: its step, the borders of its groups so far, and how many
-more code points the unbounded repeat around it may have."""
+"""One way to match the text: the current step, where groups began and ended so far, and
+how many more code points the unbounded repeat around the step may match."""
 
 
 def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
-    """The items of a pattern, and the names of its groups by number."""
+    """The items of the pattern ``source``, and the names of its groups by number.
+    Raises StrangerError if it is no pattern or has flags."""
     try:
         found = patterns.parse(source)
     except (ValueError, OverflowError, RecursionError) as reason:
@@ -109,11 +113,11 @@ def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
 
 
 class StrangerPattern:
-    """A pattern, or part of one, from `parsed`.
+    """A pattern, or a part of a pattern, made of the items from `parsed`.
 
-    ``starts``: it may also match nothing at the text's start (``^``). ``is_literal``:
-    it is exactly one of its ``heads``. ``trimmed``: white space around it is not read;
-    at its end only if it is optional.
+    ``starts``: it also matches the text's start, without a character (``^``).
+    ``is_literal``: a match is always exactly one of the ``heads``. ``trimmed``: white
+    space at the pattern's start and optional white space at its end are not matched.
     """
 
     def __init__(
@@ -140,8 +144,8 @@ class StrangerPattern:
         return _Step(**own)
 
     def _sequence(self, items: Any, after: _Step, *, run: bool) -> _Step:
-        """The first step of ``items``, which lead to ``after``. ``run``: they are
-        inside an unbounded repeat."""
+        """The first step of ``items``, whose last step leads to ``after``. ``run``:
+        they are inside an unbounded repeat."""
         for code, argument in reversed(list(items)):
             after = self._item(code, argument, after, run=run)
         return after
@@ -196,7 +200,8 @@ class StrangerPattern:
         return first
 
     def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
-        """Reads what the pattern matches here and returns its groups by name."""
+        """Reads the pattern's match at this place and returns its groups by name.
+        Raises if the pattern does not match."""
         found: tuple[int, _Groups] | None = None
         threads, size = _closure([(self._first, {}, 0)], 0), 0
         while True:
@@ -224,7 +229,7 @@ class StrangerPattern:
 
 
 def _advanced(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
-    """The threads that can read ``character``, each advanced past it."""
+    """The threads that can read ``character``, each after this character."""
     going = [
         (step.ways[0], groups, left - step.in_run)
         for step, groups, left in threads
@@ -234,7 +239,8 @@ def _advanced(threads: list[_Thread], character: str, size: int) -> list[_Thread
 
 
 def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
-    """All steps that read a character next or complete the match, in order."""
+    """The threads at steps that read a character or complete the match, in order: each
+    of ``threads``, followed through the steps that read nothing."""
     found: list[_Thread] = []
     seen: set[int] = set()
     rest = threads[::-1]
@@ -253,7 +259,7 @@ def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
     return found
 
 
-# What a pattern is made of
+# The parts of a pattern
 
 _REFUSED = {
     tokens.GROUPREF: "has a reference to a group",
@@ -265,7 +271,7 @@ _REFUSED = {
 
 
 def _ways(items: Any) -> Iterator[list[PatternItem]]:
-    """The branches of a pattern that is one alternation; else the pattern itself."""
+    """The branches of ``items`` if they are one alternation; else ``items`` alone."""
     known = list(items)
     if len(known) == 1 and known[0][0] is tokens.BRANCH:
         for way in known[0][1][1]:
@@ -275,7 +281,7 @@ def _ways(items: Any) -> Iterator[list[PatternItem]]:
 
 
 def _is_place(way: tuple[PatternItem, ...]) -> bool:
-    """Whether it is only ``^``, ``$`` or the like."""
+    """Whether ``way`` consists of ``^``, ``$`` and the like only."""
     return all(code is tokens.AT and place in (*_START, *_END) for code, place in way)
 
 
@@ -292,7 +298,7 @@ def _trimmed(way: list[PatternItem]) -> list[PatternItem]:
 
 
 def _is_space(code: Any, argument: Any) -> bool:
-    """Whether the item is white space only."""
+    """Whether the item matches only characters of white space."""
     if code in _REPEATS and len(argument[2]) == 1:
         code, argument = argument[2][0]
     space = code in _CHARACTERS and any(map(fits(code, argument), "\n "))
@@ -300,7 +306,8 @@ def _is_space(code: Any, argument: Any) -> bool:
 
 
 def may_lack(item: PatternItem) -> bool:
-    """Whether the item is an optional character that is not a literal."""
+    """Whether the item is an optional character class, as ``\\s*`` is, which may be
+    left out of a match's beginning."""
     code, argument = item
     if code not in _REPEATS or argument[0] or len(argument[2]) != 1:
         return False
@@ -311,8 +318,8 @@ def may_lack(item: PatternItem) -> bool:
 
 
 def _heads(items: Any, *, lead: bool = True) -> list[Head]:
-    """The texts with which ``items`` may begin. ``lead``: nothing stands before
-    them."""
+    """The texts with which a match of ``items`` may begin. ``lead``: the pattern begins
+    with ``items``."""
     found: list[Head] = [("", True)]
     for item in items:
         more: list[Head] = []
@@ -324,7 +331,7 @@ def _heads(items: Any, *, lead: bool = True) -> list[Head]:
                 own = _heads_of(item, lead=first)
                 more += [(text + more_text, is_whole) for more_text, is_whole in own]
         if len(more) > _MOST_HEADS and all(text for text, _ in found):
-            return [(text, False) for text, _ in found]  # a part of them will do
+            return [(text, False) for text, _ in found]  # shorter heads are enough
         if len(more) > _MOST_HEADS:
             raise StrangerError("begins in too many ways")
         found = more
@@ -354,7 +361,7 @@ def _heads_of(item: PatternItem, *, lead: bool) -> list[Head]:
 
 
 def fits(code: Any, argument: Any) -> Callable[[str], bool]:
-    """A function that tests whether the item reads a character."""
+    """A function that tests whether the item matches a character."""
     if code is tokens.ANY:
         return lambda _: True
     if code is tokens.LITERAL:
