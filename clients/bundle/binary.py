@@ -100,7 +100,7 @@ def freeze(scratch: Path, requirement: str, *, slim: bool) -> Path:
     identity = os.environ.get("CODESIGN_IDENTITY")
     signed = ("--codesign-identity", identity) if identity else ()
     _run(
-        *(python, "-m", "PyInstaller", "--log-level", "ERROR", "--noconfirm"),
+        *(python, "-I", "-m", "PyInstaller", "--log-level", "ERROR", "--noconfirm"),
         *("--onedir", "--name", NAME, "--contents-directory", "lib", *shrink, *signed),
         *("--collect-submodules", "stream_sidecar", "--collect-data", "stream_sidecar"),
         *(word for name in left_out for word in ("--exclude-module", name)),
