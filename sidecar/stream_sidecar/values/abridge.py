@@ -1,8 +1,8 @@
-"""JSON values without what has been told before, so that output is linear in the input.
+"""JSON values without what was already sent, so that output is linear in the input.
 
-A provider names a source once and refers to it by number; whoever writes the source out
-at every reference turns a long address and many references into their product. Lengths
-are code points, of strings or of JSON text.
+A provider names a source once and then refers to it by number. If each reference wrote
+out the whole source, a long address with many references would give the product of
+both sizes. Lengths are code points, of strings or of JSON text.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 LONG = 256
-"""Code points up to which a value is reported again and again."""
+"""The most code points of a value that is sent more than once."""
 
 _DEEPEST = 32
-"""Levels that are looked through; what lies deeper stays, or goes, as it is."""
+"""The levels that are searched; `without` keeps deeper values, `light` drops them."""
 
 _MOST_ITEMS = 16
-"""Items of a list that is reported again."""
+"""The most items of a list that is sent more than once."""
 
 _GONE = object()
 
 
 def is_long(value: object) -> bool:
-    """Whether ``value`` is a string that is reported once only."""
+    """Whether ``value`` is a string that is sent only once."""
     return isinstance(value, str) and len(value) > LONG
 
 
 def without(value: Any, texts: Collection[str], depth: int = _DEEPEST) -> Any:
-    """``value`` without the strings in ``texts``: members of objects go, items of lists
-    become null, and so does the whole value.
+    """Return ``value`` without the strings in ``texts``: as members of objects they are
+    removed, as items of lists or as the whole value they become None.
 
     Example: ``without({"url": u, "at": 3}, {u})`` is ``{"at": 3}``.
     """
@@ -51,9 +51,9 @@ def without(value: Any, texts: Collection[str], depth: int = _DEEPEST) -> Any:
 
 
 def light(value: Any) -> Any:
-    """What of ``value`` is short: without long strings and lists, and, but for escapes,
-    no more than `LONG` code points of JSON altogether. None where it is long itself; an
-    object or list whose values all went is left empty.
+    """Return the short parts of ``value``: without long strings and lists, and at most
+    `LONG` code points of JSON in total (escapes not counted). None if the value itself
+    is too long; an object or list is left empty if all its values are.
 
     Example: ``light({"n": 1, "text": "x" * 300})`` is ``{"n": 1}``.
     """
@@ -62,12 +62,12 @@ def light(value: Any) -> Any:
 
 
 _MARKS = 4
-"""Code points beside a value: quotes or brackets, and what parts it from the next."""
+"""Code points around a value: quotes or brackets, and separators."""
 
 
 @define
 class _Scale:
-    """``room``: the code points that may still be taken."""
+    """``room``: the code points that may still be used."""
 
     room: int
 
@@ -82,18 +82,19 @@ class _Scale:
         return value if self._take(value) else _GONE
 
     def _members(self, value: dict[str, Any], depth: int) -> Any:
-        taken: dict[str, Any] = {}
+        kept: dict[str, Any] = {}
         for name, item in value.items():
             if self.room < _MARKS or not depth:
                 break
             if self._take(name):
                 left = self.weigh(item, depth)
                 if left is not _GONE:
-                    taken[name] = left
-        return taken
+                    kept[name] = left
+        return kept
 
     def _take(self, value: Any) -> bool:
-        """Takes a string, a number or a literal, if there is room; brackets are ""."""
+        """Uses room for a string, a number or a literal (for brackets: ""); returns
+        whether there was enough."""
         size = len(value) if isinstance(value, str) else len(str(value)[: LONG + 1])
         if size + _MARKS > self.room:
             return False

@@ -1,17 +1,16 @@
-"""How many calls a text of some length has where a model wrote it.
+"""The most calls that a text of some length may have.
 
-``f(),f(),f()`` and so on has more: each of them would become an event a hundred times
-its size, so what goes out would not be linear in what came in.
+In ``f(),f(),f()`` ... each call would become an event a hundred times its size, so the
+output would be out of proportion to the input. No model writes a text like that.
 """
 
 from __future__ import annotations
 
 _FEW_CALLS = 32
 _CALL_SIZE = 16
-"""Code points that each of more calls takes at least."""
+"""The fewest code points for each call if there are more than a few."""
 
 
 def is_crowd(calls: int, size: int) -> bool:
-    """Whether so many ``calls`` in a text of ``size`` code points are none that a model
-    has written."""
+    """Whether ``calls`` are too many for a text of ``size`` code points."""
     return calls > _FEW_CALLS and size < _CALL_SIZE * calls

@@ -1,4 +1,4 @@
-"""When two JSON values are the same."""
+"""Equality of JSON values."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from stream_sidecar.values.jsontext import pieces_of
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Whether two decoded JSON values are the same, however deep they nest.
+    """Whether two decoded JSON values are the same, at any depth.
 
-    The order of an object's members is free, ``1`` equals ``1.0``, and ``true`` is not
-    ``1``, which Python's own ``==`` says it is.
+    The order of an object's members does not matter. ``1`` equals ``1.0``. ``true`` is
+    not ``1``, unlike with Python's ``==``.
     """
     pairs = [(one, other)]
     while pairs:
@@ -31,8 +31,8 @@ def equal(one: Any, other: Any) -> bool:
 
 
 def key_of(value: Any) -> str:
-    """What a decoded JSON value is looked up by: values have the same key where they
-    are `equal`, and nowhere else."""
+    """The key of a decoded JSON value for look-ups: two values have the same key if and
+    only if they are `equal`."""
     return "".join(pieces_of(value, _scalar, sorted))
 
 

@@ -1,10 +1,10 @@
-"""Where the values of a JSON text stand in it, so that single characters can be cut.
+"""Where values stand in a JSON text, so that single characters can be cut out of it.
 
-`locate` gives the places of values by their paths, `items` those of an array's items,
-`offsets` the places of characters of a string, whose escapes count as what they stand
-for. A path may lead on into a string that is JSON itself. Positions are code points of
-the text. The text must have been read as JSON before: what is not is a ValueError here,
-or a wrong place. Linear; what is not asked for is skipped by the library's scanner.
+`locate` finds values by their paths, `items` the items of an array, `offsets` the
+characters of a string, where an escape counts as the character it stands for. A path
+may continue inside a string that is JSON itself. Positions are code points of the text.
+The text must be valid JSON; if it is not, the result is a ValueError or a wrong place.
+Linear: json's own scanner skips all other values.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ JsonSpan: TypeAlias = tuple[int, int]
 
 @frozen
 class Place:
-    """A value at ``start`` to ``end`` of a JSON ``text``; a string's quotes are inside.
-    ``holder``: the string that has this text as its value, in another text."""
+    """A value at ``start`` to ``end`` of a JSON ``text``, the quotes of a string
+    included. ``holder``: the string in an outer text that has this text as its
+    value."""
 
     text: str
     start: int
@@ -38,12 +39,13 @@ class Place:
 
     @property
     def span(self) -> JsonSpan:
-        """Where it stands in the outermost text."""
+        """Its place in the outermost text."""
         start, end = self.outward((self.start, self.end))
         return start, end
 
     def outward(self, positions: Iterable[int]) -> list[int]:
-        """Sorted positions of its text as such of the outermost one."""
+        """Sorted positions in its text, converted to positions in the outermost
+        text."""
         positions = [*positions]
         if self.holder is None or not positions:
             return positions
@@ -53,8 +55,8 @@ class Place:
 
     @cached_property
     def marks(self) -> list[JsonSpan]:
-        """Some positions in the string's value and where they stand in the text: a
-        long string that holds much is not read from its beginning for each of it."""
+        """Some positions in the string's value, each with its place in the text. From
+        them a place in a long string is found without reading from its beginning."""
         marks = [(0, self.start + 1)]
         value, at = marks[0]
         while token := _TOKEN.match(self.text, at):
@@ -73,21 +75,21 @@ _TOKEN = patterns.compile(
     |\\.""",
     re.VERBOSE,
 )
-"""A piece of a string's text. Plain characters are bounded: what is looked up next may
-stand among them, and they are not read to the string's end for each.
+"""A piece of a string's text. It has at most 256 plain characters, so that a look-up
+does not read to the string's end.
 """
 
 _APART = 1024
-"""Marks in a string are so many characters apart, or more."""
+"""The least distance of two marks in a string, in characters."""
 
 _HERE: Any = object()
-"""In a tree of paths: this value itself is wanted."""
+"""A key in a tree of paths: the path ends here."""
 
 _Tree: TypeAlias = dict[Any, Any]
 
 
 def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
-    """The places of those values that are there; of equal keys the last one counts."""
+    """Return the places of the values that exist; of equal keys the last counts."""
     tree: _Tree = {}
     for path in paths:
         inner = tree
@@ -100,7 +102,7 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
 
 
 def items(array: Place) -> list[JsonSpan]:
-    """Where the items of an array stand in its text."""
+    """Return the places of an array's items in its text."""
     text = array.text
     return [(at, _end(text, at)) for at in _array(text, array.start)]
 
@@ -108,10 +110,10 @@ def items(array: Place) -> list[JsonSpan]:
 def offsets(
     string: Place, positions: Iterable[int], mark: JsonSpan | None = None
 ) -> list[int]:
-    """Where characters of a string stand in its text.
+    """Return where characters of a string stand in its text.
 
-    ``positions`` are sorted code points of the string's value; its length is one, too.
-    ``mark``: one of `Place.marks` before them.
+    ``positions`` are sorted code points of the string's value, its length included.
+    ``mark``: the one of `Place.marks` at which to start reading.
     """
     text, start = string.text, string.start
     found: list[int] = []
@@ -132,7 +134,7 @@ def offsets(
 
 @frozen
 class _Text:
-    """A JSON text, the string that holds it, and the places that are found."""
+    """A JSON text, the string that holds it, and the places found so far."""
 
     text: str
     holder: Place | None
@@ -140,7 +142,7 @@ class _Text:
 
 
 def _visit(texts: _Text, at: int, tree: _Tree, path: Path) -> int:
-    """Notes what is wanted of the value at ``at``; gives its end."""
+    """Notes the wanted places inside the value at ``at``; returns its end."""
     text, found = texts.text, texts.found
     members = _MEMBERS.get(text[at : at + 1])
     if members is None or tree.keys() <= {_HERE}:
@@ -165,27 +167,27 @@ def _visit(texts: _Text, at: int, tree: _Tree, path: Path) -> int:
 
 
 def _size(token: str) -> int:
-    """The characters of a string's value that a piece of its text stands for."""
+    """The number of characters that a piece of a string's text stands for."""
     return 1 if token[0] == "\\" else len(token)
 
 
 def _visit_inside(
     string: Place, tree: _Tree, path: Path, found: dict[Path, Place]
 ) -> None:
-    """Notes what is wanted of the JSON that a string is."""
+    """Notes the wanted places inside the JSON that ``string`` has as its value."""
     value, _ = _DECODER.raw_decode(string.text, string.start)
     inner = {name: each for name, each in tree.items() if name is not _HERE}
     _visit(_Text(value, string, found), _skip(value, 0), inner, path)
 
 
 def _forget(path: Path, found: dict[Path, Place]) -> None:
-    """Forgets what was at ``path``, whose key comes again."""
+    """Forgets the places at and below ``path``, because its key comes again."""
     for known in [each for each in found if each[: len(path)] == path]:
         del found[known]
 
 
 def _object(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """Names and the places where their values begin."""
+    """The names of an object's members, and where their values begin."""
     at = _skip(text, start + 1)
     while text[at : at + 1] == '"':
         name, at = _DECODER.raw_decode(text, at)
@@ -195,7 +197,7 @@ def _object(text: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _array(text: str, start: int) -> Iterator[int]:
-    """The places where the items begin."""
+    """The places where the items of an array begin."""
     at = _skip(text, start + 1)
     if text[at : at + 1] == "]":
         return

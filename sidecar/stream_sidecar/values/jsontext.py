@@ -1,14 +1,14 @@
-"""JSON text in and out: the one place that knows which library does it.
+"""Reads and writes JSON text; the only module that chooses the library.
 
-Reading (`loads` for text, `decode` for bytes): orjson where it can be imported and
-accepts the text, the standard library for what a strict reader refuses (half
-surrogates, NaN, numbers outside 64 bits, a byte order mark). Numbers that the strict
-JSON subset of protocol.md, "JSON", cannot carry become their own JSON text, as a
-`NumberText`. Raises ValueError, and nothing else, for what is not JSON.
+Reading (`loads` for text, `decode` for bytes) uses orjson if it is installed and
+accepts the text. The standard library reads what a strict reader refuses: half
+surrogates, NaN, numbers outside 64 bits, a byte order mark. A number outside the strict
+JSON subset of protocol.md, "JSON", becomes a `NumberText`, its JSON text. Text that is
+not JSON raises ValueError and nothing else.
 
-Writing (`encode`): always inside that subset. A value that is outside it is written as
-the nearest one inside: U+FFFD for half a surrogate pair, JSON text in a string for the
-rest (`portable`). `dumps` gives compact JSON text of anything that `loads` can read.
+Writing (`encode`) stays inside that subset. A value outside it is replaced: half a
+surrogate pair by U+FFFD, any other value by a string with its JSON text (`portable`).
+`dumps` gives compact JSON text of anything that `loads` can read.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MAX_DEPTH = 64
-"""Arrays and objects of a provider's value nested deeper leave as text in a string."""
+"""The deepest level of a provider's value; deeper arrays and objects are written as
+strings with their JSON text."""
 
 _ANYWHERE = frozenset((str, bool, type(None)))
-"""Types of values that every reader can represent."""
+"""Types whose values every reader can represent."""
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
-"""Integers that every reader can represent."""
+"""The range of integers that every reader can represent."""
 
 _DIGITS = bytes.maketrans(b"-123456789", b"0000000000")
 _LONG = b"0" * 20
-"""So many digits, or a sign and one less, may be an integer outside 64 bits; fewer are
-none."""
+"""The fewest characters of an integer outside 64 bits, its sign included."""
 
 _BEFORE_NUMBER = frozenset(b" \t\r\n:,[")
 
@@ -46,7 +46,7 @@ class NumberText(str):
 
 
 def loads(text: str) -> Any:
-    """The value of ``text``; ValueError when it is not one JSON value."""
+    """Return the value of ``text``; ValueError if it is not one JSON value."""
     try:
         return _read(text.encode())
     except ValueError:
@@ -54,7 +54,8 @@ def loads(text: str) -> Any:
 
 
 def decode(body: bytes) -> Any:
-    """The value of ``body``: UTF-8, or any encoding that RFC 4627 tells apart."""
+    """Return the value of ``body`` in UTF-8, or in any encoding that RFC 4627 detects
+    (UTF-16, UTF-32)."""
     try:
         return _read(body)
     except ValueError:
@@ -63,7 +64,7 @@ def decode(body: bytes) -> Any:
 
 
 def decode_utf8(body: bytes) -> Any:
-    """As `decode`, of UTF-8 alone."""
+    """Return the value of ``body``, which must be UTF-8."""
     try:
         return _read(body)
     except ValueError:
@@ -71,7 +72,8 @@ def decode_utf8(body: bytes) -> Any:
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON text of ``value``, keys in order, not ASCII-escaped."""
+    """Return compact JSON text of ``value``: members in their order, characters beyond
+    ASCII not escaped."""
     try:
         return _COMPACT.encode(value)
     except RecursionError:
@@ -79,10 +81,10 @@ def dumps(value: Any) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """``value`` as UTF-8 JSON that the strictest reader accepts.
+    """Return ``value`` as UTF-8 JSON that the strictest reader accepts.
 
-    TypeError for what is no JSON value at all; nesting is the caller's business
-    (`portable`), because only the caller knows which parts are foreign.
+    TypeError if it is no JSON value. The caller limits the nesting (`portable`),
+    because only the caller knows which parts come from a provider.
     """
     try:
         return _write(value)
@@ -91,22 +93,23 @@ def encode(value: Any) -> bytes:
 
 
 def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """A provider's ``value`` in reach of every reader; itself where it already is.
+    """Return a provider's ``value`` so that every reader can represent it; the same
+    object if nothing has to change.
 
-    Deeper nesting than ``depth``, numbers outside 64 bits and what is no JSON value
-    become text. Half surrogates are left to `encode`.
+    Values nested deeper than ``depth``, numbers outside 64 bits and values that are not
+    JSON become text. `encode` replaces half surrogates.
     """
     items: Iterable[Any] = (value,)
     left = depth
-    if type(value) is dict and depth:  # looked into at once: most are objects
+    if type(value) is dict and depth:  # most values are objects: saves a call
         items, left = value.values(), depth - 1
     return value if _in_reach(items, left) else _portable(value, depth)
 
 
 def _in_reach(items: Iterable[Any], depth: int) -> bool:
-    """Whether all of them are portable, as most are; none may be of a kind that only
-    stands for one of JSON's. What is asked of each is written out here: this is done
-    for every count and call that leaves."""
+    """Whether all ``items`` are portable, as most are. False for subclasses of JSON's
+    types, too. The checks are written out for speed: this runs for each count and each
+    call that is sent."""
     for item in items:
         kind = type(item)
         if kind in _ANYWHERE:
@@ -126,7 +129,7 @@ def _in_reach(items: Iterable[Any], depth: int) -> bool:
 
 
 def _portable(value: Any, depth: int) -> Any:
-    """What strict readers can represent of a value that has something out of reach."""
+    """`portable` of a value of which some part has to change."""
     if isinstance(value, dict | list | tuple):
         if not depth:
             return dumps(value)
@@ -137,7 +140,8 @@ def _portable(value: Any, depth: int) -> Any:
 
 
 def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
-    """`_portable` of an object or array; itself where the rest of it is at fault."""
+    """`_portable` of an object or array; the same object if none of its items has to
+    change."""
     changed = {}
     for place, item in items:
         own = _portable(item, depth - 1)
@@ -151,7 +155,7 @@ def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) ->
 
 
 def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Whether `encode` writes ``value`` so that the same is read again."""
+    """Whether a reader gets the same ``value`` from what `encode` writes."""
     if isinstance(value, str):
         return type(value) is not NumberText and not has_half(value)
     if isinstance(value, dict):
@@ -171,7 +175,8 @@ def _portable_number(value: Any) -> Any:
 
 
 def _healed(value: Any) -> Any:
-    """``value`` with whole characters and names only; TypeError if it is no JSON."""
+    """``value`` without half characters, and with names as strings; TypeError if it is
+    not JSON."""
     if isinstance(value, dict):
         return {_healed_text(str(key)): _healed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -211,7 +216,7 @@ def _real(text: str) -> float | str:
 
 
 class _Ready(str):
-    """A piece of text that is written as it is."""
+    """A piece of JSON text that is written unchanged."""
 
     __slots__ = ()
 
@@ -221,8 +226,9 @@ def pieces_of(
     scalar: Callable[[Any], str],
     order: Callable[[dict[str, Any]], list[str]],
 ) -> Iterator[str]:
-    """JSON text of ``value``, however deeply nested, without recursion: what ``scalar``
-    writes of texts, numbers and literals, members in an ``order`` of their names."""
+    """The pieces of JSON text of ``value``, nested at any depth, without recursion.
+    ``scalar`` writes strings, numbers and literals; ``order`` gives the order of an
+    object's names."""
     stack: list[Any] = [value]
     while stack:
         item = stack.pop()
@@ -250,7 +256,7 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def _strict_read(body: bytes) -> Any:
-    # Longer integers would be rounded to a float without a word.
+    # orjson would silently round longer integers to floats
     at = (digits := body.translate(_DIGITS)).find(_LONG)
     while at >= 0:
         if not at or body[at - 1] in _BEFORE_NUMBER:

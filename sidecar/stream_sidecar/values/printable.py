@@ -1,13 +1,13 @@
-"""Text from outside as a person may see it: nothing in it steers a terminal.
+"""Foreign text made safe for a terminal: characters that could steer it are escaped.
 
 Names, titles, file names and error texts come from models, providers and folders. A
 control character in them can recolour, rename or overwrite what a terminal shows, a
-bidirectional one can reorder it, a line break can forge a heading. They are shown as
-escapes: ``one_line("a\\x1b[2J")`` is ``a``, a backslash and ``x1b[2J``.
+bidirectional control can reorder it, a line break can forge a heading. All these are
+shown as escapes: ``one_line("a\\x1b[2J")`` is ``a``, a backslash and ``x1b[2J``.
 
-Control characters are C0 and C1 (ECMA-48), the bidirectional ones those with the
-property Bidi_Control (Unicode, UAX #9); half surrogates, which no terminal can show,
-and the separators U+2028 and U+2029 go with them. Pure.
+Control characters are C0 and C1 (ECMA-48). Bidirectional controls are the characters
+with the property Bidi_Control (Unicode, UAX #9). Half surrogates, which no terminal can
+show, and the separators U+2028 and U+2029 are escaped, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _IN_ONE_LINE = patterns.compile(f"[\t\n{_ANYWHERE}]")
 
 
 def in_lines(text: str) -> str:
-    """``text`` with its line breaks and tabs, and everything that steers escaped."""
+    """``text`` with its line breaks and tabs; other control characters are escaped."""
     return _IN_LINES.sub(_escaped, text)
 
 
@@ -36,9 +36,9 @@ def one_line(text: str) -> str:
 
 
 def json_line(document: bytes) -> bytes:
-    """JSON in UTF-8 that means the same and steers nothing.
+    """Return JSON in UTF-8 with the same value and without control characters.
 
-    In JSON such characters stand in strings only, where the escape is their equal.
+    In JSON these characters stand only in strings, where ``\\uXXXX`` means the same.
     """
     text = document.decode("utf-8", "surrogatepass")
     escaped = _IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_NESTING = 128
-"""The bracket that would nest deeper fails."""
+"""The deepest nesting of brackets; one more fails."""
 
 Moves: TypeAlias = "dict[str, dict[str, str]]"
 
@@ -39,37 +39,38 @@ def _classes(
 
 @frozen
 class Syntax:
-    """The tables of a syntax; a state is a name, and every state has its ``moves``.
+    """The tables of a syntax. A state is a name, and every state has ``moves``.
 
-    A move leads to a state or is a verb: a key of ``containers`` opens one, ``close``
-    ends the innermost, a key of ``inside`` leads to a state that depends on the
-    innermost, ``failed`` fails.
+    A move is the name of the next state, or a verb: a key of ``containers`` opens that
+    container, ``close`` ends the innermost container, a key of ``inside`` leads to a
+    state that depends on the innermost container, ``failed`` fails.
     """
 
     moves: Moves
-    """State, then character that is read, then move."""
+    """State -> the character that is read -> move."""
 
     runs: dict[str, re.Pattern[str]] = field(converter=_runs)
-    """States: the pattern of all that they read at one go; it matches nothing too."""
+    """States -> a pattern for all that they read in one step, perhaps nothing."""
 
     classes: dict[str, tuple[re.Pattern[str], str]] = field(converter=_classes)
-    """State: the pattern of characters to read where ``moves`` has none, the move."""
+    """State -> a pattern for characters that ``moves`` does not list, and their
+    move."""
 
     otherwise: Mapping[str, str]
-    """State: the move for any other character, which is not read; else: ``failed``."""
+    """State -> the move for any other character, which is not read; a state that is
+    missing here fails."""
 
     containers: Mapping[str, tuple[str, str]]
-    """Verb: the state after one of the container's values, and its first state."""
+    """Verb -> the state after a value in the container, and the first state in it."""
 
     inside: Mapping[str, Mapping[str, str]]
-    """Verb: for the state after a value of the innermost container, the next state."""
+    """Verb -> the state after a value in the innermost container -> the next state."""
 
 
 def spelling(words: Mapping[str, str], before: str = "") -> Moves:
-    """The moves that read words; a state is ``before`` and what was read of a word.
-
-    ``words`` gives the move of a word's last character.
-    """
+    """Return the moves that read ``words``, which maps each word to the move of its
+    last character. The name of a state is ``before`` and the part of a word read so
+    far."""
     moves: Moves = {}
     for word, end in words.items():
         for at in range(1, len(word)):
@@ -94,17 +95,17 @@ class Scanner:
         self._stack: list[str] = []
 
     def scan(self, text: str, at: int) -> int:
-        """Read on from ``at``; the index behind the last character that was read.
+        """Read from ``at``; return the index after the last character that was read.
 
-        That is the end of ``text`` while the construct is open, else the place behind
-        its last character, or behind the first one with which it cannot go on.
+        While the construct is open, that is the end of ``text``. Otherwise it is the
+        index after the construct, or after the character at which it failed.
         """
         place, end = self._place, len(text)
         runs, moves = self._syntax.runs, self._syntax.moves
         while self.state == "open":
             if place in runs:
                 run = runs[place].match(text, at)
-                assert run is not None  # it matches nothing, too
+                assert run is not None  # it also matches the empty string
                 at = run.end()
             if at == end:
                 break
@@ -117,7 +118,8 @@ class Scanner:
         return at
 
     def _unlisted(self, place: str, char: str) -> tuple[str, int]:
-        """The move for a character that has none in the table, and whether it reads."""
+        """The move for a character that the table does not list, and its width: 1 if
+        the move reads the character, else 0."""
         if place in self._syntax.classes:
             fits, move = self._syntax.classes[place]
             if fits.match(char):

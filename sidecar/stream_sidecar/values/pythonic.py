@@ -1,10 +1,10 @@
-"""Calls as models write them in Python: found in growing text, read, never evaluated.
+"""Calls that models write in Python: found in growing text and read, never evaluated.
 
 `CallScanner` finds the end of one call, ``name(...)`` with any number of dots in the
 name, or of a list of calls. `parse_calls` reads whole text: names, and arguments that
-are literals. A program is no call: whatever does more than call is refused.
+are literals. Code that does more than call functions is refused.
 
-Nothing here knows which tools there are, or where a call may begin.
+This module knows neither which tools exist nor where a call may begin.
 """
 
 from __future__ import annotations
@@ -31,17 +31,18 @@ NAMESPACE = "default_api."
 
 
 class Declaration(ValueError):  # noqa: N818 - no error, but no call either
-    """The text declares functions and calls none; so Gemini writes its tool list."""
+    """The text declares functions and calls none, as Gemini writes its list of
+    tools."""
 
 
 class CallScanner(Scanner):
     """Finds the end of one call, or of a list of calls when ``opener`` is ``[``.
 
-    It begins at the first character of the name, or at the bracket. What can be no
-    literal and no call fails, and so does a line break in a string in single quotes,
-    unless ``breaks`` says that it may stand there; nesting deeper than
-    `pushdown.MAX_NESTING` fails. Whether the arguments have a value is for
-    `parse_calls` to say.
+    It starts at the first character of the name, or at the bracket. It fails at
+    anything that is neither a literal nor a call, at nesting deeper than
+    `pushdown.MAX_NESTING`, and at a line break in a string without triple quotes
+    (unless ``breaks`` allows it). It does not check that the arguments have values;
+    `parse_calls` does.
     """
 
     __slots__ = ()
@@ -53,19 +54,19 @@ class CallScanner(Scanner):
 def parse_calls(
     text: str, positional: Callable[[str], Sequence[str]] | None = None
 ) -> list[PythonCall]:
-    """All calls of ``text``, in order: one, a list, or a block of lines of either.
+    """Return all calls of ``text``, in order: one call, a list, or lines of both.
 
-    A ``print()`` around calls goes, as does a leading ``default_api.`` of a name, and
+    A ``print()`` around calls is ignored, and so is ``default_api.`` before a name.
     ``x = f()`` with a later ``print(x)`` is the call of ``f``. Other names keep their
-    dots. The place of a call is that of the call alone, with its whole name.
+    dots. The place of a call covers only the call, with its whole name.
 
-    Arguments are plain JSON values: tuples and sets become lists, numbers as keys text,
-    and the names ``true``, ``false`` and ``null`` what they are in JSON. Words of
-    Python as names of arguments and line breaks in strings are read, too.
-    ``positional`` gives the names, in order, for the positional arguments of a tool.
+    Arguments become plain JSON values: tuples and sets become lists, integer keys
+    become text, and ``true``, ``false`` and ``null`` mean the same as in JSON. Keywords
+    of Python as names of arguments, and line breaks in strings, are accepted.
+    ``positional`` returns the names, in order, for a tool's positional arguments.
 
-    Raises ValueError, and nothing else, for all other text; `Declaration`, which is
-    one, for functions without a body.
+    Any other text raises ValueError and nothing else; functions without a body raise
+    `Declaration`, a subclass of it.
     """
     try:
         try:
@@ -87,7 +88,7 @@ _STANDS_FOR = {
     word: "\ua66e" * (len(word) - 1) + chr(0xA680 + number)
     for number, word in enumerate(kwlist)
 }
-"""Words that can be no names, and names of the same length that nobody writes."""
+"""Keyword of Python -> a name of the same length that nobody writes."""
 
 _MEANT = {name: word for word, name in _STANDS_FOR.items()}
 _BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
@@ -102,10 +103,10 @@ _WORDS_AND_STRINGS = patterns.compile(
 
 
 def _mended(text: str) -> str:
-    """The text with other names for arguments that are words of Python, and other
-    characters for line breaks in strings; each has its length."""
+    """``text`` with arguments renamed that are keywords of Python, and line breaks in
+    strings replaced. No length changes."""
     if not text.isascii() and text != text.translate(_SHOWN):
-        return text  # it has those characters already
+        return text  # it already has the replacement characters
     return _WORDS_AND_STRINGS.sub(_mend, text)
 
 
@@ -118,7 +119,7 @@ def _mend(match: re.Match[str]) -> str:
 
 
 def _restored(value: Any) -> Any:
-    """The value with the line breaks and the names that were meant."""
+    """``value`` with the original line breaks and names."""
     if isinstance(value, str):
         return value.translate(_SHOWN)
     if isinstance(value, list):
@@ -150,10 +151,10 @@ _indented = patterns.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+[ \t]++[^#\s]")
 
 
 def _statements(text: str) -> tuple[list[ast.stmt], int]:
-    """The statements of ``text``, and how many lines were put before it."""
+    """The statements of ``text``, and the number of lines put before it."""
     shift = int(bool(_indented.match(text)))
     with warnings.catch_warnings():
-        # Odd escapes in the model's strings. Only this file's: filters are global.
+        # For odd escapes in the model's strings. Filters are global: only this file's
         warnings.filterwarnings("ignore", module=_FILE)
         body = ast.parse("with 0:\n" * shift + text, _FILE).body
     if shift:
@@ -164,7 +165,7 @@ def _statements(text: str) -> tuple[list[ast.stmt], int]:
 
 
 def _declares(statement: ast.stmt) -> bool:
-    """A function that does nothing."""
+    """Whether ``statement`` is a function that does nothing."""
     return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and all(
         isinstance(each, ast.Pass)
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
@@ -199,7 +200,7 @@ def _call_nodes(statements: list[ast.stmt]) -> list[ast.Call]:
 
 
 def _printed(node: ast.expr) -> list[ast.Call]:
-    """The call that ``node`` is, or those that it prints."""
+    """The call ``node`` itself, or the calls that it prints."""
     if not isinstance(node, ast.Call):
         raise ValueError("not a call")
     match node:
@@ -235,7 +236,8 @@ _SIGNS: dict[type[ast.unaryop], int] = {ast.USub: -1, ast.UAdd: 1}
 
 
 def _value(node: ast.expr) -> Any:
-    """The JSON value of a literal; the brackets of a call nest at most 200 deep."""
+    """The JSON value of a literal. Python's parser allows at most 200 open brackets, so
+    the recursion is bounded."""
     match node:
         case ast.Constant(None | bool() | str() as value):
             return value
@@ -255,7 +257,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _number(number: float) -> float:
-    """``number``; ValueError if it has more digits than the interpreter writes."""
+    """``number``; ValueError if it has more digits than Python converts to text."""
     str(number)
     return number
 
@@ -273,7 +275,7 @@ _lines = patterns.compile(r"\r\n|\r|\n")
 
 
 class _Places:
-    """Where nodes stand: from lines and UTF-8 bytes to code points of the text."""
+    """Converts the places of nodes, in lines and UTF-8 bytes, to code points."""
 
     def __init__(self, text: str, shift: int) -> None:
         starts = [0, *(match.end() for match in _lines.finditer(text)), len(text)]

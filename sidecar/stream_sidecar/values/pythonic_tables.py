@@ -1,8 +1,8 @@
 """The syntax of calls in Python as tables, for `pythonic.CallScanner`.
 
-What the tables know: names with dots, brackets, strings with their prefixes, comments,
-and which of these may follow another in a call whose arguments are literals or calls.
-What they leave to the parser: what a word means, and what a bracket may hold.
+The tables know names with dots, brackets, strings with their prefixes, comments, and
+the order in which these may stand in a call whose arguments are literals or calls. The
+parser decides what a word means and what a bracket may contain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _IN_WORD = r"\w\u0300-\u1fff"  # the vowel signs of many scripts are not in \w
 
 
 def _bracket(closer: str) -> Moves:
-    """The states between a bracket and its closer, with which their names end."""
+    """The states inside a bracket; their names end with its ``closer``."""
     value = f"value{closer}"
     signs = dict.fromkeys("+-", value)
     begin = (
@@ -38,7 +38,7 @@ def _bracket(closer: str) -> Moves:
         f"prefix{closer}": _QUOTES | dict.fromkeys(_PREFIXES, f"prefixes{closer}"),
         f"prefixes{closer}": _QUOTES,
         f"word{closer}": {},
-        # The sign of an exponent looks like an operator.
+        # the sign of an exponent looks like an operator
         f"after-word{closer}": end | signs | assign | {"(": "("},
         f"after-string{closer}": end
         | _QUOTES
@@ -50,7 +50,7 @@ def _bracket(closer: str) -> Moves:
 
 
 def _string(quote: str) -> Moves:
-    """The states of a string, also in three quotes; ``quote`` ends their names."""
+    """The states of a string, also in three quotes; their names end with ``quote``."""
     return {
         f"quote{quote}": {quote: f"quotes{quote}"},
         f"quotes{quote}": {quote: f"long{quote}"},
@@ -65,7 +65,7 @@ def _string(quote: str) -> Moves:
 
 
 def _spaced(moves: Moves) -> Moves:
-    """States where blanks may stand, and so a comment or a line that goes on."""
+    """``moves`` with comments and continued lines, for states that allow blanks."""
     found: Moves = {}
     for state, own in moves.items():
         back = dict.fromkeys("\r\n", state)
@@ -87,7 +87,7 @@ _IN_BRACKETS = {
 
 
 def _each(places: str, ends: str, then: str) -> dict[str, str]:
-    """For the same place in all brackets, or quotes: the one it leads to."""
+    """The moves from the same places in all brackets, or quotes, to ``then``."""
     return {f"{place}{end}": f"{then}{end}" for place in places.split() for end in ends}
 
 
@@ -104,7 +104,8 @@ _READS = {
 
 
 def _syntax(string: str) -> Syntax:
-    """The syntax whose strings in single quotes have characters but ``string``."""
+    """The syntax; ``string``: the characters that end a run in a string without triple
+    quotes."""
     return Syntax(
         moves={
             "start": {},
@@ -146,4 +147,4 @@ def _syntax(string: str) -> Syntax:
 
 CALLS = _syntax(r"\\\r\n")
 CALLS_WITH_BREAKS = _syntax(r"\\")
-"""As `CALLS`, with line breaks in strings of single quotes."""
+"""As `CALLS`, but strings without triple quotes may have line breaks, too."""

@@ -1,20 +1,20 @@
 """Objects as models write them: JSON, JavaScript, Python, and Gemini's serialisation.
 
-`ObjectScanner` finds the end of one in growing text, `parse` gives its value. Both know
-two syntaxes; strict JSON is part of both and means the same there.
+`ObjectScanner` finds the end of an object in growing text, `parse` returns its value.
+Both know two syntaxes. Strict JSON is part of both and means the same there.
 
-The relaxed one is JSON with bare names as keys, strings in single quotes, raw line
-breaks in strings, any character behind a backslash, trailing commas, the literals of
+The relaxed syntax is JSON with bare names as keys, strings in single quotes, raw line
+breaks in strings, any character after a backslash, trailing commas, the literals of
 JavaScript and Python, and numbers like ``+1``, ``.5`` and ``5.``.
 
-With ``bare_values`` also strings between backticks or control tokens, which have no
-escapes, ``=`` for a colon (but not behind text without quotes), and such text. It is
-what no other value is, to the bracket that closes its container, or to a comma: in an
-array any, in an object one that begins another member (blanks, a name, blanks, a
-colon). All else is part of it, also other brackets. A value with more text behind it is
-such text, too: ``1x Kit``, ``[WIP] Fix``.
+``bare_values`` adds three things: (1) strings between backticks or control tokens,
+without escapes; (2) ``=`` in place of a colon, but not after bare text; (3) bare text,
+which has no quotes. Text that is no other value is bare text: ``1x Kit``,
+``[WIP] Fix``. It ends at the bracket that closes its container, or at a comma: in an
+array at any comma, in an object only before another member (blanks, a name, blanks, a
+colon). Other brackets are part of it.
 
-Nothing here knows what an object is good for, or where one may begin.
+This module knows neither the purpose of an object nor where one may begin.
 """
 
 from __future__ import annotations
@@ -47,36 +47,37 @@ class ObjectScanner(Scanner):
 
     @property
     def in_string(self) -> bool:
-        """Whether a string is open: between quotes, backticks or marks."""
+        """Whether a string is open: in quotes, backticks or control tokens."""
         return self._place.startswith(tables.STRINGS)
 
     @property
     def missing(self) -> str:
-        """The brackets that would close what is open."""
+        """The brackets that would close the open containers."""
         return "".join(tables.CLOSER_OF[after] for after in reversed(self._stack))
 
 
 def parse(text: str, bare_values: bool = False) -> Any:
-    """The value of ``text``, a dict or list; ValueError if it is not one whole object.
+    """Return the value of ``text``, a dict or list; ValueError if it is not one whole
+    object.
 
-    Strict JSON gives what `json.loads` gives, integers of any size included (with more
-    digits than the interpreter converts: a `NumberText`). Infinite numbers and NaN are
-    floats, and of equal keys the last one counts. A backslash that begins no escape of
-    JSON, JavaScript or Python stays.
+    For strict JSON the result is that of `json.loads`, integers of any size included (a
+    `NumberText` if Python does not convert so many digits). Infinite numbers and NaN
+    are floats. Of equal keys the last counts. A backslash that begins no escape of
+    JSON, JavaScript or Python is kept.
     """
     scanner = ObjectScanner(bare_values, "{[")
     if scanner.scan(text, 0) != len(text) or scanner.state != "whole":
         raise ValueError("not one whole object")
     try:
-        # Not `jsontext.loads`, to which numbers outside 64 bits are text.
+        # not `jsontext.loads`, which makes text of numbers outside 64 bits
         return json.loads(text)
     except ValueError:
         return _Reader(text, bare_values).read()
 
 
 def begun_keys(text: str) -> list[str]:
-    """The keys at the top level of an object, in order, each with its colon. ``text``
-    is the object, whole or cut off."""
+    """Return the keys at the top level of an object that have their colon, in order.
+    ``text`` is the object, whole or cut off."""
     keys, depth = [], 0
     for match in _tokens.finditer(text):
         token = match.group()
@@ -101,7 +102,7 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 @define
 class _Container:
-    """An open object or array, and where it stands: its start and its key."""
+    """An open object or array, with its start and its key in the outer container."""
 
     value: dict[str, Any] | list[Any]
     closer: str
@@ -116,7 +117,7 @@ class _Container:
 
 
 class _Reader:
-    """Reads a whole object that the scanner has checked; no recursion."""
+    """Reads a whole object that the scanner has checked, without recursion."""
 
     def __init__(self, text: str, bare: bool) -> None:
         self._text = text
@@ -139,7 +140,7 @@ class _Reader:
             self._put(container.key, container.value, container.start)
 
     def _skip(self, pattern: re.Pattern[str]) -> str:
-        """What ``pattern`` matches here, nothing where it does not."""
+        """Skips and returns what ``pattern`` matches here, or ``""``."""
         match = pattern.match(self._text, self._at)
         found = match.group() if match else ""
         self._at += len(found)
@@ -165,7 +166,8 @@ class _Reader:
         self._at += 1
 
     def _put(self, key: str, value: Any, start: int) -> None:
-        """Keep a value that began at ``start``; it is text if text follows it."""
+        """Keeps a value that began at ``start``; if text follows, all of it is bare
+        text."""
         container = self._open[-1]
         if self._bare:
             followed = tables.AFTER_VALUE[container.closer].match(self._text, self._at)
@@ -179,8 +181,8 @@ _MARK = '<|"|>'
 
 
 def _bare_text(text: str) -> str:
-    """Text without quotes; marks of strings around it are lost halves of pairs, marks
-    in it are quotation marks."""
+    """The value of bare text. ``<|"|>`` at its start or end is half of a pair and is
+    removed; inside the text it is a quotation mark."""
     if _MARK not in text:
         return text
     return text.removeprefix(_MARK).removesuffix(_MARK).replace(_MARK, '"')
@@ -215,7 +217,7 @@ _ESCAPES = (
     | {char: char for char in "\"'\\/"}
     | dict.fromkeys(("\n", "\r\n", "\r"), "")
 )
-"""Behind a backslash: what it means; a line break continues its line."""
+"""The character after a backslash -> its meaning; a line break continues the line."""
 
 
 def _unquoted(token: str) -> str:

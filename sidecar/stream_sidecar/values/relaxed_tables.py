@@ -1,7 +1,7 @@
-"""The two syntaxes of `relaxed` as tables: how they are read, what their tokens are.
+"""The two syntaxes of `relaxed` as tables for its scanner, and patterns for its reader.
 
-For the scanner: `RELAXED` and `BARE`. For the reader of text that is known to be whole:
-patterns of names, scalars and bare text, which say the same as the tables.
+`RELAXED` and `BARE` are for the scanner. The patterns of names, scalars and bare text
+describe the same syntaxes for the reader, which gets text that is whole.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ SCALARS = {
     False: patterns.compile(_SCALAR),
     True: patterns.compile(rf"{_SCALAR}|{'|'.join(_VERBATIM)}"),
 }
-"""With and without bare values: a value that is neither container nor bare text."""
+"""Whether bare values are allowed -> a value that is neither container nor bare
+text."""
 
 BARE_TEXT = {
     "}": patterns.compile(
@@ -50,7 +51,7 @@ BARE_TEXT = {
     ),
     "]": patterns.compile(r"[^,\]]*+"),
 }
-"""The closer of a container: text without quotes in it."""
+"""The closer of a container -> bare text in it."""
 
 AFTER_VALUE = {
     "}": patterns.compile(
@@ -58,7 +59,7 @@ AFTER_VALUE = {
     ),
     "]": patterns.compile(rf"{SPACE}[,\]]"),
 }
-"""The closer of a container: what follows a value that is no part of bare text."""
+"""The closer of a container -> what follows a value that is not part of bare text."""
 
 _QUOTED = [f"{kind}{quote}" for kind in ("name", "string") for quote in "\"'"]
 _INTEGERS = dict.fromkeys("123456789", "integer") | {"0": "zero"}
@@ -78,7 +79,7 @@ _UNFINISHED: Moves = {
     "exponent": dict.fromkeys("+-", "power-sign") | dict.fromkeys(digits, "power"),
     "power-sign": dict.fromkeys(digits, "power"),
 }
-"""Literals and numbers that must go on."""
+"""Literals and numbers that are not complete."""
 
 _FINISHED: Moves = {
     "zero": _POWER | {".": "fraction"},
@@ -86,15 +87,15 @@ _FINISHED: Moves = {
     "fraction": _POWER,
     "power": {},
 }
-"""Numbers that may go on."""
+"""Numbers that are complete but may continue."""
 
 _CONTAINERS = {"object": ("in-object", "member"), "array": ("in-array", "item")}
 _END = {after: after for after, _ in _CONTAINERS.values()}
 CLOSER_OF = {"in-object": "}", "in-array": "]"}
-"""State after a value of a container: the bracket that closes it."""
+"""State after a value of a container -> the bracket that closes the container."""
 
 STRINGS = ('string"', "string'", "in`", "in<")
-"""What the states begin with that are in a string."""
+"""How the names of states inside strings begin."""
 
 _MOVES: Moves = {
     "start-{": {"{": "object"},
@@ -134,7 +135,7 @@ _VALUE = rf"{_SCALAR}(?={SPACE}[,}}\]])"
 RELAXED = Syntax(
     _MOVES,
     _RUNS
-    | {  # also whole members with scalars
+    | {  # whole members with scalars are read in one step
         "in-object": rf"(?:{_NEXT}{KEY}{SPACE}:{SPACE}{_VALUE})*+{SPACE}",
         "in-array": rf"(?:{_NEXT}{_VALUE})*+{SPACE}",
     },
@@ -150,7 +151,7 @@ _CLOSERS = {
     "<e": {"<escape>": "end"},
     "<c": {f"<ctrl{digit}": "in<c-number" for digit in digits},
 }
-"""The beginning of a token: what ends the string that it opens."""
+"""The beginning of a token -> the token that ends its string."""
 
 _OPENING = spelling({token: f"in{token[:2]}" for token in _TOKENS})
 _CLOSING = {
@@ -173,7 +174,7 @@ BARE = Syntax(
         "next-colon": _COLONS,
         "next-name": {},
         **{f"in{opener}": {"<": f"in{opener}-<"} for opener in _CLOSERS},
-        # Behind a value and a comma a string is a name, behind bare text it may be one.
+        # After a value and a comma a string is a name; after bare text it may be one
         "in-object": {",": "next", "}": "close"},
         "next": _NAMES | _NO_NAME,
         "text-in-object": {",": "text-next", "}": "close"},

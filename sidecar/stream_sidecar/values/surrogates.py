@@ -1,7 +1,7 @@
-"""Half characters: found, joined, and kept out of what is sent.
+"""Half characters (lone surrogates): found, joined, and kept out of the output.
 
 Strings of JavaScript are UTF-16, so a host may end a chunk in the middle of a character
-outside the basic plane. `SurrogateJoiner` puts the halves together (text rule 1.3).
+outside the basic plane. `SurrogateJoiner` joins the halves (text rule 1.3).
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     import re
 
 HALVES = "\ud800-\udfff"
-"""Halves of a character of two UTF-16 units, as a range of a regular expression."""
+"""The surrogates, which are halves of characters, as a range for a regular
+expression."""
 
 _SURROGATE = patterns.compile(f"[{HALVES}]")
 _PAIR = patterns.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 has_half = _SURROGATE.search
-"""Whether a text has half a character, with or without its partner."""
+"""Whether a text has a surrogate, with or without its partner."""
 
 
 def without_halves(text: str) -> str:
-    """``text`` with U+FFFD for each half character."""
+    """``text`` with U+FFFD in place of each surrogate."""
     return _SURROGATE.sub("\ufffd", text)
 
 

@@ -1,4 +1,4 @@
-"""How much text there is: in code points, UTF-8 bytes or UTF-16 units, in any value."""
+"""The length of text in code points, UTF-8 bytes or UTF-16 units."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ ENCODINGS: dict[Unit, tuple[str, int]] = {
     "byte": ("utf-8", 1),
     "utf16": ("utf-16-le", 2),
 }
-"""The encoding of a unit, and how many bytes of it are one unit."""
+"""Unit -> its encoding, and the bytes of one unit."""
 
 
 def width(text: str, unit: Unit) -> int:
-    """How many of ``unit`` the text has."""
+    """The length of ``text`` in ``unit``; not for ``code-point``."""
     encoding, size = ENCODINGS[unit]
     return len(text.encode(encoding, "surrogatepass")) // size
 
 
 def text_size(value: Any) -> int:
-    """Code points of all strings in ``value``, names of members included, and one for
-    any other scalar: what bounds of memory are counted with. Example: of
-    ``{"a": ["bc", 1]}`` that is 4."""
+    """The size of ``value`` for limits of memory: the code points of all strings, names
+    of members included, and 1 for any other scalar. Example: ``{"a": ["bc", 1]}`` has
+    4."""
     size, waiting = 0, [value]
     while waiting:
         each = waiting.pop()
