@@ -1,15 +1,15 @@
 """AWS event streams in, provider documents out: framing ``aws-eventstream``.
 
-A frame is, in big-endian numbers (AWS, "Amazon event stream encoding"): total length,
-length of the headers, CRC-32 of these eight bytes, headers, payload, CRC-32 of all
-before it. The payload is JSON. The document's ``event`` is the ``:event-type``, for an
-exception the ``:exception-type``, for an error ``error``. Payloads of InvokeModel
-streams hold the model's own document as base64 in ``bytes``: that document is given,
-without a name.
+A frame has (AWS, "Amazon event stream encoding"; numbers are big-endian): total length,
+length of the headers, CRC-32 of these eight bytes, headers, payload, CRC-32 of
+everything before it. The payload is JSON. The document's ``event`` is the
+``:event-type``, for an exception the ``:exception-type``, for an error ``error``. The
+payload of an InvokeModel stream has the model's own document as base64 in ``bytes``;
+the result is that document, without a name.
 
-Bytes that are no frame are a ``malformed-chunk`` diagnostic, as text or base64: a frame
-with a wrong checksum is left out whole; where none begins, everything up to the next
-eight bytes with the right checksum is. Each byte is looked at a few times only.
+Bytes that are no frame become a ``malformed-chunk`` diagnostic, as text or base64. A
+frame with a wrong checksum is left out as a whole. Where no frame begins, everything up
+to the next eight bytes with the right checksum is left out. Linear in the input.
 """
 
 from __future__ import annotations
@@ -32,30 +32,31 @@ _AROUND = _PRELUDE.size + _CHECKSUM_SIZE
 """Bytes of a frame without headers and payload."""
 
 _BEGIN = patterns.compile(rb"(?!\0\0\0[\0-\x0f])[\0\1][\s\S]{3}\0[\0-\2][\s\S]{6}")
-"""What may be a prelude: frames have 16 bytes to 24 MiB, headers at most 128 KiB."""
+"""A possible prelude: frames have 16 bytes to 24 MiB, headers at most 128 KiB."""
 
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 _BYTES, _STRING = 6, 7
-"""Types of a header's value: its bytes are as many as in the table, or counted."""
+"""Types of a header's value. The table has the number of bytes of a type; values of
+these two types begin with their length."""
 
 
 class EventStreamReader:
-    """``push(data)`` and ``close()`` give the frames that are certain by then.
+    """``push(data)`` and ``close()`` return the frames that are complete by then.
 
-    ``limit`` counts the bytes of a payload.
+    ``limit``: the most bytes of a payload.
     """
 
     framing = "aws-eventstream"
-    idle = False  # its strings are no text
+    idle = False  # its input is bytes, not text
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._held = bytearray()
-        #: bytes that must be there before something can be decided
+        #: bytes that are needed for the next decision
         self._needed = _PRELUDE.size
         #: bytes still to come of a frame that is too long
         self._left = 0
-        #: what is no frame, a character for each byte
+        #: bytes that are no frame, as one character for each byte
         self._junk = Held(limit)
 
     def push(self, data: bytes) -> list[Frame]:
@@ -71,7 +72,7 @@ class EventStreamReader:
         return frames
 
     def close(self) -> list[Frame]:
-        """What is still held never became a frame."""
+        """Reports the held bytes, which never became a frame."""
         frames: list[Frame] = []
         self._drop(len(self._held))
         self._needed, self._left = _PRELUDE.size, 0
@@ -124,7 +125,7 @@ class EventStreamReader:
             frames.append(evolve(junk, raw=shown))
         else:
             shown = _shown(junk.encode("latin-1"))
-            frames.append(malformed(shown, "What is no event stream"))
+            frames.append(malformed(shown, "Input that is no event stream"))
 
 
 def _frame(data: bytes) -> Frame:
@@ -137,10 +138,10 @@ def _frame(data: bytes) -> Frame:
 
 
 def _headers(data: bytes) -> dict[str, str] | None:
-    """The headers that are strings; None when the bytes are no headers."""
+    """The headers that are strings; None if the bytes are no headers."""
     found, at = {}, 0
     while at < len(data):
-        value = at + 2 + data[at]  # behind the name and the type
+        value = at + 2 + data[at]  # after the name and the type
         name, kind = data[at + 1 : value - 1], int.from_bytes(data[value - 1 : value])
         size = _SIZES.get(kind)
         if kind in (_BYTES, _STRING):
@@ -171,7 +172,8 @@ def _document(headers: dict[str, str], payload: bytes) -> Frame:
 
 
 def _exception(name: str, value: Any) -> Document:
-    """An exception under its name; one without the usual ending is an error, too."""
+    """The document of an exception. Its event is the exception's name if that ends with
+    ``Exception``, else ``error``."""
     if name.endswith("Exception"):
         return Document(value, name)
     return Document({"error": {"type": name, "message": value}}, "error")
@@ -193,7 +195,7 @@ def _json(data: bytes) -> Any:
 
 
 def _shown(data: bytes) -> str:
-    """Bytes in a form that loses none."""
+    """``data`` as text, or as base64 if it is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:

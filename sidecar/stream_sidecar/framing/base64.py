@@ -1,7 +1,7 @@
-"""Base64 in slices to bytes (RFC 4648, 4): padding and white space anywhere.
+"""Base64 in slices to bytes (RFC 4648, 4); padding and white space may stand anywhere.
 
-From the quartet that cannot be one up to the next white space nothing can be trusted:
-it is reported as one piece. Time is linear in the input.
+After a quartet that is not base64, everything up to the next white space is reported as
+one malformed piece. Time is linear in the input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CUT_QUARTET = patterns.compile(r"[A-Za-z0-9+/]{0,3}|[A-Za-z0-9+/]{2}=")
 
 
 class Base64Reader:
-    """``push(text)`` gives the bytes that are certain, ``close()`` the rest."""
+    """``push(text)`` returns the bytes that are complete, ``close()`` the rest."""
 
     def __init__(self, limit: int) -> None:
         self._quartet = ""
@@ -41,7 +41,8 @@ class Base64Reader:
         return pieces
 
     def close(self) -> tuple[bytes, list[DiagnosticPart]]:
-        """Padding may be missing at the end; a single character is no byte."""
+        """The last bytes, whose padding may be missing. A single left-over character is
+        reported."""
         rest, self._quartet = self._quartet, ""
         if len(rest) == 1:
             self._junk.add(rest)

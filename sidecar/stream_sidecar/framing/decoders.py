@@ -1,4 +1,4 @@
-"""Decoders: the strings of a host to characters, or to the bytes of an event stream."""
+"""Decoders: from a host's strings to characters, or to the bytes of an event stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Decoder(Protocol):
 
 
 class TextDecoder:
-    """Strings of text, cut anywhere, also between the halves of a UTF-16 pair."""
+    """Decodes strings of text, cut anywhere, even inside a surrogate pair."""
 
     def __init__(self) -> None:
         self.joiner = SurrogateJoiner()
@@ -38,10 +38,10 @@ class TextDecoder:
 
 
 class Base64Decoder:
-    """Base64 of bytes, cut anywhere: UTF-8, or an event stream's.
+    """Decodes base64 of UTF-8 or of an event stream, cut anywhere.
 
-    ``is_binary`` None: an event stream begins with a zero byte, and no text does. Bytes
-    that are no UTF-8 become U+FFFD.
+    With ``is_binary`` None the first byte decides: an event stream begins with a zero
+    byte, and text never does. Bytes that are not UTF-8 become U+FFFD.
     """
 
     def __init__(self, limit: int, is_binary: bool | None) -> None:
@@ -68,8 +68,8 @@ class Base64Decoder:
 
 
 class NoBytes:
-    """For text where an event stream needs base64: nothing in it can be a frame, so at
-    the end all of it is one report."""
+    """Decodes nothing: the host sends text, but the framing needs base64. At the end
+    all of the text is reported as one malformed chunk."""
 
     def __init__(self, limit: int) -> None:
         self._held = Held(limit)
@@ -85,7 +85,7 @@ class NoBytes:
 
 
 _BINARY = {"aws-eventstream": True, "auto": None}
-"""Framings of bytes that are no UTF-8; of ``auto`` the first byte decides."""
+"""Framing -> whether its bytes are an event stream; None: the first byte decides."""
 
 
 def decoder_of(framing: str, encoding: str, limit: int) -> Decoder:

@@ -1,21 +1,22 @@
 """Framing: the chunks of a response body in, provider documents out.
 
-`Framer` takes whatever a host pushes. A chunk that is no string is a decoded document;
-strings are read as ``framing`` says (protocol.md, "stream/open"):
+`Framer` accepts any chunk that a host pushes. A chunk that is not a string is a decoded
+document. ``framing`` says how strings are read (protocol.md, "stream/open"):
 
 - ``json``: every string is one document.
 - ``sse``: any slices of an event stream (``sse``).
 - ``ndjson``, ``json-array``: any slices of JSON documents (``json_documents``).
 - ``aws-eventstream``: any slices of the bytes (``aws_eventstream``), as base64.
 - ``text``: any slices of model text.
-- ``auto``: ``ndjson``, ``json-array``, ``sse`` or ``text``, decided on the first
-  characters that are neither byte order mark nor white space; bytes that begin with a
-  zero, as no text does, are an ``aws-eventstream``.
+- ``auto``: the first characters after byte order mark and white space choose
+  ``ndjson``, ``json-array``, ``sse`` or ``text``. Bytes that begin with a zero, as no
+  text does, are an ``aws-eventstream``.
 
-Nothing raises for what is in a chunk: what is no document is a ``malformed-chunk``
-diagnostic, a document over the limit a ``document-limit`` one. Frames depend on the
-characters of the input alone, never on its cuts (but for ``json``), and come with the
-character that completes them. Time is linear in the input.
+No content of a chunk raises an error. Input that is no document gives a
+``malformed-chunk`` diagnostic, a document over the limit a ``document-limit`` one.
+Frames depend only on the characters of the input, never on its cuts (except with
+``json``), and each is returned with the character that completes it. Time is linear in
+the input.
 """
 
 from __future__ import annotations
@@ -35,17 +36,19 @@ _BLANKS = " \t\n\r"
 BYTE_ORDER_MARK = "\ufeff"
 
 _COMPRESSED = ("\x1f\x8b", "\x1f\ufffd", "(\xb5/\xfd", "(\ufffd/\ufffd")
-"""How gzip (RFC 1952) and Zstandard (RFC 8878) begin, as bytes or as broken UTF-8."""
+"""The beginnings of gzip (RFC 1952) and Zstandard (RFC 8878), as bytes or as broken
+UTF-8."""
 
 _KEEPING = ("text", "auto")
-"""In a model's text a byte order mark is a character; elsewhere it is transport."""
+"""Framings that keep a byte order mark: in a model's text it is a character, elsewhere
+a part of the transport."""
 
 
 class Framer:
-    """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
+    """The framing of one stream: ``push(chunk)`` and ``close()`` return frames.
 
     ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
-    ``limit`` is the longest document in code points.
+    ``limit`` is the most code points of a document.
     """
 
     def __init__(self, framing: str, encoding: str = "utf-8", *, limit: int) -> None:
@@ -55,23 +58,23 @@ class Framer:
         self._started = False  # something has come
         self._closes = framing == "json"  # every string is a document
         self._joiner = getattr(self._decoder, "joiner", None)
-        self._most = 2 * limit  # a document, and a line behind it
+        self._most = 2 * limit  # a document, and a line after it
         self._came = 0  # code points since the last push that gave frames
 
     @property
     def framing(self) -> str:
-        """``auto`` until the input has decided it, then what was decided."""
+        """The framing; ``auto`` until the input has decided it."""
         return self._reader.framing
 
     @property
     def idle(self) -> bool:
-        """Whether strings are text, and nothing of them is held back."""
+        """Whether strings are text, and no part of them is held back."""
         joiner = self._joiner
         return joiner is not None and not joiner.held and self._reader.idle
 
     @property
     def held(self) -> int:
-        """How many code points are held back, at most."""
+        """An upper bound for the code points that are held back."""
         return 0 if self.idle else min(self._came, self._most)
 
     def push(self, chunk: object) -> list[Frame]:
@@ -107,7 +110,8 @@ class Framer:
         return frames
 
     def _begin(self, piece: str) -> str:
-        """What the reader is told of the beginning of the body."""
+        """The part of the body's beginning that the reader gets. Empty while it may be
+        the beginning of a compressed body."""
         start, self._start = self._start + piece, ""
         if self.framing == "text":
             return start
@@ -128,7 +132,7 @@ class _Reader(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether a string that comes next is read as if it came first."""
+        """Whether the next string is read as if it were the first."""
 
     def __init__(self, limit: int) -> None: ...
 
@@ -151,7 +155,7 @@ class _TextReader:
 
 
 class _JsonReader:
-    """What is pushed up to a close is one document; blank text is none."""
+    """Everything pushed before a ``close`` is one document; blank text is none."""
 
     framing = "json"
     idle = True  # every string is closed
@@ -170,8 +174,7 @@ class _JsonReader:
 
 
 class _CompressedReader:
-    """A body that the host's HTTP client did not unpack: no character of it says what
-    it was."""
+    """A body that the host's HTTP client did not decompress; reported as an error."""
 
     idle = False
 
@@ -210,9 +213,9 @@ _OPENERS = {
 
 
 class _AutoReader:
-    """Holds the beginning of the input until it decides who reads it.
+    """Holds the beginning of the input until it decides which reader to use.
 
-    White space longer than a document may be is text, whatever follows.
+    White space longer than ``limit`` is text, whatever follows.
     """
 
     def __init__(self, limit: int) -> None:
@@ -250,7 +253,8 @@ class _AutoReader:
         return frames + self._reader.close() if self._reader else frames
 
     def _decide(self, framing: str) -> list[Frame]:
-        """White space before documents means nothing; before text it is text."""
+        """Starts the reader. White space before text is part of it, before documents it
+        is dropped."""
         self.framing = framing
         self._reader = _READERS[framing](self._limit)
         blanks = "".join(self._blanks) if framing == "text" else ""
@@ -258,7 +262,7 @@ class _AutoReader:
 
 
 def _guess(start: str) -> str | None:
-    """The framing of a body that starts like this; None: it may be one or another."""
+    """The framing of a body with this ``start``; None while several are possible."""
     for opener, framing in _OPENERS.items():
         if start.startswith(opener):
             return framing

@@ -1,4 +1,4 @@
-"""Frames: what every framing gives, and how it holds what is not yet whole."""
+"""Frames: the result of every framing, and `Held`, which keeps incomplete documents."""
 
 from __future__ import annotations
 
@@ -10,28 +10,32 @@ from stream_sidecar.parts import DiagnosticPart, Document, DonePart
 from stream_sidecar.values.jsontext import loads
 
 Frame: TypeAlias = Document | DonePart | DiagnosticPart
-"""What framing gives: a document, the provider's end mark, or what was no document."""
+"""A document, the provider's end mark, or a diagnostic for input that is neither."""
 
 HEAD = 256
-"""Characters that are shown of an oversize document, and kept of an event's name."""
+"""The most characters that a diagnostic shows of an oversize document, and that are
+kept of an event's name."""
 
 _QUOTED = patterns.compile(r"\s*+(?:data: ?)?+([{\[][\s\S]*+)")
-"""A document that a proxy wrote as a JSON string, with its field's name or without."""
+"""A document that a proxy wrote as a JSON string, with or without ``data:``."""
 
 _INSIDE = patterns.compile(
     r'data: ?+(?=[{\[])|(?!^)\{\s*+(?="(?:error"|type"\s*+:\s*+"error"))'
 )
-"""Where a document begins in the middle of another; without ``data:`` only an error."""
+"""The beginning of a document in the middle of another; without ``data:`` only that of
+an error."""
 
 _MOST_INSIDE = 4
-"""Such places that are looked at: each may end at each of those after it."""
+"""The most beginnings that are tried in one text: each is tried with each later one as
+its end."""
 
 
 class Held:
-    """Text that waits for its end; of more than ``limit`` characters only the head.
+    """Text that waits for its end. If it exceeds ``limit`` characters, only its head is
+    kept.
 
-    ``pieces`` is empty until something, even an empty text, was added. ``size`` counts
-    what was added, kept or not.
+    ``pieces`` is empty until a text, even an empty one, is added. ``size`` counts all
+    characters that were added, kept or not.
     """
 
     __slots__ = ("head", "limit", "pieces", "size")
@@ -50,7 +54,7 @@ class Held:
             self.pieces = ["".join(self.pieces)[: self.head]]
 
     def peek(self) -> str | DiagnosticPart:
-        """All that was added, or the diagnostic that says that it was too much."""
+        """The whole text, or a ``document-limit`` diagnostic if it was too long."""
         text = self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces)
         if self.size <= self.limit:
             return text
@@ -62,10 +66,10 @@ class Held:
         )
 
     def take(self) -> str | DiagnosticPart:
-        """`peek`, and everything is forgotten."""
-        taken = self.peek()
+        """Returns the same as `peek`, and forgets the text."""
+        text = self.peek()
         self.pieces, self.size = [], 0
-        return taken
+        return text
 
 
 def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPart:
@@ -73,7 +77,7 @@ def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPa
 
 
 def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
-    """What is held and is no document, if anything is."""
+    """Takes the held text, if there is any, as one malformed chunk."""
     if not held.pieces:
         return []
     text = held.take()
@@ -81,7 +85,7 @@ def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
 
 
 def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
-    """The frame of one document's text; a diagnostic in its place is passed on."""
+    """Return the frame of one document's text; a diagnostic is returned unchanged."""
     if isinstance(text, DiagnosticPart):
         return text
     if text.strip() == "[DONE]":
@@ -97,8 +101,8 @@ def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
 
 
 def _otherwise(text: str, event: str | None) -> Frame:
-    """Text that is no JSON: an end mark in other letters, an error in words, a document
-    with a comma behind it."""
+    """The frame of text that is not JSON: an end mark in other letters, an error in
+    words, a document with a comma after it, or a malformed chunk."""
     bare = text.strip()
     if bare.upper() in ("[DONE]", "DONE"):
         return DonePart()
@@ -109,11 +113,11 @@ def _otherwise(text: str, event: str | None) -> Frame:
 
 
 def frames_of(text: str | DiagnosticPart, event: str | None = None) -> list[Frame]:
-    """The frames of a text without line breaks: mostly one document.
+    """Return the frames of a text without line breaks: mostly one document.
 
-    Where the transport lost something, a whole document may follow the half of one:
-    ``{"id": "1", "choicdata: {"id": "2"}``. Its name is known where nothing precedes
-    it (``data: data: {}``).
+    If the transport lost characters, a whole document may follow half of another:
+    ``{"id": "1", "choicdata: {"id": "2"}``. It has the event's name only if nothing
+    precedes it (``data: data: {}``).
     """
     whole = frame_of(text, event)
     if isinstance(text, DiagnosticPart) or not isinstance(whole, DiagnosticPart):

@@ -1,15 +1,15 @@
 """JSON documents in a row, or in an array, out of any slices of text.
 
-- `SequenceReader` (``ndjson``): documents with white space, or nothing, between and
-  inside them. A document is broken at the first character that JSON cannot have there,
-  and then ends at the next line break. Bare scalars end at white space.
-- `ArrayReader` (``json-array``): one array. A broken element ends where its brackets
-  balance again, where a line begins with ``{``, ``,`` or ``]``, or, outside brackets,
-  before ``,`` or ``]``; a string in it ends with its line at the latest. An object
-  before the array is a document too (an error body); other text before the array, and
-  all text after it, is reported whole.
+- `SequenceReader` (``ndjson``): documents, with or without white space between and
+  inside them. A document is broken at the first character that JSON does not allow
+  there; it then ends at the next line break. Bare scalars end at white space.
+- `ArrayReader` (``json-array``): one array. A broken element ends (1) where its
+  brackets balance again, (2) where a line begins with ``{``, ``,`` or ``]``, or (3)
+  outside brackets, before ``,`` or ``]``. A string in it ends at the end of its line at
+  the latest. An object before the array is a document, too (an error body). Other text
+  before the array, and all text after it, is reported as a whole.
 
-``push(text)`` and ``close()`` give frames; a document comes with its last
+``push(text)`` and ``close()`` return frames; a document is returned with its last
 character. Time is linear in the input.
 """
 
@@ -46,7 +46,7 @@ class SequenceReader:
 
     @property
     def idle(self) -> bool:
-        """Whether it is between two documents."""
+        """Whether the reader is between two documents."""
         return self._scanner is None
 
     def push(self, text: str) -> list[Frame]:
@@ -56,17 +56,17 @@ class SequenceReader:
             if self._scanner is None:
                 at = self._begin(text, at, frames)
             else:
-                at = self._go_on(self._scanner, text, at, frames)
+                at = self._continue(self._scanner, text, at, frames)
         return frames
 
     def close(self) -> list[Frame]:
         return self._finish() if self._scanner else []
 
     def _begin(self, text: str, at: int, frames: list[Frame]) -> int:
-        """Start the next document, or take it whole.
+        """Starts the next document, or reads it whole.
 
-        Mostly an object is all that its line (in an array: its chunk) has. That is
-        tried once, before the scanner looks at every token.
+        Mostly a line (in an array: a chunk) has one whole object. That is tried once,
+        before the scanner reads every token.
         """
         at = end_of(self._between, text, at)
         if at >= self._tried and text.startswith("{", at):
@@ -82,7 +82,9 @@ class SequenceReader:
             self._scanner = _Scanner(*self._scanning, self._held.limit)
         return at
 
-    def _go_on(self, scanner: _Scanner, text: str, at: int, frames: list[Frame]) -> int:
+    def _continue(
+        self, scanner: _Scanner, text: str, at: int, frames: list[Frame]
+    ) -> int:
         end = scanner.scan(text, at)
         self._held.add(text[at:end])
         if scanner.state == "whole":
@@ -95,10 +97,10 @@ class SequenceReader:
 
 
 class ArrayReader(SequenceReader):
-    """The elements of one array: documents with a comma, or none, between them."""
+    """The elements of one array: documents with or without a comma between them."""
 
     framing = "json-array"
-    idle = False  # what comes next depends on the bracket before
+    idle = False  # the next string depends on the brackets before it
     _separators = _BLANKS + ","
     _between = patterns.compile(r"[ \t\n\r,]*+")
     _extent = patterns.compile(r"(?s:.*+)")
@@ -162,7 +164,8 @@ _RUNS = {
     )
     for state in states.split()
 }
-"""What a state reads at one go; in a container also whole members with scalars."""
+"""State -> all that it reads in one step; in a container also whole members with
+scalars."""
 
 _INTEGER = {"0": "zero"} | dict.fromkeys("123456789", "integer")
 _POWER = dict.fromkeys("eE", "exponent")
@@ -218,7 +221,7 @@ _MOVES: dict[str, dict[str, str]] = {
     # A bare scalar is over; nothing but its end may follow.
     "bare": dict.fromkeys(_BLANKS, "whole"),
     "element": dict.fromkeys(_BLANKS + ",]", "whole"),
-    # Broken: on to the end of the line, or of the element of an array.
+    # Broken: continues to the end of the line, or of the element of an array.
     "line": dict.fromkeys("\r\n", "whole"),
     "nested": _JUNK | dict.fromkeys("}]", "close"),
     "loose": _JUNK | dict.fromkeys(",]", "whole"),
@@ -226,10 +229,11 @@ _MOVES: dict[str, dict[str, str]] = {
     "quoted-escape": dict.fromkeys('"\\', "quoted"),
     "margin": dict.fromkeys("{,]", "whole"),
 }
-"""State, then character that is read, then next state or one of four verbs:
+"""State -> the character that is read -> the next state, or one of four verbs.
 
-``end``: a value is over, go on in its container. ``close``: the container is over.
-``whole``: the document ended before this character. A key of `_OPENS`: a container.
+``end``: a value is over, and its container continues. ``close``: the container is over.
+``whole``: the document ended before this character. A key of `_OPENS`: a container
+begins.
 """
 
 _OPENS = {
@@ -238,21 +242,22 @@ _OPENS = {
     "[DONE]": ("in-array", "first-or-done"),
     "deeper": ("nested", "nested"),
 }
-"""A container: the state after one of its values, and its first state."""
+"""Verb -> the state after a value in the container, and the first state in it."""
 
 _OTHERWISE = {
     **dict.fromkeys(("zero", "integer", "fraction", "power", "margin"), "end"),
     "quoted-escape": "quoted",
 }
-"""Where to go, without reading it, on a character that has no move; else: broken."""
+"""State -> the next state for a character without a move, which is not read; a state
+that is missing here breaks the document."""
 
 
 class _Scanner:
-    """Finds the end of one document, resumable at any character.
+    """Finds the end of one document, in text cut at any character.
 
-    ``state`` is ``whole`` when it is found. ``bare`` is the state after a value outside
-    brackets, ``broken`` the one after a character that JSON cannot have there. No
-    document within ``limit`` characters nests deeper than half of it.
+    ``state`` is ``whole`` at the end. ``bare`` is the state after a value outside
+    brackets, ``broken`` the state after a character that JSON does not allow there. A
+    document within ``limit`` characters nests at most ``limit / 2`` levels.
     """
 
     __slots__ = ("_bare", "_broken", "_deepest", "_stack", "state")
@@ -265,7 +270,7 @@ class _Scanner:
         self._deepest = limit // 2
 
     def scan(self, text: str, at: int) -> int:
-        """Read on from ``at``; where the document, or else the text, ends."""
+        """Reads from ``at``; returns the end of the document, or of the text."""
         state, stack = self.state, self._stack
         while state != "whole":
             if state in _RUNS:
@@ -296,7 +301,8 @@ class _Scanner:
         return state
 
     def _break(self, state: str) -> str:
-        """From here on only lines, or brackets and quotes, count."""
+        """The state of a broken document, in which only lines, or brackets and quotes,
+        count."""
         if self._broken == "line":
             return "line"
         if self._bare != "loose":

@@ -1,26 +1,28 @@
 """Server-sent events in, provider documents out.
 
-`SseReader` takes any slices of the text of an event stream (its byte order mark already
-taken off) and gives a frame for every event that says something. The rules are those of
-WHATWG HTML 9.2.6, "Interpreting an event stream", with these differences:
+`SseReader` accepts any slices of the text of an event stream, without its byte order
+mark, and returns a frame for every event with content. The rules are those of WHATWG
+HTML 9.2.6, "Interpreting an event stream", with these differences:
 
-- The last event counts without its blank line, which many servers leave out.
-- ``[DONE]`` is a `DonePart`; empty data and a comment that a gateway has wrapped as
-  data (mnfst/llm-gateway#2053) are nothing; other data that is no JSON is reported.
-- Data of several lines that is not one document, but has a line that is: the gateway
-  forgot the blank lines, or wrote an error behind the half of a document
-  (Wei-Shaw/sub2api#1471). Every line is data of its own.
-- Data that is no document, but ends with ``data:`` and one, or with an error: what is
-  before it was cut off in the middle (`frames_of`).
+- The last event counts even without its blank line, which many servers leave out.
+- ``[DONE]`` is a `DonePart`. Empty data is ignored, and so is a comment that a gateway
+  has wrapped as data (mnfst/llm-gateway#2053). Other data that is not JSON is reported.
+- Data of several lines may not be one document, but have a line that is one: the
+  gateway forgot the blank lines, or wrote an error after half of a document
+  (Wei-Shaw/sub2api#1471). Then each line is read separately.
+- Data may not be a document, but end with ``data:`` and a document, or with an error:
+  the part before that was cut off in the middle (`frames_of`).
 - Lines with an unknown field name are not dropped. They are a *foreign* body (an error
-  page or a bare JSON body under the wrong content type) up to the next known field, to
-  the end of an event, or to the end. Beginning with a bracket, it is read as data would
-  be, at its first blank line already if all of it is JSON; else it is one diagnostic.
+  page, or a bare JSON body under the wrong content type), up to the next known field,
+  the end of an event, or the end of the stream. If the body begins with a bracket, it
+  is read like data, and already at its first blank line if all of it is JSON. Any other
+  body becomes one diagnostic.
 - ``error:`` with an object (llama.cpp, ggml-org/llama.cpp#16104) is data of the event
   ``error``.
 
-A frame depends on the text alone, never on how it was sliced. Lines are held as pieces
-and joined once, so time is linear; beyond ``limit`` characters nothing is held.
+A frame depends only on the text, never on its slices. Lines are held as pieces and
+joined once, so time is linear. Beyond ``limit`` characters only the head of a line or
+an event is held.
 """
 
 from __future__ import annotations
@@ -38,20 +40,21 @@ from stream_sidecar.parts import DiagnosticPart, Document
 
 _HEAD = patterns.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=[{\[])")
 _ENDS = ("\n\n", "\n\r\n")
-"""How an event begins and ends, as most do: a name or none, an object on one line, or
-the end mark."""
+"""The beginning and the end of most events: perhaps a name, then an object (or the end
+mark) on one line."""
 
 _LONGEST_FIELD = len("event: ")
-"""A held line may exceed the limit by the field that is not part of the document."""
+"""A held line may exceed the limit by the field's name, which is not part of the
+document."""
 
 
 class SseReader:
-    """``push(text)`` and ``close()`` give the frames that are certain by then."""
+    """``push(text)`` and ``close()`` return the frames that are complete by then."""
 
     framing = "sse"
 
     def __init__(self, limit: int) -> None:
-        self.idle = True  # it is between two events
+        self.idle = True  # between two events
         self._line = Held(limit + _LONGEST_FIELD, HEAD + _LONGEST_FIELD)
         self._returned = False
         self._event: str | None = None
@@ -104,7 +107,8 @@ class SseReader:
         return frames
 
     def _with_line_feeds(self, text: str) -> str:
-        """A carriage return ends its line at once; its line feed may come later."""
+        """``text`` with only line feeds as line breaks. A carriage return ends its line
+        at once; its line feed may follow in the next slice."""
         if self._returned and text:
             text = text.removeprefix("\n")
             self._returned = False
@@ -113,14 +117,15 @@ class SseReader:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def _end_line(self, rest: str, frames: list[Frame]) -> None:
-        """The held line is over; of a very long one only the head is there."""
+        """Reads the held line, which ends with ``rest``; of a very long line only the
+        head was kept."""
         self._line.add(rest)
         line, size = "".join(self._line.pieces), self._line.size
         self._line.take()
         self._read(line, size - len(line), frames)
 
     def _read(self, line: str, missing: int, frames: list[Frame]) -> None:
-        """One line; ``missing`` characters of it were dropped before."""
+        """Reads one line, of which ``missing`` characters were dropped before."""
         name, _, value = line.partition(":")
         if not line:
             self._read_blank(frames)
@@ -156,9 +161,9 @@ class SseReader:
             frames += _frames(self._data.take(), event)
 
     def _judge_foreign(self, frames: list[Frame]) -> None:
-        """A bare JSON body ends at its first blank line; another goes on.
+        """A bare JSON body ends at its first blank line; any other body continues.
 
-        Judged only once, so that many blank lines cost no more than few.
+        This is checked only once for each body, so that time is linear.
         """
         if not self._judged:
             self._judged = True
@@ -186,7 +191,7 @@ def _foreign_frames(text: str | DiagnosticPart) -> list[Frame]:
 
 
 def _frames(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
-    """The frames of one event's data: mostly one document."""
+    """The frames of the data of one event: mostly one document."""
     if isinstance(text, str) and "\n" in text:
         return _frames_of_lines(text, event)
     return _frames_of_line(text, event)
@@ -199,9 +204,10 @@ def _frames_of_line(text: str | DiagnosticPart, event: str | None) -> list[Frame
 
 
 def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
-    """One document; if it is none, but some line is one: each line is data of its own.
+    """The frame of one document, or the frames of each line if the text is not one
+    document, but some line is.
 
-    Such a line has no event name, since nobody can say which one belongs to it.
+    A line has no event name, since it is not known to which line the name belongs.
     """
     whole = frame_of(text, event)
     if not isinstance(whole, DiagnosticPart):
@@ -214,7 +220,8 @@ def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
 
 
 def _is_reported(frame: Frame) -> bool:
-    """Whether a line alone is a document or the end mark, and no piece of a value."""
+    """Whether the frame of a line is a document or the end mark, and not a piece of a
+    value that has several lines."""
     if isinstance(frame, Document):
         return isinstance(frame.value, dict | list) and bool(frame.value)
     return not isinstance(frame, DiagnosticPart)
