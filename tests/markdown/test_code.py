@@ -50,7 +50,7 @@ def test_more_blanks_than_count_change_nothing(before: str, blanks: str) -> None
     """So what waits need not be read to its end with every slice (text rule 13.5)."""
     state, many = CodeState(), blanks * LONGEST_START
     state.feed(before)
-    assert state.behind(many).state() == state.behind(many[:LONGEST_START]).state()
+    assert state.after(many).state() == state.after(many[:LONGEST_START]).state()
 
 
 @given(st.lists(st.lists(LINES, max_size=12).map("".join), max_size=5))

@@ -1,5 +1,5 @@
-"""Where a text in Markdown has code.
+"""Finds the code in a text in Markdown.
 
-The room knows nothing of delimiters: it says of a place in a text whether what stands
-there is code. Example: in ``a `<b>` c`` the ``<b>`` is.
+This room knows no delimiters; it only says whether a place in a text is code. Example:
+in ``a `<b>` c`` the ``<b>`` is code.
 """

@@ -1,10 +1,10 @@
-"""Where code begins and ends in a text that comes in slices.
+"""Finds where code begins and ends in a text that arrives in slices.
 
-`CodeState` is fed the text and knows what its end is in: a fence, indented code, text.
-In a line of text a *span* is code, a run of backticks up to an equal run. Example: in
-``a `<b>` ` <c>`` the ``<b>`` stands in a span, and the last backtick opens none, since
-no other follows. `CodeState` never looks ahead: whether an open run will close is the
-business of `RunIndex`.
+`CodeState` reads the text and knows whether its end is in a fence, in indented code or
+in text. In a line of text a *span* is code: from a run of backticks to the next equal
+run. Example: in ``a `<b>` ` <c>`` the ``<b>`` is in a span; the last backtick opens no
+span, since no other follows. `CodeState` never looks ahead; `RunIndex` finds out
+whether an open run will close.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from stream_sidecar.markdown.lines import OTHER, SIGNS, Line, read_line
 from stream_sidecar.records import define
 
 LONGEST_RUN = 32
-"""Longer backtick runs never open a span, so that open runs stay few."""
+"""Longer runs of backticks never open a span, so that there are few open runs."""
 
 LONGEST_START = 1_000
-"""A line with so many signs at its beginning is decided by them."""
+"""The most signs at the beginning of a line that are read to decide what it is."""
 
 _LOOKED_AT = 2_048
-"""Code points at a text's end in which a line is looked for that begins anew."""
+"""The code points at a text's end that are searched for a line that can be read without
+the lines before it."""
 
 BLANKS = " \t\r\f\v"
 
 _SIGNS = patterns.compile(f"{SIGNS}*+")
 _WORD = r" {0,3}+(?:[0-9]++(?![.)])|(?:[*_+\-#=.)]++|`{1,2}+)(?!\n))"
-"""Signs that are text where no other of them follows, and digits on their own line."""
+"""Signs that are text unless another sign follows, and digits alone on their line."""
 
 _PLAIN_LINES = patterns.compile(rf"(?:(?:{_WORD})?+(?!{SIGNS})[^\n]*+\n)++")
 _FENCED_LINE = r"(?:(?![ \r]*+[`~])[^\n]*+\n)"
@@ -42,14 +43,16 @@ _FENCES = patterns.compile(
     rf"(?:{_NO_FENCES}(?P<signs>{_SIGNS_OF_FENCE}){_INFO}{_FENCED_LINE}*+"
     rf"(?P=signs)`*+[ \t]*+\n)*(?:{_NO_FENCES}(?={_SIGNS_OF_FENCE}{_INFO}))?"
 )
-"""Up to the last fence in nothing else, or behind it, with what no fence begins in."""
+"""Everything up to the beginning or the end of the last fence outside containers, and
+after its end the lines that begin no fence."""
 
 _ANEW = patterns.compile(
     rf"\n(?:(?<=\n\n)(?![ \t\r>\n])|(?=[*+\-#] [^\n{BLANKS}]))"
     rf"{SIGNS}{{0,64}}+(?!{SIGNS})(?s:.)"
 ).match
 _RUN = patterns.compile(r"[`\\](?:(?<=`)`*+|(?<!`)(?<!\\\\)\\*+(?:`++|\Z))")
-"""A run, or backslashes at the text's end; a set comes first, for it is soon found."""
+"""A run, or backslashes at the text's end. The pattern begins with a set, because the
+regular expression engine finds that fast."""
 
 _MAY_HAVE_RUN = patterns.compile(r"[`\\]").search
 _MAY_BEGIN_FENCE = patterns.compile("```|~~~").search
@@ -58,18 +61,19 @@ _TICK_OR_BREAK = patterns.compile(r"[`\n]")
 
 AT_BEGINNING = frozenset((Line.OPEN, Line.PARAGRAPH))
 _NEXT = {Line.TEXT: Line.PARAGRAPH, Line.PARAGRAPH: Line.PARAGRAPH}
-"""What a line leaves to the next one; the others nothing."""
+"""Kind of a line -> kind at the next line's beginning; `Line.OPEN` if missing here."""
 
 
 @define(eq=False)
 class CodeState:
-    """The state of code at the end of all text so far.
+    """The state at the end of the text read so far.
 
-    ``line``, ``containers`` and ``fence`` are what is `Known` of its last line, or at
-    its beginning what is of those before. ``undecided``: the end of the text if more
-    may make it something else: at a line's beginning all of it, else backslashes and a
-    run. ``runs``: unmatched backtick runs of this line, in order. ``promised``:
-    something was taken for code because an open run will close.
+    ``line``, ``containers`` and ``fence`` are `Known` of the last line; at a line's
+    beginning, of the lines before. ``undecided``: the end of the text if more text may
+    change what it is; at a line's beginning that is the whole line so far, elsewhere
+    backslashes and a run. ``runs``: the sizes of this line's unmatched runs of
+    backticks, in order. ``promised``: text counted as code because an open run will
+    close.
     """
 
     line: Line = Line.OPEN
@@ -80,30 +84,30 @@ class CodeState:
     promised: bool = False
 
     def state(self) -> tuple[Any, ...]:
-        """All that is known, to be compared or resumed."""
+        """All fields, to compare or to resume."""
         return _STATE(self)
 
     def resume(self, state: tuple[Any, ...]) -> None:
-        """Goes on where ``state`` was taken."""
+        """Sets all fields to an earlier ``state``."""
         for name, value in zip(_NAMES, state, strict=True):
             setattr(self, name, value)
 
-    def behind(self, text: str = "x") -> CodeState:
-        """The state behind ``text``, by default behind any character of text."""
+    def after(self, text: str = "x") -> CodeState:
+        """Return the state after ``text``, by default after an ordinary character."""
         other = CodeState(*self.state())
         other.feed(text)
         return other
 
     @property
     def indent(self) -> int:
-        """How far the lines of a fence are indented that go on with it, in list items;
-        0: it is in nothing else; -1: in something else, or this is no fence."""
+        """The indentation of lines that continue the fence inside list items; 0: the
+        fence is in no container; -1: it is in a quote, or there is no fence."""
         fenced = self.fence and all(self.containers)
         return sum(self.containers) if fenced else -1
 
     @property
     def fills_line(self) -> bool:
-        """True where all that comes up to the next line is code, whatever it is."""
+        """Whether everything up to the next line is code, whatever it is."""
         if not self.fence or self.line not in AT_BEGINNING:
             return self.line is Line.CODE
         if not self.containers:
@@ -112,8 +116,9 @@ class CodeState:
         return indent > 0 and self.undecided.startswith(" " * indent)
 
     def filled(self, text: str, at: int) -> int:
-        """Up to where ``text`` is code from ``at`` on, a place that `fills_line`: one
-        line at least, and in a fence in nothing else all that cannot end it."""
+        """Return the end of the code in ``text`` after ``at``, a place at which
+        `fills_line` is True. That is at least one line, and in a fence outside
+        containers all lines that cannot end it."""
         end = text.find("\n", at) + 1
         next_line = at if self.at_beginning else end if self.line is Line.CODE else 0
         if self.fence and not self.containers and (next_line or self.at_beginning):
@@ -123,7 +128,7 @@ class CodeState:
 
     @property
     def is_code(self) -> bool:
-        """True when a character that comes next stands in a fence or indented code."""
+        """Whether the next character is in a fence or in indented code."""
         if self.line not in AT_BEGINNING:
             return self.line is Line.CODE
         may_be = self.fence or _MAY_BE_CODE.search(self.undecided)
@@ -135,27 +140,27 @@ class CodeState:
 
     @property
     def at_beginning(self) -> bool:
-        """True where a line begins."""
+        """Whether the text ends at the beginning of a line."""
         return self.line in AT_BEGINNING and not self.undecided
 
     @property
     def closing(self) -> bool:
-        """True when the text ends with the run that closes a span."""
+        """Whether the text ends with the run that closes a span."""
         return self.undecided.count("`") in self.runs
 
     def feed(self, text: str) -> None:
-        """``text`` comes next."""
+        """Reads the next ``text``."""
         text, self.undecided = self.undecided + text, ""
         at, end = self._anew(text) if "\n" in text else 0, len(text)
         while at < end:
             at = self._READ[self.line](self, text, at)
 
     def _anew(self, text: str) -> int:
-        """Where the last line of ``text`` begins that is found without those before it:
-        it is what it is, whatever they are, or they end a fence; 0: there is none."""
+        """The beginning of the last line of ``text`` that can be read without the lines
+        before it, or the place after the last fence; 0 if there is none."""
         at = 0
         if self.fence or _MAY_BEGIN_FENCE(text):
-            at = self._behind_fences(text)
+            at = self._after_fences(text)
             if self.fence or _MAY_BEGIN_FENCE(text, at):
                 return at
         first = max(len(text) - _LOOKED_AT, at)
@@ -166,9 +171,9 @@ class CodeState:
             self.resume(_AT_FIRST)
         return max(line + 1, at)
 
-    def _behind_fences(self, text: str) -> int:
-        """Behind the fence that is open, and from there on the last line of ``text``
-        that begins a fence in nothing else, or that is behind one."""
+    def _after_fences(self, text: str) -> int:
+        """Reads the open fence. Returns the beginning of the last line after it that
+        begins or follows a fence outside containers, else the end of the open fence."""
         at, end = 0, len(text)
         while self.fence and at < end:
             at = self._READ[self.line](self, text, at)
@@ -180,7 +185,7 @@ class CodeState:
         return found.end()
 
     def _begin(self, text: str, at: int) -> int:
-        """At the beginning of a line."""
+        """Reads from the beginning of a line."""
         if not self.containers and (lines := self._passed(text, at)):
             return lines
         match = _SIGNS.match(text, at, at + LONGEST_START)
@@ -192,7 +197,7 @@ class CodeState:
         ended = not full and text[end] == "\n"
         if start or ended or self.containers or self.fence:
             self._decide(start if ended else start + OTHER)
-        else:  # as most lines
+        else:  # most lines
             self.line = Line.TEXT
         if ended:
             return self._end_line(end + 1)
@@ -200,14 +205,14 @@ class CodeState:
         return end if run < 0 else at + run
 
     def _decide(self, start: str) -> None:
-        """The line begins with ``start`` (see `read_line`)."""
+        """Decides what the line is that begins with ``start`` (see `read_line`)."""
         known = read_line(start, self.line, self.containers, self.fence)
         self.line, self.containers, self.fence = known
         if self.line is Line.INFO:
             self.runs = with_run((), self.fence)
 
     def _passed(self, text: str, at: int) -> int:
-        """Behind the lines that change nothing; 0: there is none."""
+        """The end of the lines that change no state; 0 if there are none."""
         if self.fence:
             match = _FENCED_LINES.match(text, at)
         elif match := _PLAIN_LINES.match(text, at):
@@ -217,7 +222,7 @@ class CodeState:
 
     def _text(self, text: str, at: int) -> int:
         line_end = text.find("\n", at)
-        if line_end >= 0:  # the runs of a whole line count no more
+        if line_end >= 0:  # the runs of a finished line no longer count
             return self._end_line(line_end + 1)
         for match in _RUN.finditer(text, at) if _MAY_HAVE_RUN(text, at) else ():
             if match.end() == len(text):
@@ -261,9 +266,9 @@ _AT_FIRST = CodeState().state()
 
 
 def with_run(runs: tuple[int, ...], run: str) -> tuple[int, ...]:
-    """``runs`` behind another ``run``: it closes the first equal one, or is open.
+    """Return ``runs`` after another ``run``: it closes the first equal run, or is open.
 
-    A backslash before it makes its first backtick text, unless it closes one.
+    A backslash before it makes its first backtick text, unless the run closes another.
     """
     size = run.count("`")
     if size > LONGEST_RUN:
@@ -275,6 +280,6 @@ def with_run(runs: tuple[int, ...], run: str) -> tuple[int, ...]:
 
 
 def _short(run: str) -> str:
-    """A run at the end of the text, with no more of it than counts."""
+    """A run at the end of the text, shortened to the part that counts."""
     backslash = "\\" * (run.count("\\") % 2)
     return backslash + "`" * min(run.count("`"), LONGEST_RUN + 1)

@@ -1,10 +1,10 @@
-"""What a line of Markdown is: text, a heading, code, or what begins a fence.
+"""The kind of a line of Markdown: text, a heading, code, or the beginning of a fence.
 
-`read_line` takes the beginning of a line and what is known before it, and gives what is
-known behind it, as CommonMark 0.31 has it: which quotes and list items go on, whether a
-fence begins or ends, whether it is indented code. HTML, tables and definitions of links
-are text to it. Example: behind a blank line in ``- a`` the line ``      b`` is code,
-and ``    b`` is text of the list item.
+`read_line` gets the beginning of a line and the state before it, and returns the state
+after it by the rules of CommonMark 0.31: which quotes and list items continue, whether
+a fence begins or ends, whether the line is indented code. HTML, tables and definitions
+of links count as text. Example: in the list item ``- a``, after a blank line,
+``      b`` is code, and ``    b`` is text of the item.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     import re
 
 DEEPEST = 12
-"""So many quotes and list items stand in one another at most; the next mark is text."""
+"""The deepest nesting of quotes and list items; the next mark is text."""
 
 SIGNS = r"[ \t\r>*+\-_=#~`0-9.)]"
-"""While a line has nothing else it is open what it is."""
+"""While a line has only these, it is not known what it is."""
 
 OTHER = "x"
 """Stands for any other character."""
 
 
 class Line(Enum):
-    """What a place of a text is in."""
+    """The kind of a place in a text."""
 
-    __hash__ = object.__hash__  # that of an enum is no C code, and lines are keys
+    __hash__ = object.__hash__  # faster than an enum's, which is not C code
 
-    OPEN = 1  # at a line's beginning, behind anything but a paragraph
-    PARAGRAPH = 2  # at a line's beginning, behind a line of a paragraph
+    OPEN = 1  # at a line's beginning, after anything but a paragraph
+    PARAGRAPH = 2  # at a line's beginning, after a line of a paragraph
     TEXT = 3  # in a line of a paragraph
     HEADING = 4  # in any other line of text
-    INFO = 5  # behind backticks that begin a fence, unless more follow on their line
+    INFO = 5  # after backticks that begin a fence, unless more follow on their line
     CODE = 6  # in a line of code
 
 
 class Known(NamedTuple):
-    """What is known at a place.
+    """The state at a place.
 
-    ``containers``, from the outside in: 0 is a quote, any other number a list item and
-    how far its lines are indented; it is negative while the item is empty. ``fence``:
-    the signs that began the fence in which the place is.
+    ``containers``, from the outside in: 0 is a quote; any other number is a list item
+    and the indentation of its lines, negative while the item is empty. ``fence``: the
+    signs that began the fence around the place, or ``""``.
     """
 
     line: Line
@@ -58,7 +58,7 @@ _MARK = patterns.compile(
     r" {0,3}(?:(?P<quote>> ?)|(?:[-+*]|(?P<number>[0-9]{1,9})[.)])"
     r"(?:(?P<empty>(?= *$))| {1,4}(?! )| (?= {4})))"
 )
-"""What begins a quote or a list item; behind five blanks an item has code."""
+"""The mark of a quote or a list item; five blanks after the mark begin code."""
 
 _QUOTE = patterns.compile(" {0,3}> ?")
 _RULE = patterns.compile(r" {0,3}(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)$")
@@ -70,11 +70,10 @@ _CODE = " " * 4
 
 @lru_cache(maxsize=256)  # most lines begin as others did
 def read_line(start: str, before: Line, within: tuple[int, ...], fence: str) -> Known:
-    """What is known behind ``start``, with which a line begins where ``before`` is
-    known, the containers that it may be ``within``, and the ``fence`` (text rules 4.3
-    and 4.4).
+    """Return the state after ``start``, the beginning of a line (text rules 4.3 and
+    4.4). ``before``, ``within`` and ``fence`` are the fields of the state before it.
 
-    That is the whole line, or it ends with `OTHER` for a character that is no sign.
+    ``start`` is the whole line, or ends with `OTHER` for a character that is no sign.
     """
     kept, rest = _continued(start.replace("\r", " ").expandtabs(4), within)
     whole = kept == len(within)
@@ -84,15 +83,15 @@ def read_line(start: str, before: Line, within: tuple[int, ...], fence: str) -> 
     inner, containers = _begun(rest, within[:kept], paragraph and whole)
     if not inner.strip(" "):
         return Known(Line.OPEN, containers, "")
-    goes_on = paragraph and len(containers) == kept
-    line, begun = _content(inner, goes_on=goes_on, whole=whole)
-    if goes_on and line is Line.TEXT:  # even where a container does not
+    continues = paragraph and len(containers) == kept
+    line, begun = _content(inner, continues=continues, whole=whole)
+    if continues and line is Line.TEXT:  # even if a container does not continue
         containers = within
     return Known(line, tuple(map(abs, containers)), begun)
 
 
 def _continued(rest: str, containers: tuple[int, ...]) -> tuple[int, str]:
-    """How many of the ``containers`` go on, and what stands in them."""
+    """The number of ``containers`` that continue, and the rest of the line in them."""
     for number, width in enumerate(containers):
         if not width:
             quote = _QUOTE.match(rest)
@@ -100,7 +99,7 @@ def _continued(rest: str, containers: tuple[int, ...]) -> tuple[int, str]:
                 return number, rest
             rest = rest[quote.end() :]
         elif not rest.strip(" "):
-            if width < 0:  # it began with a blank line, and has another one
+            if width < 0:  # an item that begins with two blank lines is over
                 return number, rest
         elif rest.startswith(" " * abs(width)):
             rest = rest[abs(width) :]
@@ -119,7 +118,8 @@ def _ends(rest: str, fence: str) -> bool:
 def _begun(
     rest: str, containers: tuple[int, ...], in_paragraph: bool
 ) -> tuple[str, tuple[int, ...]]:
-    """What stands in the containers that begin here, and those with them."""
+    """The rest of the line inside the containers that begin here, and all
+    containers."""
     while len(containers) < DEEPEST and not _RULE.match(rest):
         mark = _MARK.match(rest)
         if mark is None or (in_paragraph and not _interrupts(mark)):
@@ -132,23 +132,24 @@ def _begun(
 
 
 def _interrupts(mark: re.Match[str]) -> bool:
-    """Whether it is more than a sign at the beginning of a paragraph's next line."""
+    """Whether the mark can begin a container in the middle of a paragraph."""
     if mark["quote"]:
         return True
     return mark["empty"] is None and int(mark["number"] or 1) == 1
 
 
-def _content(inner: str, *, goes_on: bool, whole: bool) -> tuple[Line, str]:
-    """What stands in the containers, and the signs of a fence that begins.
+def _content(inner: str, *, continues: bool, whole: bool) -> tuple[Line, str]:
+    """The kind of a line's content, and the signs of the fence that it begins.
 
-    ``goes_on``: it may belong to the paragraph before; ``whole``: in all containers.
+    ``continues``: the line may continue a paragraph; ``whole``: all containers
+    continue.
     """
     if inner.startswith(_CODE):
-        return (Line.TEXT if goes_on else Line.CODE), ""
+        return (Line.TEXT if continues else Line.CODE), ""
     if fence := _FENCE.match(inner):
         return (Line.INFO if fence[1][0] == "`" else Line.CODE), fence[1]
     if _RULE.match(inner) or _HEADING.match(inner):
         return Line.HEADING, ""
-    if goes_on and whole and _UNDERLINE.match(inner):
+    if continues and whole and _UNDERLINE.match(inner):
         return Line.HEADING, ""
     return Line.TEXT, ""

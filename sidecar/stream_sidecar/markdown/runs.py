@@ -1,7 +1,7 @@
-"""Whether an open run of backticks will close, in text that comes in slices.
+"""Finds out whether an open run of backticks will close, in text cut into slices.
 
 `RunIndex` looks ahead for the run that makes a place code. Example: in ``a `<b>` c``
-the place of ``<b>`` is code, which is known when the second backtick has come.
+the place of ``<b>`` is code; that is known when the second backtick has arrived.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RUN = patterns.compile(r"(?<!\\)\\*+`++")
 
 
 def open_runs(line: str) -> dict[int, int]:
-    """Where the runs end that are open behind ``line``, by their length."""
+    """Return the runs that are open after ``line``: length -> end of the run."""
     found: dict[int, int] = {}
     for match in _RUN.finditer(line):
         sizes = with_run(tuple(found), match[0])
@@ -35,19 +35,19 @@ def open_runs(line: str) -> dict[int, int]:
 
 
 def closing_run(runs: Collection[int], rest: str) -> re.Match[str] | None:
-    """The first run in the ``rest`` of a line that closes one of the ``runs``."""
+    """Return the first run in the ``rest`` of a line that closes one of ``runs``."""
     each = _RUN_OR_BREAK.finditer(rest)
     return next((run for run in each if len(run[0]) in runs and run[0] != "\n"), None)
 
 
 @define(eq=False)
 class RunIndex:
-    """``verdict`` answers for one place at a time, at rising positions, and each
-    character is looked at once: hostile lines cost no more than others.
+    """The runs after a place. ``verdict`` answers for one place at a time, at rising
+    positions, and reads each character once, so hostile lines cost no more than others.
 
-    Runs are known up to the position ``seen``; it may be inside one that is ``long``,
-    of more than `LONGEST_RUN`. ``line_end``: the first line break behind the start;
-    ``starts``: positions of runs by their length; ``last``: where the last run begins.
+    Runs are known up to the position ``seen``. ``long``: that position is inside a run
+    of more than `LONGEST_RUN`. ``line_end``: the first line break after the start;
+    ``starts``: positions of runs by their length; ``last``: the start of the last run.
     """
 
     seen: int = 0
@@ -59,11 +59,11 @@ class RunIndex:
     def verdict(
         self, code: CodeState, buffer: str, base: int, at: int, limit: int, final: bool
     ) -> bool | None:
-        """True: the place ``at``, in the line of ``code``, is code; None: more is
-        needed.
+        """Whether the place ``at``, in the line of ``code``, is code; None: more text
+        is needed.
 
-        ``base`` is the absolute position of ``buffer[0]``; ``limit`` the absolute
-        position from which nothing is waited for any more.
+        ``base`` is the absolute position of ``buffer[0]``. From the absolute position
+        ``limit`` on the answer no longer waits for text.
         """
         self._look(buffer, base, at, final)
         for length in code.runs:
@@ -76,7 +76,7 @@ class RunIndex:
         return fence and self.last < at
 
     def ended(self, limit: int) -> bool:
-        """True when the line is known to end before ``limit``."""
+        """Whether the line is known to end before ``limit``."""
         return self.line_end is not None and self.line_end < limit
 
     def _look(self, buffer: str, base: int, at: int, final: bool) -> None:

@@ -302,7 +302,7 @@ class InAnswer:
         if state.is_code:
             return bool(state.fence) or not first
         plain = state.line is Line.TEXT and not (state.runs or state.undecided)
-        ahead = state if plain else state.behind()
+        ahead = state if plain else state.after()
         breaks = tail.trailing is not None and tail.trailing.breaks
         if breaks or not (ahead.runs or ahead.line is Line.INFO):
             return False

@@ -48,7 +48,7 @@ class CodeSoFar:
         """The state of code in the fence or span that may be open here; None if none
         is open."""
         self._read()
-        code = self._code.behind()
+        code = self._code.after()
         return code if code.runs or (code.fence and code.is_code) else None
 
 

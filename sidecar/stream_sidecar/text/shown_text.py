@@ -306,7 +306,7 @@ class ShownText:
         blanks = "".join([piece[1] for piece in start])[:LONGEST_START]
         if self.lines and not self._lines_go:  # blanks of the first may be shown
             blanks = "\n" + blanks
-        return code.behind(blanks)
+        return code.after(blanks)
 
     def _begun(self) -> CodeState:
         """The state of code with which a new answer begins."""
