@@ -1,8 +1,9 @@
 """Reads a provider's error body of any shape into facts.
 
-A body is a nest: an object in ``error``, JSON text in its ``message``, a list around
-it. `read_body` goes from the outside in; what lies deeper says more, so it wins. Keys
-and shapes: wires/README.md, "Error bodies". Never raises.
+Bodies are nested: an object in ``error``, JSON text in its ``message``, a list around
+it. `read_body` reads from the outside in, and a deeper value replaces an outer one,
+because it is more specific. Keys and shapes: wires/README.md, "Error bodies". Never
+raises.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ EXCEPTIONS = frozenset(
 """Members of Bedrock's response union that are errors."""
 
 _DEPTH = 16
-"""Levels that are read: objects, lists and JSON inside strings."""
+"""The most levels that are read: objects, lists and JSON inside strings."""
 
 _MOST = 32
-"""Entries of a list of details that are read."""
+"""The most entries that are read of a list."""
 
 _MESSAGES = (
     *("message", "Message", "error_message", "errorMessage", "error_msg"),
@@ -57,26 +58,23 @@ _WAITS = {
     "retry_after_ms": 1,
     "retryAfterMs": 1,
 }
-"""Key -> milliseconds of its unit."""
+"""Key -> its unit in milliseconds."""
 
 _WRAPPERS = ("Response", "Error", "ErrorMsg")
-"""Objects around an error, or its name, in Tencent's spelling."""
+"""Keys of an error, or of an object around it, in Tencent's spelling."""
 
 _HOLDERS = (
     *(("response", "error"), ("x_groq", "error"), ("delta", "error")),
-    (
-        "value",
-        "error_message",
-    ),  # what Vercel's gateway could not parse (vercel/ai#18303)
+    ("value", "error_message"),  # Vercel's gateway could not parse it (vercel/ai#18303)
 )
-"""Members that hold the error proper in a member of theirs."""
+"""A member, and the member of it that says that it holds the error."""
 
 _EXTRA = ("details", "innererror", "inner_error", "metadata")
-"""Where an error keeps more about itself."""
+"""Keys of more facts about an error."""
 
 _NOTHING = patterns.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.IGNORECASE)
 _EVENT_NAME = patterns.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
-"""Names of events, as ``type`` has them in a stream: they are no types of errors."""
+"""Values of ``type`` that are names of events in a stream, not types of errors."""
 
 _DATA = patterns.compile(r"^data: ?(.{1,4000})", re.MULTILINE)
 _HTML = patterns.compile(r"\s*<(?:!doctype|html|head|body)", re.IGNORECASE)
@@ -87,11 +85,12 @@ _TITLE_STATUS = patterns.compile(r"\s*([45][0-9]{2})\b")
 
 @define
 class ErrorFacts:
-    """What a body says; ``words`` are codes, types and reasons, innermost first.
+    """The facts of an error; ``words`` are its codes, types and reasons, innermost
+    first.
 
-    ``codes`` are pairs of a member and the number in it, as text. ``aside`` is text
-    beside the message, ``wait`` in milliseconds. ``spent``: a quota that the next
-    minutes do not fill.
+    ``codes`` are pairs of a member and the number in it, as text. ``extra`` is text
+    beside the message. ``wait`` is in milliseconds. ``spent``: a quota is used up that
+    is not filled again within minutes.
     """
 
     message: str = ""
@@ -106,7 +105,7 @@ class ErrorFacts:
 
 
 def read_body(body: Any) -> ErrorFacts:
-    """The facts of a body: an object, a list, or text (JSON, HTML or plain)."""
+    """Return the facts of a body: an object, a list, or text (JSON, HTML or plain)."""
     facts = ErrorFacts()
     node = body
     for _ in range(_DEPTH):
@@ -125,7 +124,8 @@ def read_body(body: Any) -> ErrorFacts:
 
 
 def json_in(text: str) -> Any:
-    """The JSON in a string: bare, with stray commas, or behind ``data:``; or None."""
+    """Return the JSON value in a string: bare, with stray commas, or after ``data:``;
+    None if there is none."""
     data = _DATA.search(text[:WINDOW]) if text.startswith(("data:", "event:")) else None
     text = (data[1] if data else text).strip(" \t\r\n,")
     if not text.startswith(("{", "[", '"')):
@@ -137,7 +137,7 @@ def json_in(text: str) -> Any:
 
 
 def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
-    """Takes what the object says and gives what lies further in, or None."""
+    """Reads the facts of an object; returns the next node inside it, or None."""
     _read_words(facts, node)
     code, kind = _first(node, _CODES, str | int), _first(node, _TYPES, str)
     facts.code = facts.code if code is None else code
@@ -152,15 +152,15 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
         facts.type = key
         facts.words.insert(0, key)
         return node[key]
-    inner, said = _inside(node), _first(node, _MESSAGES, str)
-    if said is not None:
-        facts.message = said[:WINDOW]
-    # Text, too, can hold the whole error once more.
-    return said if inner is None else inner
+    inner, message = _inside(node), _first(node, _MESSAGES, str)
+    if message is not None:
+        facts.message = message[:WINDOW]
+    # the text of a message can contain the whole error again
+    return message if inner is None else inner
 
 
 def _inside(node: dict[str, Any]) -> Any:
-    """The object or list with the error proper."""
+    """The object or list inside ``node`` that has the error."""
     for key in ("error", "errors", "detail", "message", *_WRAPPERS):
         if isinstance(node.get(key), dict | list) and node[key]:
             return node[key]
@@ -172,7 +172,8 @@ def _inside(node: dict[str, Any]) -> Any:
 
 
 def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
-    """FastAPI's list of faults; else the first item with an error, or the first."""
+    """Reads FastAPI's list of faults. Of any other list, returns the first item with an
+    error, else the first item."""
     items = node[:_MOST]
     faults = [_fault(item) for item in items if isinstance(item, dict)]
     if any(faults):
@@ -184,13 +185,14 @@ def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
 
 
 def _fault(item: dict[str, Any]) -> str:
-    """``body.messages.0.content: Field required``; "" for another item."""
-    said, place = item.get("msg"), item.get("loc")
-    if not isinstance(said, str):
+    """A fault as text: ``body.messages.0.content: Field required``; "" if ``item`` is
+    no fault."""
+    message, place = item.get("msg"), item.get("loc")
+    if not isinstance(message, str):
         return ""
     steps = place if isinstance(place, list) else []
     path = ".".join(str(step) for step in steps if isinstance(step, str | int))
-    return f"{path}: {said}" if path else said
+    return f"{path}: {message}" if path else message
 
 
 def _read_text(facts: ErrorFacts, text: str) -> None:
@@ -221,7 +223,7 @@ def _read_words(facts: ErrorFacts, node: dict[str, Any]) -> None:
 
 
 def _read_extra(facts: ErrorFacts, value: Any) -> None:
-    """Google's details, Azure's inner error, OpenRouter's metadata."""
+    """Reads Google's details, Azure's inner error and OpenRouter's metadata."""
     for item in (value if isinstance(value, list) else [value])[:_MOST]:
         if not isinstance(item, dict):
             continue
@@ -239,7 +241,8 @@ def _read_extra(facts: ErrorFacts, value: Any) -> None:
 
 
 def _first(node: dict[str, Any], keys: tuple[str, ...], kind: Any) -> Any:
-    """The first value of that kind that says something."""
+    """The first value of this ``kind`` that is not empty and not ``none``, ``null``,
+    ``undefined`` or ``error``."""
     for key in keys:
         value = node.get(key)
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -260,7 +263,7 @@ def _status(node: dict[str, Any]) -> int | None:
 
 
 def plain_headers(headers: Mapping[str, Any] | None) -> dict[str, str]:
-    """Headers with lower-case names; of several values the first."""
+    """Return headers with lower-case names; of several values the first."""
     plain = {}
     for name, value in (headers or {}).items():
         value = first_of(value) if isinstance(value, list) else value
@@ -270,10 +273,10 @@ def plain_headers(headers: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def first_of(value: Any) -> Any:
-    """The first item of a list that has one, or None."""
+    """Return the first item of a list; None if it is empty or no list."""
     return value[0] if isinstance(value, list) and value else None
 
 
 def holds(value: Any, key: str) -> bool:
-    """``value`` is an object with something in ``key``."""
+    """Whether ``value`` is an object whose ``key`` is neither empty nor null."""
     return isinstance(value, dict) and bool(value.get(key))

@@ -1,9 +1,9 @@
-"""Numeric codes of providers: what kind of error each is, and whether to try again.
+"""Numeric codes of providers: the kind of error, and whether to try again.
 
 The table is ``codes.csv``: provider, member of the body, code, kind, retry (``no``: a
-quota that the next minutes do not fill), what the provider says of it, source. A
-number means something else at each provider: 1004 in Z.ai's ``code`` is a token that
-was not accepted, 1002 in MiniMax's ``status_code`` a rate limit.
+quota is used up that is not filled again within minutes), meaning, source. The same
+number means different things: 1002 in Z.ai's ``code`` is an invalid token, 1002 in
+MiniMax's ``status_code`` is a rate limit.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _NAMES = {
     "baidu": ("baidu", "qianfan", "ernie"),
     "cloudflare": ("cloudflare", "workers-ai"),
 }
-"""Provider of the table -> what a host's name for it has in it."""
+"""Provider of the table -> words that a host's name for it may contain."""
 
 
 class Code(NamedTuple):
-    """A row: ``spent`` is the column ``retry``."""
+    """A row of the table; ``spent``: the column ``retry`` is ``no``."""
 
     provider: str
     member: str
@@ -35,10 +35,11 @@ class Code(NamedTuple):
 
 
 def known_code(found: Iterable[tuple[str, str]], provider: str | None) -> Code | None:
-    """The row of the first of the codes, pairs of a member and its value.
+    """Return the row of the first code in the table; ``found``: pairs of a member and
+    its value.
 
-    A row of another provider than the one that the host names does not count. Where
-    the host names none of the table, the member tells them apart.
+    If the host names a provider of the table, only its rows count. Otherwise the member
+    and the value decide.
     """
     table, named = _table(), _known(provider)
     for each in found:
@@ -49,12 +50,12 @@ def known_code(found: Iterable[tuple[str, str]], provider: str | None) -> Code |
 
 
 def _known(provider: str | None) -> str | None:
-    said = (provider or "").lower()
-    return next((name for name, all_ in _NAMES.items() if _any_in(all_, said)), None)
+    given = (provider or "").lower()
+    return next((name for name, all_ in _NAMES.items() if _any_in(all_, given)), None)
 
 
-def _any_in(names: tuple[str, ...], said: str) -> bool:
-    return any(name in said for name in names)
+def _any_in(names: tuple[str, ...], given: str) -> bool:
+    return any(name in given for name in names)
 
 
 @cache
@@ -64,7 +65,7 @@ def _table() -> dict[tuple[str, str], Code]:
 
 def rows() -> list[Code]:
     """The rows of ``codes.csv``."""
-    from pkgutil import get_data  # from a zip file, too, and not needed for a start
+    from pkgutil import get_data  # reads zip files, too; imported late for a fast start
 
     data = get_data("stream_sidecar.provider_errors", "codes.csv")
     assert data is not None, "an importer that cannot give files"

@@ -1,8 +1,8 @@
-"""Which kind of error it is: tables of words and patterns.
+"""The kind of an error: tables of words and patterns.
 
 The words are codes, types and reasons of providers; the patterns are for messages.
-Source: wires/README.md, "Kinds of errors". Patterns are only run over a window of a
-message, and each is linear in it.
+Source: wires/README.md, "Kinds of errors". Patterns run only over the first `WINDOW`
+code points of a message, in linear time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 WINDOW = 4000
-"""Code points of a message that are looked at."""
+"""The most code points of a message that are read."""
 
 _SPECIFIC = {
     "auth": "authentication authenticationfailed invalidauthentication unauthenticated"
@@ -63,7 +63,8 @@ _GENERIC = {
 }
 SPECIFIC = {word: kind for kind, words in _SPECIFIC.items() for word in words.split()}
 GENERIC = {word: kind for kind, words in _GENERIC.items() for word in words.split()}
-"""Normalised words (`normal_word`). A generic one says less than the message does."""
+"""Normalised word (`normal_word`) -> kind. The message counts more than a generic
+word."""
 
 STATUS = {
     400: "invalid-request",
@@ -89,12 +90,12 @@ _REFINED = {
     422: "context-length content-filter not-found",
     429: "billing",
 }
-"""A status -> the kinds that the message may say in its place; a status that is not
-here leaves every kind open. 400 alone is ``invalid-request``, and with ``prompt is too
-long`` it is ``context-length``."""
+"""Status -> the kinds that the message may choose in its place; with a status that is
+missing here, every kind. Example: 400 alone is ``invalid-request``, 400 with ``prompt
+is too long`` is ``context-length``."""
 
 _DECIDED = (401, 402)
-"""Statuses that mean one thing only, whatever the words: a 402 of DeepSeek says
+"""Statuses that decide alone, whatever the words: a 402 of DeepSeek has the type
 ``invalid_request_error``."""
 
 RETRYABLE = frozenset(("rate-limit", "overloaded", "server", "timeout", "network"))
@@ -195,14 +196,15 @@ _WEAK: tuple[tuple[str, str], ...] = (
         r"|validation|thought.?signature|schema|unknown (?:parameter|field)",
     ),
 )
-"""Patterns that count where nothing else says anything."""
+"""Patterns that count only if everything else leaves the kind open."""
 
 _FIRST: tuple[tuple[str, str], ...] = (
     ("rate-limit", r"(?:tokens?|requests?) per (?:min|sec|hour|day)"),
     ("billing", r"extra usage is required"),
 )
-"""Messages that outrank codes and types. ``too_many_tokens`` by the minute is no full
-context, and Anthropic calls a plan that does not reach a ``rate_limit_error``."""
+"""Messages that outrank codes and types: ``too_many_tokens`` per minute does not mean a
+full context, and Anthropic sends a ``rate_limit_error`` if the plan does not
+suffice."""
 
 _FIRST_RULES = tuple((kind, patterns.compile(pattern)) for kind, pattern in _FIRST)
 _STRONG_RULES = tuple((kind, patterns.compile(pattern)) for kind, pattern in _PATTERNS)
@@ -217,7 +219,7 @@ _NOT_WORD = patterns.compile(r"[^a-z0-9]+")
 def normal_word(word: str) -> str:
     """``RateLimitReached`` -> ``ratelimitreached``, ``timeout_error`` -> ``timeout``.
 
-    The part after ``#`` or ``/`` counts of a qualified name (AWS's ``__type``).
+    Of a qualified name (AWS's ``__type``) only the part after ``#`` or ``/`` counts.
     """
     short = patterns.compile("[#/]").split(word[:200])[-1].lower()
     return _WORD_ENDS.sub("", _NOT_WORD.sub("", short))
@@ -226,16 +228,16 @@ def normal_word(word: str) -> str:
 def kind_of_error(
     words: Iterable[str], text: str, status: int | None, coded: str = ""
 ) -> str:
-    """The kind, by the most telling sign: a status that means one thing only, a limit
-    by the minute, a specific code or type, the message where the status leaves it
-    open, a general code or type, the status.
+    """Return the kind. These decide, in this order: a status with one meaning, a limit
+    per minute or day in the message, a specific code or type, the message (if the
+    status allows its kind), a generic code or type, the status, a vague message.
 
     ``words`` are the provider's, innermost first; ``text`` is the message, ``coded``
-    the kind of a number (`codes`).
+    the kind of a numeric code (`codes`).
     """
     if status in _DECIDED:
         return STATUS[status]
-    # Tencent's ``AuthFailure.SecretIdNotFound`` says the kind before the dot.
+    # Tencent's ``AuthFailure.SecretIdNotFound`` has the kind before the dot
     heads = [(word, word.partition(".")[0]) for word in words]
     normal = [normal_word(each) for pair in heads for each in pair]
     named = [normal_word(name) for name in _CLASS_NAME.findall(text[:_CLASS_WINDOW])]
@@ -266,8 +268,8 @@ def _in_table(table: dict[str, str], words: list[str]) -> str:
 
 def _by_text(words: list[str], text: str, status: int | None) -> str:
     kind = _search(_STRONG_RULES, text)
-    # LiteLLM's lessons: a field that is too long is no full context, and a number in a
-    # message counts only where the status is unknown, because prompts are echoed.
+    # As LiteLLM found: a field that is too long does not mean a full context, and a
+    # number in a message, which may quote the prompt, counts only without a status.
     if kind == "context-length" and "stringabovemaxlength" in words:
         return ""
     if not kind and status is None and _BARE_429.search(text):

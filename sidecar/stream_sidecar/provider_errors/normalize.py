@@ -1,8 +1,8 @@
-"""Errors of providers: whether a document is one, and what it says.
+"""Errors of providers: finds out whether a document is an error, and reads it.
 
-`find_error` is the cheap test for every document of a stream; `normalize_error` reads
-any error body. Both look at keys and their shapes, never into answer text, and neither
-raises. Sources: wires/README.md, "Error bodies", "Kinds of errors" and "When to try
+`find_error` is a cheap test for every document of a stream; `normalize_error` reads any
+error body. Both look at keys and shapes, never at the text of an answer, and never
+raise. Sources: wires/README.md, "Error bodies", "Kinds of errors" and "When to try
 again".
 """
 
@@ -38,18 +38,19 @@ _PAYLOAD = frozenset(
         *("output", "response", "usage", "usageMetadata"),
     )
 )
-"""Keys of documents that are something else, unless they say that they are errors."""
+"""Keys of documents that are no errors, unless a document says that it is one."""
 
 _PAIRS = (
     *(("error_type", "error_message"), ("error_code", "error_msg")),
     *(("errorCode", "errorMessage"), ("errCode", "errMsg"), ("err_code", "err_msg")),
 )
-"""Members that are an error together: DeepInfra's and Venice's, Baidu's, gateways'."""
+"""Pairs of members that make an error: of DeepInfra and Venice, of Baidu, of
+gateways."""
 
 _SAYING = ("error", "exception", "response.failed")
 
 _FINE = (200, "200", "0", "ok", "OK", "success", "Success")
-"""Codes of gateways that say that all is well."""
+"""Codes of gateways that mean success."""
 
 _REPORTED = frozenset(("error", "errors", "message", "detail", "msg"))
 
@@ -69,17 +70,18 @@ _SENTENCES = {
     "cancelled": "The request was cancelled",
     "unknown": "The provider reported an error without a message",
 }
-"""Messages for bodies that have none."""
+"""Kind -> the message for a body without one."""
 
 _BY_DAY = patterns.compile(r"per day|daily", re.IGNORECASE)
-"""A quota of the day is spent until the next one, unless the provider says a wait."""
+"""A daily quota is used up until the next day, unless the provider names a wait."""
 
 _EMPTY_MEANS_LONG = ("cerebras", "mistral")
-"""Providers that refuse a request that is too long without a word (opencode)."""
+"""Providers that refuse a too long request with an empty body (opencode)."""
 
 
 def find_error(value: Json, event: str | None = None) -> Json | None:
-    """The body for `normalize_error` when a document is an error or holds one.
+    """Return the body for `normalize_error` if a document is or contains an error, else
+    None.
 
     ``event`` is the name of a server-sent event or of an event-stream frame.
     """
@@ -99,9 +101,10 @@ def normalize_error(
     headers: Mapping[str, Any] | None = None,
     provider: str | None = None,
 ) -> ErrorPart:
-    """What an error body says; ``status`` and ``headers`` of its HTTP response.
+    """Return the error that ``body`` reports; ``status`` and ``headers`` are those of
+    its HTTP response.
 
-    A header's value is a string, a number or a list of them; names in any case.
+    A header's value is a string, a number or a list of these; its name is in any case.
     """
     facts, reported = read_body(body), plain_headers(headers)
     status = status if status is not None else facts.status
@@ -131,11 +134,11 @@ def normalize_error(
 
 
 def closing_error(host: Mapping[str, Any], provider: str | None) -> ErrorPart:
-    """What the host's ``error`` of ``stream/close`` says (``status``, ``headers``,
-    ``body``).
+    """Return the error for the ``error`` that a host passes to ``stream/close``
+    (``status``, ``headers``, ``body``).
 
-    Without a status and a provider's error in its body the transport broke, whatever
-    the words of the host's HTTP client: ``network``, and another try makes sense.
+    If it has neither a status nor a provider's error in its body, the transport broke,
+    whatever the host's HTTP client says: the kind is ``network``, and it is retryable.
     """
     body, status = host.get("body"), host.get("status")
     error = normalize_error(body, status, host.get("headers"), provider)
@@ -148,8 +151,8 @@ def closing_error(host: Mapping[str, Any], provider: str | None) -> ErrorPart:
 def _is_retryable(
     kind: str, status: int | None, headers: Mapping[str, str], facts: ErrorFacts
 ) -> bool:
-    """The header ``x-should-retry`` decides alone. Without it the kind decides, but a
-    spent quota or a request above the rate does not fit later either."""
+    """The header ``x-should-retry`` decides alone. Without it the kind decides, except
+    that a used-up quota, or one request above the whole rate, is never retryable."""
     reported = headers.get("x-should-retry")
     if reported in ("true", "false"):
         return reported == "true"
@@ -174,7 +177,7 @@ def _is_error(value: dict[str, Any]) -> bool:
 
 
 def _says_so(value: dict[str, Any]) -> bool:
-    """The document itself says that it is an error."""
+    """Whether the document calls itself an error."""
     kind = value.get("type") or value.get("event_type")
     if kind == "message-end":  # Cohere
         return holds(value.get("delta"), "error")
@@ -188,9 +191,9 @@ def _says_so(value: dict[str, Any]) -> bool:
 
 
 def _is_bare(value: dict[str, Any]) -> bool:
-    """Shapes that do not call themselves an error, and can be nothing else."""
-    said = value.get("message", value.get("msg"))
-    if value.get("code") and value["code"] not in _FINE and isinstance(said, str):
+    """Whether the document has a shape that only errors have, without saying so."""
+    message = value.get("message", value.get("msg"))
+    if value.get("code") and value["code"] not in _FINE and isinstance(message, str):
         return True
     if "type" in value:  # problem+json, RFC 9457
         return "title" in value and isinstance(value.get("status"), int)

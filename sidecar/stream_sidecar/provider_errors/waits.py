@@ -1,6 +1,6 @@
-"""When to try again after an error: what headers, fields and messages ask for.
+"""When to try again after an error, according to headers, fields and messages.
 
-All waits are whole milliseconds, rounded up; None where nothing is asked for. Sources:
+All waits are whole milliseconds, rounded up; None if there is no wait. Sources:
 wires/README.md, "When to try again". Never raises.
 """
 
@@ -33,9 +33,10 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 
 
 def wait_of_headers(headers: Mapping[str, str]) -> int | None:
-    """Milliseconds to wait by lower-case ``headers``, in the order of the SDKs.
+    """Return the milliseconds to wait according to lower-case ``headers``, which are
+    tried in the order of the SDKs.
 
-    An HTTP date counts from the ``date`` header: there is no clock here.
+    An HTTP date counts from the ``date`` header, since the core reads no clock.
     """
     wait = milliseconds(headers.get("retry-after-ms"), 1)
     if wait is not None:
@@ -49,7 +50,8 @@ def wait_of_headers(headers: Mapping[str, str]) -> int | None:
 
 
 def wait_of_text(text: str) -> int | None:
-    """Milliseconds that a message asks to wait: ``Please retry in 1m54.88s``."""
+    """Return the milliseconds to wait according to a message: ``Please retry in
+    1m54.88s``."""
     found = _SOON.search(text[:WINDOW].lower())
     if found is None:
         return None
@@ -61,7 +63,8 @@ def wait_of_text(text: str) -> int | None:
 
 
 def milliseconds(value: Any, unit: int) -> int | None:
-    """A number, its text, or Google's ``34.4s`` or ``{seconds}``, of ``unit`` ms."""
+    """Return ``value`` in milliseconds: a number or its text, counted in ``unit`` ms,
+    or Google's ``34.4s`` or ``{seconds}``. None if it is none of these."""
     if isinstance(value, dict):
         value = value.get("seconds")
     if isinstance(value, str):
@@ -73,7 +76,7 @@ def milliseconds(value: Any, unit: int) -> int | None:
 
 
 def _date(text: str) -> datetime | None:
-    """An IMF-fixdate (RFC 9110 5.6.7)."""
+    """The time of an IMF-fixdate (RFC 9110 5.6.7), or None."""
     match = _DATE.match(text)
     month = _MONTHS.find(match[2].lower()) if match is not None else -1
     if match is None or month < 0:
