@@ -1,12 +1,12 @@
-"""The parts: what a wire reads out of one provider document, and nothing more.
+"""The parts: what a wire reads from one document of a provider.
 
 A wire knows field names; it does not know blocks, sequence numbers, tags or policies.
-It gives parts in the order in which they count: within a document metadata, reasoning,
-text, calls, results, citations, finish, usage, error. So native fields go first, and a
-chunk with ``choices`` and ``error`` gives its delta first.
+Within a document the order of its parts is metadata, reasoning, text, calls, results,
+citations, finish, usage, error. So native fields come first, and a chunk with
+``choices`` and ``error`` gives its delta first.
 
-``push(document) -> list[Part]`` and ``close() -> list[Part]`` are a wire's only verbs.
-``choice`` is the provider's choice index throughout.
+``push(document) -> list[Part]`` and ``close() -> list[Part]`` are a wire's only
+methods. ``choice`` is always the provider's choice index.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, NewType, Protocol, TypeAlias
 from stream_sidecar.records import frozen, hot
 
 Json: TypeAlias = Any
-"""A decoded JSON value; its objects are `JsonObject`."""
+"""A decoded JSON value; objects are `JsonObject`."""
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -25,9 +25,9 @@ CitationKind: TypeAlias = Literal["url", "document", "file", "search-result", "o
 
 @hot
 class MetadataPart:
-    """Identity of the response; None where the document says nothing.
+    """The identity of the response; None for what the document does not say.
 
-    ``wire`` and ``framing`` are what ``auto`` decided, not a wire's to give.
+    ``wire`` and ``framing`` are the result of ``auto``; a wire leaves them out.
     """
 
     id: str | None = None
@@ -40,7 +40,7 @@ class MetadataPart:
 
 @hot
 class TextPart:
-    """A piece of the answer channel, exactly as sent. May be empty."""
+    """A piece of the answer, exactly as sent; may be empty."""
 
     text: str
     choice: int = 0
@@ -48,7 +48,7 @@ class TextPart:
 
 @hot
 class RefusalPart:
-    """A piece of what the model says instead of an answer, in a field of its own."""
+    """A piece of the model's refusal to answer, from the provider's field for it."""
 
     text: str
     choice: int = 0
@@ -56,12 +56,12 @@ class RefusalPart:
 
 @hot
 class ReasoningPart:
-    """A piece of a provider's own reasoning field.
+    """A piece of reasoning from a field of the provider.
 
-    ``field`` names that field: providers that mirror one reasoning in several fields
-    are read once, and that is decided by the stream, not by the wire.
-    ``block`` keys a provider's own block where the wire has blocks (None: the wire has
-    none); a change of it ends the reasoning block.
+    ``field`` is the name of that field. Some providers send the same reasoning in
+    several fields; the stream, not the wire, finds that out and reads it once.
+    ``block`` is the key of the provider's block, None if the wire has no blocks; a
+    change of it ends the reasoning block.
     """
 
     text: str
@@ -72,10 +72,10 @@ class ReasoningPart:
 
 @frozen
 class ReasoningStatePart:
-    """Provider state of the current reasoning block, to go back unchanged next turn.
+    """Provider state of the current reasoning block, to send back unchanged next turn.
 
-    ``field`` is the field that a signature signs: reasoning that is not shown has no
-    text from which to know it.
+    ``field`` is the field that a signature signs. It is needed because hidden reasoning
+    has no text, and so no `ReasoningPart` that names the field.
     """
 
     choice: int = 0
@@ -87,9 +87,9 @@ class ReasoningStatePart:
 
 @hot
 class BlockEndPart:
-    """The wire ends its current text or reasoning block: held text is decided.
+    """The end of the current text or reasoning block: held text is decided.
 
-    ``opaque`` is provider state of a text block, to go back unchanged next turn.
+    ``opaque`` is provider state of a text block, to send back unchanged next turn.
     """
 
     choice: int = 0
@@ -99,14 +99,14 @@ class BlockEndPart:
 
 @hot
 class CallPart:
-    """A fragment of a structured call; every field but ``choice`` may be missing.
+    """A fragment of a structured call; every field except ``choice`` may be missing.
 
     ``arguments`` is a fragment of raw text, or the whole arguments as another JSON
-    value (an object as Ollama sends it). Empty strings count as missing for ``id`` and
-    ``name``. ``key`` is an identity that the wire guarantees (a content block's index);
-    without it index, id and name decide (wires/README.md, "Fragments of calls").
-    ``type`` is the item's structural type; ``whole`` says that nothing of this call
-    will follow.
+    value (Ollama sends an object). An empty ``id`` or ``name`` counts as missing.
+    ``key`` identifies the call if the wire guarantees it (the index of a content
+    block); without a key, index, id and name decide (wires/README.md, "Fragments of
+    calls"). ``type`` is the structural type of the item. ``whole``: no more fragments
+    of this call will follow.
     """
 
     choice: int = 0
@@ -127,10 +127,10 @@ class CallPart:
 
 @hot
 class CallEndPart:
-    """The wire says that the call ``key`` (or ``index``) is finished.
+    """The end of the call ``key`` (or ``index``).
 
-    ``cut``: it never will be (the stream ended, or another message began, in the middle
-    of it), so it is truncated even if its arguments happen to parse.
+    ``cut``: the call was cut off (in the middle of it the stream ended, or another
+    message began), so it is truncated even if its arguments happen to parse.
     """
 
     choice: int = 0
@@ -150,10 +150,10 @@ class CallCancelPart:
 
 @frozen
 class ItemPart:
-    """An item of the answer begins, which the next request may name by its ``id``.
+    """The beginning of an item of the answer; the next request may refer to its ``id``.
 
-    ``type`` is the item's. All parts before the next item belong to it. Only writers
-    use this part (``stream.emission``).
+    All parts before the next item belong to it. Only writers use this part
+    (``stream.emission``).
     """
 
     id: str
@@ -162,9 +162,9 @@ class ItemPart:
 
 @frozen
 class ResultPart:
-    """A result of a tool that the server has run, with the provider's raw item.
+    """The result of a tool that the server has run, with the provider's raw item.
 
-    ``key`` makes a resent result replace itself instead of coming twice.
+    If a result is sent again with the same ``key``, it replaces the earlier one.
     """
 
     content: Json
@@ -178,16 +178,16 @@ class ResultPart:
 
 @frozen
 class CitationPart:
-    """A citation before its position is known in our text.
+    """A citation whose position in our text is not known yet.
 
     ``anchor`` says how the provider places it: ``offsets`` (``start``/``end`` into the
     raw answer text of the choice, in ``unit``, end exclusive), ``here`` (at the end of
-    the text so far), ``following`` (the text that comes next, until the next citation
-    after text or the end of the block), ``block`` (the whole current block), ``marker``
+    the text so far), ``following`` (the text after it, until the next citation after
+    text or the end of the block), ``block`` (the whole current block), ``marker``
     (every occurrence of ``marker`` in the answer) or ``none``. ``base`` is added to the
-    offsets: code points of the raw answer text at which the provider's own count began.
-    ``document`` is the source's id where it has one. ``again``: the document refers to
-    a source that it has spelled out for another citation; ``raw`` then is `light`.
+    offsets: the code point of the raw answer text at which the provider's count began.
+    ``document`` is the id of the source, if it has one. ``again``: another citation of
+    the same document has the whole source; ``raw`` is then shortened (`light`).
     """
 
     kind: CitationKind
@@ -209,7 +209,7 @@ class CitationPart:
 
 @hot
 class UsagePart:
-    """Token counts as protocol.md, "usage", has them; None: the provider is silent."""
+    """Token counts as in protocol.md, "usage"; None: the provider does not say."""
 
     raw: Json
     input_tokens: int | None = None
@@ -222,7 +222,7 @@ class UsagePart:
 
 @frozen
 class ErrorPart:
-    """A provider's error, already given a kind (``stream_sidecar.provider_errors``)."""
+    """A provider's error with its kind (``stream_sidecar.provider_errors``)."""
 
     kind: str
     message: str
@@ -237,7 +237,8 @@ class ErrorPart:
 
 @hot
 class FinishPart:
-    """A finish chunk: the raw reason and our word for it. The last one wins."""
+    """The end of a choice: the provider's ``raw`` reason, and ours. The last part
+    counts."""
 
     raw: str | None
     reason: str
@@ -246,12 +247,12 @@ class FinishPart:
 
 @frozen
 class DonePart:
-    """The provider said that the response is over ([DONE], message_stop ...)."""
+    """The provider's mark for the end of the response ([DONE], message_stop ...)."""
 
 
 @frozen
 class DiagnosticPart:
-    """Something in the document could not be used; ``raw`` is what was left out."""
+    """Input that could not be used; ``raw`` is what was left out."""
 
     code: str
     message: str
@@ -283,9 +284,9 @@ Part: TypeAlias = (
 
 @hot
 class Document:
-    """One decoded provider document, as framing gives it.
+    """One decoded document of a provider, as framing returns it.
 
-    ``value`` is a JSON value (framing ``text``: the slice of text itself), ``event``
+    ``value`` is a JSON value, or with framing ``text`` the slice of text. ``event`` is
     the name of a server-sent event or of an event-stream frame.
     """
 
@@ -294,11 +295,11 @@ class Document:
 
 
 Chunk = NewType("Chunk", dict[str, Any])
-"""A document that is written; all of it can be written as JSON."""
+"""A document to be written; all its values can be written as JSON."""
 
 
 class Wire(Protocol):
-    """Reads one provider's documents. Never raises for anything that is in them."""
+    """Reads the documents of one provider. No content of a document raises an error."""
 
     def push(self, document: Document) -> list[Part]: ...
 

@@ -1,19 +1,18 @@
-"""Compiles every regular expression of the package: when it is first used, and so that
-all Pythons read it alike.
+"""Compiles every regular expression of the package on first use, alike for all Pythons.
 
-Most of some 400 patterns are for one dialect or one wire, and to compile all of them
-took a third of the start of the process. So `compile` gives what stands for a pattern
-until anything is asked of it. Example: ``compile("a+").match`` compiles.
+Most of the about 400 patterns are for one dialect or one wire; compiling all of them
+took a third of the start of the process. So `compile` returns a placeholder that
+compiles the pattern when a member of it is first used: ``compile("a+").match``.
 
 CPython 3.11.0 to 3.11.4 misreads a possessive repeat of more than one item: it keeps
-what the last turn had read before that turn failed. Example: ``(?:ab?c)*+`` should read
-nothing of ``a``, and reads all of it. Distributions mend this without another version,
-so a probe tells. Where it fails, `compile` makes such a repeat an atomic group,
-``(?>(?:ab?c)*)``, which means the same. That costs every Python more time and memory,
-so no pattern is written so where it stands.
+the text that the last, failed turn had read. Example: ``(?:ab?c)*+`` should match
+nothing of ``a``, but matches all of it. Some distributions fix this without a new
+version, so a probe decides. If the probe fails, `compile` turns such a repeat into an
+atomic group, ``(?>(?:ab?c)*)``, which means the same. Atomic groups cost every Python
+more time and memory, so the patterns themselves have possessive repeats.
 
-`parse` gives what Python's own parser makes of a pattern, for patterns of strangers,
-which are never compiled (``forms.stranger_patterns``).
+`parse` returns the tree that Python's own parser makes of a pattern. It is for foreign
+patterns, which are never compiled (``forms.stranger_patterns``).
 """
 
 from __future__ import annotations
@@ -34,11 +33,12 @@ _TOKENS = r"""
     | (?P<close> \) ) (?: (?P<times> [*+?] | \{ (?:\d++|\d*+,\d*+) \} ) \+ )?
     | .
 """
-"""What a pattern is made of, as far as its groups are told from what looks like one."""
+"""The tokens of a pattern, as far as needed to tell groups from escapes, sets and
+comments."""
 
 
 def _with_atomic_groups(pattern: str) -> str:
-    """``pattern`` with every possessive repeat of a group as an atomic group."""
+    """``pattern`` with atomic groups in place of possessive repeats of groups."""
     written: list[str] = []
     opened: list[int] = []
     for token in re.finditer(_TOKENS, pattern, re.VERBOSE | re.DOTALL):
@@ -54,7 +54,8 @@ def _with_atomic_groups(pattern: str) -> str:
 
 
 def compile_atomic(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`, with atomic groups in place of possessive repeats of groups."""
+    """As `re.compile`, but with atomic groups in place of possessive repeats of
+    groups."""
     if isinstance(pattern, bytes):
         text = _with_atomic_groups(pattern.decode("latin-1"))
         return re.compile(text.encode("latin-1"), flags)
@@ -62,10 +63,10 @@ def compile_atomic(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 def parse(pattern: str) -> Any:
-    """``pattern`` as the parser of `re` reads it, where ``.`` is any character; what is
-    none is a ValueError. The codes in it are those of `tokens`."""
+    """Return the tree of ``pattern`` from the parser of `re`, with ``.`` as any
+    character. Its codes are those of `tokens`. ValueError if it is no pattern."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what may mean something else one day
+        warnings.simplefilter("ignore")  # of syntax that may change its meaning
         try:
             return _parser.parse(pattern, re.DOTALL)
         except re.error as reason:
@@ -77,8 +78,8 @@ _MEMBERS = [name for name in dir(re.Pattern) if not name.startswith("_")]
 
 
 class _Pattern:
-    """A pattern that is not compiled yet. It has the members of one afterwards, so that
-    each later use of them costs a look at its own attributes."""
+    """A pattern that is compiled on first use. Then it has the members of the compiled
+    pattern as its own attributes, so each later use costs one look-up."""
 
     def __init__(self, pattern: Any, flags: int = 0) -> None:
         self._given = pattern, flags

@@ -1,22 +1,21 @@
-"""How a class of fields is made: with attrs, which adds methods on first use.
+"""Classes of fields, made with attrs, which adds most methods only on first use.
 
-`evolve` makes a copy with other values in some fields, as attrs' own does at several
-times the cost.
+``frozen``, ``define`` and ``field`` look like attrs' own to people and type checkers.
+`evolve` makes a copy with some fields changed, several times faster than attrs' own.
 
-``frozen``, ``define`` and ``field`` are attrs' own to people and type checkers. At run
-time three things differ, because attrs writes and compiles the methods of each class
-while it is imported, and 215 classes were a third of the way to a first event:
+attrs writes and compiles the methods of each class during the import; for 215 classes
+that was a third of the time to the first event. So at run time three things differ:
 
-1. ``==``, ``hash`` and ``repr`` are the three functions below for every class. They
-   look at its fields when they are called.
-2. A class has its slots at once. attrs makes the rest (``__init__``, the list of
-   fields) when something asks for it. A first event asks for that of 61 classes.
-3. A class that is made for every chunk (``hot``) is not really frozen, because that
-   doubles the time to make one.
+1. ``==``, ``hash`` and ``repr`` are the same three functions for every class. They read
+   the class's fields when they are called.
+2. A class gets its slots at once. attrs makes the rest (``__init__``, the list of
+   fields) on first use. A first event needs that of 61 classes.
+3. Instances of a ``hot`` class, which are made for every chunk, are not really frozen,
+   because that would double the time to make them.
 
-Example: ``@frozen class Pair: left: int; right: int`` compares, hashes and shows itself
-as if attrs had written the methods, and ``eq=False`` leaves comparing and hashing out.
-A method of a record cannot call ``super()`` without arguments.
+Example: ``@frozen class Pair: left: int; right: int`` has comparison, hash and repr as
+if attrs had written them; ``eq=False`` leaves out comparison and hash. A method of a
+record cannot call ``super()`` without arguments.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ else:
     _NO_SLOT = ("__dict__", "__weakref__")
 
     class _Later:
-        """Stands for the methods that attrs adds to a class, until the first use."""
+        """A placeholder for a method that attrs adds to a class on first use."""
 
         def __init__(self, name: str, complete: Callable[[], None]) -> None:
             self._name, self._complete = name, complete
@@ -54,7 +53,7 @@ else:
         *,
         eq: bool = True,
     ) -> Any:
-        """``kind`` with slots, or what makes it where options came first."""
+        """``kind`` with slots; without ``kind`` (``@frozen(eq=False)``) a decorator."""
         if kind is None:
             return partial(_made, make, hashed, eq=eq)
         body = {"__repr__": _shown, **vars(kind)}
@@ -76,15 +75,15 @@ else:
         more = ["__weakref__"]
         if any(type(value) is cached_property for value in body.values()):
             more.append("__dict__")  # where such a property keeps its value
-        taken = {
+        inherited = {
             each for base in kind.__mro__ for each in vars(base).get("__slots__", ())
         }
-        slots = tuple(each for each in (*names, *more) if each not in taken)
+        slots = tuple(each for each in (*names, *more) if each not in inherited)
         rest = {name: value for name, value in body.items() if name not in names}
         return type(kind)(kind.__name__, kind.__bases__, {**rest, "__slots__": slots})
 
     def _complete(made: type, make: Callable[..., type], body: dict[str, Any]) -> None:
-        """attrs makes a twin of ``made``, and ``made`` gets the members that it
+        """Has attrs make a twin of ``made``, and gives ``made`` the members that it
         lacks."""
         fields_only = {
             name: value
@@ -119,7 +118,7 @@ def _places(kind: Any) -> dict[str, int]:
 
 @cache
 def _values_of(kind: Any) -> Callable[[Any], Any]:
-    """Gives what an instance is compared by."""
+    """A function from an instance to the tuple of its fields' values."""
     names = _names(kind)
     if len(names) > 1:
         return attrgetter(*names)
@@ -127,7 +126,8 @@ def _values_of(kind: Any) -> Callable[[Any], Any]:
 
 
 def evolve(record: T, **changes: Any) -> T:
-    """A copy of ``record`` with the ``changes``; all its fields are parameters."""
+    """Return a copy of ``record`` with the ``changes``. All fields of its class must be
+    parameters of ``__init__``."""
     kind: Any = type(record)
     values, places = list(_values_of(kind)(record)), _places(kind)
     for name, value in changes.items():

@@ -1,4 +1,4 @@
-"""How the documents of a clean response are the body of one over HTTP."""
+"""Formats of HTTP bodies in which the documents of a clean response are written."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 @frozen
 class BodyFormat:
-    """``document`` writes one, told whether it is the first; ``end`` is what stands
-    behind the last, told whether there was none."""
+    """``document(chunk, is_first)`` writes one document; ``end(is_empty)`` is the text
+    after the last one, ``is_empty``: there was none."""
 
     framing: str
     document: Callable[[Any, bool], bytes]
@@ -46,7 +46,7 @@ def _nothing(_is_first: bool) -> bytes:
 
 
 ARRAY = BodyFormat("json-array", _item, lambda is_first: b"[]" if is_first else b"]")
-"""Gemini's, where no server-sent events were asked for."""
+"""Gemini's format for a request without ``alt=sse``."""
 
 _NAMED = BodyFormat("sse", _named, _nothing)
 
@@ -56,4 +56,4 @@ SSE = {
     "anthropic": _NAMED,
     "gemini": BodyFormat("sse", _data, _nothing),
 }
-"""The server-sent events of a wire."""
+"""Wire -> the format of its server-sent events."""

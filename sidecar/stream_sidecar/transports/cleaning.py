@@ -1,7 +1,9 @@
-"""What a cleaning transport does, without any I/O: `Cleaner` prepares a request and
-makes a response clean, `CleanBody` a body that comes in slices.
+"""The work of a cleaning transport, without I/O.
 
-Whatever cannot be cleaned passes as it came, and ``on_lost`` is told.
+`Cleaner` prepares a request and cleans a whole response, `CleanBody` cleans a body that
+arrives in slices.
+
+A response that cannot be cleaned passes unchanged, and ``on_lost`` is called.
 """
 
 from __future__ import annotations
@@ -22,15 +24,15 @@ if TYPE_CHECKING:
     from stream_sidecar.transports.endpoints import Asked
 
 _UNREAD = frozenset(("malformed-chunk", "unknown-chunk"))
-"""What is said of a document that the wire does not know."""
+"""Codes of diagnostics for a document that the wire cannot read."""
 
 
 @frozen
 class Cleaner:
-    """The options of a transport. ``claims``: what becomes of calls that the model
+    """The options of a transport. ``claims``: what happens to calls that the model
     wrote into its text ("drop", "text", "promote"). ``prepare``: whether requests are
-    prepared. ``provider``: who answers, where the host of the address does not say it.
-    ``on_lost`` is told why something passed as it came, or broke off.
+    prepared. ``provider``: the name of the provider, if the address does not say it.
+    ``on_lost`` is called with the error when a body passes unchanged or is cut off.
     """
 
     claims: str = "drop"
@@ -40,7 +42,8 @@ class Cleaner:
     on_lost: Callable[[Exception], object] | None = None
 
     def prepared(self, asked: Asked, authorization: str) -> bytes | None:
-        """The body to send; None: the caller's own, as where a signature covers it."""
+        """The body to send. None: send the caller's own, for example because a
+        signature covers it."""
         if not self.prepare or authorization.startswith("AWS4-HMAC"):
             return None
         try:
@@ -58,7 +61,8 @@ class Cleaner:
         return encode(result.body) if result.changed else None
 
     def streamed(self, asked: Asked, content_type: str) -> CleanBody | None:
-        """The body of a response that streams; None: it does not, or is not ours."""
+        """The clean body of a response that streams. None: it does not stream, or
+        cannot be cleaned."""
         form = asked.format_of(content_type)
         if form is None:
             return None
@@ -69,7 +73,7 @@ class Cleaner:
             return None
 
     def whole(self, asked: Asked, body: bytes) -> bytes | None:
-        """The clean body; None: nothing of it leaked, or nothing was read."""
+        """The clean body. None: nothing leaked, or the body could not be read."""
         if (came := object_in(body)) is None:
             return None
         try:
@@ -82,9 +86,9 @@ class Cleaner:
         )
 
     def options(self, asked: Asked) -> dict[str, Any]:
-        """Options of a stream; where all that comes back is prepared, reasoning that
-        stood in the text may go to the wire's own field. Each response has a name of
-        its own, so that no two turns have a call of one id."""
+        """The options of a stream. If requests are prepared, reasoning from the text
+        goes to the wire's field for it. Each response has a new id, so that calls of
+        two turns never share an id."""
         emit = {"wire": asked.wire, "claims": self.claims}
         if self.prepare:
             emit["reasoning"] = "include"
@@ -104,10 +108,10 @@ class Cleaner:
 
 
 class CleanBody:
-    """A clean body, made as the slices of the one that came are pushed.
+    """A clean body, made while the slices of the original body are pushed.
 
-    What fails before anything of it was given lets all pass as it came; what fails
-    later is raised, behind what was certain.
+    After an error before its first byte, the original body passes unchanged. A later
+    error is raised.
     """
 
     def __init__(self, cleaner: Cleaner, asked: Asked, form: BodyFormat) -> None:
@@ -119,7 +123,7 @@ class CleanBody:
         self._passes = False
 
     def push(self, data: bytes) -> bytes:
-        """What is certain of the clean body; ``data`` may be cut anywhere."""
+        """The next part of the clean body; ``data`` may be cut anywhere."""
         if self._passes:
             return data
         if self._is_first:
@@ -130,7 +134,7 @@ class CleanBody:
             return self._passed(error)
 
     def close(self) -> bytes:
-        """The rest of it."""
+        """The rest of the clean body."""
         if self._passes:
             return b""
         try:
@@ -140,7 +144,8 @@ class CleanBody:
             return self._passed(error)
 
     def broken(self, error: Exception) -> bytes:
-        """What was certain when the source broke off; no end stands behind it."""
+        """The rest of the clean body when the source broke off, without an end
+        mark."""
         if self._passes:
             return b""
         try:
@@ -152,7 +157,7 @@ class CleanBody:
     def _written(self, chunks: list[Any] | None) -> bytes:
         written = b""
         for chunk in chunks or ():
-            if isinstance(chunk, dict):  # the end mark is a text, and the format's
+            if isinstance(chunk, dict):  # the end mark is text; the format writes it
                 written += self._format.document(chunk, self._is_first)
                 self._is_first = False
         if not self._is_first:

@@ -1,7 +1,7 @@
-"""Endpoints of providers whose responses can be made clean: which wire they speak, what
-a request says of itself, and how its answer streams.
+"""Endpoints of providers whose responses can be cleaned: their wire, what a request
+says about its model and tools, and how its response streams.
 
-The rows are those of the TypeScript client (``adapters/endpoints.ts``).
+The rows are the same as in the TypeScript client (``adapters/endpoints.ts``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ENDPOINTS = (
 
 @frozen
 class Asked:
-    """What a request asks; ``host`` and ``path`` are its address's."""
+    """A request to such an endpoint; ``host`` and ``path`` are parts of its address."""
 
     wire: str
     host: str
@@ -40,7 +40,7 @@ class Asked:
     tools: list[Any] | None
 
     def format_of(self, content_type: str) -> BodyFormat | None:
-        """How the response streams; None: it is one document, or nothing of ours."""
+        """The format of a response that streams; None for any other response."""
         if content_type.startswith("text/event-stream"):
             return SSE[self.wire]
         is_stream = self.path.endswith(":streamGenerateContent")
@@ -48,7 +48,8 @@ class Asked:
 
 
 def asked_of(method: str, url: str, body: bytes) -> Asked | None:
-    """What is asked; None: it is no endpoint of ours, or no request to be read."""
+    """Return the request; None if the address is no known endpoint, the method is not
+    POST, or the body is not a JSON object."""
     address = urlsplit(url)
     rows = ((each.search(address.path), wire) for each, wire in _ENDPOINTS)
     found, wire = next(((found, wire) for found, wire in rows if found), (None, ""))
@@ -69,7 +70,7 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
 
 
 def object_in(body: bytes) -> dict[str, Any] | None:
-    """The JSON object that ``body`` is; None: it is none."""
+    """Return ``body`` as a JSON object; None if it is not one."""
     try:
         value = decode(body)
     except ValueError:
@@ -78,7 +79,8 @@ def object_in(body: bytes) -> dict[str, Any] | None:
 
 
 def _declarations(tools: Any) -> list[Any] | None:
-    """Gemini declares functions in groups: ``[{functionDeclarations: [...]}]``."""
+    """The functions that Gemini's request declares in groups:
+    ``[{functionDeclarations: [...]}]``."""
     if not isinstance(tools, list):
         return None
     groups = (each for each in tools if isinstance(each, dict))
@@ -91,7 +93,7 @@ def _declarations(tools: Any) -> list[Any] | None:
 
 
 def _is_named(tool: Any) -> bool:
-    """Tools of the provider that have no name are not declared to us."""
+    """Whether the tool has a name; some tools of providers have none."""
     if not isinstance(tool, dict):
         return False
     called = tool.get("function")

@@ -1,5 +1,7 @@
-"""A request and its response as httpx and httpx2 have them, which are alike: what is
-sent, and what is answered. Only the two transports do I/O.
+"""A request and its response, for httpx and httpx2, whose classes are alike.
+
+`Exchange` makes the request to send and the response to return. Only the two transports
+do I/O.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ if TYPE_CHECKING:
     from stream_sidecar.transports.cleaning import CleanBody, Cleaner
 
 _CHANGED = ("content-length", "content-encoding", "transfer-encoding")
-"""Headers that are not those of a body that was made anew."""
+"""Headers that do not fit a new body."""
 
 
 @frozen
 class Exchange:
-    """``library`` is the module of the request's classes. Responses without an
-    ``asked`` pass as they are: they are none of ours."""
+    """A request and what becomes of its response. ``library`` is the module of the
+    request's classes. Without ``asked`` the endpoint is not known, and the response
+    passes unchanged."""
 
     library: Any
     cleaner: Cleaner
@@ -28,14 +31,15 @@ class Exchange:
 
     @classmethod
     def of(cls, library: Any, cleaner: Cleaner, request: Any) -> Exchange:
-        """A body that is read while it is sent is nobody's to read before."""
+        """The exchange of a request. A body that streams cannot be read before it is
+        sent, so its response passes unchanged."""
         asked = None
         if isinstance(request.stream, library.ByteStream):
             asked = asked_of(request.method, str(request.url), request.content)
         return cls(library, cleaner, request, asked)
 
     def sent(self) -> Any:
-        """The request with another body; itself where that goes as it is."""
+        """The request with the prepared body; the same request if nothing changes."""
         request = self.request
         if self.asked is None:
             return request
@@ -54,18 +58,18 @@ class Exchange:
         )
 
     def streamed(self, response: Any) -> CleanBody | None:
-        """The clean body of a response that streams."""
+        """The clean body of a response that streams, or None."""
         if self.asked is None or not response.is_success:
             return None
         return self.cleaner.streamed(self.asked, _type(response))
 
     def is_whole(self, response: Any) -> bool:
-        """Whether the response is one document, which `whole` takes."""
+        """Whether the response is one document, for `whole`."""
         is_json = _type(response).startswith("application/json")
         return self.asked is not None and response.is_success and is_json
 
     def whole(self, response: Any, raw: bytes) -> Any:
-        """The response with a clean body; with its own bytes where nothing leaked."""
+        """The response with a clean body, or with its own bytes if nothing leaked."""
         stream = self.library.ByteStream(raw)
         came = self._response(response, response.headers, stream)
         body = None if self.asked is None else self._clean(self.asked, came)
@@ -76,11 +80,13 @@ class Exchange:
         return answer
 
     def source(self, response: Any) -> Any:
-        """The response to be read, also where it was read before, as those of mocks."""
+        """A copy of the response to read from; the response itself may have been read
+        already, as with mocks."""
         return self._response(response, response.headers, response.stream)
 
     def answer(self, response: Any, stream: Any) -> Any:
-        """The response with another body, whose length and encoding are unknown."""
+        """The response with another body, without headers about length and
+        encoding."""
         headers = response.headers.copy()
         for name in _CHANGED:
             headers.pop(name, None)

@@ -1,5 +1,5 @@
-"""`CleaningTransport` and `AsyncCleaningTransport` for httpx; its twin for the other
-library differs from this file in the library's name alone."""
+"""`CleaningTransport` and `AsyncCleaningTransport` for httpx. The file for the other
+library differs from this one only in the name of the library."""
 
 from __future__ import annotations
 

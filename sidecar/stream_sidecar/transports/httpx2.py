@@ -1,5 +1,5 @@
-"""`CleaningTransport` and `AsyncCleaningTransport` for httpx2; its twin for the other
-library differs from this file in the library's name alone."""
+"""`CleaningTransport` and `AsyncCleaningTransport` for httpx2. The file for the other
+library differs from this one only in the name of the library."""
 
 from __future__ import annotations
 
