@@ -13,6 +13,7 @@ import { endOfTurn } from "./turn-end.js";
 
 interface Push {
   readonly chunks: readonly Chunk[];
+  readonly isLast: boolean;
   resolve(pushed: Pushed): void;
   reject(error: unknown): void;
 }
@@ -39,8 +40,8 @@ export class InOrder {
     this.#maxQueued = maxQueued;
   }
 
-  /** `isPatient`: waits however many wait, and goes alone. */
-  push(chunks: readonly Chunk[], isPatient = false): Promise<Pushed> {
+  /** `isPatient`: waits however many wait, and goes alone. `isLast`: the plain end of the stream comes next. */
+  push(chunks: readonly Chunk[], isPatient = false, isLast = false): Promise<Pushed> {
     return this.#counted(isPatient, () => {
       const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
       const shares = !isPatient && mayShare(bytes, 0);
@@ -48,7 +49,7 @@ export class InOrder {
       const gathered = before && mayShare(bytes, before.bytes) ? before : this.#begin(isPatient);
       this.#gathered = shares ? gathered : undefined;
       gathered.bytes += bytes;
-      return new Promise((resolve, reject) => gathered.pushes.push({ chunks, resolve, reject }));
+      return new Promise((resolve, reject) => gathered.pushes.push({ chunks, isLast, resolve, reject }));
     });
   }
 
@@ -79,10 +80,10 @@ export class InOrder {
   /** In one request; where that fails, one by one, so that each fails for itself. */
   async #send(pushes: readonly Push[]): Promise<void> {
     const all = pushes.length > 1 && (await this.#core.pushEach(pushes.map(({ chunks }) => chunks)));
-    for (const [at, { chunks, resolve, reject }] of pushes.entries()) {
+    for (const [at, { chunks, isLast, resolve, reject }] of pushes.entries()) {
       const one = all && all[at];
       if (one) resolve(one);
-      else await this.#core.push(chunks).then(resolve, (error: unknown) => reject(passedOver(error)));
+      else await this.#core.push(chunks, isLast).then(resolve, (error: unknown) => reject(passedOver(error)));
     }
   }
 

@@ -49,6 +49,11 @@ export class ReadAhead {
     return undefined;
   }
 
+  /** Nothing will come behind what was taken, and the source has not failed. */
+  get isAtEnd(): boolean {
+    return this.#isOver && this.#chunks.length === 0 && !this.#error;
+  }
+
   /** Tells the source that no more is wanted; waits for nothing. */
   stop(): void {
     if (this.#isOver) return;

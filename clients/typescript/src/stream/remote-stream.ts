@@ -9,14 +9,15 @@ import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReaso
 import { apart, documentsOf, eventsOf, together, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
 import type { Link, Params, Result } from "../connection/link.js";
 import type { Settings } from "../options.js";
-import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "../protocol.js";
+import type { CloseParams, CloseResult, OpenParams, OpenResult, PushResult, SnapshotResult } from "../protocol.js";
 import type { ReplayLog } from "./replay-log.js";
 import { requestsOf } from "./slices.js";
 import type { Supervisor } from "../connection/supervisor.js";
 
 /** What a stream needs to be one, with a sidecar or without. */
 export interface StreamCore {
-  push(chunks: readonly Chunk[]): Promise<Pushed>;
+  /** `isLast`: a plain close is most likely what comes next, so its request may go out with the chunks. */
+  push(chunks: readonly Chunk[], isLast?: boolean): Promise<Pushed>;
   /** What each of several pushes gives, which have room in one request; undefined: none was applied, try one by one. */
   pushEach(pushes: readonly (readonly Chunk[])[]): Promise<Pushed[] | undefined>;
   snapshot(): Promise<SnapshotResult>;
@@ -34,6 +35,8 @@ export class RemoteStream implements StreamCore {
   readonly #settings: Settings;
   readonly #log: ReplayLog;
   #link: Link | undefined;
+  /** The answer to a close that went out with the last push, until something else is asked. */
+  #ending: Promise<CloseResult> | undefined;
   #isOpened = false;
   #pushes = 0;
   #lastSeq = 0;
@@ -62,12 +65,16 @@ export class RemoteStream implements StreamCore {
   }
 
   /** Pushes all of the chunks; when a part of them is refused, none. */
-  async push(chunks: readonly Chunk[]): Promise<Pushed> {
+  async push(chunks: readonly Chunk[], isLast = false): Promise<Pushed> {
     const [kept, lastSeq] = [this.#log.length, this.#lastSeq];
     const answers: Pushed[] = [];
     try {
-      for (const request of requestsOf(chunks, this.#params.framing !== "json")) {
-        answers.push(await this.#pushed(request));
+      const requests = requestsOf(chunks, this.#params.framing !== "json");
+      for (let next = requests.next(); !next.done;) {
+        const request = next.value;
+        next = requests.next();
+        const isEnd = isLast && next.done === true;
+        answers.push((isEnd && (await this.#pushedWithEnd(request))) || (await this.#pushed(request)));
       }
     } catch (error) {
       if (answers.length > 0 && error instanceof RefusedError) this.#takeBack(kept, lastSeq);
@@ -78,12 +85,30 @@ export class RemoteStream implements StreamCore {
   }
 
   async #pushed(chunks: readonly Chunk[]): Promise<Pushed> {
-    const [first] = chunks;
-    const what = chunks.length === 1 && first ? { chunk: first.value } : { chunks: chunks.map(({ value }) => value) };
-    const answer = await this.#ask("stream/push", what);
+    const answer = await this.#ask("stream/push", inOne(chunks));
     this.#log.add(chunks);
-    const { chunks: emitted } = answer;
-    return { events: this.#delivered(answer), ...(emitted && { chunks: emitted }) };
+    return this.#pushedBy(answer);
+  }
+
+  #pushedBy(answer: PushResult): Pushed {
+    const { chunks } = answer;
+    return { events: this.#delivered(answer), ...(chunks && { chunks }) };
+  }
+
+  /** With the close right behind; undefined: nothing of it is left. What is kept is whole, for the close may not be wanted. */
+  async #pushedWithEnd(chunks: readonly Chunk[]): Promise<Pushed | undefined> {
+    const [link, kept] = [this.#link, this.#log.length];
+    if (!link || link.isLost) return undefined;
+    this.#log.add(chunks);
+    if (!this.#log.isWhole) return undefined;
+    const pushed = this.#request(link, "stream/push", { ...inOne(chunks), streamId: this.#id });
+    this.#ending = this.#request(link, "stream/close", { streamId: this.#id });
+    this.#ending.catch(() => {});
+    const answer = await pushed.catch((error: unknown) => {
+      this.#log.shorten(kept);
+      return triedAgain(error);
+    });
+    return answer && this.#pushedBy(answer);
   }
 
   async pushEach(pushes: readonly (readonly Chunk[])[]): Promise<Pushed[] | undefined> {
@@ -103,8 +128,7 @@ export class RemoteStream implements StreamCore {
     return this.#request(link, "stream/push", params).catch((error: unknown) => {
       const isRefused = error instanceof RefusedError;
       if (isRefused && error.kind === "internal-error") this.#takeBack(this.#log.length, this.#lastSeq);
-      if (isRefused || error instanceof ConnectionLost || error instanceof TypeError) return undefined;
-      throw error;
+      return triedAgain(error);
     });
   }
 
@@ -124,11 +148,19 @@ export class RemoteStream implements StreamCore {
   }
 
   async close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream> {
-    const { stats, chunks, ...answer } = await this.#ask("stream/close", params);
+    const { stats, chunks, ...answer } = (await this.#ended(params)) ?? (await this.#ask("stream/close", params));
     const events = this.#delivered(answer);
     const documents = chunks && documentsOf(chunks);
     const emitted = documents && { chunks: documents, isMarked: chunks.length > documents.length };
     return { ...answer, ...emitted, streamId: this.#id, events, stats: { ...stats, pushes: this.#pushes } };
+  }
+
+  /** The answer to the close that is out already, where it is this one. */
+  async #ended(params: object): Promise<CloseResult | undefined> {
+    if (Object.keys(params).length > 0) return undefined;
+    const ending = this.#ending;
+    this.#ending = undefined;
+    return ending?.catch((error: unknown) => void this.#examine(error));
   }
 
   forget(): void {
@@ -173,6 +205,8 @@ export class RemoteStream implements StreamCore {
 
   /** The link on which the stream is open, with everything pushed so far. */
   async #attached(): Promise<Link> {
+    if (this.#ending) this.#link = undefined; // where the stream is closed
+    this.#ending = undefined;
     if (this.#link && !this.#link.isLost) return this.#link;
     if (!this.#log.isWhole) throw this.#lost("replay-limit", "it had more chunks than are kept");
     const link = await this.#supervisor.link().catch((error: unknown) => {
@@ -216,4 +250,16 @@ export class RemoteStream implements StreamCore {
   #lost(reason: LossReason, message: string, cause?: unknown): StreamLost {
     return new StreamLost(this.#id, reason, message, cause);
   }
+}
+
+/** What a push can fail with that is tried in another way; throws any other error. */
+function triedAgain(error: unknown): undefined {
+  const isMended = [RefusedError, ConnectionLost, TypeError].some((each) => error instanceof each);
+  if (!isMended) throw error;
+}
+
+/** The params of a push of these chunks. */
+function inOne(chunks: readonly Chunk[]) {
+  const [first] = chunks;
+  return chunks.length === 1 && first ? { chunk: first.value } : { chunks: chunks.map(({ value }) => value) };
 }

@@ -201,7 +201,7 @@ export class SidecarStream implements AsyncDisposable {
         });
         if (!chunks) break;
         // Not `yield*`, which makes three promises of each event.
-        for (const each of pick(await this.#push(chunks, {}, true))) yield each;
+        for (const each of pick(await this.#push(chunks, {}, true, ahead.isAtEnd))) yield each;
       }
       const closed = await this.close(failure ? { reason: "error", error: failedResponse(failure.error) } : {});
       for (const each of pick(closed)) yield each;
@@ -217,10 +217,10 @@ export class SidecarStream implements AsyncDisposable {
     await this.cancel().catch(() => {});
   }
 
-  async #push(chunks: readonly Chunk[], patience: Patience = {}, isPatient = false): Promise<Pushed> {
+  async #push(chunks: readonly Chunk[], patience: Patience = {}, isPatient = false, isLast = false): Promise<Pushed> {
     this.#assertOpen();
     if (chunks.length === 0) return { events: [] };
-    const pushed = this.#order.push(chunks, isPatient).then((answer) => this.#told(answer));
+    const pushed = this.#order.push(chunks, isPatient, isLast).then((answer) => this.#told(answer));
     return waitFor(this.#unlessAborted(pushed), "stream/push", patience);
   }
 
