@@ -1,8 +1,8 @@
-"""The caller's mistakes: the only exceptions that are raised on purpose.
+"""The host's mistakes: the only exceptions that are raised on purpose.
 
 Whatever a provider sends becomes an event (``stream_sidecar.events``), never an
-exception. A child of `UsageError` means that the *host* asked for something that cannot
-be done; each class has its JSON-RPC error code and its ``data.kind`` (protocol.md,
+exception. A subclass of `UsageError` means that the *host* asked for something that
+cannot be done; each has its JSON-RPC error code and its ``data.kind`` (protocol.md,
 "Errors"). Any other exception that leaves the core is a bug.
 """
 
@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 
 class UsageError(Exception):
-    """The host asked for something that cannot be done; ``str()`` stands alone.
+    """The host asked for something that cannot be done; ``str()`` explains it fully.
 
-    ``data`` are the further members of the JSON-RPC error's ``data``.
+    ``data`` has further members of the JSON-RPC error's ``data``.
     """
 
     code: ClassVar[int]
@@ -34,7 +34,7 @@ class ParseError(UsageError):
 
 
 class InvalidRequestError(UsageError):
-    """Not a request object, a batch, or a request that its moment does not allow."""
+    """Not a request object, a batch, or a request at a time that does not allow it."""
 
     code = -32600
     kind = "invalid-request"
@@ -48,7 +48,7 @@ class MethodNotFoundError(UsageError):
 
 
 class InternalError(UsageError):
-    """A bug of ours; what is known of it is in the log, not in the answer."""
+    """A bug in the sidecar; the details are in the log, not in the answer."""
 
     code = -32603
     kind = "internal-error"
@@ -102,11 +102,11 @@ class SequenceError(UsageError):
 
 
 class LimitExceededError(UsageError):
-    """Too many streams, too large a message, or too much that streams hold back:
+    """Too many streams, too large a message, or too much text held back by streams:
     ``data.limit`` and ``data.value``.
 
-    What other streams took of the room may be free later; ``data.retryable`` says
-    otherwise where a request alone is too large.
+    A retry may work later, when other streams hold back less. If the request alone is
+    too large, ``data.retryable`` is false.
     """
 
     code = -31004

@@ -146,7 +146,7 @@ def _assert_fitting(exchanged: list[tuple[str, Any, dict[str, Any]]]) -> None:
 
 
 _UNSAID = (
-    *("where wire is, and only there", "without white space and backticks"),
+    *('if wire is "text", and only then', "without white space and backticks"),
     "params.responseTemplate.",
 )
 """Refusals that no schema can say: of two fields, of white space, of a template."""

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::open::{open_enum, open_union, present};
 
 open_union! {
-    /// One of these, told apart by `type`.
+    /// One of these, distinguished by `type`.
     Block {
         "text" = Text(TextBlock),
         "reasoning" = Reasoning(ReasoningBlock),
@@ -22,7 +22,7 @@ open_union! {
 }
 
 open_union! {
-    /// One of these, told apart by `type`.
+    /// One of these, distinguished by `type`.
     Event {
         "metadata" = Metadata(Metadata),
         "text-delta" = TextDelta(TextDelta),
@@ -88,7 +88,7 @@ impl Event {
     }
 }
 
-/// Totals of all models together, and of each.
+/// Totals of all models together; `byModel` has the totals of each model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -160,7 +160,7 @@ pub struct BlockEnd {
 
 /// `capabilities.experimental.streamSidecar`: what this sidecar can do.
 ///
-/// `options` are the params of stream/open; `emit.claims` is one of `emit`. The sidecars of old say neither these nor `methods`.
+/// `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -234,7 +234,7 @@ pub struct Citation {
     pub end_utf16: Option<i64>,
 }
 
-/// `tool/classify`: a provider's call items, whole, in their own spelling.
+/// Params of `tool/classify`: whole call items, as the provider spells them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClassifyParams {
@@ -251,7 +251,7 @@ pub struct ClassifyParams {
     pub tools: Option<Vec<AnyTool>>,
 }
 
-/// The calls in the order of `calls`; without a block and a number.
+/// The calls in the order of the params; without `block` and `seq`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -260,7 +260,7 @@ pub struct ClassifyResult {
     pub calls: Vec<ToolCall>,
 }
 
-/// `stream/close`; without `reason` it is `error` when `error` is given.
+/// Params of `stream/close`. Without `reason`, the reason is `error` if `error` is given, and `eof` if not.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CloseParams {
@@ -274,7 +274,7 @@ pub struct CloseParams {
     pub error: Option<FailedResponse>,
 }
 
-/// The last events, and what all events make.
+/// The last events of the stream, and the message that all its events add up to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -292,7 +292,7 @@ pub struct CloseResult {
     pub chunks: Option<Vec<Value>>,
 }
 
-/// `initializationOptions.streamSidecar`: defaults for every stream.
+/// `initializationOptions.streamSidecar`: limits and defaults for every stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionOptions {
@@ -409,7 +409,7 @@ pub struct EmitOutput {
     pub reasoning: Option<EmitReasoning>,
 }
 
-/// What a program wants to know of an error.
+/// What a program needs to know about an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -420,7 +420,7 @@ pub struct ErrorData {
     pub retryable: bool,
 }
 
-/// What the host knows of a response that failed; `status` is HTTP's, `body` is text or a JSON value.
+/// What the host knows about a response that failed: `status` is the HTTP status, `body` is text or a JSON value.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedResponse {
@@ -481,9 +481,9 @@ pub struct Finish {
     pub raw: Option<String>,
 }
 
-/// `message/inspect` and `message/repair`: the messages of one session.
+/// Params of `message/inspect` and `message/repair`: the messages of one session.
 ///
-/// `workDoneToken` (string or integer): progress is reported under it.
+/// `workDoneToken` (string or integer): progress is reported under this token.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryParams {
@@ -506,7 +506,7 @@ pub struct HistoryParams {
     pub response_template: Option<Map<String, Value>>,
 }
 
-/// One for each of `messages`, in their order.
+/// One result for each of `messages`, in their order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -712,7 +712,7 @@ pub struct Metadata {
     pub host_provider: Option<String>,
 }
 
-/// Totals of one model; absent: neither the host nor the provider has named it.
+/// Totals of one model. `provider` or `model` is absent if neither the host nor the provider named it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -760,12 +760,12 @@ pub struct ModelRepairCounters {
     pub model: Option<String>,
 }
 
-/// `stream/list` and `sidecar/stats`.
+/// Params of `stream/list` and `sidecar/stats`: an empty object.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoParams {}
 
-/// `error/normalize`: a failed HTTP response; `body` is text or a JSON value.
+/// Params of `error/normalize`: a failed HTTP response; `body` is text or a JSON value.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NormalizeErrorParams {
@@ -782,7 +782,7 @@ pub struct NormalizeErrorParams {
     pub provider: Option<String>,
 }
 
-/// The fields of an `error` event; see `stream_sidecar.events.ProviderError`.
+/// The fields of an `error` event, without `seq` and `choice`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -814,7 +814,7 @@ pub struct NormalizeErrorResult {
     pub retry_after_ms: Option<i64>,
 }
 
-/// `message/normalize`: a whole response in `body`. `streamId` is for the ids of calls that have none, and names no open stream.
+/// Params of `message/normalize`: a whole response in `body`. `streamId` is only used to make ids for calls without an id; it refers to no open stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NormalizeParams {
@@ -852,7 +852,7 @@ pub struct NormalizeParams {
     pub stream_id: Option<String>,
 }
 
-/// What push and close of `body` give; `body` is the clean response as one document of the wire that `emit` names.
+/// The events and the message of the response. `body` is the clean response as one document of the wire that `emit` names.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -868,7 +868,7 @@ pub struct NormalizeResult {
     pub body: Option<Map<String, Value>>,
 }
 
-/// `stream/open`; `metadata` is the host's own and comes back in stream/list.
+/// Params of `stream/open`; stream/list returns `metadata` unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenParams {
@@ -907,7 +907,7 @@ pub struct OpenParams {
     pub metadata: Option<Value>,
 }
 
-/// `wire` and `framing` are `auto` until they are decided.
+/// The stream as it was opened; `wire` and `framing` are `auto` until they are detected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -981,7 +981,7 @@ pub struct PolicyPatch {
     pub trace: Option<bool>,
 }
 
-/// `request/prepare`: a request's `body`, as the host is about to send it. `model` and `tools` are by default the body's own.
+/// Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PrepareParams {
@@ -1012,7 +1012,7 @@ pub struct PrepareParams {
     pub reasoning: Option<RenderParamsReasoning>,
 }
 
-/// `body` is what is to be sent; where it has not `changed` there is none, and the host sends its own.
+/// `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1078,7 +1078,7 @@ pub struct ProviderError {
     pub retry_after_ms: Option<i64>,
 }
 
-/// `stream/push`: `chunk` or `chunks`. `pushSeq` counts pushes from 1.
+/// Params of `stream/push`: either `chunk` or `chunks`. `pushSeq` is the number of this push in its stream, from 1.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PushParams {
@@ -1095,7 +1095,7 @@ pub struct PushParams {
     pub push_seq: Option<i64>,
 }
 
-/// The notification that answers a refused push.
+/// Params of `stream/events` after a push notification that was refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1107,7 +1107,7 @@ pub struct PushRefusal {
     pub error: ResponseError,
 }
 
-/// `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names. `lastSeqs`, of a push of `chunks`: the `seq` of the stream's last event after each of them.
+/// The events of one push. `pushes` counts the pushes of the stream so far, this push included; `chunks` are documents of the wire that `emit` names. `lastSeqs` of a push of `chunks`: the `seq` of the stream's last event after each chunk.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1258,7 +1258,7 @@ pub struct Removal {
     pub text: String,
 }
 
-/// `message/render`: `message` as stream/close gave it, and what its calls were answered. `model` is by default the one that gave it.
+/// Params of `message/render`: a `message` from stream/close, and the `results` of its calls. `model` is by default the model that wrote the message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderParams {
@@ -1283,12 +1283,12 @@ pub struct RenderParams {
     pub reasoning: Option<RenderParamsReasoning>,
 }
 
-/// What goes behind the messages of the last request, and what could not go.
+/// The messages to append to those of the last request; `lost`: what they lack.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RenderResult {
-    /// What goes behind the messages of the last request.
+    /// To append to the messages of the last request.
     pub messages: Vec<Map<String, Value>>,
     /// What could not go, and why.
     pub lost: Vec<Lost>,
@@ -1325,7 +1325,7 @@ pub struct Repair {
     pub tool_calls: Option<Vec<ToolCall>>,
 }
 
-/// One for each of `messages`, in their order.
+/// One result for each of `messages`, in their order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1334,7 +1334,7 @@ pub struct RepairResult {
     pub results: Vec<Repair>,
 }
 
-/// The `error` of an answer; `message` stands alone.
+/// The `error` of an answer; `message` explains it without the other fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1366,7 +1366,7 @@ pub struct Retract {
     pub span: Option<Span>,
 }
 
-/// `stream/snapshot`.
+/// Params of `stream/snapshot`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotParams {
@@ -1374,7 +1374,7 @@ pub struct SnapshotParams {
     pub stream_id: String,
 }
 
-/// The message as the events 1 to `lastSeq` make it.
+/// The message that the events 1 to `lastSeq` add up to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1406,7 +1406,7 @@ pub struct Source {
     pub title: Option<String>,
 }
 
-/// Code points in the wire's channel, removals included.
+/// A range of code points in the wire's channel, with removals.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1444,7 +1444,7 @@ pub struct Stats {
     pub held_peak: i64,
 }
 
-/// `sidecar/stats`; milliseconds since the start of the connection.
+/// Result of `sidecar/stats`; `uptimeMs`: milliseconds since the connection began.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1459,7 +1459,7 @@ pub struct StatsResult {
     pub repairs: AllRepairCounters,
 }
 
-/// Numbers of streams; `opened` since the start of the process.
+/// Numbers of streams: `open` now, the others since the connection began.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1474,7 +1474,7 @@ pub struct StreamCounts {
     pub expired: i64,
 }
 
-/// An open stream. `openedAt` is ISO 8601, UTC; `chars` are code points.
+/// An open stream. `openedAt` is ISO 8601 in UTC; `chars` counts the code points of string chunks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1954,7 +1954,7 @@ impl From<Vec<String>> for Dialects {
     }
 }
 
-/// A tool as Chat Completions or Anthropic spell it, or a provider's own tool, which goes by its `type`.
+/// A tool as Chat Completions or Anthropic spell it, or a provider's own tool, named by its `type`.
 pub type ProviderTool = Map<String, Value>;
 
 open_enum! {

@@ -1,19 +1,19 @@
 // Made by scripts/generate-types.mjs from ../schema; changes belong there.
 
 /**
- * One of these, told apart by `type`.
+ * One of these, distinguished by `type`.
  */
 export type Block = TextBlock | ReasoningBlock | ToolCall | ToolResult;
 
 /**
- * A tool as Chat Completions or Anthropic spell it, or a provider's own tool, which goes by its `type`.
+ * A tool as Chat Completions or Anthropic spell it, or a provider's own tool, named by its `type`.
  */
 export type ProviderTool = {[k: string]: unknown} & (
   {type: unknown} | {function: unknown} | {custom: unknown} | {input_schema: unknown}
 );
 
 /**
- * One of these, told apart by `type`.
+ * One of these, distinguished by `type`.
  */
 export type Event =
   | Metadata
@@ -32,7 +32,7 @@ export type Event =
   | Finish;
 
 /**
- * Totals of all models together, and of each.
+ * Totals of all models together; `byModel` has the totals of each model.
  */
 export interface AllCounters {
   messages: number;
@@ -46,7 +46,7 @@ export interface AllCounters {
 }
 
 /**
- * Totals of one model; absent: neither the host nor the provider has named it.
+ * Totals of one model. `provider` or `model` is absent if neither the host nor the provider named it.
  */
 export interface ModelCounters {
   messages: number;
@@ -107,7 +107,7 @@ export interface BlockEnd {
 /**
  * `capabilities.experimental.streamSidecar`: what this sidecar can do.
  *
- * `options` are the params of stream/open; `emit.claims` is one of `emit`. The sidecars of old say neither these nor `methods`.
+ * `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`.
  */
 export interface Capabilities {
   protocolVersion: number;
@@ -160,7 +160,7 @@ export interface Citation {
 }
 
 /**
- * `tool/classify`: a provider's call items, whole, in their own spelling.
+ * Params of `tool/classify`: whole call items, as the provider spells them.
  */
 export interface ClassifyParams {
   calls: {
@@ -197,7 +197,7 @@ export interface Tool {
 }
 
 /**
- * The calls in the order of `calls`; without a block and a number.
+ * The calls in the order of the params; without `block` and `seq`.
  */
 export interface ClassifyResult {
   calls: ToolCall[];
@@ -250,7 +250,7 @@ export interface ToolCall {
 }
 
 /**
- * Code points in the wire's channel, removals included.
+ * A range of code points in the wire's channel, with removals.
  */
 export interface Span {
   start: number;
@@ -258,7 +258,7 @@ export interface Span {
 }
 
 /**
- * `stream/close`; without `reason` it is `error` when `error` is given.
+ * Params of `stream/close`. Without `reason`, the reason is `error` if `error` is given, and `eof` if not.
  */
 export interface CloseParams {
   streamId: string;
@@ -267,7 +267,7 @@ export interface CloseParams {
 }
 
 /**
- * What the host knows of a response that failed; `status` is HTTP's, `body` is text or a JSON value.
+ * What the host knows about a response that failed: `status` is the HTTP status, `body` is text or a JSON value.
  */
 export interface FailedResponse {
   status?: number | null;
@@ -278,7 +278,7 @@ export interface FailedResponse {
 }
 
 /**
- * The last events, and what all events make.
+ * The last events of the stream, and the message that all its events add up to.
  */
 export interface CloseResult {
   streamId: string;
@@ -465,7 +465,7 @@ export interface Stats {
 }
 
 /**
- * `initializationOptions.streamSidecar`: defaults for every stream.
+ * `initializationOptions.streamSidecar`: limits and defaults for every stream.
  */
 export interface ConnectionOptions {
   protocolVersion?: number | null;
@@ -611,7 +611,7 @@ export interface EmitOutput {
 }
 
 /**
- * What a program wants to know of an error.
+ * What a program needs to know about an error.
  */
 export interface ErrorData {
   kind:
@@ -647,9 +647,9 @@ export interface Finding {
 }
 
 /**
- * `message/inspect` and `message/repair`: the messages of one session.
+ * Params of `message/inspect` and `message/repair`: the messages of one session.
  *
- * `workDoneToken` (string or integer): progress is reported under it.
+ * `workDoneToken` (string or integer): progress is reported under this token.
  */
 export interface HistoryParams {
   messages: unknown[];
@@ -663,7 +663,7 @@ export interface HistoryParams {
 }
 
 /**
- * One for each of `messages`, in their order.
+ * One result for each of `messages`, in their order.
  */
 export interface InspectResult {
   results: Inspection[];
@@ -685,7 +685,7 @@ export interface ListResult {
 }
 
 /**
- * An open stream. `openedAt` is ISO 8601, UTC; `chars` are code points.
+ * An open stream. `openedAt` is ISO 8601 in UTC; `chars` counts the code points of string chunks.
  */
 export interface StreamRow {
   streamId: string;
@@ -746,14 +746,14 @@ export interface MessagePolicy {
 }
 
 /**
- * `stream/list` and `sidecar/stats`.
+ * Params of `stream/list` and `sidecar/stats`: an empty object.
  */
 export interface NoParams {
   [k: string]: unknown;
 }
 
 /**
- * `error/normalize`: a failed HTTP response; `body` is text or a JSON value.
+ * Params of `error/normalize`: a failed HTTP response; `body` is text or a JSON value.
  */
 export interface NormalizeErrorParams {
   body: unknown;
@@ -765,7 +765,7 @@ export interface NormalizeErrorParams {
 }
 
 /**
- * The fields of an `error` event; see `stream_sidecar.events.ProviderError`.
+ * The fields of an `error` event, without `seq` and `choice`.
  */
 export interface NormalizeErrorResult {
   kind:
@@ -796,7 +796,7 @@ export interface NormalizeErrorResult {
 }
 
 /**
- * `message/normalize`: a whole response in `body`. `streamId` is for the ids of calls that have none, and names no open stream.
+ * Params of `message/normalize`: a whole response in `body`. `streamId` is only used to make ids for calls without an id; it refers to no open stream.
  */
 export interface NormalizeParams {
   body: unknown;
@@ -827,7 +827,7 @@ export interface NormalizeParams {
 }
 
 /**
- * What push and close of `body` give; `body` is the clean response as one document of the wire that `emit` names.
+ * The events and the message of the response. `body` is the clean response as one document of the wire that `emit` names.
  */
 export interface NormalizeResult {
   events: Event[];
@@ -839,7 +839,7 @@ export interface NormalizeResult {
 }
 
 /**
- * `stream/open`; `metadata` is the host's own and comes back in stream/list.
+ * Params of `stream/open`; stream/list returns `metadata` unchanged.
  */
 export interface OpenParams {
   streamId?: string | null;
@@ -870,7 +870,7 @@ export interface OpenParams {
 }
 
 /**
- * `wire` and `framing` are `auto` until they are decided.
+ * The stream as it was opened; `wire` and `framing` are `auto` until they are detected.
  */
 export interface OpenResult {
   streamId: string;
@@ -951,7 +951,7 @@ export interface ToolCallsPolicy {
 }
 
 /**
- * `request/prepare`: a request's `body`, as the host is about to send it. `model` and `tools` are by default the body's own.
+ * Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body.
  */
 export interface PrepareParams {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ollama" | "bedrock-converse" | "cohere";
@@ -970,7 +970,7 @@ export interface PrepareParams {
 }
 
 /**
- * `body` is what is to be sent; where it has not `changed` there is none, and the host sends its own.
+ * `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own.
  */
 export interface PrepareResult {
   changed: boolean;
@@ -981,7 +981,7 @@ export interface PrepareResult {
 }
 
 /**
- * `stream/push`: `chunk` or `chunks`. `pushSeq` counts pushes from 1.
+ * Params of `stream/push`: either `chunk` or `chunks`. `pushSeq` is the number of this push in its stream, from 1.
  */
 export interface PushParams {
   streamId: string;
@@ -991,7 +991,7 @@ export interface PushParams {
 }
 
 /**
- * The notification that answers a refused push.
+ * Params of `stream/events` after a push notification that was refused.
  */
 export interface PushRefusal {
   streamId?: string;
@@ -999,7 +999,7 @@ export interface PushRefusal {
 }
 
 /**
- * The `error` of an answer; `message` stands alone.
+ * The `error` of an answer; `message` explains it without the other fields.
  */
 export interface ResponseError {
   code: number;
@@ -1008,7 +1008,7 @@ export interface ResponseError {
 }
 
 /**
- * `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names. `lastSeqs`, of a push of `chunks`: the `seq` of the stream's last event after each of them.
+ * The events of one push. `pushes` counts the pushes of the stream so far, this push included; `chunks` are documents of the wire that `emit` names. `lastSeqs` of a push of `chunks`: the `seq` of the stream's last event after each chunk.
  */
 export interface PushResult {
   streamId: string;
@@ -1073,7 +1073,7 @@ export interface Removal {
 }
 
 /**
- * `message/render`: `message` as stream/close gave it, and what its calls were answered. `model` is by default the one that gave it.
+ * Params of `message/render`: a `message` from stream/close, and the `results` of its calls. `model` is by default the model that wrote the message.
  */
 export interface RenderParams {
   message: Turn;
@@ -1157,7 +1157,7 @@ export interface TurnResult {
 }
 
 /**
- * What goes behind the messages of the last request, and what could not go.
+ * The messages to append to those of the last request; `lost`: what they lack.
  */
 export interface RenderResult {
   messages: {
@@ -1184,7 +1184,7 @@ export interface Repair {
 }
 
 /**
- * One for each of `messages`, in their order.
+ * One result for each of `messages`, in their order.
  */
 export interface RepairResult {
   results: Repair[];
@@ -1203,14 +1203,14 @@ export interface Retract {
 }
 
 /**
- * `stream/snapshot`.
+ * Params of `stream/snapshot`.
  */
 export interface SnapshotParams {
   streamId: string;
 }
 
 /**
- * The message as the events 1 to `lastSeq` make it.
+ * The message that the events 1 to `lastSeq` add up to.
  */
 export interface SnapshotResult {
   message: Message;
@@ -1219,7 +1219,7 @@ export interface SnapshotResult {
 }
 
 /**
- * `sidecar/stats`; milliseconds since the start of the connection.
+ * Result of `sidecar/stats`; `uptimeMs`: milliseconds since the connection began.
  */
 export interface StatsResult {
   uptimeMs: number;
@@ -1229,7 +1229,7 @@ export interface StatsResult {
 }
 
 /**
- * Numbers of streams; `opened` since the start of the process.
+ * Numbers of streams: `open` now, the others since the connection began.
  */
 export interface StreamCounts {
   open: number;

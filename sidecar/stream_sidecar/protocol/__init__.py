@@ -1,4 +1,4 @@
-"""The methods of the protocol on decoded params: ``methods`` is the entry.
+"""The methods of the protocol, on decoded JSON: ``methods`` is the entry.
 
-This room alone knows the JSON spelling of what the core speaks in Python.
+Only this room knows how the core's Python classes are spelled in JSON.
 """

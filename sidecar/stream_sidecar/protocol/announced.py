@@ -1,9 +1,9 @@
-"""What ``initialize`` announces by name: wires, methods, options of streams ...
+"""The names that ``initialize`` announces: wires, methods, options of streams ...
 
-They stand in their tables, which bring everything along that reads a stream. That is
-loaded behind the answer, while the host goes on; so the names are here once more, in
-the order of the tables. ``python3 tests/run.py update`` writes them, and
-``tests/protocol/test_announced.py`` compares them.
+The names are defined in tables, and importing a table imports everything that reads a
+stream. The sidecar imports the tables after its answer, while the host continues; so
+the names are repeated here, in the order of the tables. ``python3 tests/run.py update``
+writes them, and ``tests/protocol/test_announced.py`` compares them.
 """
 
 from __future__ import annotations

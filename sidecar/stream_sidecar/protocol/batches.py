@@ -1,8 +1,8 @@
 """Methods on whole sessions: message/inspect and message/repair.
 
-Each takes the messages in their order, because what a tool said earlier in a session
-tells what is an echo later. ``watch(done, total)`` is called between two messages; an
-exception of it ends the batch.
+Both read the messages in their order, because the results of tools earlier in a session
+show what is an echo later. ``watch(done, total)`` is called before each message; an
+exception that it raises ends the batch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BatchWatch: TypeAlias = Callable[[int, int], None]
 def inspect_messages(
     sessions: Sessions, params: HistoryParams, watch: BatchWatch
 ) -> InspectResult:
-    """``message/inspect``: changes and counts nothing."""
+    """``message/inspect``, which changes and counts nothing."""
     history = _history(sessions, params)
     return InspectResult([*map(history.inspect, _watched(params.messages, watch))])
 
@@ -38,7 +38,7 @@ def inspect_messages(
 def repair_messages(
     sessions: Sessions, params: HistoryParams, watch: BatchWatch
 ) -> RepairResult:
-    """``message/repair``: what each message is when it is repaired."""
+    """``message/repair``: the repaired messages, which `Sessions` counts."""
     history = _history(sessions, params)
     results = []
     for message in _watched(params.messages, watch):

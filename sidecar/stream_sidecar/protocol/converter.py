@@ -1,12 +1,12 @@
 """The one converter between attrs classes and JSON values: generic, knows no class.
 
-Spelling: fields are camelCase, unknown ones are ignored. Reading (`structure`) is
-strict about types, because a wrong one is the host's mistake: InvalidParamsError, its
-message beginning with the field's path. null equals absent, but for fields of type
-``Any``. Writing (`unstructure`): the class's constants (``type``, ``role``) first, then
-the fields in their order without those that are None, ``choice`` and ``seq`` only when
-they are not 0; values of type ``Any`` made portable (protocol.md, "JSON"). A new
-field of a class is read and written by itself.
+Spelling: fields are camelCase, unknown fields are ignored. Reading (`structure`) is
+strict about types: a wrong type is the host's mistake and raises InvalidParamsError,
+whose message begins with the field's path. null equals absent, except in fields of type
+``Any``. Writing (`unstructure`) gives the class's constants (``type``, ``role``), then
+the fields in their order: those that are not None, and ``choice`` and ``seq`` only if
+they are not 0. Values of type ``Any`` are made portable (protocol.md, "JSON"). A new
+field of a class needs no change here.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ ValueReader: TypeAlias = Callable[[Any, Any], Any]
 ValueWriter: TypeAlias = Callable[[Any], Any]
 
 CHECKS: dict[tuple[type, str], Callable[[Any], None]] = {}
-"""What types cannot say, by class and field; the field ``""`` is the whole instance.
+"""Checks of what types cannot express, by class and field.
 
-A check raises `Invalid`.
+The field ``""`` stands for the whole instance. A check raises `Invalid`.
 """
 
 
 class Invalid(Exception):  # noqa: N818 - never leaves the converter
-    """A value that does not fit; ``path`` grows on the way out."""
+    """A value that does not fit. Each enclosing value prepends its step to ``path``."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(reason)
@@ -65,7 +65,7 @@ def camel(name: str) -> str:
 
 
 def structure(value: Any, kind: type[T], path: str) -> T:
-    """``value`` as a ``kind``; ``path`` is its own name in messages."""
+    """``value`` as a ``kind``; error messages call the value ``path``."""
     try:
         return converter.structure(value, kind)
     except Invalid as error:
@@ -82,7 +82,7 @@ def unstructure(value: Any) -> Any:
 
 
 def class_reader(kind: Any) -> ValueReader:
-    """Reads an object as an instance of the attrs class ``kind``."""
+    """A reader of objects as instances of the attrs class ``kind``."""
     read = fields_reader(kind, converter.get_structure_hook)
     required = [each.name for each in fields(kind) if each.default is NOTHING]
 
@@ -97,7 +97,7 @@ def class_reader(kind: Any) -> ValueReader:
 
 
 def patch_reader(kind: Any) -> ValueReader:
-    """Reads those fields of ``kind`` that an object has, nested classes alike."""
+    """A reader of the fields of ``kind`` that an object has, in nested classes, too."""
 
     def reader_of(part: Any) -> ValueReader:
         return patch_reader(part) if has(part) else converter.get_structure_hook(part)
@@ -106,7 +106,7 @@ def patch_reader(kind: Any) -> ValueReader:
 
 
 def fields_reader(kind: Any, reader_of: Callable[[Any], ValueReader]) -> ValueReader:
-    """Reads those fields of ``kind`` that an object has: values by Python name."""
+    """A reader of the fields of ``kind`` that an object has: values by Python name."""
     types = get_type_hints(kind)
     steps: dict[str, tuple[str, Any, ValueReader | None]] = {}
     for name in (each.name for each in fields(kind)):
@@ -162,7 +162,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def _read_integer(value: Any, _kind: Any) -> int:
-    """One that a client in any language can read again, where it is told."""
+    """An integer of at most 64 bits, which clients in any language can read back."""
     if type(value) is not int:
         raise Invalid("must be an integer")
     if not _LEAST <= value <= _MOST:
@@ -223,13 +223,13 @@ def _union_reader(kind: Any) -> ValueReader:
 # Writing
 
 NOT_ZERO = ("choice", "seq")
-"""Fields that are left out when they are 0: ``choice`` of the first choice, ``seq`` of
-what is no event of a stream."""
+"""Fields that are left out when they are 0: ``choice`` for the first choice, ``seq``
+outside of a stream."""
 
 
 def class_writer(kind: Any) -> ValueWriter:
-    """Writes an instance of the attrs class ``kind`` as an object, by a function that
-    cattrs makes of its fields: it is called for every event."""
+    """A writer of instances of the attrs class ``kind`` as objects. It is called for
+    every event, so cattrs generates its code from the fields."""
     types, own = get_type_hints(kind), fields(kind)
     constants = [name for name, hint in types.items() if get_origin(hint) is ClassVar]
     written = [own[0].evolve(name=name, default=NOTHING) for name in constants]
@@ -246,14 +246,14 @@ def class_writer(kind: Any) -> ValueWriter:
 
 
 def _nothing(each: Any) -> Any:
-    """What of a field is not written."""
+    """The value with which the field is left out."""
     if each.name in NOT_ZERO:
         return 0
     return ABSENT if each.metadata == NULLABLE else None
 
 
 SHARED: set[type] = set()
-"""Frozen classes whose instances stand in many results: each is written once."""
+"""Frozen classes whose instances occur in many results; see `_once`."""
 
 
 class _Writers(dict[type, ValueWriter]):
@@ -269,8 +269,8 @@ _MOST_SHARED = 32
 
 
 def _once(write: ValueWriter) -> ValueWriter:
-    """Writes the instances that came last as it did before."""
-    known: dict[int, tuple[Any, Any]] = {}  # by id, which theirs is while they are here
+    """A writer that remembers what it wrote for the last few instances."""
+    known: dict[int, tuple[Any, Any]] = {}  # by id, which an instance in here keeps
 
     def write_once(value: Any) -> Any:
         found = known.get(id(value))
@@ -287,7 +287,7 @@ _WRITERS = _Writers()
 
 
 def _value_writer(kind: Any) -> ValueWriter | None:
-    """Writes what is a ``kind``; None where that is JSON already."""
+    """A writer of values of type ``kind``; None if they are JSON already."""
     origin = get_origin(kind)
     if kind in (Any, object) or origin is dict:
         return portable
@@ -304,7 +304,7 @@ def _value_writer(kind: Any) -> ValueWriter | None:
 
 
 def _union_writer(parts: list[Any]) -> ValueWriter | None:
-    """Writes a value of one of the types ``parts``, which its own class tells."""
+    """A writer of values of one of the types ``parts``, chosen by the value's class."""
     writers = {get_origin(part) or part: _value_writer(part) for part in parts}
     if len({*writers.values()}) == 1:
         return next(iter(writers.values()))

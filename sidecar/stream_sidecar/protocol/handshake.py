@@ -1,9 +1,9 @@
-"""``initialize``: what the client may send, and what it is answered.
+"""``initialize``: what the client may send, and the answer.
 
-Tolerant: ``{}`` is enough, and of the LSP fields only those are looked at that matter
-here. The answer needs no pygls, whose import takes three times as long as all the rest
-of the start (microsoft/lsprotocol#441), and which no host without LSP documents ever
-needs: `LSP_CAPABILITIES` is what pygls announces for the features registered on it, and
+The reader is tolerant: ``{}`` is enough, and it only looks at the LSP fields that
+matter here. The answer is made without pygls: its import takes three times as long as
+the rest of the start (microsoft/lsprotocol#441), and a host without LSP documents never
+needs it. `LSP_CAPABILITIES` is what pygls announces for the features registered on it;
 a test compares the two.
 """
 
@@ -53,7 +53,7 @@ _POSITION_ENCODINGS = ("utf-8", "utf-16", "utf-32")
 
 @frozen
 class ConnectionOptions:
-    """``initializationOptions.streamSidecar``: defaults for every stream."""
+    """``initializationOptions.streamSidecar``: limits and defaults for every stream."""
 
     protocol_version: int | None = None
     policy: PolicyPatch | None = None
@@ -64,8 +64,8 @@ class ConnectionOptions:
 class Capabilities:
     """``capabilities.experimental.streamSidecar``: what this sidecar can do.
 
-    ``options`` are the params of stream/open; ``emit.claims`` is one of ``emit``. The
-    sidecars of old say neither these nor ``methods``.
+    ``options`` names the params of stream/open, with ``emit.claims`` for a field of
+    ``emit``. Older sidecars send neither ``options`` nor ``methods``.
     """
 
     protocol_version: int
@@ -80,7 +80,7 @@ class Capabilities:
 
 @frozen
 class Handshake:
-    """What was agreed on; ``process_id`` is the client's, to end when it ends."""
+    """What was agreed on. The sidecar ends when the process ``process_id`` ends."""
 
     policy: Policy
     limits: Limits
@@ -123,7 +123,7 @@ def shake_hands(params: Any) -> Handshake:
 
 
 def _connection_options(initialization_options: Any) -> ConnectionOptions:
-    """Our part of what may hold options of other servers, too."""
+    """The options under ``streamSidecar``; those of other servers are ignored."""
     ours = None
     if isinstance(initialization_options, dict):
         ours = initialization_options.get("streamSidecar")
@@ -140,7 +140,7 @@ def _connection_options(initialization_options: Any) -> ConnectionOptions:
 
 
 def _position_encoding(params: dict[str, Any]) -> str:
-    """The first of the client's encodings that pygls knows; UTF-16 is the default."""
+    """The first of the client's encodings that pygls supports, else UTF-16."""
     general: Any = params
     for name in ("capabilities", "general", "positionEncodings"):
         general = general.get(name) if isinstance(general, dict) else None

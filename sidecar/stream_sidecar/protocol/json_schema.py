@@ -1,10 +1,10 @@
 """From attrs classes to JSON Schema 2020-12: generic, knows no class of the protocol.
 
-The spelling is that of ``converter``, read from the same annotations. What the
-host sends (``reads``) is closed: enumerations are ``enum``, null equals absent. What
-the sidecar sends is open: enumerations are strings with ``x-open-enum``, unions end in
-an ``Unknown...`` variant, and there is no null. What annotations do not say is in the
-`SchemaRules` and in the converter's `CHECKS`.
+Like ``converter``, it gets the spelling from the annotations. What the host sends
+(``reads``) is closed: enumerations are ``enum``, null equals absent. What the sidecar
+sends is open: enumerations are strings with ``x-open-enum``, unions end in an
+``Unknown...`` variant, and there is no null. Whatever annotations cannot express is in
+the `SchemaRules` and in the converter's `CHECKS`.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ _SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 @frozen
 class SchemaRules:
-    """What the annotations do not say.
+    """What annotations cannot express.
 
     ``unions``: unions of classes that differ in ``type``, with their names.
-    ``patches``: types that mean some fields of a class. ``spellings``: classes that
-    the host may spell in another way, with the schema of that. ``known_values``: the
-    values of strings that the sidecar sends, by class and field. ``numbered``: the
-    classes that always have a ``seq``. ``later``: fields that old sidecars do not send.
+    ``patches``: types that hold some fields of a class. ``spellings``: classes that the
+    host may also spell in another way, with the schema of the other spelling.
+    ``known_values``: the values of strings that the sidecar sends, by class and field.
+    ``numbered``: the classes that always have a ``seq``. ``later``: fields that older
+    sidecars do not send.
     """
 
     unions: dict[Any, str] = field(factory=dict)
@@ -61,8 +62,8 @@ class SchemaRules:
 class Definitions:
     """The definitions that were needed so far, by name.
 
-    A class that is both read and written has two; the second one that is met has
-    ``Input`` or ``Output`` behind its name.
+    A class that is both read and written has two definitions: the name of the second
+    one ends in ``Input`` or ``Output``.
     """
 
     rules: SchemaRules
@@ -80,7 +81,7 @@ class Definitions:
     def refer(
         self, key: Any, name: str, reads: bool, make: Callable[[], JsonObject]
     ) -> JsonObject:
-        """A reference to the definition of ``key``, made when it is first met."""
+        """A reference to the definition of ``key``, which the first reference makes."""
         if (key, reads) not in self._names:
             if name in self.found:
                 name += "Input" if reads else "Output"
@@ -134,7 +135,7 @@ def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> JsonOb
 def _field(
     made: Definitions, kind: Any, name: str, hint: Any, reads: bool, *, patch: bool
 ) -> JsonObject:
-    """What a field holds when it is there."""
+    """The schema of a field that is not absent."""
     hint = _without_none(hint)
     if patch and has(hint):
         return _patch(made, hint, reads)
@@ -148,7 +149,7 @@ def _field(
 
 
 def _facts(kind: Any, name: str) -> JsonObject:
-    """What the converter checks beside the type, where the check can say it."""
+    """The keywords for what the converter checks beside the type, if there are any."""
     found: JsonObject = getattr(CHECKS.get((kind, name)), "schema", {})
     return found
 
@@ -156,7 +157,7 @@ def _facts(kind: Any, name: str) -> JsonObject:
 def _is_required(
     made: Definitions, kind: Any, each: Any, hint: Any, reads: bool
 ) -> bool:
-    """Whether the converter insists on a field, or always writes it."""
+    """Whether the converter requires the field (``reads``), or always writes it."""
     if reads:
         return each.default is NOTHING
     if each.name == "seq" and kind in made.rules.numbered:
@@ -167,7 +168,7 @@ def _is_required(
 
 
 def prose(kind: Any) -> str:
-    """The docstring with JSON's names and values, a paragraph a line."""
+    """The docstring with JSON's names and values, each paragraph on one line."""
     text = cleandoc(kind.__doc__)
     text = _CODE.sub(lambda code: f"`{_reported(code[1])}`", text)
     text = _VALUE.sub(lambda word: _VALUES[word[1]], text)
@@ -181,7 +182,7 @@ _VALUES = {"None": "absent", "True": "true", "False": "false"}
 
 
 def _reported(code: str) -> str:
-    """Fields have their names of JSON; a module keeps its own."""
+    """The name in JSON of a field; the name of a module stays."""
     return code if code.startswith("stream_sidecar.") else camel(code)
 
 
@@ -196,7 +197,7 @@ def _without_none(hint: Any) -> Any:
 
 
 def _or_null(part: JsonObject) -> JsonObject:
-    """A field that may be null, which is as good as absent."""
+    """The schema of a field that may also be null, which means absent."""
     if not part:
         return part
     if "enum" in part:
@@ -217,12 +218,12 @@ def _is_union(hint: Any) -> bool:
 
 
 def _named_union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
-    """One of some classes by their ``type``, or what a later version adds to them."""
+    """A union of classes that differ in ``type``, with a variant for later versions."""
     name = made.rules.unions[hint]
     kinds = get_args(hint)
     types = [vars(kind)["type"] for kind in kinds]
     unknown = {
-        "description": f"A `{name}` of a later version, to be passed over.",
+        "description": f"`{name}` of a later version, which readers skip.",
         "type": "object",
         "properties": {"type": {"type": "string", "not": {"enum": types}}},
         "required": ["type"],
@@ -231,7 +232,7 @@ def _named_union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
     def make() -> JsonObject:
         numbered = all("seq" in fields_dict(kind) for kind in kinds)
         return {
-            "description": "One of these, told apart by `type`.",
+            "description": "One of these, distinguished by `type`.",
             "type": "object",
             "required": ["type", "seq"] if numbered else ["type"],
             "oneOf": [
@@ -263,7 +264,7 @@ def _list(made: Definitions, hint: Any, reads: bool) -> JsonObject:
 def _span(made: Definitions, _: Any, reads: bool) -> JsonObject:
     edge = {"type": "integer"}
     span = {
-        "description": "Code points in the wire's channel, removals included.",
+        "description": "A range of code points in the wire's channel, with removals.",
         "type": "object",
         "properties": {"start": edge, "end": edge},
         "required": ["start", "end"],
@@ -285,4 +286,4 @@ _MAKERS: tuple[tuple[Callable[[Any], bool], Maker], ...] = (
     (lambda hint: get_origin(hint) is Literal, _literal),
     (lambda hint: get_origin(hint) is dict, lambda *_: {"type": "object"}),
 )
-"""The first that fits; in the order of the converter's own questions."""
+"""The first row that fits counts, as in the converter's ``_READERS``."""

@@ -1,8 +1,7 @@
-"""Methods that need no stream: what a call is, what a failed response says, and how a
-message goes back.
+"""Methods that need no stream: tool/classify, error/normalize and message/render.
 
-All ask the tables that streams ask, so that a host can treat calls and errors that it
-got elsewhere (stored messages, other protocols, failed HTTP requests) alike.
+All read the tables that streams read. So a host can treat calls and errors that it got
+elsewhere (stored messages, other protocols, failed HTTP requests) like a stream's own.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def classify_calls(_: Sessions, params: ClassifyParams) -> ClassifyResult:
-    """``tool/classify``: every item as a `ToolCall`; ids that are missing are made."""
+    """``tool/classify``: every item as a `ToolCall`; missing ids are made up."""
     wire = None if params.wire == "auto" else params.wire
     tools = {tool.name: tool for tool in params.tools or ()}
     context = CallContext(None if params.tools is None else tools, wire)
@@ -55,7 +54,7 @@ def render_message(_: Sessions, params: RenderParams) -> RenderResult:
 def normalize_http_error(
     _: Sessions, params: NormalizeErrorParams
 ) -> NormalizeErrorResult:
-    """``error/normalize``: nothing of the response was used, so it is before-stream."""
+    """``error/normalize``: ``before-stream``, as no part of the response was used."""
     error = normalize_error(params.body, params.status, params.headers, params.provider)
     reported = asdict(error, recurse=False)
     del reported["choice"]

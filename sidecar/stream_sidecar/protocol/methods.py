@@ -1,8 +1,8 @@
-"""The methods: their names, params, results, and how all of that is spelled in JSON.
+"""The methods: their names, params and handlers, and how they read and write JSON.
 
 `METHODS` is the table: a new method is one row here, its params and result classes in
-``params`` and one function. What a class alone cannot say of its fields is in
-`CHECKS`, of options in `reading_options`.
+``params`` and one function. Conditions that the types of fields cannot express are in
+`CHECKS`; `reading_options` has those of options.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 
 @frozen
 class Method:
-    """``handler(sessions, params)`` gives an attrs instance.
+    """``handler(sessions, params)`` returns an attrs instance.
 
-    ``notifies``: a method that is sent as a notification is answered with this one.
-    ``quick`` answers the commonest calls without the converter: it gives the result as
-    JSON text, or None for any other call. A ``batch`` may run for long; its handler has
-    a third parameter, to which it reports its progress.
+    ``notifies``: the notification that answers the method when it comes as a
+    notification. ``quick`` answers the most common calls without the converter: it
+    returns the result as JSON text, or None for any other call. A ``batch`` may run for
+    long; its handler has a third parameter, to which it reports its progress.
     """
 
     name: str
@@ -70,12 +70,12 @@ class Method:
     batch: bool = False
 
     def run(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
-        """Reads JSON ``params`` and gives what the handler does."""
+        """Reads the JSON ``params`` and returns the handler's result."""
         read = structure({} if params is None else params, self.params, "params")
         return self.handler(sessions, read, *watch)
 
     def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
-        """Gives the JSON result."""
+        """The result as a JSON value."""
         return unstructure(self.run(sessions, params, *watch))
 
     def write(self, sessions: Sessions, params: Any) -> bytes:
@@ -87,8 +87,8 @@ class Method:
 def _late(
     name: str, params: type[Any], result: type[Any], place: str, *, batch: bool = False
 ) -> Method:
-    """A method without a stream. ``place`` is the module of this room and the function
-    that handles it; the module is imported for the first request."""
+    """A method without a stream, handled by the function ``place`` of this room
+    (``lookups.classify_calls``). The first request imports its module."""
     module, function = place.split(".")
 
     def handler(*given: Any) -> Any:
@@ -131,7 +131,8 @@ METHODS: dict[str, Method] = {method.name: method for method in _ROWS}
 
 
 def _chunk_or_chunks(params: PushParams) -> None:
-    """``chunk: null`` is a chunk, but beside ``chunks`` it is an absent one."""
+    """Accepts one of the two. ``chunk: null`` is a chunk, but equals absent if there
+    are ``chunks``."""
     if params.chunks is None:
         if params.chunk is ABSENT:
             raise Invalid("is missing", ".chunk")
@@ -153,7 +154,7 @@ _CHUNK_OR_CHUNKS: dict[str, Any] = {
 def _textual(params: OpenParams | NormalizeParams) -> None:
     pair = {params.wire, params.framing}
     if "text" in pair and not pair <= {"text", "auto"}:
-        raise Invalid('must be "text" where wire is, and only there', ".framing")
+        raise Invalid('must be "text" if wire is "text", and only then', ".framing")
 
 
 SHARED.add(Profile)

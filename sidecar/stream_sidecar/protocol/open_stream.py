@@ -1,4 +1,4 @@
-"""An open stream as `Sessions` keeps it: the stream, and what the host knows of it."""
+"""An entry of `Sessions`: an open stream, and what the host can see of it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 @define
 class OpenStream:
-    """An open stream; ``pushes`` counts requests, ``used`` is the monotonic clock.
-    ``spelled`` is its id as JSON text."""
+    """An open stream. ``spelled`` is its id as JSON text. ``opened`` is in seconds
+    since 1970; ``used``, its last use, is the monotonic clock's. ``pushes`` counts
+    requests, not chunks."""
 
     spelled: bytes
     stream: Stream

@@ -1,8 +1,8 @@
-"""What each method takes and gives: the reference of protocol.md, "Methods".
+"""The params and the result of each method: the reference of protocol.md, "Methods".
 
-Names are Python's; the JSON spelling is the business of ``stream_sidecar.protocol``. A
-default means that the field may be absent, None that it is. A field of type ``Any`` is
-any JSON value, passed through untouched; there null is a value like any other.
+Names are Python's; the JSON spelling is in ``converter``. A field with a default may be
+absent, and None means that it is absent. A field of type ``Any`` holds any JSON value,
+passed on unchanged; there null is a value like any other.
 """
 
 # The converter reads the annotations at run time.
@@ -28,7 +28,7 @@ from stream_sidecar.wires.shared.rendering import Lost, LostPart
 
 @frozen
 class OpenParams:
-    """``stream/open``; ``metadata`` is the host's own and comes back in stream/list."""
+    """Params of ``stream/open``; stream/list returns ``metadata`` unchanged."""
 
     stream_id: str | None = None
     wire: str = "auto"
@@ -45,7 +45,8 @@ class OpenParams:
 
 @frozen
 class OpenResult:
-    """``wire`` and ``framing`` are ``auto`` until they are decided."""
+    """The stream as it was opened; ``wire`` and ``framing`` are ``auto`` until they are
+    detected."""
 
     stream_id: str
     wire: str
@@ -59,7 +60,8 @@ class OpenResult:
 # Not frozen: one of these is made for every chunk, and freezing doubles the time.
 @define
 class PushParams:
-    """``stream/push``: ``chunk`` or ``chunks``. ``push_seq`` counts pushes from 1."""
+    """Params of ``stream/push``: either ``chunk`` or ``chunks``. ``push_seq`` is the
+    number of this push in its stream, from 1."""
 
     stream_id: str
     chunk: Any = ABSENT
@@ -69,9 +71,10 @@ class PushParams:
 
 @define
 class PushResult:
-    """``pushes`` counts the pushes of the stream, this one included; ``chunks`` are
-    documents of the wire that ``emit`` names. ``last_seqs``, of a push of ``chunks``:
-    the ``seq`` of the stream's last event after each of them."""
+    """The events of one push. ``pushes`` counts the pushes of the stream so far, this
+    push included; ``chunks`` are documents of the wire that ``emit`` names.
+    ``last_seqs`` of a push of ``chunks``: the ``seq`` of the stream's last event after
+    each chunk."""
 
     stream_id: str
     events: list[Event]
@@ -83,7 +86,7 @@ class PushResult:
 
 @frozen
 class ErrorData:
-    """What a program wants to know of an error."""
+    """What a program needs to know about an error."""
 
     kind: str
     retryable: bool
@@ -91,7 +94,7 @@ class ErrorData:
 
 @frozen
 class ResponseError:
-    """The ``error`` of an answer; ``message`` stands alone."""
+    """The ``error`` of an answer; ``message`` explains it without the other fields."""
 
     code: int
     message: str
@@ -100,7 +103,7 @@ class ResponseError:
 
 @frozen
 class PushRefusal:
-    """The notification that answers a refused push."""
+    """Params of ``stream/events`` after a push notification that was refused."""
 
     stream_id: str | None
     error: ResponseError
@@ -108,8 +111,8 @@ class PushRefusal:
 
 @frozen
 class FailedResponse:
-    """What the host knows of a response that failed; ``status`` is HTTP's, ``body`` is
-    text or a JSON value."""
+    """What the host knows about a response that failed: ``status`` is the HTTP status,
+    ``body`` is text or a JSON value."""
 
     status: int | None = None
     headers: dict[str, Any] | None = None
@@ -118,7 +121,8 @@ class FailedResponse:
 
 @frozen
 class CloseParams:
-    """``stream/close``; without ``reason`` it is ``error`` when ``error`` is given."""
+    """Params of ``stream/close``. Without ``reason``, the reason is ``error`` if
+    ``error`` is given, and ``eof`` if not."""
 
     stream_id: str
     reason: Literal["eof", "cancelled", "error"] | None = None
@@ -126,18 +130,18 @@ class CloseParams:
 
     @property
     def why(self) -> str:
-        """The reason, told or not."""
+        """The reason, as given or by default."""
         return self.reason or ("eof" if self.error is None else "error")
 
     @property
     def failure(self) -> dict[str, Any] | None:
-        """The fields of ``error``, as `Stream.close` takes them."""
+        """The fields of ``error``, as `Stream.close` expects them."""
         return None if self.error is None else asdict(self.error, recurse=False)
 
 
 @frozen
 class CloseResult:
-    """The last events, and what all events make."""
+    """The last events of the stream, and the message that all its events add up to."""
 
     stream_id: str
     events: list[Event]
@@ -148,14 +152,14 @@ class CloseResult:
 
 @frozen
 class SnapshotParams:
-    """``stream/snapshot``."""
+    """Params of ``stream/snapshot``."""
 
     stream_id: str
 
 
 @frozen
 class SnapshotResult:
-    """The message as the events 1 to ``last_seq`` make it."""
+    """The message that the events 1 to ``last_seq`` add up to."""
 
     message: Message
     stats: Stats
@@ -164,12 +168,13 @@ class SnapshotResult:
 
 @frozen
 class NoParams:
-    """``stream/list`` and ``sidecar/stats``."""
+    """Params of ``stream/list`` and ``sidecar/stats``: an empty object."""
 
 
 @frozen
 class StreamRow:
-    """An open stream. ``opened_at`` is ISO 8601, UTC; ``chars`` are code points."""
+    """An open stream. ``opened_at`` is ISO 8601 in UTC; ``chars`` counts the code
+    points of string chunks."""
 
     stream_id: str
     wire: str
@@ -189,8 +194,8 @@ class ListResult:
 
 @frozen
 class NormalizeParams:
-    """``message/normalize``: a whole response in ``body``. ``stream_id`` is for the ids
-    of calls that have none, and names no open stream."""
+    """Params of ``message/normalize``: a whole response in ``body``. ``stream_id`` is
+    only used to make ids for calls without an id; it refers to no open stream."""
 
     body: Any
     wire: str = "auto"
@@ -207,7 +212,7 @@ class NormalizeParams:
 
 @frozen
 class NormalizeResult:
-    """What push and close of ``body`` give; ``body`` is the clean response as one
+    """The events and the message of the response. ``body`` is the clean response as one
     document of the wire that ``emit`` names."""
 
     events: list[Event]
@@ -218,8 +223,9 @@ class NormalizeResult:
 
 @frozen
 class RenderParams:
-    """``message/render``: ``message`` as stream/close gave it, and what its calls were
-    answered. ``model`` is by default the one that gave it."""
+    """Params of ``message/render``: a ``message`` from stream/close, and the
+    ``results`` of its calls. ``model`` is by default the model that wrote the
+    message."""
 
     message: Turn
     wire: str
@@ -232,7 +238,7 @@ class RenderParams:
 
 @frozen
 class RenderResult:
-    """What goes behind the messages of the last request, and what could not go."""
+    """The messages to append to those of the last request; ``lost``: what they lack."""
 
     messages: list[dict[str, Any]]
     lost: list[Lost]
@@ -240,8 +246,8 @@ class RenderResult:
 
 @frozen
 class PrepareParams:
-    """``request/prepare``: a request's ``body``, as the host is about to send it.
-    ``model`` and ``tools`` are by default the body's own."""
+    """Params of ``request/prepare``: the ``body`` of a request that the host is about
+    to send. ``model`` and ``tools`` are by default those of the body."""
 
     wire: str
     body: dict[str, Any]
@@ -256,8 +262,8 @@ class PrepareParams:
 
 @frozen
 class PrepareResult:
-    """``body`` is what is to be sent; where it has not ``changed`` there is none, and
-    the host sends its own."""
+    """``body`` is the body to send. If nothing ``changed``, ``body`` is None and the
+    host sends its own."""
 
     changed: bool
     lost: list[LostPart]
@@ -266,7 +272,7 @@ class PrepareResult:
 
 @frozen
 class ClassifyParams:
-    """``tool/classify``: a provider's call items, whole, in their own spelling."""
+    """Params of ``tool/classify``: whole call items, as the provider spells them."""
 
     calls: list[dict[str, Any]]
     wire: str = "auto"
@@ -276,14 +282,15 @@ class ClassifyParams:
 
 @frozen
 class ClassifyResult:
-    """The calls in the order of ``calls``; without a block and a number."""
+    """The calls in the order of the params; without ``block`` and ``seq``."""
 
     calls: list[ToolCall]
 
 
 @frozen
 class NormalizeErrorParams:
-    """``error/normalize``: a failed HTTP response; ``body`` is text or a JSON value."""
+    """Params of ``error/normalize``: a failed HTTP response; ``body`` is text or a JSON
+    value."""
 
     body: Any
     status: int | None = None
@@ -293,7 +300,7 @@ class NormalizeErrorParams:
 
 @frozen
 class NormalizeErrorResult:
-    """The fields of an ``error`` event; see ``stream_sidecar.events.ProviderError``."""
+    """The fields of an ``error`` event, without ``seq`` and ``choice``."""
 
     kind: str
     message: str
@@ -309,7 +316,7 @@ class NormalizeErrorResult:
 
 @frozen
 class StreamCounts:
-    """Numbers of streams; ``opened`` since the start of the process."""
+    """Numbers of streams: ``open`` now, the others since the connection began."""
 
     open: int
     opened: int
@@ -319,8 +326,8 @@ class StreamCounts:
 
 @define
 class Counters:
-    """Totals over messages that have ended: closed and expired streams, and those of
-    message/normalize. Fields beside ``messages`` are those of ``Stats``."""
+    """Totals over finished messages: of closed and expired streams, and of
+    message/normalize. All fields but ``messages`` add up fields of ``Stats``."""
 
     messages: int = 0
     chunks: int = 0
@@ -333,7 +340,8 @@ class Counters:
 
 @define
 class ModelCounters(Counters):
-    """Totals of one model; None: neither the host nor the provider has named it."""
+    """Totals of one model. ``provider`` or ``model`` is None if neither the host nor
+    the provider named it."""
 
     provider: str | None = None
     model: str | None = None
@@ -341,14 +349,15 @@ class ModelCounters(Counters):
 
 @define
 class AllCounters(Counters):
-    """Totals of all models together, and of each."""
+    """Totals of all models together; ``by_model`` has the totals of each model."""
 
     by_model: list[ModelCounters] = Factory(list)
 
 
 @frozen
 class StatsResult:
-    """``sidecar/stats``; milliseconds since the start of the connection."""
+    """Result of ``sidecar/stats``; ``uptime_ms``: milliseconds since the connection
+    began."""
 
     uptime_ms: int
     streams: StreamCounts
@@ -358,9 +367,10 @@ class StatsResult:
 
 @frozen
 class HistoryParams:
-    """``message/inspect`` and ``message/repair``: the messages of one session.
+    """Params of ``message/inspect`` and ``message/repair``: the messages of one
+    session.
 
-    ``work_done_token`` (string or integer): progress is reported under it.
+    ``work_done_token`` (string or integer): progress is reported under this token.
     """
 
     messages: list[Any]
@@ -374,13 +384,13 @@ class HistoryParams:
 
 @frozen
 class InspectResult:
-    """One for each of ``messages``, in their order."""
+    """One result for each of ``messages``, in their order."""
 
     results: list[Inspection]
 
 
 @frozen
 class RepairResult:
-    """One for each of ``messages``, in their order."""
+    """One result for each of ``messages``, in their order."""
 
     results: list[Repair]

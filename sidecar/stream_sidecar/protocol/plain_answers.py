@@ -1,9 +1,9 @@
-"""The commonest results as JSON text at once: of pushes without a provider's documents.
+"""The most common results as JSON text: those of pushes to streams without ``emit``.
 
-`written` spells them as ``encode(unstructure(PushResult(...)))`` does, without the
-objects in between: the few values are put into ``{"streamId":..,"events":[{"type":
-"text-delta",..}],"lastSeq":..,"pushes":..}``. Where one delta is all that came, the
-last event so far is that delta, so its number stands there twice.
+`written` gives the same text as ``encode(unstructure(PushResult(...)))``, but without
+the objects in between: it fills the few values into ``{"streamId":..,"events":[{"type":
+"text-delta",..}],"lastSeq":..,"pushes":..}``. If a push gives a single delta, this
+delta is the stream's last event, so the text has its number twice.
 """
 
 from __future__ import annotations
@@ -86,4 +86,4 @@ _WRITERS: dict[type, Callable[[bytes, Any, int], bytes | None]] = {
     ReasoningDelta: _reasoning,
     ToolCallDelta: _call,
 }
-"""Each gives nothing for a delta that says more than most."""
+"""Each returns None for a delta with fields that most deltas do not have."""

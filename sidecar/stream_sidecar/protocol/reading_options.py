@@ -1,5 +1,5 @@
-"""How options are read: what types cannot say of them, the spellings of a tool, and
-patches, which are some fields of a policy or of limits by name."""
+"""How options are read: conditions that types cannot express, the spellings of a tool,
+and patches, which are some fields of a policy or of limits by name."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PolicyPatch = NewType("PolicyPatch", dict[str, Any])
-"""Some fields of a Policy, by name, nested like it."""
+"""Some fields of a Policy by name, nested like the Policy."""
 
 LimitsPatch = NewType("LimitsPatch", dict[str, Any])
-"""Some fields of Limits, by name."""
+"""Some fields of Limits by name."""
 
 ResponseTemplate = NewType("ResponseTemplate", dict[str, Any])
-"""A response template of Hugging Face's, as it is written."""
+"""A response template of Hugging Face, unchanged."""
 
 
 PATCHES: dict[Any, type] = {PolicyPatch: Policy, LimitsPatch: Limits}
-"""Types of params that are some fields of a class."""
+"""Types of params that hold some fields of a class -> that class."""
 
 TOOL_KINDS = (
     *("read", "edit", "delete", "move", "search", "execute", "think", "fetch"),
@@ -52,7 +52,7 @@ TOOL_KINDS = (
 
 @frozen
 class Check:
-    """A check that JSON Schema can say, too: ``schema`` are the keywords that do."""
+    """A check that JSON Schema can express, too: ``schema`` has its keywords."""
 
     test: Callable[[Any], None]
     schema: dict[str, Any]
@@ -88,7 +88,8 @@ def at_least(least: int) -> Check:
 
 
 def _of_each(test: Callable[[str], None]) -> Callable[[Any], None]:
-    """Checks each of a list of texts; a word in place of the list says all of them."""
+    """A check of each text of a list. A string in place of the list (``auto``) names no
+    text, so it always passes."""
 
     def check(texts: str | tuple[str, ...]) -> None:
         for number, text in enumerate(() if isinstance(texts, str) else texts):
@@ -126,8 +127,8 @@ _read_tool = class_reader(Tool)
 
 
 def _tool(value: Any) -> Any:
-    """Our spelling of a tool that MCP, OpenAI or Anthropic declare in theirs; a
-    provider's own tool is named by its type."""
+    """A tool in the protocol's spelling, given in that of MCP, OpenAI or Anthropic. A
+    provider's own tool has no name and gets its type as its name."""
     if not isinstance(value, dict):
         return value
     inner = value.get("function") or value.get("custom")
@@ -141,8 +142,8 @@ def _tool(value: Any) -> Any:
 
 
 def _read_template(value: Any, _kind: Any) -> Any:
-    """The template as it is: what cannot be read of it is the host's mistake."""
-    # the handshake needs no dialects, which are a quarter of the start
+    """The template, unchanged; a template that cannot be read is the host's mistake."""
+    # Imported here: the handshake needs no dialects, a quarter of the start's time.
     from stream_sidecar.dialects.response_templates import TemplateError, template_of
 
     try:
@@ -161,7 +162,7 @@ for _part, _whole in PATCHES.items():
 
 
 def patched(base: T, patch: dict[str, Any]) -> T:
-    """``base`` with the given fields replaced singly, nested classes field by field."""
+    """``base`` with the fields in ``patch`` replaced, in nested classes as well."""
     if not patch:
         return base
     whole: Any = base

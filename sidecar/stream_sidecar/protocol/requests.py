@@ -1,8 +1,8 @@
-"""The method request/prepare: a whole request, before a host sends it.
+"""The method request/prepare, which cleans a whole request before the host sends it.
 
-The model's earlier turns are cleaned as ``message/repair`` cleans them, by the same
-`History`, and then freed of what the provider refuses (`wires.refused`). A turn that
-ends the list is a prefix by the host and stays.
+The model's earlier turns are cleaned by the same `History` as in ``message/repair``;
+then what the provider refuses is removed or replaced (`wires.refused`). A model's turn
+at the end of the list is a prefix that the host wrote, and stays.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from stream_sidecar.protocol.sessions import Sessions
     from stream_sidecar.wires.shared.request_rules import Rule
 
-_BLOCKED = "nothing else of the message would be left, so it goes as it is"
+_BLOCKED = "nothing would be left of the message, so it was not changed"
 _CLAIM = "the model wrote it into its text"
-_UNWRITABLE = "it has values that cannot be written back, so it goes as it is"
-_TOO_LONG = "it is longer than maxDocumentChars, so it goes as it is"
+_UNWRITABLE = "it has values that cannot be written back, so it was not changed"
+_TOO_LONG = "it is longer than maxDocumentChars, so it was not changed"
 _IN_TAGS = frozenset(("reasoning", "delimiter"))
 
 
 def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
-    """``request/prepare``: the body as it may go; absent where it may as it is."""
+    """``request/prepare``: the body to send; None if it is the given one."""
     body = params.body
     if why := _why_not(body, sessions.limits.max_document_chars):
         return PrepareResult(False, [LostPart("", "body", why)])
@@ -74,15 +74,15 @@ def _model(params: PrepareParams) -> str | None:
 
 
 def _why_not(body: JsonObject, longest: int) -> str | None:
-    """Why a body is left alone."""
+    """Why the body cannot be cleaned; None if it can."""
     if text_size(body) > longest:
         return _TOO_LONG
     return None if is_portable(body) else _UNWRITABLE
 
 
 def _wants(params: PrepareParams, rule: Rule | None) -> Callable[[RemovedSpan], bool]:
-    """What is taken out of texts: no reasoning that the provider wants in tags, and no
-    calls that the host wants to keep."""
+    """Which removals are made: reasoning stays if the provider wants it in tags, and
+    calls stay if the host wants to keep them."""
     kept = _IN_TAGS if rule is not None and rule.tags else frozenset()
     if params.claims == "include":
         kept |= {"tool-call"}
@@ -92,7 +92,7 @@ def _wants(params: PrepareParams, rule: Rule | None) -> Callable[[RemovedSpan], 
 def _cleaned(
     wire: str, items: list[Json], history: History, lost: list[LostPart]
 ) -> Iterator[Json]:
-    """The items; the texts of the model's are clean."""
+    """The items, with the texts of the model's earlier turns cleaned."""
     prefix = _prefix(wire, items)
     for number, item in enumerate(items):
         if number >= prefix or not is_turn(wire, item):
@@ -106,7 +106,7 @@ def _cleaned(
 def _freed(
     params: PrepareParams, rule: Rule, items: list[Json], lost: list[LostPart]
 ) -> tuple[list[Json], JsonObject]:
-    """The items without what the provider refuses, and settings to go with them."""
+    """The items without what the provider refuses, and the settings to change."""
     wire, model = params.wire, _model(params) or ""
     stores = params.body.get("store") is not False
     refusals = Refusals(wire, rule, model, params.reasoning, stores, lost)
@@ -121,7 +121,8 @@ def _freed(
 
 
 def _prefix(wire: str, items: list[Json]) -> int:
-    """Where the turn begins that ends the list: a message, or several items."""
+    """The index at which the model's turn at the end of the list begins; the length of
+    the list if there is none. In ``openai-responses`` a turn is several items."""
     start = len(items)
     while start and is_turn(wire, items[start - 1]):
         start -= 1
@@ -147,7 +148,8 @@ def _is(one: Json, other: Json) -> bool:
 
 
 def tools_of(body: JsonObject) -> tuple[Tool, ...] | None:
-    """The tools that a request declares, in the spelling of any wire."""
+    """The tools that a request declares, in any wire's spelling; None if it has no
+    list of tools."""
     config = body.get("toolConfig")
     declared = body.get("tools", config.get("tools") if isinstance(config, dict) else 0)
     if not isinstance(declared, list):
@@ -160,7 +162,7 @@ def tools_of(body: JsonObject) -> tuple[Tool, ...] | None:
 
 
 def _specs(tool: JsonObject) -> Iterator[JsonObject]:
-    """Declarations in the spelling of any wire; Gemini's stand in groups."""
+    """The declarations in ``tool``, in any wire's spelling; Gemini groups them."""
     group = tool.get("functionDeclarations", tool.get("function_declarations"))
     if isinstance(group, list):
         yield from (each for each in group if isinstance(each, dict))

@@ -1,10 +1,10 @@
 """The protocol as JSON Schema: the one source of the types of every client.
 
-`schema` has a definition for every params, result and event class, `table` the methods,
-notifications, events and errors with the names of their definitions. Both are read from
-the tables and classes that the server itself uses, so that a new field, class or row of
-``methods.METHODS`` is exported by itself. Here are only the names and values
-that no annotation has.
+`schema` has a definition for every class of params, results and events. `table` has the
+methods, notifications, events and errors with the names of their definitions. Both are
+read from the tables and classes that the server itself uses, so a new field, class or
+row of ``methods.METHODS`` needs no change here. This module only adds names and values
+that are in no annotation.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ TABLE_FILE = "methods.json"
 
 _INTRODUCTION = (
     "Objects may have further properties, which readers ignore. What the sidecar sends"
-    " is open: a string with x-open-enum has one of those values or one of a later"
-    " version, for which a reader has a default; an object that fits only the"
-    " Unknown... variant of a union is of a later version and is passed over. What the"
+    " is open: a string with x-open-enum has a value of the list, or a value of a later"
+    " version, for which a reader needs a default. An object that fits only the"
+    " Unknown... variant of a union is of a later version: readers skip it. What the"
     " host sends is closed: a value that is not in an enum is refused, and null equals"
     " absent."
 )
@@ -68,7 +68,7 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
 _SPELLINGS: dict[type, JsonObject] = {
     Tool: {
         "description": "A tool as Chat Completions or Anthropic spell it, or a"
-        " provider's own tool, which goes by its `type`.",
+        " provider's own tool, named by its `type`.",
         "type": "object",
         "anyOf": [
             {"required": [name]}
@@ -79,11 +79,11 @@ _SPELLINGS: dict[type, JsonObject] = {
 
 
 def schema() -> JsonObject:
-    """Return ``$defs``, into which `table` points, and a root from which generators of
-    types reach every definition: an object with a member for each method.
+    """The schema: its ``$defs`` are the definitions that `table` names. Its root is an
+    object with a member for each method, from which generators reach all types.
 
-    Each definition has its own name as its title, because some generators (quicktype)
-    name types by titles, and invent names where there are none.
+    The title of each definition is its name, because some generators (quicktype) name
+    types by titles, and invent names for definitions without a title.
     """
     refusals = tuple(kind.kind for kind in _error_classes())
     made = Definitions(
@@ -116,8 +116,8 @@ def schema() -> JsonObject:
 
 
 def _root(rows: JsonObject) -> JsonObject:
-    """The methods and notifications, each an object of its params, result and refusal;
-    the names under which the host and the sidecar introduce themselves."""
+    """A member for each method and notification, with its params, result and refusal,
+    and one for ``initialize``, with the options and the capabilities."""
     rows = rows["methods"] | rows["notifications"] | {"initialize": rows["initialize"]}
     return {
         name: {
@@ -159,7 +159,7 @@ def table() -> JsonObject:
 
 
 def result_of(method: Method) -> type[Any]:
-    """The class of what a method's handler gives."""
+    """The class that a method's handler returns."""
     name = method.handler.__annotations__["return"]
     kind: type[Any] = getattr(params, name)
     return kind
@@ -171,7 +171,7 @@ def _row(method: Method) -> JsonObject:
 
 
 def _outside_streams() -> set[Any]:
-    """Event classes that a result also has outside of a stream, without ``seq``."""
+    """Event classes that some result also has outside of a stream, without ``seq``."""
     found: set[Any] = set()
     rest: list[Any] = [result_of(method) for method in METHODS.values()]
     while rest:
@@ -186,7 +186,7 @@ def _outside_streams() -> set[Any]:
 
 
 def _error_classes() -> list[type[UsageError]]:
-    """Every mistake of a host's, those of the JSON-RPC envelope first."""
+    """The classes of all mistakes of a host, those of JSON-RPC itself first."""
     return [
         kind
         for kind in vars(errors).values()

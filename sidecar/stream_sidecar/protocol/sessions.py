@@ -1,9 +1,9 @@
 """The open streams of one connection: what every ``stream/*`` method does.
 
-`Sessions` takes params and gives results (``params``); what a host does wrong
-raises a ``UsageError`` and changes nothing. Streams live in memory only. With
-``idle_timeout_ms`` a stream that was not used for so long is forgotten at the next
-call, whatever call that is. Time comes from the two clocks that are handed in.
+The methods of `Sessions` accept params and return results (``params``). A mistake of
+the host raises a ``UsageError`` and changes nothing. Streams live in memory only. With
+``idle_timeout_ms``, the next call of any method of `Sessions` forgets each stream that
+was not used for that long. The caller passes the two clocks.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     from stream_sidecar.message.message import Message, Stats
 
 _REMEMBERED = 4096
-"""So many ids of closed and expired streams are known as such afterwards."""
+"""How many ids of closed and expired streams are remembered."""
 
 _WIDEST = 4
-"""Bytes of the widest code point: what is held back is counted with it."""
+"""Bytes of the longest code point in UTF-8; each held code point counts as so many."""
 
 _COUNTED = tuple(each.name for each in fields(Counters))
 _counts_of = attrgetter(*_COUNTED[1:])
-"""What of a stream is added up, beside that it is one."""
+"""The counters of a stream that are added up; ``messages`` is counted separately."""
 
 
 class Sessions:
@@ -88,10 +88,10 @@ class Sessions:
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
         self._counters: dict[Named, tuple[int, ...]] = {}
         self.repairs = RepairCounts()
-        self._room = limits.max_held_bytes  # what may come before it is counted again
+        self._room = limits.max_held_bytes  # bytes that may come before a new count
 
     def received(self, size: int) -> None:
-        """So many bytes came, which streams may hold back."""
+        """Notes that ``size`` bytes came, which streams may hold back."""
         self._room -= size * _WIDEST
 
     def open(self, params: OpenParams) -> OpenResult:
@@ -132,8 +132,8 @@ class Sessions:
         )
 
     def push_plain(self, params: Any) -> bytes | None:
-        """The result as JSON text where the JSON ``params`` are ``streamId`` and
-        ``chunk`` or a list of ``chunks``, and nothing else: what clients send."""
+        """The result as JSON text if the JSON ``params`` are ``streamId`` and ``chunk``
+        or a list of ``chunks``, and nothing else, as clients send them; else None."""
         if type(params) is not dict or len(params) != 2:
             return None
         stream_id, chunks = params.get("streamId"), params.get("chunks")
@@ -156,7 +156,7 @@ class Sessions:
         expected = entry.pushes + 1
         if params.push_seq is not None and params.push_seq != expected:
             raise errors.SequenceError(
-                f"pushSeq is {params.push_seq}, expected was {expected}",
+                f"pushSeq is {params.push_seq}, expected {expected}",
                 streamId=params.stream_id,
                 expected=expected,
             )
@@ -168,7 +168,7 @@ class Sessions:
     def _push(
         self, entry: OpenStream, chunks: list[Any]
     ) -> tuple[list[Event], list[int]]:
-        """The events of all, and the number of the last one after each chunk."""
+        """The events of all chunks, and the stream's last ``seq`` after each chunk."""
         if self._room < 0:
             self._count_held(chunks)
         stream, events, last_seqs = entry.stream, [], []
@@ -226,7 +226,7 @@ class Sessions:
         )
 
     def _count_held(self, chunks: Any) -> None:
-        """Raises where ``chunks`` could make all streams hold back too much."""
+        """Raises if all streams together could hold back too much after ``chunks``."""
         limit = self.limits.max_held_bytes
         held = sum(entry.stream.held for entry in self._streams.values())
         alone = _WIDEST * text_size(chunks)
@@ -290,14 +290,14 @@ class Sessions:
 _NOT_OPEN = {
     "never": "is not open",
     "closed": "is closed",
-    "expired": "expired, it was idle for too long",
+    "expired": "expired because it was idle for too long",
 }
 
 
 def stream_options(
     params: OpenParams | NormalizeParams, policy: Policy, limits: Limits
 ) -> StreamOptions:
-    """What a stream is opened with; ``policy`` and ``limits`` are the connection's."""
+    """The options of a new stream; ``policy`` and ``limits`` are the connection's."""
     textual = "text" in (params.wire, params.framing)
     return StreamOptions(
         wire="text" if textual else params.wire,
@@ -326,12 +326,12 @@ def _pushed(
 
 
 def _named(counts: Iterable[int]) -> dict[str, Any]:
-    """Counters by name; none where nothing was counted."""
+    """Counters by name; empty if nothing was counted."""
     return dict(zip(_COUNTED, counts, strict=False))
 
 
 def _stats(entry: OpenStream) -> Stats:
-    """The stream's counters; a push is what the host calls so, not a chunk."""
+    """The stream's counters; ``pushes`` counts requests of the host, not chunks."""
     return entry.stream.stats(entry.pushes)
 
 

@@ -73,7 +73,7 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("RenderParams", "message", "A message as `stream/close` gave it."),
     ("RenderParams", "reasoning", "Which reasoning goes back."),
     ("RenderParams", "results", "What its calls were answered."),
-    ("RenderResult", "messages", "What goes behind the messages of the last request."),
+    ("RenderResult", "messages", "To append to the messages of the last request."),
     ("Repair", "message", "The message as it should be; absent where JSON cannot write it back."),
     ("Repair", "reasoning", "Reasoning that was taken out of the text."),
     ("Repair", "toolCalls", "Calls that were taken out of the text: claims, never to be run."),
