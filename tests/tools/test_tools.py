@@ -412,7 +412,7 @@ def test_what_a_member_named_twice_means_is_open(
     call = finished(arguments)
     assert (call.state, call.executable) == ("complete", not expected)
     reported = [part.message for part in check_call(call)]
-    doubt = "tool: an object names a member twice, and which one counts is open"
+    doubt = "tool: an object names a member twice, and readers may use either"
     assert reported == [doubt] * expected
 
 

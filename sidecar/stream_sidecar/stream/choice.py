@@ -20,7 +20,7 @@ from stream_sidecar.stream.parts_run import PartsRun
 from stream_sidecar.tools.assemble import CallAssembler
 from stream_sidecar.tools.checks import check_call
 from stream_sidecar.tools.classify import (
-    TELLING,
+    DECISIVE,
     CallContext,
     classify,
     executor_of,
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 def _id_of(outlet: Outlet, stream: str, choice: str, number: str) -> str:
-    """The id of a call without one. It is made of the response's id, the host's
-    ``streamId``, the choice and the call's ``number`` there, so that calls of other
-    turns have others: Claude Code drops a call whose id it knows."""
+    """An id for a call that has none. It is made from the response's id, the host's
+    ``streamId``, the choice and the call's ``number`` in it. So calls of other turns
+    have other ids: Claude Code drops a call with an id that it knows."""
     known = outlet.builder.metadata
     response = "" if known is None else known.id or ""
     return made_id(response, stream, choice, number)
@@ -65,8 +65,8 @@ _INVENTED: tuple[str, events.Severity, str] = (
 
 
 class Choice:
-    """Takes the parts of one choice; ``close`` in five steps, as the order of events
-    at close wants it: ``flush``, ``end``, ``end_results``, ``judge``, ``finish``."""
+    """Consumes the parts of one choice. Closing has five steps, which give the order of
+    the last events: ``flush``, ``end``, ``end_results``, ``judge``, ``finish``."""
 
     def __init__(self, number: int, shared: Surroundings) -> None:
         self.number = number
@@ -148,7 +148,7 @@ class Choice:
 
     def _going(self, part: CallPart) -> RunReader | None:
         """How more fragments like ``part``, which came last, are read."""
-        entry = self._calls.goes_on(part)
+        entry = self._calls.continuing(part)
         if entry is None:
             return None
         block, arguments, number = entry.call.block, entry.text, self.number
@@ -196,7 +196,7 @@ class Choice:
         )
 
     def end_block(self, opaque: Any = None) -> None:
-        """The wire ends its text or reasoning block, whose state is ``opaque``."""
+        """Ends the wire's text or reasoning block; ``opaque`` is the block's state."""
         self.channel.border(call=False, opaque=opaque)
         (self._citations or self.channel.map).end_block()
         if self._citations is not None:
@@ -300,7 +300,7 @@ class Choice:
         reason = ending.derive(self.last, calls)
         if self._refused and reason == "stop":
             reason = "refusal"
-        for call in self._settle(wire, reason) if reason in TELLING else calls:
+        for call in self._settle(wire, reason) if reason in DECISIVE else calls:
             self.outlet.builder.replace_call(call)
         self.outlet.send(
             events.Finish,
@@ -341,7 +341,7 @@ class Choice:
     def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
         """A fragment of its arguments; the first fragment has id and name."""
         who = () if call.reported else (call.id, call.name)
-        assert call.block is not None  # it stands
+        assert call.block is not None  # the call has begun
         if who:
             self.outlet.open_call(call.block, partial(self._origin, call, wire))
         call.reported = True

@@ -52,8 +52,8 @@ class Cited:
     def fields(
         self, part: CitationPart, place: dict[str, Any], length: int
     ) -> dict[str, Any] | None:
-        """The fields of a citation at ``place``; None for one that was given, or is too
-        much for an answer of ``length``."""
+        """The fields of a citation at ``place``; None if the same citation was sent
+        before, or if it is too long for an answer of ``length`` code points."""
         key = _key(part)
         known = self._sources.get(key)
         own = frozenset() if part.again else _long(part.url, part.title)
@@ -72,7 +72,8 @@ class Cited:
     def _has_room(
         self, part: CitationPart, reported: dict[str, Any], raw: str, length: int
     ) -> bool:
-        """Citations that say something new make room, the others take it."""
+        """Whether a citation may be sent. A new one adds to the room for citations, a
+        repeated one uses it up."""
         if not part.again:
             self._room += _SHARE * len(raw)
             return True

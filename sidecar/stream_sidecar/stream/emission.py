@@ -77,7 +77,7 @@ class EmittingOutlet(Outlet):
         self.passed: list[ReadDocument] = []
         self.is_foreign = False  # it is read on another wire
         self.over = False  # every choice has its finish
-        self.failed = False  # by an error that no document tells
+        self.failed = False  # by an error that is in no document
         self.marked = False  # the wire's own end mark came
         self._item: Origin | None = None
         self._moved = 0
@@ -153,7 +153,7 @@ class SentIds:
 
     def __init__(self) -> None:
         self._sent: dict[int, str] = {}  # by block
-        self._calls: dict[str, int] = {}  # id that was told -> the latest call with it
+        self._calls: dict[str, int] = {}  # id of the model -> the latest call with it
 
     def of(self, event: _Called) -> _Called:
         """The event with the id that is sent; a result goes to the latest call."""

@@ -64,8 +64,8 @@ _MAX_BODY = 65_536
 class _State(Enum):
     """How the next document is treated."""
 
-    #: none has been read: the host has named the wire, or it decides, if it fits one
-    #: only. Else it waits, as a few may; an error needs no wire
+    #: No document was read yet. It is read if the host named the wire, or if it fits
+    #: only one wire. Otherwise it waits, like a few others; an error needs no wire.
     BEFORE = auto()
     #: it is read
     READING = auto()
@@ -87,7 +87,7 @@ class _Undecided:
         return len(self.documents) <= _MOST_UNDECIDED and self.size <= _MAX_BODY
 
     def take(self) -> list[Document]:
-        """Gives all of them, and keeps none."""
+        """Removes and returns all documents."""
         documents, self.documents, self.size = self.documents, [], 0
         return documents
 

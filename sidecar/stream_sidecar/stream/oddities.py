@@ -24,7 +24,7 @@ _ALONE = 32
 
 _TOGETHER = 16
 _KINDS = 64
-"""Different messages that wait at once."""
+"""How many different messages may wait at the same time."""
 
 _SMALL = 16
 """Code points of a string that is small."""

@@ -59,7 +59,7 @@ class OwnDocuments:
     most_held: int
     written: bool = False
     _waiting: list[tuple[list[Chunk], list[Chunk]]] = field(factory=list)
-    _lags: bool = False  # the writer made nothing of the last one
+    _lags: bool = False  # the writer made no document from the last one
     _removals: int = 0  # of what went out
     _begun: bool = False
     _asides: list[Chunk] = field(factory=list)  # before anything else was written
@@ -144,7 +144,7 @@ _CONSTANT = ("role", "object")
 """They say the same in every document."""
 
 _PLACES = ("annotation", "annotations")
-"""They say where in the text something stands, which is elsewhere now."""
+"""They have positions in the text, which are wrong after a removal."""
 
 _COUNTS = ("usage", "usageMetadata")
 """The writer knows all that the provider says of them, and what it said before."""

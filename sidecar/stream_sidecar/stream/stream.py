@@ -90,7 +90,7 @@ class Stream:
         self._crowded = False
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
-        self._lists = 0  # documents that gave parts: mirrors are told by their document
+        self._lists = 0  # documents that gave parts; finds mirrors in one document
         self._usage: tuple[int | None, ...] = (None,) * len(_COUNTS)
 
     @property
@@ -122,7 +122,7 @@ class Stream:
 
     @cached_property
     def _oddities(self) -> Oddities:
-        """Takes what the provider sent and nobody can use; few streams have it."""
+        """The diagnostics of input that cannot be used; few streams have some."""
         return Oddities(self._outlet)
 
     def push(self, chunk: object) -> list[Event]:
@@ -178,7 +178,7 @@ class Stream:
         if self._ending.reason == "error":
             error = closing_error(host, self.options.provider)
             if self._ending.error is None or error.kind != "network":
-                self._error(error)  # a break behind the provider's error says no more
+                self._error(error)  # after a provider's error, a break adds nothing
         elif self._ending.reason == "eof" and self._intake.silent:
             self._take(self._intake.silence())
         else:
@@ -217,8 +217,9 @@ class Stream:
         )
 
     def forget(self) -> None:
-        """Call when the closed stream is not needed any more. Its readers refer to each
-        other in cycles: without these their memory is free at once."""
+        """Breaks the cycles of references between the readers, so that their memory is
+        freed without the garbage collector. Call it when the closed stream is not
+        needed any more."""
         for choice in self._choices.values():
             vars(choice.channel).clear()
         vars(self._intake).clear()

@@ -22,7 +22,7 @@ _FIELDS = {
     "anthropic": "thinking",
     "gemini": "thought",
 }
-"""The field for reasoning without provider state, by wire. On a wire without a row such
+"""Wire -> the field for reasoning without provider state. On the other wires, this
 reasoning would be an item that the provider never made."""
 
 _TEXT = TurnBlock("text", 0, "Hi")

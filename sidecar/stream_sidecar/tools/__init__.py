@@ -1,7 +1,7 @@
 """Tool calls: from fragments to classified calls.
 
-``arguments`` collects argument text, ``snapshots`` knows what repeats it, ``judging``
-says what it is worth, ``assemble`` joins fragments into calls, ``kinds`` knows what a
-tool does, ``checks`` compares arguments with what was declared, and
-``classify`` says who runs a call and whether the host may run it.
+``assemble`` joins fragments into calls: ``arguments`` collects the text of their
+arguments, ``snapshots`` finds deltas that repeat it, and ``judging`` decides whether it
+is complete. ``classify`` decides who runs a call and whether the host may run it,
+``kinds`` what a tool does, and ``checks`` compares arguments with their declaration.
 """

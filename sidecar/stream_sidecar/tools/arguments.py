@@ -1,9 +1,9 @@
-"""The argument text of one call: how it grows and what it is worth at the end.
+"""The argument text of one call, from its first fragment to its end.
 
-`ArgumentText` takes fragments and gives back what may be passed on; nothing is edited,
-but a leading ``{}`` before the real object goes (BerriAI/litellm#4537) and no arguments
-at all are ``{}``. Another object behind the first one belongs to another call. All of
-it looks at each character a fixed number of times.
+`ArgumentText` consumes fragments and returns what may be passed on. Nothing is edited,
+with two exceptions: a ``{}`` before the real object is dropped (BerriAI/litellm#4537),
+and if no arguments come at all, they are ``{}``. Another object after the first one
+belongs to another call. Each character is looked at a fixed number of times.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _PLACEHOLDERS = patterns.compile(r"[ \t\n\r]*+(?:(\{[ \t\n\r]*+\})[ \t\n\r]*+)*+
 _OPENED = patterns.compile(r"\{[ \t\n\r]*+\Z")
 _MARKS = patterns.compile(r'["\\{}\[\]]')
 _GLUED = patterns.compile(r"(?:\A|\})[ \t\n\r]*+\{")
-_BEHIND = patterns.compile(r"[\]}][ \t\n\r]*+\{")
+_AFTER_END = patterns.compile(r"[\]}][ \t\n\r]*+\{")
 
 _MAX_LEAD = 64
-"""Code points at the start that may wait until it is clear whether they are ``{}``."""
+"""Code points at the start that wait until it is clear whether they are ``{}``."""
 
 
 def nothing(text: str) -> bool:
-    """Whether ``text`` is no arguments at all: nothing, blanks or ``{}``."""
+    """Whether ``text`` has no arguments: it is empty, white space or ``{}``."""
     return len(text) <= _MAX_LEAD and text.strip(_SPACE) in ("", "{}")
 
 
@@ -49,7 +49,7 @@ class _Brackets:
         self._quoted = False
         self._escaped = False
         self.closed = False
-        self.end = 0  # in the text of the last push: where it was closed
+        self.end = 0  # the position of the close in the last text that was pushed
         self.spoiled = False
 
     def push(self, text: str) -> None:
@@ -85,9 +85,9 @@ class _Brackets:
 class ArgumentText:
     """The arguments of a call that is still open, at most ``limit`` code points.
 
-    ``push(text)`` gives the part of the text so far that is now certain and was not
-    given before; ``close()`` gives the rest. ``text`` is everything given. What goes
-    beyond the limit is not kept: it lies in ``cut`` after the push.
+    ``push(text)`` returns what may be passed on now; ``close()`` returns the rest.
+    ``text`` is everything that was returned. Text beyond the limit is not kept: it is
+    in ``cut`` after the push.
     """
 
     __slots__ = (
@@ -111,7 +111,8 @@ class ArgumentText:
 
     @property
     def placeholder(self) -> bool:
-        """Only ``{}`` came so far: the arguments, or what stands before them."""
+        """Whether only ``{}`` came so far: the arguments, or a placeholder before
+        them."""
         return (self._lead or "").endswith("}")
 
     @property
@@ -120,17 +121,17 @@ class ArgumentText:
 
     @property
     def complete(self) -> bool:
-        """A whole object or array came and nothing after it (brackets only)."""
+        """Whether an object or array came, and nothing after it; by its brackets."""
         brackets = self._counted()
         return self._json and brackets.closed and not brackets.spoiled
 
     def own(self, text: str) -> int:
-        """How much of ``text``, which comes next, belongs to these arguments: all of
-        it, unless another object begins in it behind a whole one."""
+        """How many code points of ``text``, the next fragment, belong to this call:
+        all, unless the object of this call ends and another object begins in it."""
         if not self._json or _GLUED.search(text) is None:
             return len(text)
-        if self.empty and _BEHIND.search(text) is None:
-            return len(text)  # the commonest: the first object begins
+        if self.empty and _AFTER_END.search(text) is None:
+            return len(text)  # the most common case: the first object begins
         before = self._lead or ""
         lead = _PLACEHOLDERS.match(before + text) if self._lead is not None else None
         start = max(lead.end() - len(before), 0) if lead is not None else 0
@@ -142,7 +143,7 @@ class ArgumentText:
         return end if other else len(text)
 
     def _counted(self) -> _Brackets:
-        """The brackets so far; counted from the first question on, as few ever ask."""
+        """The brackets so far; counted only once somebody asks, because few do."""
         if self._brackets is None:
             self._brackets = _Brackets()
             self._brackets.push(self.text)
@@ -154,8 +155,8 @@ class ArgumentText:
         return 0 if self._snapshot is None else len(self._snapshot.text)
 
     def news(self, text: str) -> str:
-        """What of ``text``, which comes next, did not come before; what may be a
-        snapshot waits."""
+        """The new part of ``text``, the next fragment: all of it, unless it is a
+        snapshot. A text that may be a snapshot waits."""
         if self._snapshot is None:
             long = self._json and len(text) >= self.length >= SHORTEST
             if not long or not text.startswith(given := self.text):
@@ -167,17 +168,17 @@ class ArgumentText:
         return news or ""
 
     @property
-    def goes_on(self) -> bool:
-        """Whether what comes is kept as it comes, but for what ``matters``."""
+    def continues(self) -> bool:
+        """Whether further text is kept unchanged, unless it ``matters``."""
         return self._lead is None and self._snapshot is None
 
     def matters(self, text: str) -> bool:
-        """Whether ``text``, no longer than ``longest`` says, may be more than that."""
+        """Whether ``text``, no longer than ``longest``, may need more than keeping."""
         return self._json and "{" in text and _GLUED.search(text) is not None
 
     def longest(self, count: int) -> int:
-        """How many code points each of the next ``count`` texts may have that need not
-        be compared: none may be all that came, but what is short, or pass the limit."""
+        """How many code points each of the next ``count`` texts may have at most, so
+        that none can be a snapshot, and all together stay within the limit."""
         return min(max(self.length, SHORTEST) - 1, self._room // count)
 
     def push(self, text: str) -> str:
@@ -186,12 +187,12 @@ class ArgumentText:
         return self._keep(text)
 
     def replace(self, text: str) -> str:
-        """The whole arguments, known at once; gives what goes beyond those given.
+        """Replaces the text by the whole arguments; returns what was not passed on yet.
 
-        Text that was given and is not part of them cannot be called back: then the
-        result is empty and ``text`` differs from what was given.
+        Text that was passed on cannot be taken back. If the whole arguments do not
+        begin with it, the result is empty, and ``text`` differs from what was returned.
         """
-        if self._lead is not None:  # so nothing was given yet
+        if self._lead is not None:  # so nothing was returned yet
             self._lead = ""
             return self.push(text)
         given = self.text
@@ -212,7 +213,7 @@ class ArgumentText:
         return self._keep(lead.strip(_SPACE) or "{}")
 
     def repeats(self, text: str) -> bool:
-        """``text`` is the same whole arguments once more."""
+        """Whether ``text`` is the same complete arguments again."""
         return len(text) == self.length > 0 and self.complete and text == self.text
 
     def _past_lead(self, text: str) -> str:

@@ -1,20 +1,20 @@
 """From fragments of structured calls to calls.
 
-One `CallAssembler` per choice takes the `CallPart`s of a wire. A part with a ``key``
-belongs to the call with that key. Without a key neither index nor id is an identity:
-both repeat, are left out or arrive late (apache/maka#1995). A fragment then goes to the
-call that its id, else its index, else the order of arrival points to, and opens a new
-one where it cannot go on with that call:
+Each choice has a `CallAssembler`, which gets the `CallPart`s of a wire. A part with a
+``key`` belongs to the call with that key. Without a key, neither index nor id is an
+identity: both are repeated, left out or late (apache/maka#1995). Then a fragment
+belongs to the call with its id, else to the call with its index, else to the latest
+call. It starts a new call if it has
 
-- another non-empty id together with a name (Ollama: every call has index 0),
-- a name when the held arguments already are complete (no ids at all; or one id for
+- another non-empty id and a name (Ollama: every call has index 0),
+- a name, and the arguments of that call are complete (no ids at all; or one id for
   every call, huggingface/text-generation-inference),
-- another name before any arguments came, or at another index.
+- another name, and that call has no arguments yet or another index.
 
-A fragment alone that can begin no arguments goes on with the latest call, whatever its
-index is. A name is set once and never appended. A call never ends because its arguments
-happen to parse (vercel/ai#13137), but another object behind them is another call. What
-was resent is recognised and reported.
+A fragment without id and name that cannot begin arguments continues the latest call,
+whatever its index is. A name is set once and never appended to. A call never ends
+because its arguments happen to parse (vercel/ai#13137), but another object after them
+is another call. Repetitions are recognised and reported.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class CallAssembler:
     """Joins the call fragments of one choice; see the module for the rules.
 
     A call keeps at most ``max_call_chars`` code points of arguments. ``make_id`` makes
-    the id of a call that has none out of its number. `take_reports` gives diagnostics
-    with what was taken out in ``raw``.
+    an id for a call that has none, from its number. `take_reports` returns diagnostics;
+    their ``raw`` is what was left out.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class CallAssembler:
         self._by_index: dict[int, Entry] = {}
         self._latest: Entry | None = None
         self._heads: deque[Entry] = deque()  # calls that began without arguments
-        self._lost = False  # there are arguments that belong to no call
+        self._lost = False  # some arguments came that belong to no named call
         self._ended_keys: dict[int | str, OpenCall] = {}
         self._ended_ids: set[str] = set()
         self._ended: set[tuple[str, str, str]] = set()
 
     def push(self, part: CallPart) -> list[tuple[OpenCall, str]]:
-        """The call and the argument text that may now be sent as a delta.
+        """The calls and the argument texts that may now be sent as deltas.
 
         Empty while nothing may be sent: before the name is known, and while the call
-        may be a repetition. The text is "" when only the call became known. The call
-        of a whole part comes ``ended``, with all of its text.
+        may be a repetition. The text is "" if only the call became known. The call of a
+        whole part is ``ended`` and has all of its text.
         """
         text = _text(part)
         if part.key is None:
@@ -78,13 +78,13 @@ class CallAssembler:
         if not part.whole:
             text = entry.text.news(text)
         elif entry.before is not None and text.endswith(entry.text.text):
-            text = entry.text.text  # told again with what was glued before it
+            text = entry.text.text  # the whole also repeats the calls before this one
         given: list[tuple[OpenCall, str]] = []
         while (own := self._own(entry, part, text)) < len(text):
             given += self._give(entry, text[:own], whole=part.whole, over=True)
             entry, text = self._glue(entry), text[own:]
-        # A whole call with an id and no arguments waits: it may come once more with
-        # them (smallcloudai/refact).
+        # A whole call with an id and no arguments waits, because it may come again
+        # with arguments (smallcloudai/refact).
         waits = part.key is None and bool(part.id) and not text
         over = part.whole and not waits
         return given + self._give(entry, text, whole=part.whole, over=over)
@@ -97,8 +97,8 @@ class CallAssembler:
     def _give(
         self, entry: Entry, text: str, *, whole: bool, over: bool
     ) -> list[tuple[OpenCall, str]]:
-        """What may be sent when ``text`` has come; ``over``: the call ends with it."""
-        delta = self._take(entry, whole, text)
+        """What may be sent after ``text``; ``over``: the call ends with it."""
+        delta = self._consume(entry, whole, text)
         if not over:
             return self._hand_out(entry, delta)
         call, before = entry.call, delta if entry.shown else ""
@@ -108,7 +108,8 @@ class CallAssembler:
         return [(call, delta)]
 
     def _glue(self, entry: Entry) -> Entry:
-        """Another object begins behind the arguments of ``entry``: another call."""
+        """A new call of the same tool, for the object that follows the arguments of
+        ``entry``."""
         before = entry.call
         if entry.before is None:
             message = "Several objects came as the arguments of one call"
@@ -129,18 +130,18 @@ class CallAssembler:
         self._open[self._count] = self._latest
         return self._latest
 
-    def goes_on(self, part: CallPart) -> Entry | None:
-        """The call that ``part``, which came last, went to, if each fragment like it
-        goes there and out again as it is, unless its text ``matters``."""
+    def continuing(self, part: CallPart) -> Entry | None:
+        """The call of the latest ``part``, if each further fragment like it belongs to
+        this call and can be passed on unchanged, unless its text ``matters``."""
         entry = self._at(part)
         is_reported = part.key is None and bool(part.id or part.name)
         is_bare = not (part.whole or is_reported)
         if entry is None or not is_bare or any(entry.heir) or not entry.shown:
             return None
-        return entry if entry.text.goes_on else None
+        return entry if entry.text.continues else None
 
     def _at(self, part: CallPart | CallEndPart) -> Entry | None:
-        """The open call that the part's key, else its index, else the order names."""
+        """The open call with the part's key, else its index, else the latest call."""
         if part.key is not None:
             return self._by_key.get(part.key)
         return self._latest if part.index is None else self._by_index.get(part.index)
@@ -155,11 +156,12 @@ class CallAssembler:
         return [entry.call] if self._close(entry) else []
 
     def finish(self, *, is_over: bool = True) -> list[OpenCall]:
-        """All calls still open, in order of opening. A finish chunk is not the end of
-        the stream (``is_over``), and some proxies send one behind every chunk
-        (1jehuang/jcode#1326): it leaves calls open whose arguments may still come."""
+        """Ends the open calls and returns them, in the order in which they began. A
+        finish chunk is not the end of the stream (``is_over``): some proxies send one
+        after every chunk (1jehuang/jcode#1326). So it does not end calls whose
+        arguments may still come."""
         entries = [
-            each for each in self._open.values() if is_over or not each.may_go_on
+            each for each in self._open.values() if is_over or not each.may_continue
         ]
         self._lost = self._lost or any(
             not each.call.name and not each.text.empty for each in entries
@@ -171,13 +173,13 @@ class CallAssembler:
 
     @property
     def held(self) -> int:
-        """Code points of arguments of calls that are not told yet."""
+        """Code points of arguments that have not been passed on yet."""
         entries = self._open.values()
         unknown = sum(each.text.length for each in entries if not each.shown)
         return unknown + sum(each.text.waiting for each in entries)
 
     def take_reports(self) -> list[DiagnosticPart]:
-        """The diagnostics since the last time."""
+        """The diagnostics since the last call."""
         reports, self._reports = self._reports, []
         return reports
 
@@ -197,7 +199,7 @@ class CallAssembler:
         return self._start(part, key=key)
 
     def _loose(self, part: CallPart, text: str) -> Entry | None:
-        """The call of a part without one: wires/README.md, "Fragments of calls"."""
+        """The call of a part without a key: wires/README.md, "Fragments of calls"."""
         held = self._held(part) or self._headless(part, text)
         if held is None:
             return self._start(part) if part.id or part.name or text else None
@@ -209,7 +211,7 @@ class CallAssembler:
             self._report("duplicate-tool-call", "A tool call came twice", raw)
             return None
         here = part.index is None or self._by_index.get(part.index) is held
-        if not _goes_on(held, part, text, known, here):
+        if not _continues(held, part, text, known, here):
             return self._start(part, held.heir)
         other = bool(part.id) and not known
         head = bool(held.call.name) and (bool(part.name) or other)
@@ -220,19 +222,19 @@ class CallAssembler:
         return held
 
     def _held(self, part: CallPart) -> Entry | None:
-        """The open call that id, else index, else the order points to."""
+        """The open call with the part's id, else its index, else the latest call."""
         by_index = None if part.index is None else self._by_index.get(part.index)
         if by_index is not None and part.id and by_index.call.id == part.id:
-            return by_index  # the id may be that of several calls
+            return by_index  # several calls may have this id
         if part.whole or (part.id and part.id in self._by_id):
             return self._by_id.get(part.id or "")
         return self._latest if part.index is None else by_index
 
     def _headless(self, part: CallPart, text: str) -> Entry | None:
-        """The call that a fragment at another place may belong to, where it has neither
-        id nor name: some servers count on in the middle of a call, and some between
-        heads and arguments (agno-agi/agno#8879). One that begins arguments goes to the
-        first call without any."""
+        """The call of a fragment with a new index, but without id and name. Some
+        servers increase the index in the middle of a call, and some between the names
+        and the arguments (agno-agi/agno#8879). If the fragment begins arguments, it
+        belongs to the first call without arguments."""
         if part.whole or part.id or part.name or not text.strip():
             return None
         if text.lstrip()[0] in "{[":
@@ -241,7 +243,7 @@ class CallAssembler:
         return None if latest is None or latest.text.complete else latest
 
     def _first_head(self) -> Entry | None:
-        """The first open call that has a name, and no arguments so far."""
+        """The first open call with a name and without arguments."""
         heads = self._heads
         while heads and not (heads[0].is_head and heads[0].number in self._open):
             heads.popleft()
@@ -284,7 +286,7 @@ class CallAssembler:
             entry.stand_at(self._by_index, part.index)
         self._latest = entry
 
-    def _take(self, entry: Entry, whole: bool, text: str) -> str:
+    def _consume(self, entry: Entry, whole: bool, text: str) -> str:
         if not text:
             return ""
         if not whole:
@@ -297,13 +299,14 @@ class CallAssembler:
         return delta
 
     def _replace(self, entry: Entry, text: str) -> str:
-        """The whole arguments, after fragments; equal JSON in another spelling is not
-        news, and what they put out of force is reported."""
+        """Replaces fragments by the whole arguments, and returns what is new in them.
+        Equal JSON in another spelling is not new; fragments that the whole arguments
+        contradict are reported."""
         given = entry.text.text
         if not text.startswith(given):
             if same_json(given, text):
                 return ""
-            message = "The whole arguments of a call are not what its fragments were"
+            message = "The whole arguments of a call differ from its fragments"
             self._report("malformed-chunk", message, given)
         return entry.text.replace(text)
 
@@ -328,7 +331,8 @@ class CallAssembler:
             entry.call.id_synthetic = True
 
     def _close(self, entry: Entry) -> bool:
-        """Ends the call; False when it only repeats one that ended."""
+        """Ends the call. False: it is dropped, because it is empty or repeats another
+        call."""
         is_stub = not entry.call.name and entry.text.empty and not entry.shown
         call, tail = entry.call, entry.text.close()
         self._check_limit(entry)
@@ -343,7 +347,8 @@ class CallAssembler:
             return False
         before = entry.before
         if before is not None and same_json(before.arguments, call.arguments):
-            self._report("glued-arguments", "They came twice", call.arguments)
+            message = "An object came twice as the arguments of one call"
+            self._report("glued-arguments", message, call.arguments)
             return False
         identity = (call.id, call.name, call.arguments)
         if entry.resent and identity in self._ended:
@@ -373,7 +378,7 @@ class CallAssembler:
 
 
 def _text(part: CallPart) -> str:
-    """The fragment as text: an object is serialised, a string already is arguments."""
+    """The arguments of a fragment as text: an object is written as JSON."""
     arguments = part.arguments
     if arguments is None:
         return ""
@@ -381,10 +386,10 @@ def _text(part: CallPart) -> str:
 
 
 def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:
-    """The whole arguments of the call that is held came once more.
+    """Whether the fragment repeats the whole arguments of ``held``.
 
-    With its id and name (mudler/LocalAI#9722), or bare (lidge-jun/opencodex#361);
-    a name without an id rather makes a second, equal call.
+    A repetition has the call's id and name (mudler/LocalAI#9722), or neither
+    (lidge-jun/opencodex#361). A fragment with a name alone is a second, equal call.
     """
     if part.id and not known:
         return False
@@ -393,10 +398,11 @@ def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:
     return held.text.repeats(text)
 
 
-def _goes_on(held: Entry, part: CallPart, text: str, known: bool, here: bool) -> bool:
-    """Whether the fragment belongs to the call that stands at its place.
+def _continues(held: Entry, part: CallPart, text: str, known: bool, here: bool) -> bool:
+    """Whether the fragment belongs to ``held``, the call with its id or index.
 
-    ``known``: it has an id of that call; ``here``: no other index than that call's.
+    ``known``: its id is one of that call; ``here``: its index is that of the call, or
+    absent.
     """
     call, other = held.call, bool(part.id) and not known
     if other and call.id and part.name:

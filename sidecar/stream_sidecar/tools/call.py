@@ -1,7 +1,7 @@
-"""What is known of one tool call, before it is classified.
+"""One tool call before it is classified.
 
-`CallAssembler` fills an `OpenCall` from a wire's fragments, the dialects from text, and
-tool/classify from a provider's item. `Entry` is the assembler's own.
+An `OpenCall` is filled by `CallAssembler` from a wire's fragments, by `written` from
+text, and by ``tool/classify`` from a provider's item. `Entry` belongs to the assembler.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _MARKUP = patterns.compile(r"[<>\"']|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
 class OpenCall:
     """Everything known of one call.
 
-    ``id`` is the provider's, verbatim, or made up (``id_synthetic``) as soon as the
-    call is handed out, and never changes then. ``arguments`` is set when the call ends,
-    and ``rest``: the end of it that was not handed out as a delta. ``cut``: arguments
-    beyond the limit are missing. ``bare``: none came before the wire or the finish
-    ended the call. ``ambiguous``: readers of the arguments may differ. ``cancelled``:
-    the provider took it back. ``key`` is the wire's, which a result without an id
-    shares. ``block`` and ``reported`` (a delta with its id and name was sent) belong to
-    the stream.
+    ``id`` is the provider's, verbatim; a call without one gets a made id
+    (``id_synthetic``) when it is first passed on, and keeps it. When the call ends, it
+    gets ``arguments``, and ``rest``: the end of them that no delta has. ``cut``: part
+    of the arguments is missing. ``bare``: no arguments came before the wire or the
+    finish ended the call. ``ambiguous``: readers may differ about the arguments
+    (`members`). ``cancelled``: the provider took the call back. ``key`` is the wire's;
+    a result without an id has the same key. ``block`` and ``reported`` (a delta with
+    the id and the name was sent) belong to the stream.
     """
 
     name: str = ""
@@ -57,7 +57,8 @@ class OpenCall:
     ended: bool = False
 
     def learn(self, part: CallPart) -> None:
-        """Takes what a fragment says beside id and arguments: latest state wins."""
+        """Adds what a fragment says beside its id and arguments. The first name, type,
+        caller and raw item stay; later executors and opaque state win."""
         self.name = self.name or clean_name(part.name or "")
         self.type = self.type or part.type
         self.executor = part.executor or self.executor
@@ -66,7 +67,7 @@ class OpenCall:
         if isinstance(self.opaque, dict) and isinstance(part.opaque, dict):
             self.opaque.update(part.opaque)
         elif part.opaque is not None:
-            # A copy: later fragments add to it, and the part is not ours.
+            # A copy: later fragments add to it, and the part must not change.
             opaque = part.opaque
             self.opaque = dict(opaque) if isinstance(opaque, dict) else opaque
 
@@ -75,11 +76,11 @@ class OpenCall:
 class Entry:
     """A call while it is open.
 
-    ``resent``: its id is that of a call that ended, so nothing is handed out before it
-    is clear that it differs. ``before``: the call behind whose arguments these began,
-    without a word of their own; from that one it must differ, too. ``heir``: id and
-    name that came when the arguments were complete; they belong to the next call, if
-    there is one.
+    ``resent``: a call with the same id has ended, so nothing is passed on before it is
+    clear that this call differs. ``before``: the call whose arguments were directly
+    followed by the arguments of this call, without a name; this call must differ from
+    it, too. ``heir``: an id and a name that came when the arguments were complete; they
+    belong to the next call, if there is one.
     """
 
     call: OpenCall
@@ -93,12 +94,13 @@ class Entry:
 
     @property
     def is_head(self) -> bool:
-        """Whether it has a name, and no arguments so far."""
+        """Whether the call has a name, and no arguments so far."""
         return bool(self.call.name) and self.call.key is None and self.text.empty
 
     @property
-    def may_go_on(self) -> bool:
-        """Whether arguments are missing, and nothing else than the end tells of it."""
+    def may_continue(self) -> bool:
+        """Whether more arguments may come: those so far are not complete, and the wire
+        has no key by which it would end the call."""
         text = self.text
         return self.call.key is None and not (text.complete or text.placeholder)
 
@@ -108,7 +110,7 @@ class Entry:
             self.places.append((places, place))
 
     def inherit(self, other: Entry) -> None:
-        """Fragments that would go to ``other``, which has left, come here."""
+        """Gets the fragments that would go to ``other``, which has left."""
         for place in other.places:
             self.stand_at(*place)
 
@@ -119,10 +121,10 @@ class Entry:
 
 
 def clean_name(name: str) -> str:
-    """A tool's name without markup of the model's own that a server left behind it.
+    """A tool's name without the model's own markup that a server left after it.
 
     ``search<|channel|>commentary``, ``search</arg_value>``, ``search" parameter="q``,
-    ``search[ARGS]`` (waybarrios/vllm-mlx#631):
-    no API lets a tool be named with these signs.
+    ``search[ARGS]`` (waybarrios/vllm-mlx#631): no API allows these characters in the
+    name of a tool.
     """
     return _MARKUP.split(name, 1)[0] or name

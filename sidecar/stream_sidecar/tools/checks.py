@@ -1,10 +1,10 @@
 """What is odd about a finished call: diagnostics, never an edit.
 
-`check_call` compares the arguments with the declared ``inputSchema``: with the extra
-``validate`` (jsonschema-rs) in full, without it the required keys and the JSON types of
-the top level. It also finds the end of a call's envelope inside a string: a parameter
-that was swallowed by the one before it, as in ``{"path": "a.py</parameter>"}``; and
-members of one name (`is_ambiguous`).
+`check_call` compares the arguments with the declared ``inputSchema``. The optional
+extra ``validate`` (jsonschema-rs) checks them in full; without it, only the required
+keys and the JSON types of the top level are checked. `check_call` also reports the end
+of a call's envelope in a string, ``{"path": "a.py</parameter>"}``, because then one
+parameter may have swallowed the next; and two members of one name (`is_ambiguous`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _ENVELOPE = patterns.compile(
     r"</(?:\w+:)?(?:parameter|invoke|function|function_calls|tool_calls?)/?>"
     r"|</?arg_(?:key|value)>|<(?:\w+:)?parameter(?: name)?=|</?[｜|]DSML[｜|]"
 )
-"""Tags of the dialects whose values have no escapes."""
+"""Tags of the dialects in which values have no escapes."""
 
 _MAX_FINDINGS = 8
-"""Faults of one call that are reported; the rest is more of the same."""
+"""How many faults of one call are reported; further ones add little."""
 
 _MAX_QUOTED = 80
 """Code points of a provider's text that a message quotes."""
@@ -48,7 +48,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "number": lambda value: _is_number(value),
     "integer": lambda value: _is_number(value) and _is_whole(value),
 }
-"""JSON Schema's types (Validation 6.1.1); an unknown one says nothing."""
+"""JSON Schema's types (Validation 6.1.1); an unknown type is not checked."""
 
 
 def check_call(call: ToolCall, tool: Tool | None = None) -> list[DiagnosticPart]:
@@ -60,7 +60,7 @@ def check_call(call: ToolCall, tool: Tool | None = None) -> list[DiagnosticPart]
         return []
     faults = list(_envelopes(call))
     if is_ambiguous(call.arguments, call.input):
-        faults.append("an object names a member twice, and which one counts is open")
+        faults.append("an object names a member twice, and readers may use either")
     if call.arguments_format == "json" and tool is not None:
         faults.extend(islice(_mismatches(call.input, tool.input_schema), _MAX_FINDINGS))
     return [
@@ -74,9 +74,9 @@ def _part(call: ToolCall, code: str, message: str) -> DiagnosticPart:
 
 
 def _envelopes(call: ToolCall) -> Iterator[str]:
-    """Top-level fields with the end of an envelope in one of their strings."""
+    """A fault for each top-level field with the end of an envelope in a string."""
     if "<" not in call.arguments and "\\u003" not in call.arguments:
-        return  # no string has what an envelope begins with
+        return  # no string has the first character of an envelope
     value = call.arguments if call.arguments_format == "text" else call.input
     fields = value if isinstance(value, dict) else {"arguments": value}
     found = (name for name, part in fields.items() if _has_envelope(part))
@@ -158,7 +158,7 @@ def _is_whole(value: float | NumberText) -> bool:
 
 
 def _where(path: list[Any]) -> str:
-    """``argument "a"`` for the top-level field that an error lies in."""
+    """``argument a``: the top-level field in which an error is."""
     return f"argument {_quoted(path[0])}" if path else "arguments"
 
 

@@ -1,9 +1,9 @@
 """Who runs a call, in what state it is, and whether the host may run it.
 
-Pure functions from what is known of a call (`OpenCall`) and of its surroundings
-(`CallContext`) to the event `ToolCall`. What tells the executor, in this order:
-structural type, a result with the same id, id prefix, the provider's own field, the
-declared tool, else the client (wires/README.md, "Who runs a call").
+Pure functions from a call (`OpenCall`) and its surroundings (`CallContext`) to the
+event `ToolCall`. The first of these signs decides the executor: the structural type, a
+result with the same id, the prefix of the id, the provider's own field, the declared
+tool; without any, the client runs the call (wires/README.md, "Who runs a call").
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ Awaits: TypeAlias = Literal["client-result", "client-approval", "server-result",
 
 @hot
 class CallContext:
-    """What a call is judged against; ``tools`` of None: the host did not say.
+    """What is known beside the call. ``tools``: the declared tools by name; None if the
+    host did not say.
 
-    ``results`` are the ids of the results in the same output, and the wire's keys of
-    those without an id; ``finish`` is the unified reason once it is known. Both may
-    grow: see `settle`.
+    ``results`` are the ids of the results in the same output; a result without an id
+    has the wire's key there. ``finish`` is the unified reason once it is known. Both
+    may come later than the call: see `settle`.
     """
 
     tools: Mapping[str, Tool] | None = None
@@ -48,13 +49,13 @@ _SPOILED = ("malformed", "error", "cancelled")
 """Finish reasons after which nothing is executable."""
 _CUT = ("length", "context-length")
 """Finish reasons after which a call without arguments may have lost them."""
-TELLING = frozenset((*_SPOILED, *_CUT))
-"""Finish reasons that `settle` asks for; the others say nothing of a call."""
+DECISIVE = frozenset((*_SPOILED, *_CUT))
+"""Finish reasons that can change a call in `settle`; the others cannot."""
 
 
 def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
-    """The event of a call that ended; executor and executable are provisional. Whether
-    its arguments are ambiguous is remembered in ``call``."""
+    """The event of a call that ended; executor, awaits and executable are provisional
+    (`settle`). ``call.ambiguous`` is set."""
     tool = (context.tools or {}).get(call.name)
     state, value = _state(call, context)
     call.ambiguous = is_ambiguous(call.arguments, value)
@@ -89,7 +90,7 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
 
 
 def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
-    """``event`` with executor, awaits and executable as the context says by now."""
+    """``event`` with executor, awaits and executable by what the context has now."""
     settled = _settled(call, event.state, event.declared, context)
     if settled == (event.executor, event.awaits, event.executable):
         return event
@@ -115,7 +116,7 @@ def _settled(
 
 
 def executor_of(call: OpenCall, context: CallContext) -> Executor:
-    """Who runs the call: the first sign that says so, in the module's order."""
+    """Who runs the call, by the first sign in the module's order."""
     by_type = runners.runner_by_type(call.type or "", call.raw)
     if by_type is not None:
         return by_type
@@ -133,7 +134,7 @@ def executor_of(call: OpenCall, context: CallContext) -> Executor:
 
 
 def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
-    """Whom the conversation waits for; for a call written as text nobody has to."""
+    """What the conversation waits for; nothing after a call written as text."""
     if call.origin != "structured" or call.cancelled:
         return "none"
     if executor != "server":
@@ -154,14 +155,14 @@ def _has_result(call: OpenCall, context: CallContext) -> bool:
 def _state(call: OpenCall, context: CallContext) -> tuple[ArgumentState, Any]:
     """Completeness and parsed input; only JSON arguments have an input."""
     if call.cut or (call.bare and context.finish == "length"):
-        # The hint of a finish for length: the model was cut off before the arguments.
+        # The reason ``length`` means that the model was cut off before the arguments.
         return "truncated", None
     if not call.name:
         return "invalid", None
     if call.format == "text":
         return "complete", None
     state, value = judge(call.arguments)
-    # Arguments are an object on every wire; another value is no set of arguments.
+    # Arguments are an object on every wire, so any other value is invalid.
     if state == "complete" and not isinstance(value, dict):
         return "invalid", None
     return state, value
@@ -178,15 +179,15 @@ _NESTED = {
     "toolCall": "toolCall",
     "toolUse": "tool_use",
 }
-"""Key of the object that is the call -> the structural type that it stands for."""
+"""Key of the object that is the call -> the structural type that it means, if any."""
 
 
 def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
     """A provider's whole item as a call (tool/classify); ``number`` makes a missing id.
 
-    A call in an object of its own is read where there is one: chat's ``function`` or
-    ``custom``, a part of Gemini's, a block of Bedrock's. An item's ``call_id`` is what
-    a result must carry, so it goes before its ``id``.
+    Some items hold the call in an inner object: ``function`` or ``custom`` of chat,
+    ``functionCall`` of a Gemini part, ``toolUse`` of a Bedrock block. An item's
+    ``call_id`` has precedence over its ``id``, because results must repeat it.
     """
     nested = next((name for name in _NESTED if isinstance(item.get(name), dict)), "")
     body = item[nested] if nested else item

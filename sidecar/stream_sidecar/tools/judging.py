@@ -1,4 +1,4 @@
-"""What finished argument text is worth: complete, cut off, or no JSON at all."""
+"""Whether finished argument text is complete JSON, cut off, or invalid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _TOKEN = patterns.compile(
     )""",
     re.VERBOSE,
 )
-"""``key`` and ``cut`` are the beginning of a string, a number or a word at the end."""
+"""``key`` is the beginning of a string at the end of the text, ``cut`` that of a number
+or a word."""
 
 _VALUE = {"string": "after", "atom": "after", "{": "first-key", "[": "first-value"}
 _STEPS: dict[str, dict[str, str]] = {
@@ -35,11 +36,11 @@ _STEPS: dict[str, dict[str, str]] = {
     "colon": {":": "value"},
     "after": {",": "next", "}": "close", "]": "close"},
 }
-"""RFC 8259: what is expected, what comes -> what is expected then."""
+"""RFC 8259: what is expected -> the token that comes -> what is expected next."""
 
 
 def judge(text: str) -> tuple[ArgumentState, Any]:
-    """What finished arguments are worth, and their value (None unless complete)."""
+    """The state of finished arguments, and their value (None unless complete)."""
     try:
         return "complete", loads(text)
     except ValueError:
@@ -47,7 +48,7 @@ def judge(text: str) -> tuple[ArgumentState, Any]:
 
 
 def is_cut(text: str) -> bool:
-    """``text`` is a proper prefix of some JSON value (RFC 8259), but none itself."""
+    """Whether ``text`` is no JSON value (RFC 8259), but the beginning of one."""
     expected, position = "value", 0
     stack: list[str] = []
     while True:

@@ -1,9 +1,10 @@
-"""What kind of thing a tool does: the Agent Client Protocol's kinds, from its name.
+"""What a tool does: the kinds of the Agent Client Protocol, from the tool's name.
 
-The order of proof (protocol.md, "Tool calls"): what the host declared, the exact name
-in ``kinds.csv``, the annotations of the Model Context Protocol, words of the name,
-``other``. ``mutating`` is True as soon as any of them says so, and False only where the
-table or an annotation does: words may raise a permission level, never lower it.
+The first source with an answer counts (protocol.md, "Tool calls"): the host's
+declaration, the exact name in ``kinds.csv``, the annotations of the Model Context
+Protocol, words of the name, ``other``. ``mutating`` is True if any source says so, and
+False only if the table or an annotation does: words may raise a permission level, never
+lower it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ KindSource: TypeAlias = Literal["declared", "table", "annotation", "name", "defa
 
 @frozen
 class Kind:
-    """``kind``, how it was found, and whether the tool changes something."""
+    """``kind``, the source that decided it, and whether the tool changes something."""
 
     kind: str
     source: KindSource
@@ -30,7 +31,8 @@ class Kind:
 
 
 PREFIXES = ("functions.", "default_api.", "default_api:", "copilot_", "developer__")
-"""What models and hosts put before a name; ``mcp__server__`` and ``server__`` too."""
+"""What models and hosts put before a name, beside ``mcp__server__`` and
+``server__``."""
 
 MUTATING_KINDS = frozenset(("edit", "delete", "move", "execute"))
 
@@ -46,7 +48,7 @@ WORDS = {
     "read": "read get view cat show describe inspect status open load",
     "think": "think reason reflect plan",
 }
-"""Words of a name, the most dangerous first: one of them decides."""
+"""Kind -> words of a name. The most dangerous kind comes first, and decides."""
 
 _WORD_KINDS = {
     word: kind for kind, words in reversed(WORDS.items()) for word in words.split()
@@ -54,14 +56,14 @@ _WORD_KINDS = {
 _RANK = {kind: rank for rank, kind in enumerate(WORDS)}
 _TOKEN = patterns.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
 _LONGEST_NAME = 256
-"""Code points of a name that are looked at; a hostile name may be of any length."""
+"""How many code points of a name are read; a hostile name may have any length."""
 
 
 def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kind:
-    """The kind of the tool ``name``: as ``tool`` declares it, if it does.
+    """The kind of the tool ``name``, which the host declared as ``tool``.
 
-    ``type`` is the structural type of a provider's item: server-run items are in the
-    table by type (``web_search_call``).
+    ``type`` is the structural type of a provider's item: the table has server-run items
+    by their type (``web_search_call``).
     """
     names = name[:_LONGEST_NAME], (type or "")[:_LONGEST_NAME]
     if tool is None:
@@ -82,8 +84,9 @@ def _kind_of(
     hint: bool | None = None,
     annotated: str | None = None,
 ) -> Kind:
-    """The kind of a tool whose annotations say ``hint``, and ``annotated`` where they
-    say that it changes nothing. The same few tools are called again and again."""
+    """The kind of a tool, cached because a model calls the same few tools again and
+    again. ``hint``: whether its annotations say that it changes something;
+    ``annotated``: its kind if they say that it does not."""
     word = _word_kind(name)
     row = _row(name)
     if row is None and word is None and hint is None:
@@ -111,7 +114,8 @@ def _mutating(
 
 
 def _hint(annotations: Any) -> bool | None:
-    """MCP's hints on mutation: False only for an explicit ``readOnlyHint``."""
+    """Whether MCP's hints say that the tool changes something. False only if
+    ``readOnlyHint`` is true; None if there is no hint."""
     if not isinstance(annotations, dict):
         return None
     if annotations.get("readOnlyHint") is True:
@@ -132,7 +136,7 @@ def _row(name: str) -> tuple[str, bool | None] | None:
 
 
 def _bare(name: str) -> str:
-    """``name`` without what hosts and models put before it."""
+    """``name`` without the `PREFIXES` and servers that hosts and models add."""
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)
     return name.rpartition("__")[2] or name
@@ -144,11 +148,11 @@ def _normal(name: str) -> str:
 
 @cache
 def _table() -> dict[str, tuple[str, bool | None]]:
-    """``kinds.csv``: normal name -> kind, mutating. Read when first asked for."""
-    from pkgutil import get_data  # from a zip file, too, and not needed for a start
+    """``kinds.csv``: normal name -> kind, mutating. Read at the first use."""
+    from pkgutil import get_data  # reads zip files, too; the start does not need it
 
     data = get_data("stream_sidecar.tools", "kinds.csv")
-    assert data is not None, "an importer that cannot give files"
+    assert data is not None, "an importer that cannot read files"
     said = {"true": True, "false": False, "": None}
     rows = (line.split(",") for line in data.decode().splitlines()[1:])
     return {tool: (kind, said[mutating]) for tool, kind, mutating in rows}

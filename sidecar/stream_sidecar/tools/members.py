@@ -1,8 +1,8 @@
-"""Whether it depends on the reader what arguments say.
+"""Whether two readers may read different values from the same arguments.
 
 JSON lets an object name a member twice and does not say which one counts (RFC 8259, 4):
-who checks a call may read another value than who runs it. Names that differ in half
-surrogates only are one name as soon as they are written, as U+FFFD.
+the program that checks a call may read another value than the program that runs it.
+Names that differ only in half surrogates are written as one name, with U+FFFD.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ _STRING = patterns.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 def is_ambiguous(text: str, value: dict[str, Any] | None) -> bool:
-    """Whether an object in ``text``, JSON whose value is ``value``, has two members of
-    one name; False where there is no value. Every member has a colon, so that they can
-    be counted; linear."""
+    """Whether an object in ``text`` has two members of one name. ``value`` is the value
+    of the JSON ``text``; the answer is False without a value. Counts the members by
+    their colons; linear."""
     if value is None:
         return False
     if text.count(":") == len(value) and "\\" not in text and not has_half(text):
-        return False  # the commonest: nothing is nested, and no string has a colon
+        return False  # the most common case: nothing is nested, no colon in a string
     return _names_in(value) < _STRING.sub("", text).count(":")
 
 
 def _names_in(value: dict[str, Any]) -> int:
-    """How many members the objects of ``value`` have when they are written."""
+    """How many members all objects in ``value`` have together once they are written."""
     count, todo = 0, list[Any]([value])
     while todo:
         item = todo.pop()

@@ -1,7 +1,7 @@
-"""Who runs a call, as its structural type or its id say: tables.
+"""Who runs a call, by its structural type or its id: tables.
 
-Sources: wires/README.md, "Who runs a call" and "Ids of calls". A type beats an id:
-xAI's ``web_search_call`` may carry an ``fc_`` id.
+Sources: wires/README.md, "Who runs a call" and "Ids of calls". A type has precedence
+over an id: xAI's ``web_search_call`` may have an ``fc_`` id.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ Runner: TypeAlias = Literal["client", "server"]
 
 @frozen
 class TypeRow:
-    """A structural item type and who runs it; ``field`` must be ``value`` where given.
+    """A structural item type and who runs it. If ``field`` is given, it must have
+    ``value``, or any value that is not empty if ``value`` is None.
 
-    ``value`` of None: the field is there. Rows of one type are tried in order.
+    Rows of one type are tried in order.
     """
 
     type: str
@@ -34,7 +35,7 @@ TYPES: tuple[TypeRow, ...] = (
     # Anthropic Messages, Bedrock Converse
     *_rows("client", "tool_use"),
     *_rows("server", "server_tool_use", "mcp_tool_use"),
-    # OpenAI Responses. custom_tool_call says nothing: xAI's server runs some.
+    # OpenAI Responses; no custom_tool_call, because xAI's server runs some of them.
     *_rows("client", "function_call", "local_shell_call", "apply_patch_call"),
     TypeRow("shell_call", "client", ("environment", "type"), "local"),
     TypeRow("shell_call", "server", ("environment", "type")),
@@ -61,22 +62,23 @@ TYPES: tuple[TypeRow, ...] = (
     *_rows("server", "search_results", "fetch_url_results", "share_file"),
     *_rows("server", "skill_loaded", "advisor_result", "reasoning.server_tool_call"),
 )
-"""``function`` and ``custom`` of chat.completions say nothing, so they have no row."""
+"""``function`` and ``custom`` of chat.completions have no row: either side may run
+them."""
 
 TYPE_PREFIXES: dict[str, Runner] = {
     "openrouter:": "server",
     "sandbox_": "server",
-    # Mistral conversations: entries, and events with what happened behind the dot
+    # Mistral conversations: entries, and events, which add a dot and a verb
     "tool.execution": "server",
     "function.call": "client",
 }
 
 _SERVER_IDS = ("srvtoolu_", "mcptoolu_", "xs_call_")
-"""How ids of calls begin that a server runs, case-sensitive."""
+"""Beginnings of the ids of calls that a server runs, case-sensitive."""
 
 _SERVER_ITEMS = ("ws_", "fs_", "ci_", "ig_", "mcp_", "mcpl_", "mcpr_")
-"""How those of the Responses API begin. Elsewhere ids may begin with a tool's own name
-(Cohere: ``<name>_<12 characters>``), so these count only where they can occur."""
+"""Beginnings of such ids in the Responses API only. On other wires an id may begin with
+the tool's name (Cohere: ``<name>_<12 characters>``), so they count in `_WITH_ITEMS`."""
 
 _WITH_ITEMS = ("openai-responses", "openai-chat", None)
 
@@ -86,7 +88,7 @@ APPROVAL_PREFIXES = ("mcpr_",)
 
 _CALL = "_call"
 _NAMELESS = ("function_call", "mcp_call", "mcp_server_tool_call")
-"""Types of calls whose tool is in their ``name`` alone."""
+"""Types that do not say which tool is called; only ``name`` does."""
 
 _ROWS: dict[str, tuple[TypeRow, ...]] = {
     row.type: tuple(other for other in TYPES if other.type == row.type) for row in TYPES
@@ -103,19 +105,20 @@ def runner_by_type(type: str, item: Any) -> Runner | None:
 
 
 def tool_of_type(type: str) -> str:
-    """The tool that an item's type names (``web_search_call``), "" for none."""
+    """The tool that an item's type names: ``web_search`` of ``web_search_call``; else
+    the empty string."""
     tool = type.removesuffix(_CALL)
     return tool if tool != type and type in _ROWS and type not in _NAMELESS else ""
 
 
 def runner_by_id(id: str, wire: str | None) -> Runner | None:
-    """Who runs a call with this id on ``wire`` (None: not known which)."""
+    """Who runs a call with this id on ``wire`` (None: the wire is not known)."""
     may_be_item = wire in _WITH_ITEMS and id.startswith(_SERVER_ITEMS)
     return "server" if may_be_item or id.startswith(_SERVER_IDS) else None
 
 
 def _has(item: Any, path: tuple[str, ...], value: str | None) -> bool:
-    """The field at ``path`` is ``value``, or there and not empty where that is None."""
+    """Whether the field at ``path`` is ``value``, or not empty for a value of None."""
     for name in path:
         item = item.get(name) if isinstance(item, dict) else None
     return bool(item) if value is None else item == value

@@ -1,9 +1,9 @@
-"""Arguments that are sent as a growing whole: each delta has all that came before.
+"""Arguments that are sent as snapshots: each delta has all that came before it.
 
 Some servers write ``{"path": "a.py", "text": "`` and then ``{"path": "a.py", "text":
-"x"}``: the second delta is no fragment but a snapshot. It is one where the joined text
-cannot be JSON and the repetition can. As long as both can, what came is held, and
-looked at again when it has doubled, so that the work stays linear.
+"x"}``: the second delta is no fragment but a snapshot. A delta is a snapshot if both
+deltas together cannot be JSON, and the second delta alone can. While both are possible,
+the delta is held; it is read again when its size has doubled, so the work is linear.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from stream_sidecar.records import define
 from stream_sidecar.tools.judging import is_cut, judge
 
 SHORTEST = 32
-"""Code points that must be repeated: fewer may well be said twice."""
+"""Code points that a snapshot repeats at least: a model may well repeat fewer."""
 
 
 @define
 class Snapshot:
-    """What may be a snapshot: ``text`` came behind ``given``, with which it begins; no
-    more than ``room`` of it may wait."""
+    """A possible snapshot: ``text`` came after ``given`` and begins with it. At most
+    ``room`` code points of it wait."""
 
     given: str
     text: str
@@ -26,7 +26,7 @@ class Snapshot:
     looked: int = 0
 
     def news(self, text: str, *, final: bool = False) -> str | None:
-        """What is new once ``text`` has come, too; None: it is not known yet."""
+        """Adds ``text``; returns what is new, or None while that is not known."""
         self.text += text
         final = final or len(self.text) > self.room
         if len(self.text) < 2 * self.looked and not final:

@@ -1,8 +1,8 @@
-"""Calls that a model wrote into its text, on their way to be classified.
+"""Calls that a model wrote into its text, before they are classified.
 
-`opened` makes the `OpenCall` of each, with its own part of the text as ``raw``; `Twins`
-finds a structured call that says the same, name and arguments: that one wins, and the
-one from the text is retracted (protocol.md, "What becomes of the text").
+`opened` makes an `OpenCall` of each, with its part of the text as ``raw``. `Twins`
+finds a structured call with the same name and arguments: the structured call stays, and
+the call from the text is retracted (protocol.md, "What becomes of the text").
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ def opened(
 ) -> Iterator[tuple[OpenCall, Span]]:
     """The calls of one candidate, whose ``text`` begins at ``start`` of its channel.
 
-    A fence of ``tool_code`` may hold several: each has in ``raw`` the text up to its
-    own end, the last one all that is left. Where a removal tore the candidate, ``text``
-    is its first part, and calls behind that have an empty ``raw``. ``make_id`` makes
-    the ids of calls without one of their numbers, which count on from ``number``.
+    A fence of ``tool_code`` may hold several calls: the ``raw`` of each is the text up
+    to its end, and the last call gets all the rest. If a removal split the candidate,
+    ``text`` is its first part, and calls after that part have an empty ``raw``.
+    ``make_id`` makes the ids of calls without an id from their numbers, which begin at
+    ``number``.
     """
     begin = 0
     for place, call in enumerate(calls):
@@ -61,8 +62,8 @@ def opened(
 
 
 class Twins:
-    """Complete calls, structured and from text, which have no twin so far; nothing is
-    compared before there are both."""
+    """Complete calls without a twin so far, structured and from text; nothing is
+    compared before there are calls of both origins."""
 
     def __init__(self) -> None:
         self._new: list[ToolCall] = []
@@ -70,7 +71,7 @@ class Twins:
         self._waiting: dict[bool, dict[str, deque[int]]] = {True: {}, False: {}}
 
     def find(self, event: ToolCall) -> int | None:
-        """``event`` came; the block of the text call that is to be retracted now."""
+        """Adds ``event``; returns the block of the text call to retract now, if any."""
         if event.state != "complete" or event.block is None:
             return None
         self._new.append(event)
@@ -81,7 +82,7 @@ class Twins:
         return [self._compare(each) for each in new][-1]
 
     def _compare(self, event: ToolCall) -> int | None:
-        assert event.block is not None  # `find` takes no others
+        assert event.block is not None  # `find` ignores the others
         key = key_of([event.name, event.input])
         structured = event.origin != "text"
         others = self._waiting[not structured].get(key)
