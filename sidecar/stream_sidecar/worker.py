@@ -1,16 +1,16 @@
 """The sidecar without a process of its own: no threads, pipes, sockets or files.
 
-Whoever has an interpreter and an event loop, as a web worker with Pyodide has, gives a
-`Worker` the client's bytes and passes on what it sends. Everything else is as with the
-process (protocol.md), but for what only a process can do:
+A program with an interpreter and an event loop, for example a web worker with Pyodide,
+passes the client's bytes to a `Worker` and forwards what it sends. Everything else is
+like the process (protocol.md), with two exceptions:
 
-- A batch is answered on the same thread. Between two of its messages ``received`` is
-  called for the bytes that the client has sent meanwhile, so that streams continue and
-  a cancel arrives. Without ``received`` they wait for the batch.
-- At the end of input, requests of LSP that have no answer yet are given up at once.
+- A batch is answered on the same thread. Before each of its messages, ``received`` is
+  called for the bytes that the client has sent in the meantime, so streams continue and
+  a cancellation arrives. Without ``received``, they wait for the end of the batch.
+- At the end of input, requests of LSP that have no answer yet are refused immediately.
 
-pygls and lsprotocol are imported when the first method of LSP arrives, or the client
-says ``initialized`` and has documents.
+pygls and lsprotocol are imported when the first method of LSP arrives, or when the
+client sends ``initialized`` and has documents.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def start(
 
 
 class Worker:
-    """One client; ``exit_code`` is set when there is nothing more to do for it.
+    """The sidecar for one client; ``exit_code`` is set when the connection has ended.
 
-    ``send`` takes bytes for the client. Call every method on one thread.
+    ``send`` accepts bytes for the client. Call every method on one thread.
     """
 
     def __init__(
@@ -57,14 +57,15 @@ class Worker:
         )
 
     def push(self, data: bytes) -> None:
-        """Bytes of the client, cut anywhere."""
+        """Accepts bytes of the client, cut anywhere."""
         self._pass_on(self._connection.push(data))
         self.exit_code = self._connection.exit_code
         if not self._is_answering:
             self._answer_batches()
 
     def close(self) -> None:
-        """The end of the client's bytes, if it has not said ``exit`` before."""
+        """Ends the connection at the end of the client's bytes; not needed after
+        ``exit``."""
         self._pass_on(self._connection.close(0))
         self.exit_code = self._connection.exit_code or 0
 
@@ -77,7 +78,7 @@ class Worker:
         return self._batches
 
     def _look(self) -> None:
-        """Between two messages of a batch: everybody else has a turn."""
+        """Handles, before a message of a batch, what the client has sent."""
         if data := self._received():
             self.push(data)
 
@@ -91,7 +92,7 @@ class Worker:
 
 
 class _LspHere:
-    """The LSP side on the event loop that runs already."""
+    """The LSP side, on the event loop that is already running."""
 
     def __init__(self, connection: Connection, initialize_params: Any) -> None:
         import asyncio

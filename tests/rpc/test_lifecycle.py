@@ -222,7 +222,7 @@ def test_process_id_that_is_not_seen(client, other):
     client.end_input()
 
     assert client.wait(PROMPTLY) == 0
-    assert f"no process {other.pid} is seen" in client.stderr()
+    assert f"cannot see process {other.pid}" in client.stderr()
 
 
 @not_on_windows("a terminal of POSIX")

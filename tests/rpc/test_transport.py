@@ -282,7 +282,7 @@ def test_a_document_that_is_not_saved_as_it_is_has_nothing_underlined(tmp_path):
     file.write_text(TEXT.replace("other", "saved"), encoding="utf-8")
     host = editor()
     (reported,) = host.push(of_document("didChange", file.as_uri()))
-    assert "is not saved as it is here. Save it" in reported["params"]["message"]
+    assert "differs from its file. Save it" in reported["params"]["message"]
     assert host.lsp.submitted[-1]["method"] == "textDocument/didClose"
 
 

@@ -1,5 +1,5 @@
 """JSON-RPC over stdio: ``connection`` gives every request exactly one answer.
 
-``transport`` owns standard input and output, ``lifetime`` ends the process with its
-parent; nothing here knows what a method means.
+``transport`` owns standard input and output, and ``lifetime`` ends the process when its
+parent ends. Nothing here knows what a method means.
 """

@@ -1,15 +1,16 @@
 """The base protocol: bytes of stdin in, message bodies out (LSP 3.17, "Base Protocol").
 
-``first(data)``, then ``next()`` until it gives None; ``finish()`` at the end of input.
-A frame is the body of a message, or an `UnreadableFrame` that says why there is none.
-Whatever comes, the reader finds the next header and never goes deaf:
+Call ``first(data)``, then ``next()`` until it returns None; ``finish()`` at the end of
+input. A frame is the body of a message, or an `UnreadableFrame` that says why there is
+none. The reader finds the next header after any input:
 
-- Header names in any case, LF or CRLF, any spacing, unknown and repeated headers (the
-  first Content-Length counts), and noise before a header are read over.
-- A body over ``limit`` bytes is skipped without being held.
-- A body that turns out to be no JSON may have been cut with a wrong length: `reject`
-  looks into it for the header of a message that it swallowed. A header line cannot be
-  part of a JSON text: its line break would be escaped.
+- Header names may have any case, lines end in LF or CRLF, and spacing is free. Unknown
+  headers, repeated ones (the first Content-Length counts) and noise before a header are
+  ignored.
+- A body over ``limit`` bytes is skipped and not kept in memory.
+- A body that is not JSON may have been cut with a wrong length: `reject` searches it
+  for the header of the next message. A header line cannot be part of a JSON text,
+  because its line break would be escaped.
 - A JSON-RPC message without a header, as NDJSON hosts send it, is reported.
 
 Sans-IO, linear in the input.
@@ -29,8 +30,8 @@ from stream_sidecar.rpc.text_digest import TextDigest
 
 @frozen
 class UnreadableFrame:
-    """A message whose body could not be used; ``id`` where it could be found, and of
-    one that was skipped a ``sample``: its first and last bytes, and the ``digest`` of a
+    """A message whose body could not be used. ``id`` is None if it was not found. A
+    skipped message has a ``sample``, its first and last bytes, and the ``digest`` of a
     text in it."""
 
     error: UsageError
@@ -42,7 +43,7 @@ class UnreadableFrame:
 ReadFrame: TypeAlias = bytes | UnreadableFrame
 
 _NAME = b"content-length"
-# The header that nearly all messages have: read without looking at lines.
+# The header that nearly all messages have; it is read without looking for lines.
 _PLAIN = patterns.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
 _HEADER = patterns.compile(
     rb"content-length[ \t]{0,8}:[ \t]{0,8}[0-9]{1,15}[ \t]{0,8}\r?\n", re.IGNORECASE
@@ -55,7 +56,7 @@ _NOTHING = (None, None, None)
 
 
 def frame(body: bytes) -> bytes:
-    """``body`` as it is written: one header, exactly as the strictest readers want."""
+    """``body`` with the one header, spelled as the strictest readers expect it."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
@@ -65,18 +66,18 @@ class BaseProtocolReader:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._buffer = b""
-        self._at = 0  # what is before was read
-        self._more: list[bytes] = []  # what came while a long body is awaited
-        self._missing = 0  # so many bytes more, until it makes sense to look again
+        self._at = 0  # everything before this position was read
+        self._more: list[bytes] = []  # what came after the buffer, for a long body
+        self._missing = 0  # bytes that must come before reading can continue
         self._searched = 0  # there is no line break between _at and here
-        self._doubted = 0  # up to here reached a body that swallowed headers
+        self._doubted = 0  # the end of a body that contained headers
         self._length: bytes | None = None  # of the header that is being read
         self._awaited: int | None = None  # size of the body that is being read
         self._skipped: _Skipped | None = None  # a body over the limit
-        self._inside = False  # there is one of these three
+        self._inside = False  # whether one of these three is not None
 
     def first(self, data: bytes) -> ReadFrame | None:
-        """More bytes from the client; the next frame, as `next` gives it."""
+        """Accepts bytes from the client; returns the next frame, like `next`."""
         if self._at == len(self._buffer) and not self._inside:
             match = _PLAIN.match(data)
             if match:
@@ -91,7 +92,7 @@ class BaseProtocolReader:
         return self.next()
 
     def feed(self, data: bytes) -> None:
-        """More bytes from the client."""
+        """Accepts bytes from the client."""
         if self._missing > len(data):
             self._more.append(data)
             self._missing -= len(data)
@@ -106,7 +107,7 @@ class BaseProtocolReader:
         self._at = 0
 
     def next(self) -> ReadFrame | None:
-        """The next frame; None when more bytes are needed."""
+        """The next frame; None if more bytes are needed."""
         buffer = self._buffer
         if self._missing or (self._at == len(buffer) and self._awaited != 0):
             return None
@@ -130,7 +131,7 @@ class BaseProtocolReader:
             if self._awaited is None:
                 return unreadable
         end = self._at + self._awaited
-        if self._at < self._doubted:  # what has a header inside needs no more bytes
+        if self._at < self._doubted:  # a header inside the body ends it
             found = _find_header(self._buffer, self._at, end)
             end = end if found < 0 else found
         if end > len(self._buffer):
@@ -142,25 +143,25 @@ class BaseProtocolReader:
         return body
 
     def finish(self) -> ReadFrame | None:
-        """What can be said of the last, unfinished message at the end of input."""
+        """The frame of the last, unfinished message at the end of input, if any."""
         self._missing = 0
         self.feed(b"")
         rest = self._buffer
         self._move_to(len(rest))
         if self._skipped:
-            return self._skipped.take(rest, b"", over=True)
+            return self._skipped.consume(rest, b"", over=True)
         if self._awaited is None:
             return self._read_line(rest)
         return rest or None
 
     def reject(self, body: bytes) -> bytes | None:
-        """Takes back the next message's header from a ``body`` that is no JSON: the
-        one that `next` or `finish` gave last.
+        """Returns what precedes the first header in ``body``, and continues reading at
+        this header; None if ``body`` has no header.
 
-        Gives what came before it, or None when there is no header in ``body``. Where
-        one length was wrong, those of the messages that ``body`` swallowed may be, too:
-        none of them is believed over a header that follows, or all of the rest would be
-        read again for each of them.
+        ``body`` is the last frame of `next` or `finish`, and is not JSON. If its length
+        was wrong, the lengths of the messages in it may be wrong, too. So a header that
+        follows ends each of these messages, whatever their lengths are; otherwise all
+        of the rest would be read again for each of them.
         """
         at = _find_header(body, 0, len(body))
         if at < 0:
@@ -196,7 +197,7 @@ class BaseProtocolReader:
             self._at = self._searched - _LONGEST_HEADER
 
     def _read_line(self, line: bytes) -> UnreadableFrame | None:
-        """One header line, or noise; an empty line ends a header."""
+        """Reads a header line, the empty line after a header, or noise."""
         line = line.strip()
         if not line and self._length is not None:
             length, self._length = self._length, None
@@ -221,7 +222,7 @@ class BaseProtocolReader:
         return None
 
     def _skip(self, skipped: _Skipped) -> UnreadableFrame | None:
-        """Reads over a body, but never over the header of another message."""
+        """Skips a body, but never the header of another message."""
         start = self._at
         last = min(len(self._buffer), start + skipped.left)
         end = _find_header(self._buffer, start, last)
@@ -232,12 +233,12 @@ class BaseProtocolReader:
         if over:
             self._skipped = None
         self._move_to(end)
-        return skipped.take(self._buffer[start:end], rest, over)
+        return skipped.consume(self._buffer[start:end], rest, over)
 
 
 @define
 class _Skipped:
-    """A body over the limit: its ends, in which the id may stand."""
+    """A body over the limit; its beginning and end are kept to find the id in them."""
 
     size: int
     limit: int
@@ -247,10 +248,11 @@ class _Skipped:
     digest: TextDigest = field(factory=TextDigest)
     answered: bool = False
 
-    def take(self, part: bytes, rest: bytes, over: bool) -> UnreadableFrame | None:
-        """Some more of the body; the answer, once, as soon as the id is known.
+    def consume(self, part: bytes, rest: bytes, over: bool) -> UnreadableFrame | None:
+        """Consumes ``part`` of the body. Returns the frame once: when the id is known,
+        at the latest when the body is ``over``.
 
-        ``rest`` follows ``part``, and is of the body unless this is ``over``.
+        ``rest`` follows ``part`` in the body; it is empty when the body is over.
         """
         self.left -= len(part)
         if self.answered:
@@ -275,10 +277,10 @@ class _Skipped:
 
 
 def _find_header(data: bytes, start: int, end: int) -> int:
-    """Where the first whole Content-Length line begins between the places, or -1.
+    """The start of the first whole Content-Length line between two positions, or -1.
 
-    ``data`` is looked through in windows that grow, so that no more of it is read than
-    about twice the way to the header.
+    The search uses windows of growing size, so it reads at most about twice the
+    distance to the header.
     """
     end, size = min(end, len(data)), _WINDOW
     while start < end:
@@ -294,7 +296,7 @@ def _find_header(data: bytes, start: int, end: int) -> int:
 
 
 def _find_header_start(data: bytes) -> int:
-    """Where a Content-Length line begins that is cut off by the end, or -1."""
+    """The start of a Content-Length line that the end of ``data`` cuts off, or -1."""
     end = bytes(data[-_LONGEST_HEADER:].lower())
     at = end.rfind(_NAME)
     if at < 0:

@@ -1,5 +1,5 @@
-"""The thread of batches: they are answered beside the connection, and streams go on
-meanwhile. It starts with the first batch.
+"""The thread that answers batches while the connection serves streams. It starts with
+the first batch.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class BatchThread:
-    """Answers to ``client``, which says ``submit`` and ``cancel``."""
+    """Answers batches to ``client``, which calls ``submit`` and ``cancel``."""
 
     def __init__(self, client: Client) -> None:
-        # Between two messages whoever waits for the interpreter goes first.
+        # Between two messages, other threads get the interpreter first.
         self._batches = Batches(client, lambda: time.sleep(0))
         self._thread: threading.Thread | None = None
 

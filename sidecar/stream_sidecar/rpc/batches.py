@@ -1,9 +1,9 @@
 """Batches: long requests, answered one after the other when there is time for them.
 
-A batch tells how far it is under its ``workDoneToken`` (``$/progress`` as in LSP),
-stops between two messages when it is cancelled, and is answered exactly once.
+A batch reports its progress under its ``workDoneToken`` (``$/progress`` as in LSP). A
+cancelled batch stops before its next message. Each batch is answered exactly once.
 ``submit`` and ``cancel`` may be called while ``answer_next`` runs, from another thread
-or from ``between``, which is called between two messages of a batch.
+or from ``between``, which is called before each message of a batch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Client(Protocol):
-    """Whom a batch answers, on any thread: the connection."""
+    """What gets the answers to batches, on any thread: the connection."""
 
     def answer(self, message_id: Id, result: Any) -> None: ...
 
@@ -37,7 +37,8 @@ class Client(Protocol):
 
 @define(eq=False)
 class Batch:
-    """A request that waits or runs; ``percent`` is what was told last."""
+    """A request that waits or runs; ``percent`` is the progress reported last, or
+    -1."""
 
     message_id: Id
     method: Method
@@ -48,7 +49,7 @@ class Batch:
 
     @property
     def token(self) -> str | int | None:
-        """Where progress is reported; params that are wrong are refused elsewhere."""
+        """The token of progress reports, if any; wrong params are refused elsewhere."""
         reported = (
             self.params.get("workDoneToken") if type(self.params) is dict else None
         )
@@ -56,7 +57,7 @@ class Batch:
 
 
 class Batches:
-    """Answers to ``client``; ``arrived`` is notified of each batch that waits."""
+    """Answers batches to ``client``; ``arrived`` is notified when a batch arrives."""
 
     def __init__(
         self, client: Client, between: Callable[[], None] = lambda: None
@@ -74,7 +75,7 @@ class Batches:
             self.arrived.notify()
 
     def cancel(self, message_id: Id) -> None:
-        """A batch of that id ends before its next message."""
+        """Makes the batch with this id end before its next message."""
         with self.arrived:
             if (batch := self._batches.get(message_id)) is not None:
                 batch.cancelled = True
@@ -109,8 +110,8 @@ class Batches:
             return batch.method.call(batch.sessions, batch.params, watch)
         finally:
             if batch.percent >= 0:
-                self._tell(batch, {"kind": "end"})
-            with self.arrived:  # after the answer the id may be used again
+                self._send(batch, {"kind": "end"})
+            with self.arrived:  # the client may use the id again after the answer
                 del self._batches[batch.message_id]
 
     def _report(self, batch: Batch, done: int, total: int) -> None:
@@ -122,8 +123,8 @@ class Batches:
             value = {"kind": "begin", "title": batch.method.name, "cancellable": True}
         batch.percent = percent
         progress = {"message": f"{done} of {total} messages", "percentage": percent}
-        self._tell(batch, {**value, **progress})
+        self._send(batch, {**value, **progress})
 
-    def _tell(self, batch: Batch, value: dict[str, Any]) -> None:
+    def _send(self, batch: Batch, value: dict[str, Any]) -> None:
         params = {"token": batch.token, "value": value}
         self._client.send(notification("$/progress", params))

@@ -1,17 +1,17 @@
 """One client: lifecycle, routing, and exactly one answer for every request.
 
-``push(data)`` takes bytes from the client and gives those for the client; ``close()``
-does so at the end. Our own methods are called right here, one after the other, but for
-batches, which have a thread of their own (`Batching`). The methods of LSP are pygls'
-business, on another one (`Lsp`). Either starts when the first of them arrives, and LSP
-at ``initialized`` already where the client has documents. What reads streams is two
-thirds of the modules; it is loaded behind the answer of ``initialize``, when the host
-says the next thing, which mostly is ``initialized``.
+``push(data)`` accepts bytes from the client and returns bytes for the client;
+``close()`` returns the last ones. The protocol's own methods are called here, one after
+the other, except batches, which have their own thread (`Batching`). pygls handles the
+methods of LSP on another thread (`Lsp`). Each of the two starts when its first method
+arrives; LSP starts at ``initialized`` if the client has documents. Two thirds of the
+modules read streams. They are loaded after the answer to ``initialize``, when the next
+message arrives, usually ``initialized``.
 
-Answers, in the order in which a request is looked at (protocol.md, "Errors"): not JSON
--32700, not a request -32600, before ``initialize`` -32002, after ``shutdown`` -32600,
-an id that is still in flight -32600, then whatever the method says. A notification that
-cannot be used is ignored and logged.
+Errors, in the order of the checks (protocol.md, "Errors"): not JSON -32700, not a
+request -32600, before ``initialize`` -32002, after ``shutdown`` -32600, an id that is
+still in flight -32600, then the errors of the method. A notification that cannot be
+used is ignored and logged.
 """
 
 from __future__ import annotations
@@ -61,30 +61,30 @@ if TYPE_CHECKING:
     from stream_sidecar.rpc.batches import Client
 
 _LIFECYCLE = ("initialized", "$/setTrace")
-"""Notifications that an LSP side is told, and that need none."""
+"""Notifications that are passed on to the LSP side if it runs, but do not start it."""
 
 _IDLE_SECONDS = 0.01
-"""A process that works takes more processor time than this in the time of patience."""
+"""Processor seconds; a process that uses fewer while it waits is idle."""
 
 _MOST_WORK = 10.0
-"""Seconds of processor time that the last answers may take."""
+"""Processor seconds that the last answers may need."""
 
 
 class Lsp(Protocol):
-    """The LSP side; gives its answers to the connection's ``answer`` and ``refuse``."""
+    """The LSP side, which calls the connection's ``answer`` and ``refuse``."""
 
     def submit(self, message: dict[str, Any]) -> None:
-        """Takes a request, a notification or a response of the client."""
+        """Accepts a request, a notification or a response of the client."""
 
     def cancel(self, message_id: Id) -> None:
-        """The client does not want the answer to a submitted request any more."""
+        """Notes that the client no longer wants the answer to a submitted request."""
 
     def turn(self, reported: Callable[[], None]) -> None:
-        """Calls ``reported`` when all that was submitted before has had its turn."""
+        """Calls ``reported`` when everything submitted before it was looked at."""
 
 
 class Batching(Protocol):
-    """Who answers batches, to the connection's ``answer`` and ``refuse``."""
+    """What answers batches, by the connection's ``answer`` and ``refuse``."""
 
     def submit(self, batch: Batch) -> None: ...
 
@@ -96,9 +96,9 @@ class Batching(Protocol):
 class Connection:
     """Bytes in, bytes out; ``exit_code`` is set when ``exit`` was read.
 
-    ``send`` takes bytes for the client from any thread at any time, ``open_lsp`` makes
-    the LSP side of this connection, ``watch`` is told the client's process id, and
-    ``open_batches`` makes what answers batches.
+    ``send`` accepts bytes for the client from any thread at any time. ``open_lsp``
+    makes the LSP side of this connection, and ``open_batches`` makes what answers
+    batches. ``watch`` is called with the client's process id.
     """
 
     def __init__(
@@ -115,9 +115,9 @@ class Connection:
         self._reader = BaseProtocolReader(Limits().max_message_bytes)
         self._written: list[bytes] = []
         self._methods: dict[str, Method] = {}
-        self._agreed: Handshake | None = None  # until streams can be served
-        self._sessions: Sessions | None = None  # from then on, until shutdown
-        self._shut_down = False  # after which there are no sessions, either
+        self._agreed: Handshake | None = None  # from initialize until `_serve`
+        self._sessions: Sessions | None = None  # from `_serve` until shutdown
+        self._shut_down = False
         self._initialize_params: Any = None
         self._initialized: dict[str, Any] | None = None
         self._lsp: Lsp | None = None
@@ -127,7 +127,7 @@ class Connection:
         self._answered = threading.Condition()
 
     def push(self, data: bytes) -> bytes:
-        """Takes bytes from the client; gives what is to be written at once."""
+        """Accepts bytes from the client; returns the answers that are ready."""
         if self._agreed is not None:
             self._serve(self._agreed)
         if self._sessions is not None:
@@ -136,13 +136,14 @@ class Connection:
         while found is not None and self.exit_code is None:
             self._receive(found)
             found = self._reader.next()
-        return self._take()
+        return self._all_written()
 
     def close(self, patience: float) -> bytes:
-        """The end of input, or ``exit``: waits for what is in flight, then gives it up.
+        """Ends the connection, at the end of input or after ``exit``: waits for the
+        answers to requests in flight, and then refuses the rest.
 
-        ``patience``: seconds that this process may wait for somebody else. Its own work
-        takes as long as it takes on a busy machine.
+        ``patience``: the seconds for which this process may wait while it is idle. Its
+        own work may need longer on a busy machine.
         """
         if self.exit_code is None:
             if (found := self._reader.finish()) is not None:
@@ -150,7 +151,7 @@ class Connection:
             self._wait_for_answers(patience)
         for message_id in list(self._in_flight):
             self.refuse(message_id, CancelledError("the process is ending"))
-        return self._take()
+        return self._all_written()
 
     def _wait_for_answers(self, patience: float) -> None:
         begun = worked = time.process_time()
@@ -164,7 +165,7 @@ class Connection:
                 turned = self._turned() if turned.is_set() else turned
 
     def _turned(self) -> threading.Event:
-        """Is set as soon as the LSP side has come to what it was given so far."""
+        """An event that is set when the LSP side has looked at all it has so far."""
         turned = threading.Event()
         if self._lsp is None:
             turned.set()
@@ -176,22 +177,22 @@ class Connection:
 
     @property
     def stream_options(self) -> StreamOptions:
-        """Options of a stream of this connection that asks for nothing special."""
+        """The options of a stream that is opened with nothing but defaults."""
         own = self._sessions or self._agreed
         if own is None:
             return StreamOptions()
         return StreamOptions(policy=own.policy, limits=own.limits)
 
     def answer(self, message_id: Id, result: Any) -> None:
-        """The result of a submitted request, unless it was answered already."""
+        """Sends the result of a submitted request, unless it was answered already."""
         self._finish(message_id, encode(answer(message_id, result)))
 
     def refuse(self, message_id: Id, error: UsageError) -> None:
-        """The error of a submitted request, unless it was answered already."""
+        """Sends the error of a submitted request, unless it was answered already."""
         self._finish(message_id, encode(refusal(message_id, error)))
 
     def send(self, message: dict[str, Any]) -> None:
-        """A notification or request for the client."""
+        """Sends a notification or a request to the client."""
         self._send(frame(encode(message)))
 
     def _finish(self, message_id: Id, body: bytes) -> None:
@@ -203,7 +204,7 @@ class Connection:
 
     # From the client
 
-    def _take(self) -> bytes:
+    def _all_written(self) -> bytes:
         written = self._written
         if len(written) == 1:
             return written.pop()
@@ -215,7 +216,7 @@ class Connection:
 
     def _receive(self, found: ReadFrame) -> None:
         if isinstance(found, UnreadableFrame):
-            if not self._take_skipped(found):
+            if not self._read_skipped(found):
                 self._write(refusal(found.id, found.error))
             return
         try:
@@ -225,9 +226,10 @@ class Connection:
         else:
             self._route(message)
 
-    def _take_skipped(self, skipped: UnreadableFrame) -> bool:
-        """Has an editor's document read from its file; its user hears, once of each,
-        where that cannot be done."""
+    def _read_skipped(self, skipped: UnreadableFrame) -> bool:
+        """Whether a skipped message was about an editor's document. The document is
+        then read from its file; if that fails, the user gets a warning, once for
+        each."""
         is_editor = _has_documents(self._initialize_params) and not self._shut_down
         document = document_in(skipped) if is_editor else None
         if document is None:
@@ -240,7 +242,8 @@ class Connection:
         return True
 
     def _unreadable(self, body: bytes, error: ValueError) -> None:
-        """No JSON; with a wrong length a message may end inside ``body``."""
+        """Answers a body that is not JSON. If its length was wrong, ``body`` may begin
+        with a whole message, which is then routed."""
         before = self._reader.reject(body)
         if before is not None:
             with suppress(ValueError):
@@ -254,14 +257,15 @@ class Connection:
             self._serve(self._agreed)
         reason = fault(message)
         if reason is not None:
-            self._take_response_or_refuse(message, reason)
+            self._accept_response_or_refuse(message, reason)
         elif "id" in message:
             self._request(message["id"], message["method"], message)
         else:
             self._notification(message["method"], message)
 
-    def _take_response_or_refuse(self, message: Any, reason: str) -> None:
-        """An error answer to a response would be the beginning of a ping-pong."""
+    def _accept_response_or_refuse(self, message: Any, reason: str) -> None:
+        """Refuses ``message``, unless it is a response: two peers that answer each
+        other's responses with errors would never stop."""
         known: dict[str, Any] = message if isinstance(message, dict) else {}
         if "method" not in known and ("result" in known or "error" in known):
             if self._lsp is not None:
@@ -282,7 +286,7 @@ class Connection:
                 result = self._begin(message_id, method, message.get("params"))
             else:
                 result = method.write(sessions, message.get("params"))
-            if result is None:  # it comes later
+            if result is None:  # the answer comes later
                 return
             body = answer_text(message_id, result)
         except Exception as error:
@@ -292,8 +296,8 @@ class Connection:
     def _call_other(
         self, message_id: Id, name: str, message: dict[str, Any]
     ) -> bytes | None:
-        """The result of what is none of our methods, or comes when they cannot be
-        called, as JSON text; None when the LSP side will answer."""
+        """The result, as JSON text, of a request that is for no method of the protocol
+        or came at a wrong time; None if the LSP side will answer."""
         if name == "initialize":
             return encode(self._initialize(message.get("params")))
         if self._shut_down:
@@ -307,7 +311,7 @@ class Connection:
         return self._submit(message_id, message)
 
     def _begin(self, message_id: Id, method: Method, params: Any) -> bytes | None:
-        """A batch, which is answered when it is done."""
+        """Submits a batch, which is answered when it is done."""
         assert self._sessions is not None
         self._in_flight.add(message_id)
         self._batches.submit(Batch(message_id, method, self._sessions, params))
@@ -324,7 +328,7 @@ class Connection:
         return handshake.result
 
     def _serve(self, agreed: Handshake) -> None:
-        """Streams can be opened from now on; what reads them is loaded once."""
+        """Makes the connection ready for streams; loads the modules that read them."""
         from stream_sidecar.protocol.methods import METHODS
         from stream_sidecar.protocol.sessions import Sessions
 
@@ -333,7 +337,7 @@ class Connection:
         self._sessions = Sessions(agreed.policy, agreed.limits)
 
     def _shutdown(self, message_id: Id, message: dict[str, Any]) -> bytes | None:
-        """Streams are gone, and what is in flight: batches here, LSP's by pygls."""
+        """Ends streams and batches; pygls ends the requests of LSP."""
         self._shut_down = True
         self._sessions = None
         self._batches.cancel_all()
@@ -345,7 +349,7 @@ class Connection:
         return None
 
     def _lsp_side(self) -> Lsp:
-        """The LSP side, started now if need be, with the lifecycle so far."""
+        """The LSP side. If it is started now, it gets ``initialized`` first."""
         if self._lsp is None:
             self._lsp = self._open_lsp(self, self._initialize_params)
             if self._initialized is not None:
@@ -371,9 +375,9 @@ class Connection:
             log.debug("ignored notification %s", name)
 
     def _notify(self, method: Method, sessions: Sessions, params: Any) -> None:
-        """Calls a method whose result, if anybody wants it, is a notification."""
+        """Calls a method for a notification; some answer with a notification."""
         if method.batch:
-            log.debug("ignored notification %s, whose answer has nowhere to go", method)
+            log.debug("ignored notification %s, which cannot be answered", method)
             return
         try:
             result = method.call(sessions, params)
@@ -382,13 +386,13 @@ class Connection:
             log.info("notification %s: %s", method.name, problem)
             result = {"error": error_object(problem)}
             stream_id = params.get("streamId") if isinstance(params, dict) else None
-            if isinstance(stream_id, str):  # anything else is no id to tell
+            if isinstance(stream_id, str):  # anything else is no id
                 result = {"streamId": stream_id, **result}
         if method.notifies is not None:
             self._write(notification(method.notifies, result))
 
     def _cancel(self, params: Any) -> None:
-        """Batches and LSP requests; all others are answered when they are read."""
+        """Cancels a batch or an LSP request; no other request is ever in flight."""
         message_id = params.get("id") if isinstance(params, dict) else None
         if is_id(message_id) and message_id in self._in_flight:
             self._batches.cancel(message_id)
@@ -397,7 +401,7 @@ class Connection:
 
 
 def _has_documents(initialize_params: Any) -> bool:
-    """Whether the client is an editor, which will ask for the language server."""
+    """Whether the client is an editor, which will need the language server."""
     known = initialize_params if isinstance(initialize_params, dict) else {}
     capabilities = known.get("capabilities")
     return isinstance(capabilities, dict) and "textDocument" in capabilities

@@ -1,10 +1,10 @@
-"""The JSON-RPC 2.0 envelope: what is a message, what an error answer looks like.
+"""The JSON-RPC 2.0 envelope: what a message is, and what an error answer looks like.
 
-Pure functions on decoded messages and on raw bytes; knows no method. Every answer to a
-mistake is made here, so that ``error.data`` always has ``kind`` and ``retryable``
-(protocol.md, "Errors"). Ids are strings or integers of at most 53 bits, because Rust
-and JavaScript peers can hold no others; batches are not part of the base protocol
-(LSP 3.17, "Base Protocol").
+Pure functions on decoded messages and on raw bytes; no method is known here. Every
+answer to a mistake is made here, so ``error.data`` always has ``kind`` and
+``retryable`` (protocol.md, "Errors"). Ids are strings or integers of at most 53 bits,
+because Rust and JavaScript peers cannot hold larger ones. Batches of JSON-RPC are
+refused: they are not part of the base protocol (LSP 3.17, "Base Protocol").
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SAMPLE = 4096
 
 
 def usage_error(error: Exception, name: str) -> UsageError:
-    """The error that the client is told: its own mistake, or that we have a bug."""
+    """The error for the client: its own mistake, or a logged bug of the sidecar."""
     if isinstance(error, UsageError):
         return error
     log.error("bug in %s", name, exc_info=error)
     kind = type(error).__name__
-    return InternalError(f"internal error in {name} ({kind}), which is a bug of ours")
+    return InternalError(f"internal error in {name} ({kind}): a bug in the sidecar")
 
 
 def error_object(error: UsageError) -> dict[str, Any]:
@@ -47,24 +47,24 @@ def answer(message_id: Id, result: Any) -> dict[str, Any]:
 
 
 def answer_text(message_id: Id, result: bytes) -> bytes:
-    """The answer to a request as JSON text; the result is such a text already."""
+    """The answer to a request as JSON text; ``result`` is JSON text already."""
     if type(message_id) is int:
         return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (message_id, result)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(message_id), result)
 
 
 def refusal(message_id: Id | None, error: UsageError) -> dict[str, Any]:
-    """The answer to a request that was refused; ``message_id`` of None: not known."""
+    """The answer to a refused request; ``message_id`` is None if it is not known."""
     return {"jsonrpc": "2.0", "id": message_id, "error": error_object(error)}
 
 
 def notification(method: str, params: Any) -> dict[str, Any]:
-    """A message that wants no answer."""
+    """A notification, which gets no answer."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def is_id(value: Any) -> bool:
-    """Whether ``value`` can be the id of a request, and echoed to any peer."""
+    """Whether ``value`` can be the id of a request, and any peer can hold it."""
     if type(value) is int:
         return _LAST_UNSAFE < value < _FIRST_UNSAFE
     return type(value) is str
@@ -96,10 +96,10 @@ _LAST_ID = patterns.compile(
 
 
 def recover_id(body: bytes) -> Id | None:
-    """The id of a message that cannot be read, where it can be found near its ends.
+    """The id of an unreadable message; None if it is not near the beginning or the end.
 
-    ``body`` may be broken or a sample of its first and last bytes. The id is taken from
-    the outermost object only: chunks quote foreign messages.
+    ``body`` may be broken, or a sample of its first and last bytes. Only the outermost
+    object is searched: chunks may quote other messages.
     """
     found = _first_id(body[:SAMPLE])
     if found is None and len(body) > SAMPLE:

@@ -1,9 +1,10 @@
-"""When circles of garbage are looked for: among all that lives only while nobody asks.
+"""When Python's garbage collector runs: over all objects only while the process idles.
 
-What a stream or a request leaves is free at once, without a collector. A pass over all
-objects takes longer than a host should wait, at thousands of open streams tenths of a
-second. So while there is work only new objects are looked at, and all of them once
-there has been none for a while. What was loaded at the start stays, and is passed over.
+The objects of a stream or a request are freed without the collector, which only finds
+circular references. A pass over all objects needs tenths of a second at thousands of
+open streams, longer than a host should wait. So while there is work, only new objects
+are collected; all objects are, when there has been no work for a while. What was loaded
+at the start is never collected.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NEW = 10_000
-"""So many objects more than were freed, and they are looked at. With Python's own 700
-that takes 2 to 4 % of the time of short streams."""
+"""Threshold of the new objects (made less freed) for a pass over them. With Python's
+default of 700, these passes need 2 to 4 % of the time of short streams."""
 
 _LATELY = 4
-"""So many passes over new objects, and what was left by all of them is looked at."""
+"""Passes over new objects before a pass over the objects that survived them."""
 
 _NEVER = 1_000_000
-"""So many of these passes, and all objects are looked at: a million is for ever."""
+"""Passes over survivors before a pass over all objects: so many that none happens."""
 
 _PAUSE_SECONDS = 30.0
 _IDLE_SECONDS = 0.05
-"""Of processor time in a pause: who takes less does nothing."""
+"""Processor seconds; a process that uses fewer in a pause is idle."""
 
 
 def begin() -> None:
-    """From now on garbage is looked for so; all is loaded that every host needs."""
+    """Starts collecting in this way; call it when everything common is loaded."""
     gc.freeze()
     gc.set_threshold(_NEW, _LATELY, _NEVER)
     never = threading.Event()
@@ -41,8 +42,8 @@ def begin() -> None:
 
 
 def collect_when_idle(wait: Callable[[float], object]) -> None:
-    """Looks at all objects whenever nothing was done between two waits, unless hardly
-    any are new since the last time."""
+    """Collects all objects when the process was idle in a pause, unless hardly any
+    objects are new since the last time."""
     seen, spent = _passes(), time.process_time()
     while True:
         wait(_PAUSE_SECONDS)
@@ -53,5 +54,5 @@ def collect_when_idle(wait: Callable[[float], object]) -> None:
 
 
 def _passes() -> int:
-    """How often objects were looked at that had been looked at before."""
+    """The number of passes over objects that had survived an earlier pass."""
     return sum(each["collections"] for each in gc.get_stats()[1:])

@@ -1,10 +1,10 @@
 """The end of the process: signals, the parent's death, and the way out.
 
-A sidecar that outlives its host is the top complaint about language servers
-(openlawlibrary/pygls#130, rust-lang/rust-analyzer#5496, oraios/serena#1750), so several
-signs are watched at once: the end of stdin is the reading loop's; here are SIGTERM,
-SIGINT, the death of the parent, and that of the process that the host names
-(``processId``, LSP 3.17; ``--clientProcessId``, vscode-languageclient).
+Processes that outlive their host are the top complaint about language servers
+(openlawlibrary/pygls#130, rust-lang/rust-analyzer#5496, oraios/serena#1750), so the
+sidecar watches for several signs. The reading loop sees the end of stdin. This module
+watches for SIGTERM, SIGINT, the end of the parent, and the end of the process that the
+host names (``processId``, LSP 3.17; ``--clientProcessId``, vscode-languageclient).
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def end(code: int) -> NoReturn:
 
 
 def end_on_signals() -> None:
-    """SIGTERM and SIGINT end the process with 128 and their number, as shells do."""
+    """Makes SIGTERM and SIGINT end the process with the exit code 128 plus their
+    number, which is the convention of shells."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _frame: os._exit(128 + number))
 
@@ -52,13 +53,13 @@ class ParentWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def add(self, process_id: int) -> None:
-        """Watches ``process_id`` too, if it can be seen: a host's number from another
-        sandbox or container is nobody's here, and the end of stdin tells its death."""
+        """Watches ``process_id`` as well, if it can be seen. A host in another sandbox
+        or container cannot be seen; then the end of stdin shows that it has ended."""
         has_ended = seen(process_id) if 0 < process_id < 2**31 else None
         if has_ended is not None:
             self._watched = {process_id: has_ended, **self._watched}
         else:
-            log.warning("no process %s is seen, so that it is not watched", process_id)
+            log.warning("cannot see process %s, so it is not watched", process_id)
 
     def _run(self) -> None:
         while (gone := self._gone()) is None:
@@ -67,6 +68,6 @@ class ParentWatch:
         end(0)
 
     def _gone(self) -> int | None:
-        """The first of those it is to end with that is there no more."""
+        """The id of a watched process that has ended; None while all run."""
         ended = (each for each, has_ended in self._watched.items() if has_ended())
         return next(ended, None)

@@ -1,7 +1,7 @@
 """Logging of the process: warnings to stderr, or everything to a file of the user.
 
-Hosts show stderr as errors, so it is quiet by default. Contents of streams are never
-logged: what leaves the process for a log file is method names, ids and mistakes.
+Hosts show stderr as errors, so by default it only gets warnings. Contents of streams
+are never logged: a log has method names, ids and mistakes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ log = logging.getLogger("sidecar")
 
 def start(level: str, path: str | None) -> None:
     """Sends records of ``level`` and above to the file ``path``, or to stderr."""
-    problems = [] if level in LEVELS else [f"no log level {level}, it is warning"]
+    problems = [] if level in LEVELS else [f"no log level {level}; using warning"]
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if path is not None:
         try:
@@ -39,7 +39,8 @@ def start(level: str, path: str | None) -> None:
 
 
 class _Formatter(logging.Formatter):
-    """A record is a line, with a traceback below it, and steers no terminal."""
+    """Writes a record as one line, with a traceback below it, and escapes what could
+    control a terminal."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         return one_line(super().formatMessage(record))

@@ -1,7 +1,7 @@
-"""The names of LSP that the language server knows, so that others need no import of it.
+"""The LSP methods of the language server, listed so that others need not import it.
 
-A request of any other name is refused at once, and a notification ignored. What these
-names mean is the business of pygls and of ``editor``.
+A request with any other name is refused immediately, and a notification is ignored.
+Only pygls and ``editor`` know what these methods mean.
 """
 
 from __future__ import annotations
@@ -17,4 +17,4 @@ LSP_METHODS = frozenset(
         *("workspace/didChangeWorkspaceFolders", "workspace/executeCommand"),
     )
 )
-"""Beside those of the lifecycle, which the connection answers or passes on itself."""
+"""Without the lifecycle's methods, which the connection answers or passes on."""

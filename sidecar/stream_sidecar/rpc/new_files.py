@@ -1,9 +1,9 @@
-"""Files that the process makes because it was asked to: a report, a recording.
+"""Files that the user asks for: a report, a recording.
 
-They hold what models said, so their user alone may read them (POSIX; on Windows a file
-has the rights of its folder), and they take no other file's place: an existing one
-stays unless the caller says so, and no link is followed. What is no regular file, a
-pipe or a terminal, is written to as it is, since nothing of it can be replaced.
+They contain what models said, so only the user may read them (POSIX; on Windows a file
+has the rights of its folder). They do not replace another file, unless the caller says
+so, and no link is followed. A pipe, a terminal or another device is opened and written
+to, because that replaces nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _STREAM = os.O_WRONLY | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 def open_new(path: str, *, replace: bool = False) -> int:
     """A descriptor to write to a new file at ``path``.
 
-    FileExistsError when something is there; with ``replace`` only when that is a link.
-    OSError for everything else.
+    Raises FileExistsError if something is there already; with ``replace``, only if it
+    is a link. Raises another OSError if the file cannot be made.
     """
     if _is_stream(path):
         return _open_stream(path)
@@ -48,7 +48,7 @@ def _is_stream(path: str) -> bool:
 
 def _open_stream(path: str) -> int:
     handle = os.open(path, _STREAM)
-    if stat.S_ISREG(os.fstat(handle).st_mode):  # somebody has put a file there
+    if stat.S_ISREG(os.fstat(handle).st_mode):  # a file was put there in the meantime
         os.close(handle)
         raise FileExistsError(EEXIST, os.strerror(EEXIST), path)
     return handle

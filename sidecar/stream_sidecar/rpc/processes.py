@@ -1,8 +1,8 @@
-"""Whether another process has ended: the parent, or one that is given by its id.
+"""Whether another process has ended: the parent, or a process that is given by its id.
 
-A process is `seen` once, and is asked about from then on, so that another one that gets
-its id later does not stand for it where the system helps with that: Windows keeps a
-process that ended as long as somebody has a handle of it.
+`seen` looks for the process once, and returns a function that says whether it has
+ended. Later another process may get the same id. Windows prevents that: it keeps a
+process that ended as long as there is a handle for it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if sys.platform == "win32":
     _kernel.WaitForSingleObject.argtypes = (HANDLE, DWORD)
 
     def seen(process_id: int) -> HasEnded | None:
-        """Tells of a process whether it has ended; None: there is none, or it may not
-        be asked about."""
+        """A function that says whether the process has ended; None: there is no such
+        process, or its state may not be read."""
         handle = _kernel.OpenProcess(_SYNCHRONIZE, False, process_id)
 
         def has_ended() -> bool:
@@ -41,22 +41,23 @@ if sys.platform == "win32":
         return has_ended if handle and not has_ended() else None
 
     def parent() -> HasEnded | None:
-        """Its id stays the same there when it has ended."""
+        """`seen` for the parent; on Windows its id stays the same after its end."""
         return seen(os.getppid())
 
 else:
 
     def seen(process_id: int) -> HasEnded | None:
-        """Tells of a process whether it has ended; None: there is none."""
+        """A function that says whether the process has ended; None: there is no such
+        process."""
         return None if _has_ended(process_id) else lambda: _has_ended(process_id)
 
     def parent() -> HasEnded | None:
-        """When it has ended, another process is the parent."""
+        """Whether the parent has ended: then another process is the parent."""
         first = os.getppid()
         return lambda: os.getppid() != first
 
     def _has_ended(process_id: int) -> bool:
-        """A dead one that nobody waited for has."""
+        """Whether the process is gone, or a zombie, for which nobody has waited."""
         try:
             os.kill(process_id, 0)
         except ProcessLookupError:
@@ -66,7 +67,8 @@ else:
         return _is_zombie(process_id)
 
     def _is_zombie(process_id: int) -> bool:
-        """Known on Linux only; elsewhere the end of stdin has to do."""
+        """Whether the process is a zombie. Only Linux says so; on other systems the end
+        of stdin must suffice."""
         try:
             with open(f"/proc/{process_id}/stat", "rb") as file:
                 status = file.read()

@@ -1,11 +1,11 @@
-"""Conversations written down as they go, for whoever asked for it (``--record``).
+"""Recordings of the conversation with the host (``--record``).
 
-The file holds everything that the host sends and gets, model text and all; nothing else
-in the process writes content anywhere. Its lines are those of a transcript: a header,
-then ``{"dir": "in" | "out", "msg": ...}``; what came in and is no message stands as
-``{"dir": "in", "base64": ...}``. It is a new file that only the user may read; an old
-one is not replaced, because it may be the recording of a crash. A file that cannot be
-written any more is given up with a warning, and the conversation goes on.
+The file has everything that the host sends and gets, including text of models; nothing
+else in the process writes content anywhere. Its lines are those of a transcript: a
+header, then ``{"dir": "in" | "out", "msg": ...}``; input that is no message becomes
+``{"dir": "in", "base64": ...}``. It is a new file that only the user may read. An old
+file is never replaced, because it may be the recording of a crash. If writing fails,
+the recording ends with a warning, and the conversation continues.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _HEADER = {
 
 
 class Recording:
-    """A file being written. ``%p`` in ``path`` is the process id.
+    """An open recording. ``%p`` in ``path`` is replaced by the process id.
 
-    OSError when it cannot be made, FileExistsError when there is one.
+    Raises FileExistsError if there is such a file, another OSError if it cannot be
+    made.
     """
 
     def __init__(self, path: str) -> None:
@@ -48,7 +49,7 @@ class Recording:
         self._lock = threading.Lock()
         self._came = BaseProtocolReader(sys.maxsize)
         self._went = BaseProtocolReader(sys.maxsize)
-        log.warning("everything that is said, content too, is recorded in %s", path)
+        log.warning("all messages, with their contents, are recorded in %s", path)
         self._write([_HEADER])
 
     def came(self, data: bytes) -> None:
@@ -63,7 +64,7 @@ class Recording:
             lines = []
             while (found := reader.next()) is not None:
                 if isinstance(found, bytes):
-                    lines.append({"dir": direction, **_said(found)})
+                    lines.append({"dir": direction, **_message(found)})
                 else:
                     lines.append({"comment": f"unreadable: {found.error}"})
             self._write(lines)
@@ -78,7 +79,7 @@ class Recording:
             log.warning("the recording ends here: %s", error)
 
 
-def _said(body: bytes) -> dict[str, Any]:
+def _message(body: bytes) -> dict[str, Any]:
     try:
         return {"msg": decode(body)}
     except ValueError:
@@ -86,7 +87,7 @@ def _said(body: bytes) -> dict[str, Any]:
 
 
 class RecordedConnection(Connection):
-    """A connection whose conversation is written down."""
+    """A connection that writes its conversation into a `Recording`."""
 
     def __init__(
         self,

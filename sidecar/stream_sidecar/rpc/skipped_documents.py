@@ -1,12 +1,12 @@
-"""A document of an editor that is longer than a message may be.
+"""A document of an editor that is longer than the largest message.
 
-Its text was skipped without being held, and nobody waits for an answer: clients only
-log an error without an id. So the text is read from the document's file, if the file
-has the very text that the editor sent, which a digest tells: what the editor has may
-not be saved. Otherwise the user hears of it, once.
+The text was skipped and not kept, and an error would reach nobody: clients only log an
+error without an id. So the text is read from the document's file. The editor may have
+unsaved changes, so the file is used only if its text has the digest of the text that
+the editor sent. Otherwise the user gets a warning, once for each document.
 
-The method, the uri and the version are found in a sample of the message; in the text of
-a document no member's name stands, because its quotes are escaped there.
+The method, the uri and the version are found in a sample of the message. A document's
+text cannot contain a member's name, because its quotes are escaped in JSON.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WARNING = 2
 
 @frozen
 class SkippedDocument:
-    """What an editor said of a document at ``uri`` by a ``method``."""
+    """What an editor's notification ``method`` said about the document at ``uri``."""
 
     method: str
     uri: str
@@ -52,7 +52,8 @@ class SkippedDocument:
     digest: TextDigest
 
     def message(self) -> dict[str, Any]:
-        """The notification with the file's text; without it, that it was closed."""
+        """The notification with the file's text, or one that the document was closed,
+        if the file does not have the text."""
         document: dict[str, Any] = {"uri": self.uri, "version": self.version}
         params: dict[str, Any] = {"textDocument": document}
         method, text = self.method, self._saved()
@@ -65,7 +66,8 @@ class SkippedDocument:
         return {"jsonrpc": "2.0", "method": method, "params": params}
 
     def _saved(self) -> str | None:
-        """The file's text, which editors have without a byte order mark."""
+        """The file's text, if it is the text of the message: with or without its byte
+        order mark, which editors remove."""
         if self._path is None:
             return None
         try:
@@ -78,16 +80,16 @@ class SkippedDocument:
 
     @property
     def _path(self) -> Path | None:
-        from urllib.request import url2pathname  # which loads a client of HTTP, too
+        from urllib.request import url2pathname  # here, because it loads an HTTP client
 
         parts = urlsplit(self.uri)
         return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
     def warning(self, limit: int) -> dict[str, Any]:
-        """``window/showMessage``: nothing is shown in it, and what to do."""
+        """``window/showMessage``: why the document has no findings, and what to do."""
         path = self._path
         name = self.uri.rpartition("/")[2] if path is None else path.name
-        why = "is no file" if path is None else "is not saved as it is here"
+        why = "is not a file" if path is None else "differs from its file"
         file = "FILE" if path is None else f'"{path}"'
         words = (
             f"Nothing is underlined in {name}: it is larger than {limit >> 20} MiB and "
@@ -99,8 +101,8 @@ class SkippedDocument:
 
 
 def document_in(skipped: UnreadableFrame) -> SkippedDocument | None:
-    """The document that a skipped message is about; None: it is none of an editor's
-    notifications."""
+    """The document of a skipped message; None if the message is no notification about a
+    document."""
     sample = skipped.sample.decode("utf-8", "replace")
     method, uri = _METHOD.search(sample), _URI.search(sample)
     if skipped.id is not None or method is None or uri is None:

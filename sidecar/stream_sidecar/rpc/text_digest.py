@@ -1,6 +1,6 @@
-"""A digest of the text in a JSON message that is too long to be held.
+"""A digest of the text in a JSON message that is too long to be kept in memory.
 
-The message comes in parts, which end anywhere: in a character, or in an escape.
+The message comes in parts, which may end inside a character or an escape.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONGEST_ESCAPE = 6
 
 
 class TextDigest:
-    """Of the one string called ``text`` in a JSON message that comes in parts."""
+    """The digest of the one string member ``text`` in a JSON message."""
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -47,11 +47,11 @@ class TextDigest:
             at, self._is_inside = at + 1, False
 
     def is_of(self, text: str) -> bool:
-        """Whether ``text`` is what came."""
+        """Whether the message had exactly one ``text``, and it is equal to ``text``."""
         own = hashlib.sha256(_units(text)).digest()
         return self._count == 1 and not self._is_inside and self._hash.digest() == own
 
 
 def _units(text: str) -> bytes:
-    """UTF-16, in which halves that came apart are a pair again."""
+    """``text`` in UTF-16, where two surrogates from different parts form a pair."""
     return text.encode("utf-16-le", "surrogatepass")

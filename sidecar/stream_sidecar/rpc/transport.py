@@ -1,9 +1,9 @@
-"""The process's standard streams, when stdout is a protocol.
+"""The process's standard streams, when stdout carries the protocol.
 
-Three promises, all learnt from complaints about language servers: nobody but us writes
-to the protocol (`claim`), the reader never waits for the writer (`Writer`), and stderr
-never blocks or fails (`Stderr`). `pump` is the reading loop. Only the standard library
-is imported here, because `claim` has to run before anything else does.
+Complaints about language servers led to three promises: only the sidecar writes to the
+protocol (`claim`), reading never waits for writing (`Writer`), and stderr never blocks
+or fails (`Stderr`). `pump` is the reading loop. This module imports only the standard
+library, because `claim` has to run before anything else does.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 _READ_SIZE = 65_536
 _STDERR_BACKLOG = 65_536
-# What a descriptor that is ready takes without blocking (POSIX, write()).
+# How many bytes a descriptor that is ready accepts without blocking (POSIX, write()).
 _READY_SIZE: int = getattr(select, "PIPE_BUF", 512)
 
 
 def claim() -> tuple[int, int]:
-    """Takes stdin and stdout for the protocol and gives their descriptors.
+    """Reserves stdin and stdout for the protocol and returns their descriptors.
 
-    Afterwards whatever anybody prints, or writes to descriptor 1, goes to stderr.
+    From then on, everything that is printed or written to descriptor 1 goes to stderr.
     """
     for descriptor in (0, 1, 2):
         _ensure_open(descriptor)
@@ -44,7 +44,8 @@ def claim() -> tuple[int, int]:
 
 
 def _ensure_open(descriptor: int) -> None:
-    """A closed standard descriptor would be given to the next file that is opened."""
+    """Opens ``descriptor`` if it is closed: otherwise the next file that is opened
+    would get its number."""
     try:
         os.fstat(descriptor)
     except OSError:
@@ -55,7 +56,7 @@ def _ensure_open(descriptor: int) -> None:
 
 
 class Conversation(Protocol):
-    """What the reading loop drives: bytes in, bytes out."""
+    """What `pump` needs of a connection: bytes in, bytes out."""
 
     exit_code: int | None
 
@@ -69,23 +70,23 @@ def pump(stdin: int, connection: Conversation, writer: Writer) -> None:
 
 
 def _read(descriptor: int) -> bytes:
-    """Some bytes; none at the end of input."""
+    """The next bytes; empty at the end of input."""
     while True:
         try:
             return os.read(descriptor, _READ_SIZE)
-        except BlockingIOError:  # the host has made its end, and so ours, non-blocking
+        except BlockingIOError:  # the host made its end non-blocking, and so this one
             select.select([descriptor], [], [])
         except OSError:  # a terminal that is gone
             return b""
 
 
 class Writer:
-    """Writes bytes in order; ``send`` never waits for whoever reads them.
+    """Writes bytes in order; ``send`` never waits for the reader.
 
-    What the descriptor takes at once is written by the caller, the rest by a thread.
-    ``failed`` is called when nobody can read any more. With ``backlog`` at most so many
-    bytes wait, and what does not fit is dropped. ``ready`` is what `without_waiting`
-    gives for the same descriptor.
+    The caller writes what the descriptor accepts without blocking, a thread the rest.
+    ``failed`` is called when nobody can read any more. With ``backlog``, data is
+    dropped while that many bytes wait. ``ready`` is the result of `without_waiting` for
+    the same descriptor.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Writer:
         self._failed = failed
         self._backlog = backlog
         self._queue: list[bytes | memoryview] = []
-        self._queued = 0  # bytes, those that the thread is writing included
+        self._queued = 0  # bytes, including what the thread is writing
         self._piece = 65_536
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
@@ -108,26 +109,26 @@ class Writer:
         self._poll = _poll(descriptor)
 
     def send(self, data: bytes) -> None:
-        """Writes ``data``, now or later."""
+        """Writes ``data``, now or from the thread."""
         with self._lock:
             rest = data if self._queued else self._write_ready(data)
             if rest and (self._backlog is None or self._queued < self._backlog):
                 self._enqueue(rest)
 
     def drain(self, patience: float) -> None:
-        """Waits for the thread as long as the reader takes something.
+        """Waits for the thread as long as the reader reads.
 
-        ``patience``: seconds without progress after which the rest is given up.
+        ``patience``: the seconds without progress after which it stops waiting.
         """
         with self._changed:
-            self._piece = _READY_SIZE  # so that slow readers are seen to read
+            self._piece = _READY_SIZE  # small, so that a slow reader shows progress
             while before := self._queued:
                 self._changed.wait(patience)
                 if self._queued == before:
                     return
 
     def _write_ready(self, data: bytes) -> bytes | memoryview:
-        """Writes what can be written without waiting; gives the rest."""
+        """Writes what can be written without waiting; returns the rest."""
         if self._ready is not None:
             return data[self._write(data, self._ready) :]
         if self._poll is None:
@@ -167,7 +168,7 @@ class Writer:
                     self._changed.notify_all()
 
     def _write(self, data: bytes | memoryview, descriptor: int) -> int:
-        """Bytes written; 0 when a non-blocking descriptor takes none just now."""
+        """The number of bytes written; 0 if a non-blocking descriptor is full."""
         try:
             return os.write(descriptor, data)
         except BlockingIOError:
@@ -178,10 +179,11 @@ class Writer:
 
 
 def without_waiting(descriptor: int) -> int | None:
-    """Another descriptor of the same pipe, to which writing never waits; Linux has it.
+    """Another, non-blocking descriptor of the same pipe; None where that is impossible
+    (only Linux has it).
 
-    It saves a system call per answer. Those who share ``descriptor`` with us see
-    nothing of it, as they would if that itself were made non-blocking.
+    It saves a system call for each answer. ``descriptor`` itself stays blocking,
+    because other processes may share it.
     """
     try:
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
@@ -218,8 +220,9 @@ class Stderr(io.TextIOBase):
         return len(text)
 
     def drain(self, patience: float) -> None:
-        """Gives the reader of stderr a last chance."""
+        """Waits for the reader of stderr, at most ``patience`` seconds without
+        progress."""
         self._writer.drain(patience)
 
     def _ignore(self) -> None:
-        """A closed stderr is no error: to report it would write to it once more."""
+        """Does nothing: reporting that stderr is closed would write to stderr again."""
