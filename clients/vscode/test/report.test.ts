@@ -56,6 +56,7 @@ test("texts are shown in one short line", () => {
   expect(shortened(" a\n  b\t")).toBe("a b");
   expect(shortened("🌿".repeat(100))).toBe("🌿".repeat(100));
   expect(shortened("🌿".repeat(101))).toBe(`${"🌿".repeat(100)}…`);
+  expect(shortened("abcde", 4)).toBe("abcd…");
   expect(shortened("x".repeat(10_000))).toBe(`${"x".repeat(100)}…`);
 });
 

@@ -243,8 +243,12 @@ const STEPS = {
     await row("5f0c2d1e.jsonl").locator('[aria-label="Preview the Repair"]').click();
     await page.locator(".monaco-diff-editor .char-delete").first().waitFor();
     assert.equal(disk(), FILES[name]);
+    await page
+      .locator(".tab.active")
+      .filter({ hasText: "Why does the test of the login fail?: what a repair removes" })
+      .waitFor();
     await picture("preview");
-    await page.locator('.editor-actions [aria-label="Repair"]').click();
+    await page.locator(".editor-actions").getByText("Repair", { exact: true }).click();
     await notification("the leaked text is removed").waitFor();
     assert.equal(disk(), repaired(FILES[name], "a.jsonl"));
     await row("5f0c2d1e.jsonl").filter({ hasText: "repaired" }).waitFor();

@@ -119,12 +119,12 @@ export function ageOf(then: number, now: number): string {
 const LONGEST = 100;
 
 /** The text of a finding in one line. */
-export function shortened(text: string): string {
+export function shortened(text: string, longest = LONGEST): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  const characters = [...line.slice(0, 2 * LONGEST)];
-  return characters.length <= LONGEST && line.length <= 2 * LONGEST
+  const characters = [...line.slice(0, 2 * longest)];
+  return characters.length <= longest && line.length <= 2 * longest
     ? line
-    : `${characters.slice(0, LONGEST).join("")}…`;
+    : `${characters.slice(0, longest).join("")}…`;
 }
 
 /** The files in groups, each short enough for one command line on every system. */

@@ -9,11 +9,13 @@ import { onOpenDocuments, openDocuments } from "./open-documents.js";
 import { opened, repaired } from "./preview.js";
 import type { Remembered } from "./remembered.js";
 import type { Repair } from "./repair.js";
-import { counted, grouped, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
-import { aboutOf, leaksIn, SessionTree, type About, type Node, type Session } from "./tree.js";
+import { counted, grouped, shortened, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
+import { aboutOf, leaksIn, nameOf, SessionTree, type About, type Node, type Session } from "./tree.js";
 
 /** The context key for menus: whether there is anything to repair. */
 const LEAKS = "streamSidecar.leaks";
+
+const LONGEST_TITLE = 40;
 
 export class SessionsView implements vscode.Disposable {
   readonly #repair: Repair;
@@ -36,8 +38,9 @@ export class SessionsView implements vscode.Disposable {
       "streamSidecar.checkSessions": () => this.#check(),
       "streamSidecar.openFinding": (finding: Finding) => this.#open(finding),
       "streamSidecar.preview": (session: Session) => this.#preview(session),
-      "streamSidecar.repair": (node: Node | vscode.Uri) =>
-        this.#inTurn(() => this.#repairThese(this.#sessionsOf(node))),
+      "streamSidecar.repair": (node: Node) => this.#inTurn(() => this.#repairThese(this.#sessionsOf(node))),
+      // Without an icon, the editor shows the title of the command.
+      "streamSidecar.repairPreviewed": (uri: vscode.Uri) => this.#inTurn(() => this.#repairThese(this.#sessionAt(uri))),
       "streamSidecar.repairAll": () => this.#inTurn(() => this.#repairThese(this.#tree.leaking())),
       "streamSidecar.restore": (session: Session) => this.#inTurn(() => this.#restore([session])),
     };
@@ -138,11 +141,12 @@ export class SessionsView implements vscode.Disposable {
   }
 
   /** Shows a diff between the session and its repaired version. */
-  async #preview({ path }: Session): Promise<void> {
+  async #preview(session: Session): Promise<void> {
+    const { path } = session;
     const uri = vscode.Uri.file(path);
     const text = await repaired(uri);
     if (text === undefined) return this.#showRemovals(path);
-    const title = `${basename(path)}: what a repair removes`;
+    const title = `${titled(session)}: what a repair removes`;
     await vscode.commands.executeCommand("vscode.diff", uri, this.#texts.put(path, text), title);
   }
 
@@ -153,12 +157,14 @@ export class SessionsView implements vscode.Disposable {
     await vscode.window.showTextDocument(document, { preview: true });
   }
 
-  /** The sessions of a node of the tree, or of an editor with a preview. */
-  #sessionsOf(node: Node | vscode.Uri): readonly Session[] {
-    if (node instanceof vscode.Uri) {
-      const session = this.#tree.session(node.with({ scheme: "file" }).fsPath);
-      return session === undefined ? [] : [session];
-    }
+  /** The session of an editor with a preview. */
+  #sessionAt(uri: vscode.Uri): readonly Session[] {
+    const session = this.#tree.session(uri.with({ scheme: "file" }).fsPath);
+    return session === undefined ? [] : [session];
+  }
+
+  /** The sessions of a node of the tree. */
+  #sessionsOf(node: Node): readonly Session[] {
     if (node.type === "agent") return this.#tree.leaking(node.agent);
     if (node.type === "project") return node.sessions.filter(({ state }) => state === "leaks");
     return node.type === "session" ? [node] : [];
@@ -182,8 +188,9 @@ export class SessionsView implements vscode.Disposable {
     const failed = sessions.length - done.length;
     if (failed > 0)
       void showError(new Error(`${counted(failed, "session")} could not be repaired; the view says why.`));
-    if (done.length === 0) return;
-    const what = done.length === 1 ? basename(done[0]?.path ?? "") : counted(done.length, "session");
+    const [first, ...others] = done;
+    if (first === undefined) return;
+    const what = others.length === 0 ? titled(first) : counted(done.length, "session");
     const said = `${what}: the leaked text is removed, and a backup is kept beside each file.`;
     if ((await vscode.window.showInformationMessage(said, "Undo")) !== "Undo") return;
     await this.#inTurn(() => this.#restore(done)).catch(showError);
@@ -225,6 +232,11 @@ function unsavedAmong([first, ...others]: readonly vscode.TextDocument[]): reado
 
 async function aboutAll(files: readonly { readonly path: string }[]): Promise<ReadonlyMap<string, About>> {
   return new Map(await Promise.all(files.map(async ({ path }) => [path, await aboutOf(path)] as const)));
+}
+
+/** The name of a session as its row in the tree has it, short enough for a tab. */
+function titled(session: Session): string {
+  return shortened(nameOf(session), LONGEST_TITLE);
 }
 
 async function closePreviews(sessions: readonly Session[]): Promise<void> {
