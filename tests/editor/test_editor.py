@@ -439,6 +439,38 @@ def test_hover_and_symbols() -> None:
         assert symbols[1]["detail"].startswith("2 leaks")
 
 
+def hovers_of(text: str) -> list[tuple[str, str]]:
+    """The diagnostics of a document, each with the hover at its place."""
+    with client_of() as client:
+        open_document(client, text)
+        items = client.request("textDocument/diagnostic", DOCUMENT)["items"]
+        places = ({**DOCUMENT, "position": each["range"]["start"]} for each in items)
+        shown = [client.request("textDocument/hover", place) for place in places]
+        return [
+            (item["message"], hover["contents"]["value"])
+            for item, hover in zip(items, shown, strict=True)
+        ]
+
+
+def test_a_hover_adds_to_the_diagnostic() -> None:
+    """Why it is bad and what the fix does; the text only if it is written otherwise."""
+    plain, escaped, blocked, stray = hovers_of(
+        line("assistant", "<think>Hm, well.</think>4.")
+        + line("assistant", "<think>One.\nTwo.</think>4.")
+        + line("assistant", "<think>Nothing else.</think>")
+        + line("assistant", "4.</think>")
+    )
+    assert plain[0] == "Reasoning in the answer: <think>Hm, well.</think>"
+    for diagnostic, hover in (plain, escaped, blocked, stray):
+        assert diagnostic.partition(":")[0] not in hover
+        assert "imitates" in hover
+    assert "Take out the reasoning** removes 24 characters." in plain[1]
+    assert "Hm, well" not in plain[1]
+    assert escaped[1].endswith("```\nOne.\nTwo.\n```")
+    assert "There is no fix: nothing else would be left of the message." in blocked[1]
+    assert "**Take out the stray delimiter** removes 8 characters." in stray[1]
+
+
 CALL = '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>'
 
 

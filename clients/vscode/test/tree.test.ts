@@ -51,14 +51,14 @@ test("an agent's row says how many files leak, and how many were looked at", () 
   tree.begin([AGENT]);
   expect(rows(tree)).toEqual(["An agent: not checked yet"]);
   add(tree, ["/p/1.jsonl", 2]);
-  expect(rows(tree)[0]).toBe("An agent: 2 leaks in 1 file · 1 of 3 files checked");
+  expect(rows(tree)[0]).toBe("An agent: 2 leaks in 1 file · 1 of 3 checked");
   expect(rows(checked())).toEqual([
-    "An agent: 3 leaks in 2 files · 3 files checked",
+    "An agent: 3 leaks in 2 files · 3 checked",
     "  1.jsonl: 2 leaks",
     "  3.jsonl: 1 leak",
   ]);
   add(tree, ["/p/1.jsonl", 0], ["/p/2.jsonl", 0], ["/p/3.jsonl", 0]);
-  expect(rows(tree)).toEqual(["An agent: no leaks · 3 files checked"]);
+  expect(rows(tree)).toEqual(["An agent: no leaks · 3 checked"]);
 });
 
 test("a document with changes that are not saved is shown as its editor shows it", () => {
@@ -69,7 +69,7 @@ test("a document with changes that are not saved is shown as its editor shows it
     { path: "/p/3.jsonl", isDirty: false, findings: [] },
   ]);
   expect(rows(tree)).toEqual([
-    "An agent: 2 leaks in 2 files · 3 files checked",
+    "An agent: 2 leaks in 2 files · 3 checked",
     "  2.jsonl: 1 leak · open, not saved",
     "  3.jsonl: 1 leak",
     "  1.jsonl: no leaks · open, not saved",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lsprotocol import types
 
-from stream_sidecar import patterns
 from stream_sidecar.editor.session import places_of
+from stream_sidecar.editor.wording import WORDINGS, diagnostic_text, hover_text
 from stream_sidecar.history.lengths import padding
 from stream_sidecar.history.messages import role_of
 from stream_sidecar.history.shapes import MESSAGE, at
@@ -37,20 +37,6 @@ them."""
 
 _LONGEST = 80
 """The most characters of a text that the outline shows."""
-
-_SHORTEST = 24
-"""The most characters of a finding that its diagnostic quotes; a hover shows longer
-ones."""
-
-_WORDS: dict[str, tuple[str, str]] = {
-    "reasoning": ("Reasoning in the answer", "Take out the reasoning"),
-    "delimiter": ("Stray delimiter", "Take out the stray delimiter"),
-    "tool-result": ("Leaked tool result", "Take out the leaked tool result"),
-    "tool-call": ("Tool call written as text", "Take out the call written as text"),
-    "marker": ("Leaked mark of the protocol", "Take out the leaked mark"),
-    "white-space": ("White space of a removal", "Take out the white space"),
-}
-"""Kind of a finding -> its name, and the title of its fix."""
 
 
 @frozen
@@ -97,7 +83,7 @@ class View:
         found: list[tuple[Any, list[Change]]] = []
         for (placed, message, leak), where in zip(touched, ranges, strict=True):
             action = types.CodeAction(
-                _WORDS[leak.finding.kind][1],
+                WORDINGS[leak.finding.kind].fix,
                 types.CodeActionKind.QuickFix,
                 diagnostics=[_diagnostic(message, leak, where)],
                 is_preferred=True,
@@ -186,10 +172,14 @@ class View:
             first, last = placed.place_of(leak)
             if first <= at < last:
                 (where,) = self._ranges([(first, last)])
-                content = types.MarkupContent(
-                    types.MarkupKind.Markdown, _reported(message, leak)
+                content = hover_text(
+                    message,
+                    leak,
+                    self.text.text[first:last],
+                    keeps_length=placed.keeps_length,
                 )
-                return types.Hover(content, where)
+                markdown = types.MarkupContent(types.MarkupKind.Markdown, content)
+                return types.Hover(markdown, where)
         return None
 
     def symbols(self) -> list[types.DocumentSymbol]:
@@ -240,17 +230,11 @@ def _range(points: dict[int, Point], span: Cut) -> types.Range:
 def _diagnostic(
     message: SessionMessage, leak: Leak, where: types.Range
 ) -> types.Diagnostic:
-    kind, text = leak.finding.kind, leak.finding.text.strip()
-    is_short = 0 < len(text) <= _SHORTEST and "\n" not in text
-    what = text if is_short else f"{len(leak.finding.text):,} characters"
-    words = f"{_WORDS[kind][0]}: {what}"
-    if message.stays is not None:
-        words += f" (it stays: {message.stays})"
     return types.Diagnostic(
         range=where,
-        message=words,
+        message=diagnostic_text(message, leak),
         severity=types.DiagnosticSeverity.Warning,
-        code=kind,
+        code=leak.finding.kind,
         source=SOURCE,
     )
 
@@ -262,33 +246,6 @@ def _count(message: SessionMessage) -> str:
         return f"1 leak: {next(iter(kinds))}"
     reported = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return f"{len(message.leaks)} leaks: {reported}"
-
-
-def _reported(message: SessionMessage, leak: Leak) -> str:
-    """The Markdown of a hover: what was extracted here."""
-    finding, repair = leak.finding, message.repair
-    parts = [f"**{_WORDS[finding.kind][0]}**"]
-    calls = [
-        each
-        for each in repair.tool_calls or ()
-        if isinstance(each.raw, str) and each.raw in finding.text
-    ]
-    reasons = [each for each in message.leaks if each.finding.kind == "reasoning"]
-    if finding.kind == "tool-call" and calls:
-        for call in calls:
-            parts += [f"`{call.name}`", _fenced(call.arguments, "json")]
-    elif repair.reasoning and reasons == [leak]:
-        parts.append(_fenced(repair.reasoning))
-    else:
-        parts.append(_fenced(finding.text))
-    return "\n\n".join(parts)
-
-
-def _fenced(text: str, language: str = "") -> str:
-    """A fenced block; the fence is longer than any in the text."""
-    longest = max(map(len, patterns.compile("`+").findall(text)), default=0)
-    fence = "`" * max(longest + 1, 3)
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _name(message: SessionMessage) -> str:

@@ -225,12 +225,12 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   }
 }
 
-/** How many files of an agent were checked: `3 files checked`, `1 of 3 files checked`. */
+/** How many files of an agent were checked: `3 checked`, `1 of 3 checked`. */
 function checkedOf(checked: number, { files }: Agent): readonly string[] {
-  const all = counted(files.length, "file");
   if (files.length === 0) return [];
   if (checked === 0) return ["not checked yet"];
-  return [`${checked < files.length ? `${checked.toLocaleString("en")} of ` : ""}${all} checked`];
+  const part = checked < files.length ? `${checked.toLocaleString("en")} of ` : "";
+  return [`${part}${files.length.toLocaleString("en")} checked`];
 }
 
 const isShown = ({ state, isUnsaved }: Session) => state !== "clean" || isUnsaved;
