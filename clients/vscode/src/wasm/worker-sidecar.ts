@@ -25,6 +25,7 @@ export class WorkerSidecars implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #open: OpenWorker;
   #sidecar: Promise<WorkerSidecar> | undefined;
+  #isRunning = false;
 
   constructor(context: vscode.ExtensionContext, open: OpenWorker) {
     this.#context = context;
@@ -32,7 +33,7 @@ export class WorkerSidecars implements vscode.Disposable {
   }
 
   get isRunning(): boolean {
-    return this.#sidecar !== undefined;
+    return this.#isRunning;
   }
 
   /** Returns the port of the language server. Rejects if the extension includes no sidecar, or if it does not start. */
@@ -40,6 +41,7 @@ export class WorkerSidecars implements vscode.Disposable {
     await this.dispose();
     this.#sidecar = WorkerSidecar.start(this.#context, this.#open, output);
     const { port } = await this.#sidecar;
+    this.#isRunning = true;
     output.info("stream-sidecar: in a worker, as WebAssembly");
     return port;
   }
@@ -52,6 +54,7 @@ export class WorkerSidecars implements vscode.Disposable {
   async dispose(): Promise<void> {
     const last = this.#sidecar;
     this.#sidecar = undefined;
+    this.#isRunning = false;
     (await last?.catch(() => undefined))?.dispose();
   }
 }
