@@ -372,9 +372,9 @@ const WITHOUT = {
     await open("session.jsonl");
     const said = notification("stream-sidecar was not found");
     await said.waitFor();
-    await command("Check the Sessions of This Machine");
     await open("leaking.sse");
     await command("Explain This Stream");
+    await command("Check the Sessions of This Machine");
     assert.equal(await page.locator(".notification-toast").count(), 1);
     await said.locator('.monaco-button:has-text("Settings")').click();
     await page.locator(".settings-editor").getByText("streamSidecar.command").first().waitFor();
