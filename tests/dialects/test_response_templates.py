@@ -97,7 +97,7 @@ _REFUSED: list[tuple[Any, str, str]] = [
         for tag, reported in (
             ("<(?P<value>.*?)=(?P<key>\\w+)>", "must have a key"),
             ("<(?P<key>\\w+)=(?P<value>(?:ab)*)>", "must have a key"),
-            ("<(?P<key>\\w+)=(?P<value>.*)", "behind its value"),
+            ("<(?P<key>\\w+)=(?P<value>.*)", "after its value"),
             ("<(?P<key>\\w+)>(?P<value>.*?)</(?P=key)>", "reference"),
         )
     ),

@@ -1,10 +1,10 @@
-"""The table of dialects: the ways in which models write protocol into text.
+"""The table of dialects: how each family of models writes reasoning and calls in text.
 
 ``README.md`` here says how the table is built and how to add a dialect. Reasoning
 pairs, marks and wrappers are rows of ``reasoning_tags``. Calls are forms, in one file
-for each syntax. This module puts them together by family. Forms with the same opener
-are read side by side, so the order of the table matters only if two forms are satisfied
-at the same character.
+for each syntax. This module puts them together by family. All forms with the same
+opener read the text at once. So the order of the table matters only if two forms are
+complete at the same character.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ DIALECTS: dict[str, Dialect] = {
 """All families that a host can name in ``policy.dialects``."""
 
 SAFE = tuple(name for name, dialect in DIALECTS.items() if dialect.safe)
-"""The families that are read for every model."""
+"""The families whose forms are read for every model."""
 
 
 def pair_of(tag: str) -> Pair:
-    """The delimiters for one entry of ``reasoning.tags``.
+    """The opener and the closer for one entry of ``reasoning.tags``.
 
-    A bare name means ``<name>`` and ``</name>``. In any other entry the closer has a
-    slash before its first letter or digit (``[THINK]``, ``◁think▷``). If it has
-    neither, the slash stands before the last character.
+    A bare name means ``<name>`` and ``</name>``. Any other entry is the opener, and the
+    closer is the same with a slash before the first letter or digit (``[THINK]``,
+    ``[/THINK]``), or, if there is none, before the last character.
     """
     if _BARE.fullmatch(tag):
         return f"<{tag}>", f"</{tag}>"
@@ -91,8 +91,8 @@ def pair_of(tag: str) -> Pair:
 def tags_of(
     tags: tuple[str, ...], dialects: tuple[str, ...], own: tuple[Dialect, ...]
 ) -> tuple[str, ...]:
-    """``tags``, with the openers that the named dialects and the host's own add to
-    them."""
+    """``tags``, and the openers of the pairs that ``dialects`` (families by name) and
+    ``own`` (dialects that the host described) add."""
     known = {pair_of(tag)[0] for tag in tags}
     spoken = (*own, *(DIALECTS[name] for name in dialects))
     openers = (opener for dialect in spoken for opener, _ in dialect.pairs)
@@ -100,11 +100,11 @@ def tags_of(
 
 
 def without(named: tuple[str, ...]) -> frozenset[str]:
-    """The families that the named ones switch off."""
+    """The families that the ``named`` families switch off."""
     return frozenset(each for name in named for each in WITHOUT.get(name, ()))
 
 
 def companions(named: tuple[str, ...]) -> tuple[str, ...]:
-    """The named families, and the families that come with them."""
+    """The ``named`` families, and the families that come with them."""
     more = (each for name in named for each in WITH.get(name, ()))
     return tuple(dict.fromkeys((*named, *more)))

@@ -29,13 +29,13 @@ _OPENERS = f"<{_VALUE} ", f"<{_PARAMETER} "
 _FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", _CALL_END)
 _ATTRIBUTE = patterns.compile(r'(?<![a-z])([a-z]++)="([^"]*+)"')
 _DEEPEST = 64
-"""Values nested deeper than this are no call."""
+"""A call whose values are nested deeper than this is text."""
 
 
 @frozen
 class _Node:
-    """A value: its ``key`` ("" in a list), its type, and the place of a leaf's text or
-    the members of a container."""
+    """A value with its ``key`` ("" in a list) and its type ``kind``. ``leaf``: the
+    extent of its text; ``members``: the values in it, if it is a dict or a list."""
 
     key: str
     kind: str
@@ -57,7 +57,7 @@ class _Node:
 
 
 def _call(cursor: Cursor) -> Reading[Found]:
-    """Reads one call, from the first word of its tag on."""
+    """Reads one call, after the first word of its tag."""
     name = (yield from _attributes(cursor)).get("name")
     if not name:
         raise cursor.mismatch(0)
@@ -73,7 +73,8 @@ def _call(cursor: Cursor) -> Reading[Found]:
 
 
 def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[None]:
-    """Reads the values in ``node`` and the ``closer`` after them."""
+    """Reads the values in ``node``, and its ``closer``. ``depth``: how deep the values
+    are nested."""
     if depth > _DEEPEST:
         raise cursor.mismatch(0)
     yield from cursor.space()
@@ -93,9 +94,9 @@ def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[No
 
 
 def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:
-    """Reads the rest of an opening tag."""
+    """Reads the rest of an opening tag and returns its attributes."""
     text = yield from cursor.before(">")
-    return {name: unescape(reported) for name, reported in _ATTRIBUTE.findall(text)}
+    return {name: unescape(given) for name, given in _ATTRIBUTE.findall(text)}
 
 
 FORMS: dict[str, tuple[Form, ...]] = {

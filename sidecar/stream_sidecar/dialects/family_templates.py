@@ -1,10 +1,10 @@
 """Describes a family as a response template that other software can read.
 
-`family_template` returns the template of a model's profile: its reasoning from the
+`family_template` returns the template for a model's profile: its reasoning from the
 table of dialects, its calls from `_CALLS`. A template cannot express everything: a form
 without a marker, a value with a type, several calls with nothing between them.
-`NotSaidError` names the part that it cannot express. Example: Mistral's
-``[TOOL_CALLS]f{..}`` has no end, so a second call would be part of the first.
+`NotSaidError` reports what it cannot express. Example: Mistral's ``[TOOL_CALLS]f{..}``
+has no end, so a second call would be part of the first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class NotSaidError(ValueError):
 
 
 def _named(open: str, close: str, **more: Any) -> dict[str, Any]:
-    """Calls with the name in their opener; the body is the arguments."""
+    """The field of calls whose opener contains the name; the body is the arguments."""
     shape = {"name": "{name}", "arguments": "{content}"}
     return _calls({"open_pattern": open}, close, shape, **more)
 
@@ -35,13 +35,14 @@ def _listed(
     arguments: str = "arguments",
     id: str = "",
 ) -> dict[str, Any]:
-    """A list of calls in JSON."""
+    """The field of calls that are a JSON list."""
     shape = {"name": f"{{{name}}}", "arguments": f"{{{arguments}}}"}
     return _calls({"open": open}, close, shape, id, transform_each=True)
 
 
 def _whole(open: str, close: str) -> dict[str, Any]:
-    """An object that is itself a call."""
+    """The field of calls whose body is a complete call: an object with name and
+    arguments."""
     return _calls({"open": open}, close, "{content}")
 
 
@@ -61,12 +62,13 @@ def _calls(
 
 
 def _tagged(pattern: str) -> dict[str, Any]:
-    """A body of tags. Its values have the types of the tool's schema."""
+    """The members for a body of tags, whose values get their types from the tool's
+    schema."""
     return {"content": "xml-inline", "content_args": {"tag_pattern": pattern}}
 
 
 def _marked(mark: str) -> dict[str, Any]:
-    """A body with bare keys and with strings between marks."""
+    """The members for a body with bare keys and with strings between ``mark``."""
     args = {"unquoted_keys": True, "string_delims": [[mark, mark]]}
     return {"content_args": args}
 
@@ -210,7 +212,7 @@ _THOUGHTS: dict[str, dict[str, Any]] = {
     "kimi-k2": {"open": "<think>", "close": "</think>"},
     "solar": {"open": "<|think:start|>", "close": "<|think:end|>"},
 }
-"""The reasoning of families for which the first pair of their row would be wrong."""
+"""The reasoning of families whose first pair in `PAIRS` would be the wrong one."""
 
 _CHAT_ML = ("<|im_start|>assistant\n", "<|im_end|>")
 _BORDERS: dict[str, tuple[str | list[str], str]] = {
@@ -232,20 +234,21 @@ _BORDERS: dict[str, tuple[str | list[str], str]] = {
     "nemotron-json": ("<SPECIAL_11>Assistant\n", "<SPECIAL_12>"),
     "phi4-json": ("<|assistant|>", "<|end|>"),
 }
-"""For each family, what begins and ends its turn in a prompt; for others it is
-ChatML."""
+"""Family -> the texts that begin and end its turn in a prompt. For other families these
+are ChatML's."""
 
 
 @frozen
 class FamilyTemplate:
-    """``template``, and ``unsaid``: what it does not express."""
+    """A template, and messages about what it does not express (``unsaid``)."""
 
     template: dict[str, Any]
     unsaid: tuple[str, ...] = ()
 
 
 def family_template(profile: Profile) -> FamilyTemplate:
-    """The template of the first family in ``profile`` that a template can express."""
+    """The template of the first family in ``profile`` whose calls a template can
+    express, or else whose reasoning. Raises NotSaidError if there is none."""
     families = [name for name in profile.dialects if name in DIALECTS]
     unsaid = [
         f"{name}: {_UNSAID.get(name, 'its calls are not written here so')}"
@@ -277,7 +280,8 @@ def _has_calls(name: str) -> bool:
 
 
 def _thoughts(name: str) -> dict[str, Any]:
-    """The reasoning between the delimiters of the family's first pair."""
+    """The field for the family's reasoning: `_THOUGHTS`, else its first pair; empty if
+    it has no pair."""
     known = _THOUGHTS.get(name)
     pairs = [pair for pair in DIALECTS[name].pairs if pair[0]]
     if known is None and pairs:
@@ -286,6 +290,7 @@ def _thoughts(name: str) -> dict[str, Any]:
 
 
 def _others(said: str, families: list[str]) -> list[str]:
-    """Families other than the one the template describes."""
+    """Messages about the families that could have a template but are not the one that
+    it describes."""
     more = [name for name in families if name in _CALLS and name != said]
     return [f"{name}: a template has one form of calls" for name in more]

@@ -2,9 +2,9 @@
 
 Solar Open: ``<|tool_call:begin|>id<|tool_call:name|>f<|tool_call:args|>{}``; PLaMo:
 ``<|plamo:begin_tool_name:plamo|>f<|plamo:end_tool_name:plamo|>`` and so on; Inkling:
-``<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {}}``. Most
-families are a row of tokens (`FramedCall`) or a label before a body (`LabelledCall`:
-CWM, Step-Audio). HyperCLOVA X, MiniMax and others have a grammar of their own.
+``<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {}}``. A family is
+described by its tokens (`FramedCall`), or by the label before its body (`LabelledCall`:
+CWM, Step-Audio). HyperCLOVA X, MiniMax and others have a grammar each.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ _ID = patterns.compile(r"[^\s<>]*+")
 class FramedCall:
     """The tokens of a family. ``section``: before several calls. ``begin``: before each
     call. ``name``: before the name. ``arguments``: before the arguments. ``end``: after
-    each call. If the first spelling of a token is "", the token may be missing."""
+    each call. Each token has one or more spellings; the spelling "" means that it may
+    be missing."""
 
     section: tuple[str, ...]
     begin: str
@@ -89,8 +90,8 @@ _INKLING = "<|content_invoke_tool_json|>"
 
 
 def _inkling(cursor: Cursor) -> Reading[Found]:
-    """The name stands before its token and again in the object; or the whole object is
-    the arguments."""
+    """Reads Inkling's call: a name, its token and an object. The object has the name
+    again and the arguments, or it is the arguments."""
     name = cursor.opener.removesuffix(_INKLING)
     if name == cursor.opener:
         name = yield from cursor.run(_ID, LONGEST_NAME)
@@ -117,7 +118,8 @@ _GROK_ENDS = ("<|tool_sep|>", "<|tool_call_end|>", "<|tool_calls_end|>")
 
 
 def _grok(cursor: Cursor) -> Reading[Found]:
-    """The name on a line of its own, and behind each separator a key and a value."""
+    """Reads Grok's call: the name on its own line, and after each separator a key on
+    its own line and a value."""
     if cursor.opener == _GROK[0]:
         yield from cursor.space()
         yield from cursor.literal(_GROK[1])
@@ -147,9 +149,9 @@ _TYPE = "function"
 
 @frozen
 class LabelledCall:
-    """A name before a body. ``label`` reads the name and everything up to the body;
-    ``end`` closes the body. The body is an object. With ``text`` it may be other text,
-    which the tool gets unchanged."""
+    """A call with a label and a body. ``label`` reads up to the body and returns the
+    name. ``end`` closes the body. The body is an object. With ``text`` it may be other
+    text, which the tool gets unchanged."""
 
     label: Callable[[Cursor], Reading[str]]
     end: str
@@ -170,7 +172,7 @@ class LabelledCall:
 
 
 def _cwm_label(cursor: Cursor) -> Reading[str]:
-    """``<tool: f>``, or ``<tool: function>`` followed by the name."""
+    """Reads ``<tool: f>``, or ``<tool: function>`` and the name."""
     name = yield from cursor.label(">")
     yield from cursor.space()
     if name == _TYPE:
@@ -180,7 +182,7 @@ def _cwm_label(cursor: Cursor) -> Reading[str]:
 
 
 def _step_audio_label(cursor: Cursor) -> Reading[str]:
-    """Step-Audio 2: the word ``function`` and the name, each on its own line."""
+    """Reads Step-Audio 2's label: ``function`` and the name, each on its own line."""
     yield from cursor.optional("\n")
     yield from cursor.literal(f"{_TYPE}\n")
     name = yield from cursor.word(NAME)
@@ -199,7 +201,7 @@ _QUOTE = Literals(('"',))
 
 
 def _arrow(cursor: Cursor) -> Reading[Found]:
-    """MiniMax: ``{tool => "f", args => {--a "1"}}``; ``args`` may be an object."""
+    """Reads MiniMax's ``{tool => "f", args => {--a "1"}}``; ``args`` may be JSON."""
     yield from cursor.space()
     yield from cursor.literal('{tool => "')
     name = yield from cursor.before('"')
@@ -233,7 +235,7 @@ def _arrow(cursor: Cursor) -> Reading[Found]:
 
 
 def _rwkv(cursor: Cursor) -> Reading[Found]:
-    """RWKV: a heading, and an object in a fence."""
+    """Reads RWKV's call after its heading: JSON in a fence."""
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
@@ -242,8 +244,8 @@ def _rwkv(cursor: Cursor) -> Reading[Found]:
 
 
 def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
-    """RWKV's fence without its heading. It is a call only if the arguments are a
-    string, as in the requests the model was trained on."""
+    """Reads RWKV's fence without the heading. It is a call only if the arguments are a
+    string, as in the requests that the model was trained on."""
     found = yield from framed_calls(cursor, "```", opener="{[")
 
     def read(raw: str) -> Calls:

@@ -1,8 +1,9 @@
-"""``<function=f>`` with ``<parameter=k>`` or a JSON body, with or without a wrapper.
+"""Calls as ``<function=f>`` with ``<parameter=k>`` or a JSON body, perhaps in a
+wrapper.
 
-The syntax of Qwen3-Coder and related models, Seed-OSS and Functionary 3.1. Values have
-no escapes: a value ends at the first closer with the next tag after it (text rule
-11.8). One line break on each side of a value belongs to the markup.
+This is the syntax of Qwen3-Coder and related models, Seed-OSS and Functionary 3.1.
+Values have no escapes: a value ends at the first closer with the next tag after it
+(text rule 11.8). One line break on each side of a value is not part of it.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _TAGS = CallTags(
 
 
 _AGAIN = ("</function>", "</function_invocation>")
-"""What Qwen3.6 writes after ``</function>`` (ollama/ollama#16383)."""
+"""Further closers that Qwen3.6 writes after ``</function>`` (ollama/ollama#16383)."""
 
 
 def bare_value(text: str) -> str:
-    """A value without the line break on each side that belongs to the markup."""
+    """``text`` without one line break at each end."""
     text = (
         text.removeprefix("\r\n") if text.startswith("\r") else text.removeprefix("\n")
     )
@@ -41,15 +42,15 @@ def bare_value(text: str) -> str:
 
 
 def framed_value(text: str) -> str:
-    """A value without the line breaks that put it on lines of its own. They are removed
-    only if there is one at each end; otherwise they are part of the value (a file may
-    end with one)."""
+    """``text`` without one line break at each end, if both ends have one. A line break
+    at one end only is part of the value, because a file may end with one."""
     on_lines = text.startswith(("\n", "\r\n")) and text.endswith("\n")
     return bare_value(text) if on_lines else text
 
 
 class _Function:
-    """One function tag that was read: its name and the places of its parameters."""
+    """A call that was read: its name, and the extents of its parameters or of its JSON
+    ``body``. ``end``: where the call ends in the candidate."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -74,9 +75,9 @@ class _Function:
 
 
 def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
-    """Reads one call after ``<function=``: its name, then parameters or a JSON body.
+    """Reads one call after ``<function=``: the name, then parameters or a JSON body.
 
-    ``closers`` belong to the wrapper: before one of them ``</function>`` may be
+    ``closers``: the closers of the wrapper. Before one of them ``</function>`` may be
     missing.
     """
     function = _Function((yield from cursor.label(">")).strip("\"'"))
@@ -125,7 +126,8 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls]:
-    """A reader of the functions found so far; later ones do not change it."""
+    """A function that makes the calls of the ``functions`` found so far from the
+    candidate's text. Functions found later do not change it."""
     count = len(functions)
     return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 

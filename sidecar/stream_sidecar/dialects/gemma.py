@@ -1,9 +1,9 @@
-"""The serialisation of Gemini and Gemma: ``call:ns:name{key:value}``.
+"""Calls as Gemini and Gemma write them: ``call:ns:name{key:value}``.
 
-Gemma 4 and FunctionGemma put it between tokens. Gemini leaks it in many ways: bare, in
-tags, with other words before it, with round brackets, with control tokens or control
-characters around it. Its results look similar: ``response:ns:name{..}`` (text rule
-10.9).
+Gemma 4 and FunctionGemma put this between tokens. Gemini leaks it in many ways: bare,
+in tags, with another word in place of ``call``, with round brackets, with control
+tokens or control characters around it. Its results look similar:
+``response:ns:name{..}`` (text rule 10.9).
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ _CONTROL = patterns.compile(r"[0-9]*+")
 
 
 class _Head(NamedTuple):
-    """A call's name. ``spaced``: Gemini's namespace stands before it, so it may have
-    blanks."""
+    """A call's name. ``spaced``: Gemini's namespace stands before it, so the name may
+    contain blanks."""
 
     name: str
     spaced: bool = False
 
 
 def _head(cursor: Cursor) -> Reading[_Head]:
-    """Reads ``[ns:]name``. After Gemini's namespace the name may have blanks."""
+    """Reads ``name`` or ``ns:name``. After Gemini's namespace the name may contain
+    blanks."""
     if (yield from cursor.optional(NAMESPACE)):
         return _Head((yield from cursor.word(_SPACED)).strip(), True)
     name = yield from cursor.word(_NAME)
@@ -62,8 +63,8 @@ def _head(cursor: Cursor) -> Reading[_Head]:
 
 
 def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], Any]]:
-    """Reads the arguments in either kind of bracket. Returns a function of the tool's
-    name and the candidate's text."""
+    """Reads the arguments in one of the ``brackets``. Returns a function that makes the
+    arguments from the tool's name and the candidate's text."""
     bracket = yield from cursor.literal(*brackets)
     if bracket == "{":
         cursor.at -= 1
@@ -75,7 +76,8 @@ def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], 
 
 
 def _keywords(name: str, text: str) -> dict[str, Any]:
-    """``key=value`` pairs. Values are Python literals, or bare text."""
+    """The arguments in ``text``, which consists of ``key=value`` pairs. Values are
+    Python literals or bare text."""
     try:
         return parse_calls(f"f({text})")[0][1]
     except ValueError:
@@ -87,7 +89,7 @@ def _keywords(name: str, text: str) -> dict[str, Any]:
 
 
 def _bare_arguments(text: str) -> Iterator[tuple[str, Any]]:
-    """Splits the text into pairs. A value ends at the comma before the next key."""
+    """The pairs in ``text``. A value ends at the comma before the next key."""
     key = _FIRST_KEY.search(text)
     while key is not None:
         following = _NEXT_KEY.search(text, key.end())
@@ -104,8 +106,9 @@ def _bare(text: str) -> Any:
 
 
 class _Framed:
-    """Finds the end of the object before ``closer``. If the closer comes outside the
-    object's strings, the brackets still open are ``missing``: the model lost them."""
+    """Finds the end of an object that stands before ``closer``. If the closer comes
+    before the object's end and outside its strings, the model lost the closing
+    brackets: these are in ``missing``."""
 
     def __init__(self, closer: str) -> None:
         self.state = "open"
@@ -114,7 +117,8 @@ class _Framed:
         self._closer = literals(closer)
 
     def scan(self, text: str, at: int) -> int:
-        """Reads on; a possible beginning of the closer stays unread."""
+        """Reads ``text`` from ``at`` on and returns the place that it reached. A
+        possible beginning of the closer stays unread."""
         while True:
             end, found = self._closer.next(text, at, final=False)
             at = self._object.scan(text[:end], at)
@@ -128,8 +132,8 @@ class _Framed:
 
 
 def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
-    """Gemma 4, FunctionGemma: between tokens, one or more times ``call:`` and an
-    object."""
+    """The grammar of Gemma 4 and FunctionGemma: between tokens, one or more calls as
+    ``call:f{..}``."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         readers: list[Callable[[str], Calls]] = []
@@ -156,7 +160,7 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
 def _with(
     readers: list[Callable[[str], Calls]], *more: Callable[[str], Calls]
 ) -> Callable[[str], Calls]:
-    """A reader of all calls found so far, and of ``more``."""
+    """A function that returns the calls of all ``readers`` so far, and of ``more``."""
     count = len(readers)
     return lambda raw: [
         call for read in (*readers[:count], *more) for call in read(raw)
@@ -198,8 +202,8 @@ def _wants_text(schema: Any, value: Any) -> bool:
 
 
 def _leaked(cursor: Cursor) -> Reading[Found]:
-    """Reads a call after ``call:`` or a similar word: in a tag, on a line of its own,
-    or with Gemini's namespace."""
+    """Reads a call that Gemini leaked, after its first word (``call:`` or another): in
+    a tag, on a line of its own, or with Gemini's namespace."""
     if cursor.opener.endswith("{"):
         cursor.at -= 1
         head = _Head(cursor.opener[:-1])
@@ -220,7 +224,8 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
 
 
 def _tail(cursor: Cursor) -> Reading[int]:
-    """Reads what may close a leaked call: ``>``, ``/>``, U+0017 or control tokens."""
+    """Reads what may close a leaked call (``>``, ``/>``, U+0017 or control tokens), and
+    returns the position after it."""
     if not (yield from cursor.optional(">", "/>", "\x17")):
         while (yield from cursor.ahead("<ctrl")):
             cursor.at += len("<ctrl")
@@ -230,8 +235,8 @@ def _tail(cursor: Cursor) -> Reading[int]:
 
 
 def _response(cursor: Cursor) -> Reading[Found]:
-    """Reads a result, which has the namespace or names a declared tool (text rule
-    10.9)."""
+    """Reads a result that a model wrote. Its name has Gemini's namespace, or is the
+    name of a declared tool (text rule 10.9)."""
     head = yield from _head(cursor)
     cursor.serious = head.spaced
     body = yield from _body(cursor, "{")
@@ -250,7 +255,7 @@ _RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>", "\n"))
 
 def _result_tail(cursor: Cursor) -> Reading[Found]:
     """Reads the rest of a result that lost its beginning: one line between two control
-    tokens. Without the second token, only the first is removed."""
+    tokens. If the second token is missing, only the first one is removed."""
     token = cursor.position - 1
     try:
         (_, end), closer = yield from cursor.until(_RESULT_END)
@@ -277,8 +282,8 @@ _THOUGHT_ENDS = Literals((_FINAL, *_NO_THOUGHT))
 
 
 def _announced(cursor: Cursor) -> Reading[Found]:
-    """``THOUGHT:`` before a thought that ``<final>`` ends. A fence, or a line of a
-    ReAct prompt, means that it is another format."""
+    """Begins reasoning after ``THOUGHT:`` if ``<final>`` ends it. If a fence or a line
+    of a ReAct prompt comes first, it is another format."""
     return (yield from reasoning(cursor, _THOUGHT_ENDS, _FINAL))
 
 
@@ -287,7 +292,7 @@ _IN_STRING = patterns.compile(r'[^"\\]*+')
 
 
 def _object(cursor: Cursor) -> Reading[Found]:
-    """``{"thought": "..."}`` before the answer: an object with nothing else in it."""
+    """Reads ``{"thought": "..."}`` before the answer: an object with one member."""
     yield from cursor.space()
     yield from cursor.literal('"')
     start = cursor.position
@@ -313,13 +318,13 @@ def _object(cursor: Cursor) -> Reading[Found]:
 
 
 def _thought(cursor: Cursor) -> Reading[Found]:
-    """``[thought]:`` before a thought that has no other mark."""
+    """Begins reasoning after ``[thought]:``. Nothing marks its end."""
     yield from cursor.peek()
     return Found(PieceKind.ENTER)
 
 
 def _header(cursor: Cursor) -> Reading[Found]:
-    """``thought`` before an answer: the header of a missing thought."""
+    """Reads ``thought`` before an answer: the header of reasoning that is missing."""
     if cursor.opener == _HEADER:
         if not (yield from cursor.need()).isupper():
             raise cursor.mismatch()

@@ -2,10 +2,10 @@
 
 A header is ``<|start|>role to=f<|channel|>channel to=f <|constrain|>type<|message|>``;
 most of its parts may be missing. A message in the channel ``analysis`` is reasoning. A
-message with a recipient (``to=f``) is a call. Everything else is the answer. A header
-contains only its own words, so ``<|channel|> is a token`` is text. If the tokens were
-lost, the words ``analysis`` and ``assistantfinal`` remain. OpenAI describes the format
-in the repository openai/harmony.
+message with a recipient (``to=f``) is a call. Any other message is the answer. Other
+words make no header, so ``<|channel|> is a token`` is text. If the tokens were lost,
+the words ``analysis`` and ``assistantfinal`` are left. OpenAI describes the format in
+the repository openai/harmony.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _TOKENS = ("<|message|>", "<|channel|>", "<|constrain|>", "to=")
 
 @define
 class _Header:
-    """A header as far as it was read. ``end``: where it ends if its message is
-    missing."""
+    """A header as far as it was read. ``end``: where it ends if ``<|message|>`` is
+    missing; 0: then it is no header."""
 
     role: str = ""
     channel: str = ""
@@ -50,8 +50,8 @@ class _Header:
 
 
 def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
-    """A grammar for a header after its first token or word. ``bare``: a channel is
-    enough."""
+    """The grammar of a header, after its first token or word, and of the call that it
+    may begin. ``bare``: a channel alone makes a header."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         header = _Header()
@@ -74,8 +74,8 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
-    """Reads the header's parts, each at most once, up to the message or to the
-    arguments of a call."""
+    """Reads the parts of ``header``, each at most once, up to ``<|message|>`` or to a
+    call's arguments."""
     left, part, constrained = list(_TOKENS), cursor.opener, False
     while part != "<|message|>":
         if part == "<|start|>":
@@ -99,8 +99,8 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
 
 
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
-    """Reads the name of a channel; unless ``exact``, the beginning of a name is
-    enough."""
+    """Reads a channel's name and returns it. Unless ``exact``, its first four letters
+    are enough."""
     letters = yield from cursor.run(_LETTERS, LONGEST_NAME)
     for channel in _CHANNELS:
         begun = len(letters) >= _SHORTEST and channel.startswith(letters)
@@ -111,7 +111,8 @@ def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
 
 
 def _call(cursor: Cursor, name: str) -> Reading[Found]:
-    """Reads the arguments and ``<|call|>``. Muse's arguments are tags."""
+    """Reads the arguments of a call of ``name``, and ``<|call|>``. The arguments are an
+    object, free text, or (Muse) calls in tags."""
     yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position)
     if (yield from cursor.ahead("<atem:function_calls>")):
@@ -129,26 +130,27 @@ def _call(cursor: Cursor, name: str) -> Reading[Found]:
 
 
 def _free_call(name: str, text: str, end: int) -> WrittenCall:
-    """A call with free text. Blank text means no arguments."""
+    """A call with free text as its arguments; if the text is blank, without any."""
     is_text = bool(text.strip())
     return WrittenCall(name, text if is_text else "{}", end, text=is_text)
 
 
 def _addressed(_cursor: Cursor) -> Reading[Found]:
-    """A message whose header has no channel and no recipient is the answer."""
+    """Ends reasoning: a header without channel and recipient begins the answer."""
     yield from ()
     return mark(ends=True)
 
 
 def _lost_end(cursor: Cursor) -> Reading[Found]:
-    """A recipient in the middle of a line: the end of the previous message is lost."""
+    """Reads a header that begins with ``to=`` in the middle of a line, because the end
+    of the message before it is lost."""
     cursor.opener = "to="
     return (yield from _header(bare=False)(cursor))
 
 
 def _border(cursor: Cursor) -> Reading[Found]:
-    """``<|end|>`` and similar tokens: they end reasoning, or stand before a header or
-    the end of the text."""
+    """Reads ``<|end|>`` or a similar token. It ends reasoning. In the answer it counts
+    only before a header or at the text's end."""
     if not cursor.inside:
         end = cursor.position
         yield from cursor.space()
@@ -159,8 +161,9 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
-    """``analysisWe need ..`` begins reasoning if ``assistantfinal`` ends it. Text such
-    as ``analysis: ..`` and ``analysisResult = ..`` belongs to the answer."""
+    """Begins reasoning after ``analysis``, as in ``analysisWe need ..``, if
+    ``assistantfinal`` ends it. Text such as ``analysis: ..`` or ``analysisResult = ..``
+    is text of the answer."""
     following = yield from cursor.need()
     if following in _NO_THOUGHT or following.islower():
         raise cursor.mismatch()
@@ -173,7 +176,7 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
 
 
 def _no_code(cursor: Cursor) -> Reading[None]:
-    """Reads a word; raises if code follows it."""
+    """Reads a word. Raises if ``(`` or ``=`` follows: then the text is code."""
     yield from cursor.run(_WORD)
     if (yield from cursor.need()) == "(":
         raise cursor.mismatch()
@@ -183,7 +186,7 @@ def _no_code(cursor: Cursor) -> Reading[None]:
 
 
 def _eaten_call(cursor: Cursor) -> Reading[Found]:
-    """A call that lost its tokens: ``to=functions.f commentary json {..}``."""
+    """Reads a call that lost its tokens: ``to=functions.f commentary json {..}``."""
     name = yield from cursor.word(NAME)
     yield from cursor.space()
     yield from cursor.optional(*_CHANNELS)

@@ -1,10 +1,10 @@
-"""Formats of the host itself that models imitate (``policy.echo``, text rule 12.5).
+"""The host's own formats, which models imitate (``policy.echo``, text rule 12.5).
 
-A marker at a line's start is removed with its line. If it looks like an opener, it is
-removed with the whole block, from ``[x]`` to ``[/x]`` or from ``<x>`` to ``</x>``. A
-result inside it is reported. A prefix is removed at the answer's start. The word
-``timestamp`` stands for a date and a time in square brackets, with or without a weekday
-or ``time`` before it.
+A marker at a line's start is removed with its line. A marker like ``[x]`` or ``<x>`` is
+removed with the whole block, up to ``[/x]`` or ``</x>``. A result in the removed text
+is reported. A prefix is removed at the answer's start. The word ``timestamp`` as a
+marker or prefix stands for a date and a time in square brackets, with or without a
+weekday or ``time`` before them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OPENER = patterns.compile(r"(\[|<)([^\[\]<>/\s][^\[\]<>/]*)(?:\]|>)")
 
 @lru_cache(maxsize=64)
 def host_forms(policy: EchoPolicy) -> Dialect | None:
-    """The formats of one host as a dialect; None if the host has none (text rule
+    """The dialect of the formats that the host named; None if it named none (text rule
     12.5)."""
     forms = [_marker(each) for each in policy.markers if each != TIMESTAMP]
     forms += [_prefix(each) for each in policy.prefixes if each != TIMESTAMP]
@@ -50,7 +50,7 @@ def _form(opener: str, grammar: Any, place: Any) -> Form:
 
 
 def _marker(marker: str) -> Form:
-    """The form of a marker's line, or of the block that it opens."""
+    """The form for a marker: the rest of its line, or the block that it opens."""
     block = _OPENER.fullmatch(marker)
     if block is None:
         return _form(marker, _line, "line")
@@ -63,7 +63,7 @@ def _marker(marker: str) -> Form:
         line = cursor.position
         if end == "\n" and alone:
             end = yield from _until(cursor, closer)
-        if end != closer:  # no block: the marker's line goes
+        if end != closer:  # the block has no closer: only the line is removed
             cursor.at -= cursor.position - line
             return _found(len(marker), line)
         cursor.at += len(closer)
@@ -73,7 +73,7 @@ def _marker(marker: str) -> Form:
 
 
 def _until(cursor: Cursor, *ends: str) -> Reading[str]:
-    """Reads up to one of ``ends``, which stays unread, and returns it; "" at the text's
+    """Reads up to the first of ``ends`` and returns it, unread; "" at the text's
     end."""
     try:
         return (yield from cursor.until(literals(*ends)))[1]
@@ -87,12 +87,13 @@ def _line(cursor: Cursor) -> Reading[Found]:
 
 
 def _found(start: int, end: int) -> Found:
-    """A result if the marker contains one; otherwise the marker is only removed."""
+    """What was found: a result if the text from ``start`` to ``end`` contains one, else
+    text to remove."""
     return Found(PieceKind.RESULT, lambda raw: result_in(raw[start:end]))
 
 
 def result_in(text: str) -> Any:
-    """The first object in ``text``; None if there is none."""
+    """The first JSON object in ``text``; None if there is none."""
     at = text.find("{")
     if at >= 0:
         scanner = ObjectScanner()

@@ -1,10 +1,11 @@
-"""``<invoke name="f">`` with ``<parameter name="k">``, with many prefixes.
+"""Calls as ``<invoke name="f">`` with ``<parameter name="k">``, under many prefixes.
 
-It is Claude's XML with and without its namespace, DeepSeek's DSML with all kinds of
-bars, GigaChat's GCML, MiniMax-M2, Step3 and MiniCPM5, and what proxies make of these. A
-closer counts whatever its prefix is. Values have no escapes (text rule 11.8), but may
-stand in CDATA. Malformed parameters are read if they can mean only one thing: without a
-closer, closing themselves, or with the parameter's name as the tag.
+This is the syntax of Claude's XML with and without its namespace, DeepSeek's DSML with
+all kinds of bars, GigaChat's GCML, MiniMax-M2, Step3 and MiniCPM5. Proxies change it
+further. A closer counts whatever its prefix is. Values have no escapes (text rule
+11.8), but may stand in CDATA. Malformed parameters are read if they can mean only one
+thing: without a closer, in a tag that closes itself, or with the parameter's name as
+the tag.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
 DSML = tuple(f"{bar}{word}{bar}" for word in ("DSML", "GCML") for bar in _BARS)
 NAMESPACES = ("antml:", "𝑎𝑛𝑡𝑚𝑙:")
-"""Claude's namespace, and the same as MiMo writes it, in mathematical italics."""
+"""Claude's namespace, and the same in mathematical italics, as MiMo writes it."""
 
 ATEM = "atem:"
 SPACES = ("", *NAMESPACES, "tml:", "mm:", ATEM, "minimax:", "steptml:")
@@ -80,11 +81,14 @@ _CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
 _SECTIONS = ("function_calls", "tool_calls", "calls")
 _SECTION_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _SECTIONS)
 _ENDS = (*_CALL_ENDS, *_SECTION_ENDS)
-"""A call without a closer ends where its section ends."""
+"""The closers of a call and of its section. A call whose closer is missing ends at the
+closer of its section."""
 
 
 class _Invoke:
-    """A call as far as it was read. ``whole``: its tag closes itself."""
+    """A call as far as it was read. ``whole``: its tag closes itself (``/>``).
+    ``parameters``: name, kind and extent of each. ``body``: the extent of JSON
+    arguments. ``end``: where the call ends; 0: it was cut off."""
 
     def __init__(self, name: str, *, whole: bool = False) -> None:
         self.name = name
@@ -109,7 +113,7 @@ class _Invoke:
 
 
 def _unwrapped(text: str) -> str:
-    """A value without CDATA and without the markup around it."""
+    """A value without CDATA, or without the line breaks around it."""
     inner = text.strip()
     if inner.startswith(_CDATA) and inner.endswith("]]>"):
         return inner[len(_CDATA) : -3].replace(f"]]>{_CDATA}", "")
@@ -118,8 +122,8 @@ def _unwrapped(text: str) -> str:
 
 @frozen
 class _Tag:
-    """An opening tag: its name and the kind of its value. ``value``: the place of a
-    value inside the tag itself. ``whole``: the tag closes itself."""
+    """An opening tag: the name in it, and the kind of its value. ``value``: the extent
+    of a value inside the tag itself. ``whole``: the tag closes itself (``/>``)."""
 
     name: str
     kind: str = ""
@@ -141,13 +145,14 @@ def _tag(cursor: Cursor) -> Reading[_Tag]:
 
 
 def _kind(attributes: str) -> str:
-    """The kind of a value according to its tag's ``attributes``."""
+    """The kind of a value, as its tag's ``attributes`` say (see `Parameter`)."""
     kind = _STRING.search(attributes)
     return _KINDS[kind[1]] if kind else ""
 
 
 def _begun(cursor: Cursor) -> Reading[_Invoke]:
-    """Begins a call; its tag is read after the first word."""
+    """Reads the rest of a call's opening tag, after its first word, and returns the
+    call."""
     tag = yield from _tag(cursor)
     return _Invoke(tag.name, whole=tag.whole)
 
@@ -173,8 +178,8 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
 
 
 def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
-    """Reads one parameter. A call's tag that closes itself counts as a parameter,
-    too."""
+    """Reads one parameter and returns its name, kind and extent. A call's tag with a
+    value inside the tag is read as a parameter, too."""
     if opener := (yield from cursor.optional(*_VALUE_STARTS, *_CALL_STARTS)):
         tag = yield from _tag(cursor)
         if tag.value is not None:
@@ -189,8 +194,8 @@ def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
 
 
 def _value(cursor: Cursor) -> Reading[Extent]:
-    """Reads a value up to the first closer after which the form continues. Without such
-    a closer it ends at the call's closer."""
+    """Reads a value, up to the first closer after which the form continues, else up to
+    the call's closer. Returns its extent."""
     start = cursor.position
     while (yield from cursor.optional(_CDATA)):
         _, closer = yield from cursor.until(_CDATA_END)
@@ -201,7 +206,8 @@ def _value(cursor: Cursor) -> Reading[Extent]:
 
 
 def _reader(cursor: Cursor, invokes: list[_Invoke]) -> Callable[[str], Calls]:
-    """A reader of the calls found so far; later ones do not change it."""
+    """A function that makes the calls of the ``invokes`` found so far from the
+    candidate's text. Calls found later do not change it."""
     count = len(invokes)
     return lambda raw: [invoke.call(raw, cursor) for invoke in invokes[:count]]
 
@@ -211,7 +217,7 @@ def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
 
 
 def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
-    """Calls in a wrapper."""
+    """The grammar of calls in a wrapper, which one of ``closers`` ends."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         invokes: list[_Invoke] = []
@@ -232,7 +238,7 @@ _WORD = patterns.compile(r"\w*+")
 
 
 def _dsml(cursor: Cursor) -> Reading[Found]:
-    """Reads a DSML tag: a call, or the border of a section of calls."""
+    """Reads what follows DSML's bars: a call, or the border of a section of calls."""
     yield from cursor.blanks()
     name = yield from cursor.word(_WORD)
     if name == "invoke" and not cursor.opener.startswith("</"):
@@ -253,7 +259,7 @@ _FENCED = "toolcall"
 
 
 def _fenced(cursor: Cursor) -> Reading[Found]:
-    """Reads a name, and a fence with its arguments, between tags."""
+    """Reads a tool's name and a fence with the arguments, between two tags."""
     yield from cursor.space()
     name = yield from cursor.word(_KEY)
     yield from cursor.space()
@@ -269,7 +275,7 @@ def _fenced(cursor: Cursor) -> Reading[Found]:
 
 
 def _named(cursor: Cursor, name: str) -> Reading[Found]:
-    """Reads a call in which the tags are named after the tool and its parameters."""
+    """Reads a call whose tags have the names of the tool and of its parameters."""
     invoke = _Invoke(name)
     closers = tuple(f"</{cursor.opener[1:]}{each}>" for each in (name, "invoke"))
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
@@ -290,7 +296,7 @@ def _named(cursor: Cursor, name: str) -> Reading[Found]:
 
 
 def _one(cursor: Cursor) -> Reading[Found]:
-    """Reads one call after the first word of its tag. In tier A it may be cut off."""
+    """Reads one call, after the first word of its tag."""
     invoke = yield from _begun(cursor)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from _invoke(cursor, invoke)
@@ -315,8 +321,8 @@ _STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin�
 
 
 def _named_function(cursor: Cursor) -> Reading[Found]:
-    """``<function>``, ``<name>f</name>`` and parameters: DSML that lost its
-    beginning."""
+    """Reads ``<name>f</name>`` and parameters after ``<function>``: a call in DSML that
+    lost its beginning."""
     yield from cursor.space()
     yield from cursor.literal("<name>")
     invoke = _Invoke((yield from cursor.before("</name>")).strip())
@@ -328,8 +334,8 @@ _CARD_NAME, _CARD_ARGUMENTS = "<xai:tool_name>", "<xai:tool_args>"
 
 
 def _card(cursor: Cursor) -> Reading[Found]:
-    """Grok's card: an id, a name and an object, each in a tag, the object also in
-    CDATA."""
+    """Reads Grok's card: an id, a name and an object, each in a tag. The object may
+    stand in CDATA."""
     yield from cursor.before(_CARD_NAME)
     name = (yield from cursor.before("</xai:tool_name>")).strip()
     yield from cursor.space()
@@ -346,13 +352,14 @@ def _card(cursor: Cursor) -> Reading[Found]:
 
 
 def atem_calls(cursor: Cursor) -> Reading[Found]:
-    """Reads Muse's calls after a header that names a tool."""
+    """Reads Muse's calls, which follow a header that names a tool."""
     yield from cursor.literal(f"<{ATEM}function_calls>")
     return (yield from _wrapped(f"</{ATEM}function_calls>")(cursor))
 
 
 def _noise(cursor: Cursor) -> Reading[Found]:
-    """A word alone on the line before a call (``court``): the rest of a wrapper."""
+    """Reads a call after a line with one word (``court``), which is what is left of a
+    wrapper."""
     yield from cursor.literal(*_OPENERS)
     return (yield from _one(cursor))
 
@@ -367,15 +374,15 @@ def _wrapper(name: str) -> Form:
 
 
 def _element(name: str) -> Form:
-    """A tag with the same name but without attributes: its closer is not a call's
-    closer."""
+    """The form for ``<name>`` without attributes, which is text. So its closer is text,
+    too, and not the closer of a call."""
     return Form(
         (f"<{name}>",), markup, "B", vague=True, pending_closers=(f"</{name}>",)
     )
 
 
 def _spaced(*spaces: str) -> tuple[Form, ...]:
-    """The forms of calls with each of these prefixes."""
+    """The forms of calls under each of the prefixes in ``spaces``."""
     openers = tuple(f"<{space}invoke " for space in spaces)
     return (
         *(_wrapper(f"{space}function_calls") for space in spaces),

@@ -1,8 +1,8 @@
 """Calls as JSON, between delimiters or bare: one row for each form.
 
-``<tool_call>{"name": "f", "arguments": {}}</tool_call>`` is the best known. A form with
-closers is complete only with one of them. Bare objects and lists count only on lines of
-their own and with the names of declared tools (text rule 11.6).
+The best known form is ``<tool_call>{"name": "f", "arguments": {}}</tool_call>``. A form
+that has closers is complete only with one of them. Bare objects and lists count only on
+lines of their own and with the names of declared tools (text rule 11.6).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _NAMES = patterns.compile(
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
 _ATTRIBUTE = patterns.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
 _HEAD = 256
-"""A call must name its tool and begin its arguments within this many characters after
-its first key. An answer that is JSON has to stream, so it cannot be held any longer."""
+"""A bare call must name its tool and begin its arguments within this many characters
+after its first key. A longer object is not held: an answer that is JSON must stream."""
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
-    """``{"name": ..}`` on lines of its own: one object, several with or without ``;``
-    between them, or a list."""
+    """Reads ``{"name": ..}`` on lines of its own: one object, several objects (perhaps
+    with ``;`` between them), or a list."""
     start = cursor.position - len(cursor.opener)
     scanner = ObjectScanner(opener="{[")
     scanner.scan(cursor.opener, 0)
@@ -80,7 +80,7 @@ def _bare(cursor: Cursor) -> Reading[Found]:
 
 
 def _bracketed(cursor: Cursor) -> Reading[Found]:
-    """``f({"a": 1})`` on a line of its own."""
+    """Reads ``f({"a": 1})`` on a line of its own."""
     cursor.at -= 1
     part = yield from cursor.scan(ObjectScanner())
     yield from cursor.literal(")")
@@ -90,15 +90,16 @@ def _bracketed(cursor: Cursor) -> Reading[Found]:
 
 
 def _begins(text: str, tools: Container[str]) -> bool:
-    """Whether a call that begins with ``text`` has its arguments and the name of a
-    tool."""
+    """Whether ``text``, the beginning of an object, names a declared tool and begins
+    its arguments."""
     names = (found[1].removeprefix("functions.") for found in _NAMES.finditer(text))
     is_named = any(name in tools for name in names)
     return is_named and _ARGUED.search(text) is not None
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
-    """The calls, which must all have arguments: an example in an answer has none."""
+    """The calls in ``text``. Raises ValueError if a member of a list is no call, or no
+    call has arguments: then it is an example in the answer."""
     tools = cursor.context.tools or {}
     try:
         calls = calls_of(text)
@@ -113,7 +114,8 @@ def _calls(cursor: Cursor, text: str) -> Calls:
 
 
 def _action(cursor: Cursor) -> Reading[Found]:
-    """Command R+: ``Action:`` and a fence with a list of objects with ``tool_name``."""
+    """Reads Command R+'s calls after ``Action:``: a fence with a list of objects that
+    have ``tool_name``."""
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
@@ -128,9 +130,9 @@ def _action(cursor: Cursor) -> Reading[Found]:
 
 
 def _python_tag(cursor: Cursor) -> Reading[Found]:
-    """Llama: objects separated by ``;``, or one of its own tools in Python's syntax,
-    such as ``brave_search.call(query="x")``. Tokens such as ``<|eom_id|>`` are stop
-    tokens."""
+    """Reads Llama's calls: objects with ``;`` between them, or a built-in tool in
+    Python's syntax, such as ``brave_search.call(query="x")``. Tokens such as
+    ``<|eom_id|>`` after them are stop tokens."""
     yield from cursor.space()
     start = cursor.position
     if (yield from cursor.need()) not in "{[":
@@ -145,7 +147,7 @@ def _python_tag(cursor: Cursor) -> Reading[Found]:
 
 
 def _attributed(cursor: Cursor) -> Reading[Found]:
-    """``<tool_call id="i" name="f">`` followed by the arguments as an object."""
+    """Reads ``<tool_call id="i" name="f">`` and the arguments as an object."""
     head = yield from cursor.label(">")
     attributes = dict(_ATTRIBUTE.findall(head))
     if "name" not in attributes:
@@ -161,13 +163,14 @@ def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
 
 
 def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
-    """``shape``: keyword arguments of `json_calls`."""
+    """A form of JSON calls between ``opener`` and ``closer``. ``shape``: keyword
+    arguments of `json_calls`."""
     closers = (closer,) if closer else ()
     return Form((opener,), json_calls(*closers, **shape), tier, closers=closers)
 
 
 _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
-"""Closers that MiMo puts after JSON: it mixes Hermes with the tags of Qwen3-Coder."""
+"""Closers that MiMo writes after JSON: it mixes Hermes with Qwen3-Coder's tags."""
 
 HERMES = Form(
     ("<tool_call>",),

@@ -1,9 +1,9 @@
-"""A name, then keys and values between tags: GLM and the models that learned from it.
+"""Calls as a name, then keys and values between tags: GLM and models that write alike.
 
 ``<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></tool_call>`` has neither
 quotes nor types, so a value ends at the first closer with the next tag after it (text
 rule 11.8). Models lose and repeat these tags. A malformed call is read if it can mean
-only one thing. Each family is a row of tags.
+only one thing. Each family is one `KeyedTags`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Literals
 
 TagPair: TypeAlias = tuple[str, str]
-"""Opener and closer."""
+"""An opener and its closer; two empty texts: the family has no such tags."""
 
 _NAME = patterns.compile(r"[^\s<>{}\[\]\"']*+")
 _KEY = patterns.compile(r"[^<>\r\n]*+")
@@ -50,10 +50,11 @@ _ASSIGNED = patterns.compile(
 
 @frozen
 class KeyedTags:
-    """The tags of a family, as opener and closer of each part.
+    """The tags of a family.
 
-    ``section``: around several calls. ``separator``: after a name. ``kind``: around the
-    type of a value. ``is_json``: values are JSON, so strings have quotes.
+    ``call``, ``key``, ``value``: around a call, a key and a value. ``section``: around
+    several calls. ``separator``: after a name. ``kind``: around the type of a value.
+    ``is_json``: values are JSON, so strings have quotes.
     """
 
     call: TagPair
@@ -65,7 +66,7 @@ class KeyedTags:
     is_json: bool = False
 
     def suffixed(self, suffix: str) -> KeyedTags:
-        """These tags with a suffix in each, such as ``<arg_key:opensource>``."""
+        """These tags with ``suffix`` in each, such as ``<arg_key:opensource>``."""
 
         def both(tags: TagPair) -> TagPair:
             return f"{tags[0][:-1]}{suffix}>", f"{tags[1][:-1]}{suffix}>"
@@ -80,19 +81,20 @@ class KeyedTags:
 
     @property
     def begins_value(self) -> str:
-        """The tag right before a value."""
+        """The tag right before a value: its opener, or the key's closer."""
         return self.value[0] or self.key[1]
 
     @property
     def value_kind(self) -> str:
-        """The kind of a value that has no type of its own."""
+        """The kind of a value for which the model wrote no type (see `Parameter`)."""
         return "json" if self.is_json else ""
 
 
 @frozen
 class _Part:
-    """A key, or its place; the place of its value; and the value's kind. ``closed``:
-    the value has a closer. If not, the line break at its end belongs to the markup."""
+    """A parameter: its key or the key's extent, the value's extent and its kind.
+    ``closed``: the value has a closer. If not, a line break at its end is not part of
+    it."""
 
     key: str | Extent
     value: Extent
@@ -110,7 +112,7 @@ class _Part:
 
 @frozen
 class _Call:
-    """A call as far as it was read."""
+    """A call as far as it was read: its name and its parameters."""
 
     name: str
     parts: list[_Part] = field(factory=list)
@@ -121,8 +123,7 @@ class _Call:
 
 
 def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
-    """A grammar for one call, or for everything between a section's opener and
-    closer."""
+    """The grammar of one call, or of a section of calls, as the opener says."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         section = cursor.opener == tags.section[0]
@@ -144,7 +145,7 @@ def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
-    """A grammar for an opener with a suffix, which all tags then have."""
+    """The grammar of a call whose opener has a suffix, which then all tags have."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         suffix = cursor.opener[-1] + (yield from cursor.label(">"))
@@ -155,8 +156,8 @@ def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
-    """Reads a name and its arguments, in pairs or as an object; or one object with
-    both."""
+    """Reads a name and the arguments (keys and values, or an object), or one object
+    with name and arguments. Returns a function that makes the call."""
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         return (yield from framed_calls(cursor, tags.call[1]))
@@ -177,7 +178,7 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
         end = yield from _pair(cursor, tags, call)  # the key lost its opener
     place = (yield from _pairs(cursor, tags, call)) if end is None else end
     if place < cursor.position and cursor.opener == tags.section[0]:
-        raise cursor.fails_at(place)  # the section goes on behind it
+        raise cursor.fails_at(place)  # the rest of the section follows
     cursor.at = place - cursor.base
     return lambda raw: [call.written(cursor, raw, place)]
 
@@ -187,7 +188,7 @@ def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
     call ends."""
     while True:
         yield from cursor.space()
-        if (yield from cursor.optional(tags.value[1])):  # twice
+        if (yield from cursor.optional(tags.value[1])):  # a repeated closer
             yield from cursor.space()
         found = yield from cursor.literal(tags.key[0], tags.call[1], tags.call[0])
         if found != tags.key[0]:
@@ -200,8 +201,9 @@ def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
 def _glued(
     cursor: Cursor, tags: KeyedTags, text: str
 ) -> Reading[tuple[_Call, int | None]]:
-    """The first key has lost its opener and is glued to the tool's name: splits them
-    after the longest declared name."""
+    """Splits ``text``, a tool's name with the first key glued to it, because the key
+    lost its opener: the longest declared name is the tool's. Reads the key's value.
+    Returns the call, and what `_value` returns."""
     tools = cursor.context.tools or {}
     begun = (text[:end] for end in range(len(text) - 1, 0, -1))
     name = next((each for each in begun if each in tools), None)
@@ -214,10 +216,10 @@ def _glued(
 
 
 def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
-    """Reads a key and its value. Returns what `_value` does.
+    """Reads a key and its value. Returns what `_value` returns.
 
-    The key's tags may be repeated, its closer may be missing, or both may be written as
-    ``k=v``. A key without a value is ignored.
+    The key's tags may be repeated, its closer may be missing, or the key and the value
+    may be written as ``k=v``. A key without a value is ignored.
     """
     yield from cursor.space()
     yield from cursor.optional(tags.key[0])
@@ -232,8 +234,8 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
         cursor.at -= len(end)
         return None
     if end == tags.value[1]:
-        behind = cursor.position - len(end)
-        call.parts.append(_Part(key.strip(), (start + len(key) + 1, behind)))
+        value = start + len(key) + 1, cursor.position - len(end)
+        call.parts.append(_Part(key.strip(), value))
         return None
     cursor.at -= len(end) * (end == tags.value[0])
     yield from cursor.optional(tags.key[1])
@@ -249,7 +251,8 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
 
 
 def _assigned(cursor: Cursor, text: str, start: int) -> Iterator[_Part]:
-    """Reads ``k=v k="w"`` in place of tags."""
+    """The parameters in ``text``, which has ``k=v k="w"`` in place of tags. ``start``:
+    its position."""
     if _ASSIGNED.fullmatch(text) is None:
         raise cursor.mismatch(0)
     for match in _ASSIGNMENT.finditer(text):
@@ -262,13 +265,13 @@ def _assigned(cursor: Cursor, text: str, start: int) -> Iterator[_Part]:
 def _value(
     cursor: Cursor, tags: KeyedTags, call: _Call, key: str | Extent, kind: str = ""
 ) -> Reading[int | None]:
-    """Reads a value. Its opener may be missing, and its closer may be missing or the
-    key's.
+    """Reads a value and adds it to ``call``. Returns where the call ended if it ended
+    with the value, else None.
 
-    A closer ends the value only if the form continues after it; otherwise the closer is
-    data. A complete call inside the value is data as well. If another value begins
-    before this one is closed, its closer is missing: it ended at the first tag of the
-    same family. Returns where the call ended if the value ended the call, else None.
+    The value's opener may be missing. Its closer may be missing, or be the key's. A
+    closer ends the value only if the form continues after it; otherwise it is data. A
+    complete call inside the value is data as well. If another value begins before a
+    closer came, this value ended at the first tag of the same family.
     """
     if tags.value[0]:
         yield from cursor.space()
@@ -303,16 +306,17 @@ def _value(
 
 
 class _Inside:
-    """The tags inside a value that may lack its closer, each with its position. The
-    list begins with the first tag that could stand after the value."""
+    """The tags found inside a value that may lack its closer, each with its position.
+    The first one is a tag that may stand after a value."""
 
     def __init__(self, tags: KeyedTags) -> None:
         self.tags = tags
         self.found: list[tuple[str, int]] = []
 
     def until(self, cursor: Cursor, ends: Literals) -> Reading[tuple[int, str]]:
-        """Reads up to the next tag. If the call was closed before, the text's end
-        counts as the beginning of another value."""
+        """Reads up to the next of ``ends`` and returns its position and the tag. If the
+        call's closer was found before, the text's end counts as the beginning of
+        another value."""
         try:
             (_, end), found = yield from cursor.until(ends)
         except EndedError:
@@ -327,7 +331,7 @@ class _Inside:
 
     @property
     def first(self) -> int:
-        """The position of the first tag."""
+        """The position of the first tag that was found."""
         return self.found[0][1]
 
     @property
@@ -337,12 +341,13 @@ class _Inside:
 
     @property
     def another_call(self) -> int | None:
-        """A position inside the first tag of a call; None if there is no such tag."""
+        """One code point after where the first tag of a call begins; None if no such
+        tag was found."""
         calls = (place + 1 for tag, place in self.found if tag in self.tags.call)
         return next(calls, None)
 
     def key(self, end: int) -> Extent:
-        """Start and end of the key of the value that begins after ``end``."""
+        """The extent of the key that belongs to the value after position ``end``."""
         opener, closer = self.tags.key
         start = max(place for tag, place in self.found if tag == opener) + len(opener)
         closed = (place for tag, place in self.found if tag == closer)
@@ -350,8 +355,8 @@ class _Inside:
 
 
 def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
-    """After a call's opener inside a value: if a key follows, reads on to the call's
-    closer. Returns whether one follows."""
+    """Whether a call's opener inside a value begins a complete call, which is data:
+    a name and a key follow. If so, reads up to that call's closer."""
     yield from cursor.run(_NAME)
     yield from cursor.space()
     quoted = bool((yield from cursor.ahead(tags.key[0])))
@@ -362,8 +367,8 @@ def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
 
 
 def _is_last(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
-    """Whether the closer of the call, which stands here, is followed by the next call
-    or by the text's end."""
+    """Whether the call's closer, which comes next, is followed by the next call or by
+    the text's end. Reads nothing."""
     closer = tags.call[1]
     follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
     is_followed = yield from cursor.ahead(*follows)

@@ -1,9 +1,9 @@
-"""Leftovers of protocol in an answer: stop tokens, reserved tokens, markers.
+"""Leftovers of any model in an answer: stop tokens, reserved tokens, citation markers.
 
 Stop tokens are removed only at the very end of the answer, because an answer may
-mention them (text rule 12.1). Reserved tokens and private-use citation markers are
-removed anywhere outside code (text rule 12.2, text rule 12.4). Repeated results are
-also read here.
+mention them (text rule 12.1). Reserved tokens and citation markers are removed anywhere
+outside code (text rule 12.2, text rule 12.4). The forms of repeated results are here as
+well.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STOP_TOKENS = (
     *("<|im_end>", "<|endofturn|>", "<|user|>", "<|observation|>", "<turn|>"),
     *("<|end_of_msg|>", "<|content_model_end_sampling|>", "<|calls|>", "<|plamo:tag|>"),
     *("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>", "<|END_OF_TURN_TOKEN|>"),
-    *("<|tool_response>", "<start_function_response>"),  # Gemma's, behind its calls
+    *("<|tool_response>", "<start_function_response>"),  # Gemma's, after its calls
     *(
         "[EOS]",
         "<|assistant_end|>",
@@ -45,7 +45,7 @@ STOP_TOKENS = (
         "<|iquest_end|>",
     ),
 )
-"""Tokens that end a turn. ``</s>`` is also HTML: it stays if ``<s>``, perhaps with
+"""Tokens that end a turn. ``</s>`` may be HTML: it stays if ``<s>``, with or without
 attributes, stands before it."""
 _NEXT_TURN = ("\n<|im_start|>assistant\n", "\n<|im_start|>assistant")
 _STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
@@ -54,8 +54,8 @@ _DIGITS = patterns.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
-    """Reads a stop token, and the header of the next turn. In reasoning, only more stop
-    tokens may follow."""
+    """Reads a stop token, and the header of the next turn if it follows. In reasoning
+    the token counts only if nothing but stop tokens follows."""
     if not cursor.inside:
         if cursor.opener == STOP_TOKENS[0]:
             yield from cursor.optional(*_NEXT_TURN)
@@ -64,7 +64,8 @@ def _stop(cursor: Cursor) -> Reading[Found]:
 
 
 def _last(cursor: Cursor) -> Reading[Found]:
-    """Reads a token with only stop tokens after it; blanks after it stay."""
+    """Reads a token after which only stop tokens come. Blanks at the end stay
+    unread."""
     while True:
         end = cursor.position
         yield from cursor.space()
@@ -76,8 +77,8 @@ def _last(cursor: Cursor) -> Reading[Found]:
 
 
 def _reserved(cursor: Cursor) -> Reading[Found]:
-    """``<unusedN>``, ``<ctrlN>``, ``<SPECIAL_N>``, ``<|reserved_N|>`` (text rule
-    12.2)."""
+    """Reads the number and the end of ``<unusedN>``, ``<ctrlN>``, ``<SPECIAL_N>`` or
+    ``<|reserved_N|>`` (text rule 12.2)."""
     digits = yield from cursor.run(_DIGITS, 6)
     if not digits:
         raise cursor.mismatch()
@@ -94,8 +95,8 @@ _INSIDE = patterns.compile("[^\ue200\ue201]*+")
 
 
 def _marker(cursor: Cursor) -> Reading[Found]:
-    """Reads a citation's marker: U+E200, a word, references with U+E202 before each,
-    and U+E201. No other marker may begin inside (text rule 12.4)."""
+    """Reads a citation's marker: U+E200, a word, references, each after U+E202, and
+    U+E201. No other marker may begin inside it (text rule 12.4)."""
     text = yield from cursor.run(_INSIDE, LONGEST_MARKER)
     yield from cursor.literal("\ue201")
     if not _WORD.match(text):
@@ -104,8 +105,8 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 
 
 def _echo(cursor: Cursor) -> Reading[Found]:
-    """An object at the answer's start, which may be a result (text rules 10.1 and
-    10.7)."""
+    """Reads an object at the answer's start that may be a repeated result (text rules
+    10.1 and 10.7)."""
     cursor.again()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.may_continue)
@@ -132,7 +133,7 @@ _RESULT_TAGS = tuple(
 
 
 def _results(cursor: Cursor) -> Reading[Found]:
-    """Reads results in a tag, written by the model itself."""
+    """Reads results that a model wrote, in a tag."""
     start = cursor.position
     (_, end), closer = yield from cursor.until(literals(f"</{cursor.opener[1:]}"))
     cursor.at += len(closer)
@@ -148,8 +149,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ("gigachat", _last, "<|message_sep|>"),
     )
 }
-"""Tokens that end a turn in one family. Other models may write them in text or begin a
-call with them, so each token belongs to its family only."""
+"""Tokens that end a turn in one family only: other models write them in text, or begin
+a call with them."""
 
 FORMS["minicpm-v"] = (Form(_NUMBERED, _reserved, "B", vague=True, about="reserved"),)
 
@@ -175,8 +176,8 @@ _TAG = patterns.compile(r"<[\w:.-]+>")
 
 
 def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
-    """The tags of ``pairs`` with attributes. Such an opener is text, and so is its
-    closer."""
+    """The dialect of the openers of ``pairs`` with attributes (``<think class="x">``).
+    Such an opener is text, and so is its closer (text rule 4.13)."""
     forms = (
         Form(
             tuple(f"{opener[:-1]}{blank}" for blank in " \t\n"),

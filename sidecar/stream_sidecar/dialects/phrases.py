@@ -1,9 +1,9 @@
-"""Words that have a meaning if a template lost its tokens or has none.
+"""Plain words that begin reasoning, an answer or a call, because there are no tokens.
 
-Granite begins with ``Here is my thought process:``. Functionary's prompt ends with the
-opening token of a call, so its answer is only ``f`` and an object. Such words count
-only if they can mean nothing else: at the answer's start, or in reasoning that they
-began.
+Granite begins its reasoning with ``Here is my thought process:``. Functionary's prompt
+ends with the opening token of a call, so the model writes only ``f`` and an object.
+These words count only where they can mean nothing else: at the answer's start, or in
+reasoning that they began.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def _answer(_cursor: Cursor) -> Reading[Found]:
-    """The name that stands for the answer where a tool's name could stand."""
+    """Removes ``all``, which stands in a tool's place and announces the answer."""
     yield from ()
     return mark()
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
-    """A declared name on the first line, followed by its arguments."""
+    """Reads the arguments after a declared name, which is the first line."""
     yield from cursor.space()
     part = yield from cursor.scan(ObjectScanner())
     name = cursor.opener.rstrip("\n")

@@ -1,10 +1,9 @@
-"""Profiles: what the name of a model or provider says about the syntax it writes.
+"""Profiles: the dialects that a model writes, found by the model's or provider's name.
 
-Names come as hosts write them: ``Qwen/Qwen3-30B-A3B-Thinking-2507`` (Hugging Face),
+Hosts write names in many ways: ``Qwen/Qwen3-30B-A3B-Thinking-2507`` (Hugging Face),
 ``qwen/qwen3-30b-a3b-thinking-2507:free`` (OpenRouter), ``qwen3:30b-a3b-thinking``
-(Ollama). Rows are tried in order, and the first match wins. An unknown name gets the
-default, which is safe for any model. ``starts_open``: the chat template writes the
-opener itself, so the model may write only a closer (text rule 9.3).
+(Ollama). The rows are tried in order, and the first match wins. An unknown name gets
+the default, which is safe for any model.
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ from stream_sidecar.records import frozen
 
 @frozen
 class Profile:
-    """``dialects``: names of ``stream_sidecar.dialects.DIALECTS``."""
+    """How a family of models writes. ``dialects``: keys of ``DIALECTS``.
+    ``starts_open``: the chat template writes the opener of reasoning, so the model may
+    write only the closer (text rule 9.3)."""
 
     name: str
     dialects: tuple[str, ...] = ()
@@ -26,7 +27,7 @@ class Profile:
 
 DEFAULT = Profile("default")
 
-# More special patterns come first.
+# A pattern stands above more general ones, because the first match wins.
 _ROWS: tuple[tuple[str, Profile], ...] = (
     (r"gpt-?oss", Profile("gpt-oss", ("harmony",))),
     (r"muse.{0,99}glimmer", Profile("muse", ("harmony", "muse"))),
@@ -132,11 +133,11 @@ _CUMULATIVE = {
     name: frozenset(("reasoning_content", "reasoning_details"))
     for name in ("minimax-m2", "minimax-m3")
 }
-"""For each profile, fields of reasoning in which a delta may hold everything so far.
+"""Profile -> fields of reasoning in which a delta may repeat everything so far.
 
 MiniMax's own example for streams cuts off the known part (platform.minimax.io, "OpenAI
 API Compatible"); recorded in can1357/oh-my-pi#2434. Some of its servers send fragments
-(MiniMax-AI/MiniMax-M2#95), which do not begin with everything so far.
+instead (MiniMax-AI/MiniMax-M2#95), which do not begin with everything so far.
 """
 
 _PATTERNS = tuple((patterns.compile(pattern), profile) for pattern, profile in _ROWS)
@@ -145,7 +146,8 @@ PROFILES: tuple[Profile, ...] = (DEFAULT, *(profile for _, profile in _ROWS))
 
 @lru_cache(maxsize=256)
 def profile_of(model: str | None, provider: str | None) -> Profile:
-    """The profile of ``model``, or else of ``provider``, in any spelling."""
+    """The profile for the name of the ``model``, else of the ``provider``, in any
+    spelling; the default if neither is known."""
     for name in filter(None, (model, provider)):
         text = name.lower().replace("_", "-").replace(" ", "-")[:200]
         for pattern, profile in _PATTERNS:
@@ -155,6 +157,6 @@ def profile_of(model: str | None, provider: str | None) -> Profile:
 
 
 def cumulative_fields(profile: Profile) -> frozenset[str]:
-    """The fields of reasoning in which ``profile`` is known to send everything
-    again."""
+    """The fields of reasoning in which models of ``profile`` send everything so far
+    again with each delta."""
     return _CUMULATIVE.get(profile.name, frozenset())

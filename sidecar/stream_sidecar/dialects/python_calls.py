@@ -1,7 +1,7 @@
-"""Calls in Python's syntax: lists, lines, fences, tags and bare ``print(...)``.
+"""Calls in Python's syntax: lists, lines, calls between tokens, and bare calls.
 
-``[f(a=1), g()]`` is a list of two. ``stream_sidecar.values.pythonic`` reads literals
-only: a program stays text (text rule 11.9).
+``[f(a=1), g()]`` is a list of two calls. Arguments are read as literals (by
+``stream_sidecar.values.pythonic``), so a program stays text (text rule 11.9).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """The calls in ``part``, each with its place in the candidate (text rule 11.9)."""
+    """The calls in the extent ``part`` of the candidate's text ``raw`` (text rule
+    11.9)."""
     start, end = part
 
     def positional(name: str) -> list[str]:
@@ -41,8 +42,8 @@ _CUT_NAME = patterns.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
 
 
 def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
-    """The calls of a list that the text's end cut off: all complete ones, and the
-    last."""
+    """The calls of a list that is cut off by the end of ``raw``: the complete calls,
+    and the last one if its name is complete. ``at``: where the list begins."""
     calls: Calls = []
     while name := _CUT_NAME.match(raw, at):
         scanner = CallScanner(breaks=True)
@@ -57,7 +58,8 @@ def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
 
 
 def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, Any]:
-    """Arguments, unwrapped if they were passed as one: ``f(parameters={..})``."""
+    """``arguments``; if their only member is an object with all of them, as in
+    ``f(parameters={..})``, that object."""
     if len(arguments) == 1:
         ((key, value),) = arguments.items()
         if isinstance(value, dict) and _is_wrapper(name, key, value, cursor):
@@ -66,9 +68,12 @@ def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, An
 
 
 def _is_wrapper(name: str, key: str, value: dict[str, Any], cursor: Cursor) -> bool:
-    """Whether ``value`` under ``key`` is all the arguments. It is if the tool has no
-    parameter of this name, or if that parameter is no object and the tool has
-    parameters with all names in ``value``."""
+    """Whether ``value``, the only argument and named ``key``, holds all arguments.
+
+    It does if the tool has no parameter with the name ``key`` and the name is a usual
+    one (``parameters``). It also does if that parameter is no object, and all names in
+    ``value`` are parameters of the tool.
+    """
     names = properties(name, cursor.context)
     if key not in names:
         return key in ARGUMENT_KEYS
@@ -82,7 +87,7 @@ def call_reader(cursor: Cursor, part: Extent) -> Found:
 
 
 def _list(cursor: Cursor) -> Reading[Found]:
-    """``[f(a=1), g()]`` on lines of its own."""
+    """Reads ``[f(a=1), g()]`` on lines of its own."""
     cursor.again()
     part = yield from cursor.scan(CallScanner(opener="["))
     yield from cursor.line_end()
@@ -90,8 +95,8 @@ def _list(cursor: Cursor) -> Reading[Found]:
 
 
 def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
-    """A grammar for a list between tokens, or JSON (Llama 4). Unless ``closes``, the
-    closer may be missing."""
+    """The grammar of a list between tokens, or of JSON in its place (Llama 4). Unless
+    ``closes``, the closer may be missing."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()
@@ -110,7 +115,7 @@ def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _lines(cursor: Cursor) -> Reading[Found]:
-    """Olmo 3: one call on each line, up to the wrapper's closer."""
+    """Reads Olmo 3's calls, one on each line, up to the wrapper's closer."""
     start = end = cursor.position
     yield from cursor.space()
     while (yield from cursor.need()) != "<":
@@ -124,8 +129,9 @@ _VALUES = frozenset("\"'0123456789[{(-")
 
 
 def bare(cursor: Cursor) -> Reading[Found]:
-    """``f(..)``, ``default_api.f(..)``, or ``print(..)`` around it, on its own line. An
-    argument without a name must belong to a declared parameter."""
+    """Reads ``f(..)`` or ``default_api.f(..)``, perhaps in ``print(..)``, on its own
+    line. Raises if the first argument has no name and the tool ``f`` declares no
+    parameter for it."""
     name = cursor.opener.removesuffix("(")
     nameless = name in (cursor.context.tools or ()) and (yield from cursor.peek())
     if nameless in _VALUES and not properties(name, cursor.context):

@@ -1,9 +1,9 @@
-"""Delimiters of reasoning, marks and wrappers: only literals, one row for each family.
+"""Delimiters of reasoning, marks and wrappers of each family: literals without grammar.
 
-`PAIRS` are opener and closer of reasoning beyond the default ``reasoning.tags``. An
-opener with several closers is in several pairs; an empty opener is written by the chat
-template alone. `MARKS` are borders of sections of calls. `ENDS` are wrappers of the
-answer: they are removed, and end open reasoning.
+`PAIRS`: openers and closers of reasoning beyond the default ``reasoning.tags``. An
+opener with several closers is in several pairs. An empty opener means that only the
+chat template writes it. `MARKS`: borders of sections of calls. `ENDS`: wrappers of the
+answer, which are removed and end open reasoning.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ UNSAFE = frozenset(
         *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
 )
-"""Families whose literals another model may write as text. They count only if named."""
+"""Families whose literals another model may write as text. They count only if the host
+or the profile names the family."""
 
 WITH: dict[str, tuple[str, ...]] = {
     "granite": ("granite-phrases",),
@@ -113,18 +114,18 @@ WITH: dict[str, tuple[str, ...]] = {
     "functionary": ("functionary-begun",),
     "rwkv": ("rwkv-fence",),
 }
-"""For each family, the families that come with it if a profile or a host names it."""
+"""Family -> families that are named with it if the host or the profile names it."""
 
 WITHOUT: dict[str, tuple[str, ...]] = {"muse": ("atem",)}
-"""For each family, the families it switches off if it is named. In an answer of Muse,
-calls outside its own forms are examples for the user."""
+"""Family -> families that it switches off if it is named. In an answer of Muse, calls
+in other forms than its own are examples for the user."""
 
 SENTINELS = (
     *("gemma4", "cohere", "apertus", "kimi-k3"),
     *("k2-horizon", "solar", "longcat", "plamo", "hy3"),
     "anthropic-xml",
 )
-"""Families whose pairs no person writes: they count for every model."""
+"""Families whose delimiters no person writes: they count for every model."""
 
 ENDS_REASONING = frozenset(
     (

@@ -1,16 +1,16 @@
-"""Response templates: how a model writes, passed in by the host as data.
+"""Response templates: the host describes as data how a model writes.
 
 Hugging Face defines the format (``response_template`` in a model's
-``tokenizer_config.json``): fields with an opener and a closer, a parser for the body,
-and a shape for the result. `template_of` turns a template into a `Dialect`, made of the
-same parts as all others, so all rules of the text hold for it:
+``tokenizer_config.json``): fields, each with an opener and a closer, a parser for the
+body, and a shape for the result. `template_of` turns a template into a `Dialect` with
+the same parts as any other, so all rules of the text hold for it:
 
-- ``thinking``, ``reasoning_content`` and ``reasoning`` become pairs of delimiters;
-- ``content``: its opener and closer become wrappers of the answer; without an opener,
-  the closer becomes an end of the turn;
+- The delimiters of ``thinking``, ``reasoning_content`` and ``reasoning`` become pairs.
+- The opener and the closer of ``content`` become wrappers of the answer. Without an
+  opener, the closer becomes a token that ends the turn.
 - ``tool_calls``, and each field whose ``transform`` has the shape of a call, become
-  forms;
-- any other field: its delimiters are removed, and its text stays in the answer.
+  forms.
+- The delimiters of any other field are removed, and its text stays in the answer.
 
 Example: ``{"fields": {"thinking": {"open": "<a>", "close": "</a>"}}}`` has one pair. A
 template that cannot be understood raises `TemplateError`, which says where. Source:
@@ -80,7 +80,7 @@ CALLS = "tool_calls"
 
 
 class TemplateError(ValueError):
-    """The template is not understood. ``path``: the place inside the template."""
+    """The template is not understood. ``path``: the place of the mistake in it."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path.lstrip('.') or 'it'}: {reason}")
@@ -134,13 +134,14 @@ _ARGUMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     "python-call-list": {},
     "gemma4-tool-call": {},
 }
-"""The parsers of bodies, and the arguments of each."""
+"""Parser of a body -> its arguments, each with its type and how an error names that."""
 
 
 def _members(
     value: Any, known: dict[str, tuple[Any, str]], path: str
 ) -> dict[str, Any]:
-    """The members of an object that are not null; each must have its type."""
+    """The members of the object ``value`` that are not null. Raises TemplateError if
+    one is not ``known`` or has another type."""
     if not isinstance(value, dict):
         raise TemplateError(path, "must be an object")
     found = {key: each for key, each in value.items() if each is not None}
@@ -156,7 +157,9 @@ def _members(
 
 @frozen(eq=False)
 class _Anchor:
-    """What opens or closes a region: literals, or a pattern."""
+    """The opener or the closer of a region: one of ``heads``, or a ``pattern``, whose
+    matches begin with one of them. Without heads there is none. ``starts``: the text's
+    start opens the region, too. ``groups``: the pattern's groups."""
 
     heads: tuple[str, ...]
     pattern: StrangerPattern | None = None
@@ -164,8 +167,8 @@ class _Anchor:
     groups: frozenset[str] = frozenset()
 
     def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
-        """Reads the anchor at one of its heads. Returns the pattern's groups by
-        name."""
+        """Reads the anchor, which begins with one of its heads. Returns the pattern's
+        groups by name."""
         if self.pattern is not None:
             return (yield from self.pattern.read(cursor))
         yield from cursor.literal(*self.heads)
@@ -173,8 +176,9 @@ class _Anchor:
 
 
 def _anchor(given: dict[str, Any], side: str, path: str) -> _Anchor:
-    """The anchor from ``side`` and ``side_pattern``; without heads if neither is
-    given."""
+    """The anchor that a field describes as ``open`` or ``open_pattern`` (``side``:
+    open), or in the same way as ``close`` or ``start_anchor``. ``path``: the field's
+    place, for errors."""
     key = f"{side}_pattern"
     if side in given and key in given:
         raise TemplateError(f"{path}.{key}", f"stands beside {side}")
@@ -230,9 +234,9 @@ _PLACEHOLDER = patterns.compile(r"\{(\w++(?:\.\w++)*+)\}")
 
 @frozen
 class _Place:
-    """Where a part of a call stands. ``keys``: a path that begins with ``content``, a
-    group of a pattern, or a member of a list's item. Without keys the part is
-    ``constant``."""
+    """Where a part of a call is found. ``keys``: a path that begins with ``content``,
+    with a group of a pattern, or with a member of a list's item. Without keys, the part
+    is ``constant``."""
 
     keys: tuple[str, ...] = ()
     constant: Any = None
@@ -246,8 +250,9 @@ class _Place:
 
 @frozen
 class _Shape:
-    """The call that a ``transform`` makes of a body. ``whole``: the part that is the
-    complete call. ``each``: the body is a list, and each item is treated as a body."""
+    """How a ``transform`` makes a call of a body: where the name, the arguments and the
+    id are found. ``whole``: where the complete call is found, instead of these.
+    ``each``: the body is a list, and each of its items makes a call."""
 
     name: _Place = _Place()
     arguments: _Place = _Place(constant={})
@@ -257,7 +262,8 @@ class _Shape:
 
 
 def _shape(given: dict[str, Any], groups: frozenset[str], path: str) -> _Shape | None:
-    """The shape of the call in ``transform``; None if it is not a call."""
+    """The shape of the call that a field's ``transform`` makes; None if it makes no
+    call. ``groups``: the groups of the field's patterns."""
     each = given.get("transform_each", False)
     transform = given.get("transform")
     if transform is None:
@@ -291,7 +297,8 @@ def _place(value: Any) -> _Place:
 
 
 def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
-    """Checks that each placeholder stands alone and refers to something."""
+    """Raises TemplateError if a placeholder in ``value`` stands in other text, or
+    refers to none of ``roots`` (None: it may refer to anything)."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, each in items:
@@ -306,10 +313,10 @@ def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
 
 @frozen(eq=False)
 class _Tags:
-    """How parameters stand in tags. ``head``: the tag with the key, before a value.
-    ``tail``: the tag after it. ``allows``: which characters a value may have.
-    ``strips``: which are cut off at its end. ``merges``: values with the same key
-    become a list."""
+    """How parameters are written in tags. ``head``: the tag before a value, with the
+    key. ``tail``: the tag after it. ``allows``: whether a value may have a character.
+    ``strips``: whether a character is cut off at the value's end. ``merges``: values
+    with the same key become a list."""
 
     head: StrangerPattern
     tail: StrangerPattern
@@ -318,7 +325,8 @@ class _Tags:
     merges: bool = False
 
     def value(self, cursor: Cursor, *follows: str) -> Reading[Extent]:
-        """Reads a value up to the first tail with one of ``follows`` after it."""
+        """Reads a value and its tail, the first one with one of ``follows`` or the
+        text's end after it. Returns the value's extent."""
         start = cursor.position
         while True:
             (_, end), _ = yield from _found(cursor, self.tail.heads, self.tail.read)
@@ -342,8 +350,8 @@ Groups: TypeAlias = dict[str, str]
 def _found(
     cursor: Cursor, heads: tuple[str, ...], read: Callable[[Cursor], Reading[Groups]]
 ) -> Reading[tuple[Extent, Groups]]:
-    """Reads up to the first place that begins with one of ``heads`` and that ``read``
-    can read, and that place. Returns the part before it, and what ``read`` returned."""
+    """Reads up to the first place that begins with one of ``heads`` and where ``read``
+    succeeds. Returns the extent before this place, and the result of ``read``."""
     start = cursor.position
     while True:
         (_, end), _ = yield from cursor.until(literals(*heads))
@@ -358,7 +366,8 @@ _MOST_BETWEEN = 256
 
 
 def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
-    """Reads a short text up to one of ``heads``, which stays unread."""
+    """Reads a short text up to one of ``heads`` and returns it, unread. Raises if the
+    text is longer than `_MOST_BETWEEN`."""
     table, start = literals(*heads), cursor.position
     while True:
         cursor.at, found = table.next(cursor.text, cursor.at, final=cursor.final)
@@ -373,7 +382,8 @@ def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
 
 @frozen(eq=False)
 class _CallField:
-    """A field with calls. ``kind``: the kind of values that are texts (see
+    """A field with calls. ``content``: the parser of its body; ``args``: the parser's
+    arguments. ``kind``: the kind of parameters that the tool does not declare (see
     `Parameter`)."""
 
     open: _Anchor
@@ -392,7 +402,8 @@ class _CallField:
     def closed(
         self, cursor: Cursor, scope: dict[str, Any], read: Callable[[str], Calls]
     ) -> Reading[Found]:
-        """Reads white space and the closer after a body that closed itself."""
+        """Reads white space and the closer, after a body that closed itself. ``read``
+        makes the calls."""
         if not all(map(str.isspace, self.close.heads)):
             cursor.whole = cursor.position, read
             yield from cursor.space()
@@ -400,8 +411,8 @@ class _CallField:
         return Found(PieceKind.CALL, read)
 
     def rest(self, cursor: Cursor, scope: dict[str, Any]) -> Reading[Extent]:
-        """Reads a body and its closer; a body without a closer goes up to the text's
-        end."""
+        """Reads a body and its closer, and returns the body's extent. If the field has
+        no closer, the body extends to the text's end."""
         if self.close.heads:
             part, groups = yield from _found(cursor, self.close.heads, self.close.read)
             scope.update(groups)
@@ -414,14 +425,16 @@ class _CallField:
             yield
 
     def cut(self, scope: dict[str, Any], start: int) -> Callable[[str], Calls]:
-        """A reader of the calls in a body that the text's end cut off."""
+        """A function that makes the calls of the candidate's text if it is cut off in
+        the body, which begins at ``start``."""
         name, id = self.shape.name.find(scope), self.shape.id.find(scope)
         if isinstance(name, str) and name:
             return cut_part(name, start, id if isinstance(id, str) else "")
         return lambda raw: cut_calls(raw[start:], start)
 
     def call(self, scope: dict[str, Any], end: int, arguments: str = "") -> WrittenCall:
-        """The call that was read. ``arguments``: given if they are known already."""
+        """The call that ends at ``end``, made from ``scope``: the pattern's groups and
+        the body. ``arguments``: the arguments as JSON text, if they are known."""
         name, id = self.shape.name.find(scope), self.shape.id.find(scope)
         if not name or not isinstance(name, str):
             raise MalformedError("a call has a name")
@@ -435,7 +448,7 @@ class _CallField:
         return WrittenCall(name, arguments, end, id, text=is_text)
 
     def calls_in(self, scope: dict[str, Any], text: str, at: int) -> Calls:
-        """The calls of a JSON body that stands at ``at`` in the candidate."""
+        """The calls of ``text``, a JSON body at position ``at`` of the candidate."""
         if self.shape.whole == _Place((CONTENT,)):
             return calls_of(text, at)
         return calls_by(partial(self.call_of, scope), text, at)
@@ -443,7 +456,8 @@ class _CallField:
     def call_of(
         self, scope: dict[str, Any], text: str, value: Any, start: int, end: int
     ) -> WrittenCall:
-        """The call of one value in a body. Its arguments keep their characters."""
+        """The call of one ``value`` in a JSON body. The arguments keep the model's
+        exact characters. The parameters are those of `CallReader`."""
         if self.shape.each and not isinstance(value, dict):
             raise MalformedError("an item of calls is an object")
         own = {**scope, **value} if self.shape.each else {**scope, CONTENT: value}
@@ -460,7 +474,8 @@ class _CallField:
     def call_with(
         self, scope: dict[str, Any], given: list[tuple[str, str]], cursor: Cursor
     ) -> WrittenCall:
-        """A call with parameters that are texts."""
+        """The call with parameters that are texts, ``given`` as (key, value). The
+        tool's schema gives them their types."""
         own = {**scope, CONTENT: dict(given)}
         name = self.shape.name.find(own)
         if self.shape.arguments.keys != (CONTENT,) or not isinstance(name, str):
@@ -484,7 +499,7 @@ def _is_object(text: str) -> bool:
 
 
 def _merged(name: str, parameters: list[Parameter], cursor: Cursor) -> str:
-    """The arguments as JSON. Parameters with the same key become a list."""
+    """The arguments as JSON text. Parameters with the same key become a list."""
     found: dict[str, list[Any]] = {}
     for each in parameters:
         value = loads(typed(name, [each], cursor.context))[each.key]
@@ -525,7 +540,7 @@ def _json(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[F
 
 
 def _quoted(text: str, delimiters: Any) -> str:
-    """``text`` with quotes in place of the given delimiters around strings."""
+    """``text`` with each string in JSON's quotes in place of the ``delimiters``."""
     for opener, closer in delimiters:
         found, at = [], 0
         while (begin := text.find(opener, at)) >= 0:
@@ -539,8 +554,8 @@ def _quoted(text: str, delimiters: Any) -> str:
 
 
 def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
-    """Reads parameters in tags with little text between them. A closer inside a value
-    is data (text rule 11.8)."""
+    """Reads parameters in tags, with at most `_MOST_BETWEEN` code points between them.
+    A closer inside a value is data (text rule 11.8)."""
     tags = field.tags
     assert tags is not None  # it was checked
     heads = *tags.head.heads, *field.close.heads
@@ -624,7 +639,7 @@ _MARKS = [['<|"|>', '<|"|>']]
 
 
 def _body_args(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
-    """The parser of a body, and its arguments."""
+    """The parser of a field's body, and the parser's arguments."""
     content = given.get("content", "text")
     if content not in _ARGUMENTS:
         raise TemplateError(f"{path}.content", "is not known")
@@ -643,7 +658,7 @@ def _body_args(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
 
 
 def _value_kind(args: dict[str, Any], path: str) -> str:
-    """The kind of values according to ``value_parser``."""
+    """The kind of values that ``value_parser`` in ``args`` says (see `Parameter`)."""
     known = {"name": (str, "a string"), "args": (dict, "an object")}
     where = f"{path}.content_args.value_parser"
     found = _members(args.get("value_parser", {}), known, where)
@@ -655,7 +670,7 @@ def _value_kind(args: dict[str, Any], path: str) -> str:
 
 
 def _tags(args: dict[str, Any], path: str) -> _Tags:
-    """The three parts of a ``tag_pattern``."""
+    """The parts of ``tag_pattern`` in ``args``: before, in and after the value."""
     where = f"{path}.content_args.tag_pattern"
     if "tag_pattern" not in args:
         raise TemplateError(where, "is missing")
@@ -663,10 +678,10 @@ def _tags(args: dict[str, Any], path: str) -> _Tags:
     at = next((i for i, each in enumerate(items) if _is_value(each, names)), 0)
     head = _made(items[:at], names, where) if at else None
     if head is None or "key" not in head.groups:
-        raise TemplateError(where, "must have a key, and a value behind it")
+        raise TemplateError(where, "must have a key, and a value after it")
     tail = items[at + 1 :]
     if not tail:
-        raise TemplateError(where, "must have something behind its value")
+        raise TemplateError(where, "must have something after its value")
     allowed = items[at][1][3][0][1][2][0]
     strips = tuple(fits(*each[1][2][0]) for each in takewhile(may_lack, tail))
     made = _made(tail, names, where)
@@ -676,7 +691,8 @@ def _tags(args: dict[str, Any], path: str) -> _Tags:
 
 
 def _is_value(item: Any, names: dict[int, str]) -> bool:
-    """Whether the item is the group ``value``: any characters up to what follows."""
+    """Whether the item is the group ``value``, which matches characters of one class up
+    to the next item."""
     code, argument = item
     if code is not tokens.SUBPATTERN or names.get(argument[0]) != "value":
         return False
@@ -687,7 +703,7 @@ def _is_value(item: Any, names: dict[int, str]) -> bool:
 # The dialect
 
 _TOKEN = patterns.compile(r"<[|｜][^<>]*+>|<[^<>|｜]*+[|｜]>")
-"""A token of special shape, which no person writes."""
+"""Matches a token of special shape, such as ``<|call|>``, which no person writes."""
 
 
 @define(eq=False)
@@ -701,7 +717,8 @@ class _Parts:
     starts: bool = False
 
     def add(self, anchor: _Anchor, grammar: Any, **own: Any) -> None:
-        """Adds a form for each tier that the anchor's heads have."""
+        """Adds a form for the anchor's heads: one for heads of tier A, one for B.
+        ``own``: further fields of the `Form`."""
         for tier in ("A", "B"):
             heads = tuple(each for each in anchor.heads if _tier(each) == tier)
             if heads:
@@ -738,8 +755,8 @@ class _Parts:
             self.add(each, partial(_border, each, mark()), vague=True, about="channels")
 
     def anchor(self, start: _Anchor) -> None:
-        """The beginning of a message is removed wherever it is repeated, if it is a
-        token."""
+        """Adds the beginning of a message, if it is a token, as a mark: it is removed
+        wherever the model repeats it."""
         opened = {each for form in self.forms for each in form.openers}
         for each in start.heads:
             text = each.rstrip()
@@ -750,7 +767,8 @@ class _Parts:
 def _border(
     anchor: _Anchor, found: Found, cursor: Cursor, *, inside: bool = False
 ) -> Reading[Found]:
-    """Reads what opens or closes a region. ``inside``: it counts only in reasoning."""
+    """Reads an opener or a closer of a region and returns ``found``. ``inside``: it
+    counts only in reasoning."""
     if inside and not cursor.inside:
         raise cursor.mismatch(0)
     cursor.again()
@@ -764,14 +782,14 @@ def _tier(head: str) -> Tier:
 
 @frozen(eq=False)
 class ResponseTemplate:
-    """``starts_open``: the text may begin inside reasoning."""
+    """A template as a dialect. ``starts_open``: the text may begin in reasoning."""
 
     dialect: Dialect
     starts_open: bool
 
 
 def template_of(given: Any) -> ResponseTemplate:
-    """The template in ``given``, the host's JSON. Cached while in use."""
+    """The template that the host passed as JSON. The last 64 are cached."""
     if not isinstance(given, dict):
         raise TemplateError("", "must be an object")
     return _template(dumps(given))
@@ -813,7 +831,8 @@ def _add(
     given: dict[str, Any],
     path: str,
 ) -> None:
-    """Turns a field into parts of the dialect."""
+    """Adds the field ``name`` of a template, with its opener and closer in ``anchors``,
+    to the ``parts`` of the dialect."""
     opener, closer = anchors
     content, args = _body_args(given, path)
     kind = _value_kind(args, path)

@@ -1,8 +1,8 @@
 """Calls with one tag for each parameter, named after it: MiniMax-M3, Roo Code and
 others.
 
-MiniMax-M3 puts a token before every tag and has nested ``<item>`` tags. Prompts in the
-style of Roo Code use the tool's name as the outer tag: ``<f><a>1</a></f>``.
+MiniMax-M3 puts a token before every tag and nests ``<item>`` tags. Prompts in the style
+of Roo Code have the tool's name as the outer tag: ``<f><a>1</a></f>``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TAG = patterns.compile(r"<(/?)([^<>\s/]++)[^<>]*+>")
 
 
 def _minimax(cursor: Cursor) -> Reading[Found]:
-    """Reads a tag after the token: a call, or the border of a section."""
+    """Reads the tag after MiniMax's token: a call, or the border of a section."""
     tag = yield from cursor.literal("<")
     tag += yield from cursor.run(_INSIDE, LONGEST_NAME)
     tag += yield from cursor.literal(">")
@@ -61,7 +61,8 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
 
 
 def _tree(text: str) -> dict[str, Any]:
-    """The parameters from the tags; ``<item>`` tags make a list."""
+    """The parameters in ``text``, a tree of tags; ``<item>`` tags make a list. Raises
+    MalformedError if the tags do not nest."""
     stack: list[tuple[str, list[tuple[str, Any]], list[str]]] = [("", [], [])]
     first, *pieces = text.split(TOKEN)
     if first.strip():
@@ -106,7 +107,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
         key = yield from cursor.word(_KEY)
         yield from cursor.literal(">")
         if key in found or not (found or not known or key in known):
-            raise cursor.mismatch(0)  # an element of something else
+            raise cursor.mismatch(0)  # the tags are ordinary XML
         found[key] = yield from value(cursor, literals(f"</{key}>"), "<")
         yield from cursor.space()
     cursor.at += len(closer)

@@ -1,7 +1,8 @@
 """Calls between tokens of a model's own vocabulary: Kimi, DeepSeek, Mistral, Kimi K3.
 
-No person writes these tokens. Between them stands JSON, or typed text (Kimi K3).
-Borders of sections of calls are marks (see ``stream_sidecar.dialects``).
+No person writes these tokens. JSON stands between them, or text with its type (Kimi
+K3). Tokens around several calls are openers and closers of forms, too, or marks (see
+``reasoning_tags``).
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _TYPE = "function"
 def json_part(
     name: str, part: Extent, end: int, id: str = ""
 ) -> Callable[[str], Calls]:
-    """A reader of a call with the JSON object at ``part`` as arguments; ``{}`` if
-    empty."""
+    """A function that makes the call of ``name`` from the candidate's text. Its
+    arguments are the JSON object in the extent ``part``; ``{}`` if that is empty."""
 
     def read(raw: str) -> Calls:
         return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
@@ -50,7 +51,7 @@ def json_part(
 def closed_object(
     cursor: Cursor, name: str, *closers: str, id: str = ""
 ) -> Reading[Found]:
-    """Reads a call of ``name``: one JSON object with the arguments, and one of
+    """Reads the arguments of a call of ``name``, one JSON object, and one of
     ``closers``, which may be missing (text rule 11.19)."""
     part = yield from cursor.scan(ObjectScanner())
     cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
@@ -64,7 +65,8 @@ def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
 
 
 def _section(cursor: Cursor, call: str) -> Reading[None]:
-    """Reads a section's opener together with the opener of its first call."""
+    """Reads the opener ``call`` of the first call, if the form began with a section's
+    opener."""
     if cursor.opener != call:
         yield from cursor.space()
         yield from cursor.literal(call)
@@ -73,7 +75,8 @@ def _section(cursor: Cursor, call: str) -> Reading[None]:
 def _object(
     cursor: Cursor, name: str, id: str, closer: str, *sections: str
 ) -> Reading[Extent]:
-    """Reads a call's arguments, if any, and its closer, which may be missing."""
+    """Reads a call's arguments, if any, and its closer, which may be missing. Returns
+    the extent of the arguments."""
     part = cursor.position, cursor.position
     if not (yield from cursor.ahead(closer, *sections)):
         part = yield from cursor.scan(ObjectScanner())
@@ -84,18 +87,19 @@ def _object(
 
 
 def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
-    """Reads a call's closer, which may be missing before the end of its section."""
+    """Reads a call's ``closer``. Before one of ``sections``, the closers of its
+    section, it may be missing."""
     found = yield from cursor.literal(closer, *sections)
     cursor.at -= len(found) * (found in sections)
 
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
-    """Reads an id such as ``functions.name:0``, or a bare counter, and the
-    arguments."""
+    """Reads Kimi K2's call: an id such as ``functions.name:0``, or only a counter, and
+    the arguments."""
     if cursor.opener == _KIMI_NAMESPACE:
         cursor.again()
     elif cursor.opener != _KIMI_CALL:
-        yield from cursor.run(_PLAIN, LONGEST_NAME)  # it belongs to the call
+        yield from cursor.run(_PLAIN, LONGEST_NAME)  # words before the first call
         yield from cursor.literal(_KIMI_CALL)
     yield from cursor.space()
     id = yield from cursor.word(_ID)
@@ -113,7 +117,7 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     if begins == _FENCE:
         yield from cursor.space()
         yield from _end(cursor, *ends)
-    if _UUID.fullmatch(id):  # of the model's own runtime: hidden, not a call
+    if _UUID.fullmatch(id):  # a call in the model's own runtime: removed, not reported
         return mark()
     read = json_part(name, part, cursor.position, id)
     if name.isdecimal():
@@ -125,9 +129,9 @@ _FEW_TOOLS = 256
 
 
 def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
-    """The id is only a counter: the call is for the one tool that has all its
-    arguments. Raises if several tools have them, or if there are too many tools to
-    check."""
+    """``call``, whose id is only a counter, with the name of the tool that declares all
+    its arguments. Raises if not exactly one tool does, or if more than `_FEW_TOOLS` are
+    declared."""
     keys, tools = loads(call.arguments).keys(), cursor.context.tools or {}
     names = [
         name
@@ -140,7 +144,8 @@ def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
 
 
 def _deepseek_tokens(bar: str, gap: str) -> Iterator[str]:
-    """The separator, a call's opener and closer, and the section's closer."""
+    """DeepSeek's tokens with this spelling of the bar and the gap: the separator, a
+    call's opener and closer, and the section's closer."""
     names = "sep", f"call{gap}begin", f"call{gap}end", f"calls{gap}end"
     return (f"<{bar}tool{gap}{name}{bar}>" for name in names)
 
@@ -180,7 +185,7 @@ def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         yield from cursor.literal(separator)
         yield from cursor.space()
-        if name != _TYPE:  # of a call of V3, which has its name behind it
+        if name != _TYPE:  # otherwise it is a call of V3, whose name comes later
             cursor.partial = cut_part(name, cursor.position)
         part = yield from _object(cursor, name, "", closer, section)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))

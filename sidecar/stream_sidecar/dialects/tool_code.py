@@ -1,8 +1,8 @@
-"""Gemini's ``tool_code``: fences of any length, tags, brackets and bare lines.
+"""Gemini's ``tool_code``: calls in Python in fences, tags, brackets and bare lines.
 
-Comments, ``print(...)`` and ``default_api.`` are unwrapped. Text that is no call fails
-at the first character that rules a call out: a program is code and stays (text rule
-11.9).
+Comments are skipped; ``print(...)`` and ``default_api.`` around a call are removed. A
+program fails at the first character that no call can have: it is code, and stays (text
+rule 11.9).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OWN = ("print(default_api.", "default_api.")
 
 
 def _noise(cursor: Cursor) -> Reading[Found]:
-    """``call`` alone on the line before ``print(default_api...``."""
+    """Reads ``print(default_api...)`` on the line after the word ``call``."""
     own = yield from cursor.literal(_OWN[0])
     cursor.at -= len(own)
     part = yield from cursor.scan(CallScanner())
@@ -45,8 +45,8 @@ def _noise(cursor: Cursor) -> Reading[Found]:
 
 
 def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
-    """Reads the opening line of a fence of any length. Returns the fence, and the one
-    of ``infos`` that it has."""
+    """Reads the opening line of a fence of any length. Returns the fence, and its info
+    word, one of ``infos``."""
     sign = cursor.opener[0]
     more = yield from cursor.run(_TICKS if sign == "`" else _TILDES, 64)
     yield from cursor.blanks()
@@ -57,7 +57,8 @@ def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
 
 
 def _fence(cursor: Cursor) -> Reading[Found]:
-    """Reads a fence whose info word says that it contains calls."""
+    """Reads a fence whose info word, or a first ``default_api.``, says that it contains
+    calls."""
     fence, info = yield from _begun(cursor, *_CODE_INFO, *_PYTHON)
     if info in _PYTHON:
         yield from cursor.space()
@@ -73,7 +74,7 @@ def _fence(cursor: Cursor) -> Reading[Found]:
 
 
 def _results(cursor: Cursor) -> Reading[Found]:
-    """Reads a fence with text that the model made up as results of its calls."""
+    """Reads a fence with results, which the model made up."""
     fence, _ = yield from _begun(cursor, *_RESULT_INFO)
     cursor.serious = True
     start, ends = cursor.position, literals(f"\n{fence}")
@@ -86,18 +87,16 @@ def _results(cursor: Cursor) -> Reading[Found]:
 
 
 def _is_alone(cursor: Cursor, fence: str) -> Reading[bool]:
-    """Whether a closing ``fence``, which was just read, is alone on its line."""
+    """Whether ``fence``, which was just read, ends its line, and so closes. Reads the
+    rest of the fence and blanks."""
     yield from cursor.run(_TICKS if fence[0] == "`" else _TILDES)
     yield from cursor.blanks()
     return (yield from cursor.peek()) in ("", "\n", "\r")
 
 
 def _body(cursor: Cursor, closer: str) -> Reading[int]:
-    """Reads comments, calls and JSON up to ``closer``, which stays unread. Returns
-    where they end.
-
-    A program fails at the first character that is none of these.
-    """
+    """Reads comments, calls and JSON up to ``closer``, which stays unread. Returns the
+    position where they end. Raises at the first character that is none of these."""
     while True:
         end = cursor.position
         yield from cursor.space()
@@ -119,7 +118,7 @@ def _body(cursor: Cursor, closer: str) -> Reading[int]:
 
 
 def _list(cursor: Cursor) -> Reading[None]:
-    """Reads a list of objects or of calls."""
+    """Reads a list of JSON objects or of calls."""
     cursor.at += 1
     yield from cursor.space()
     of_objects = (yield from cursor.need()) == "{"
@@ -140,8 +139,8 @@ def _statement(cursor: Cursor) -> Reading[None]:
 
 
 def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """The calls in a fence or tag: JSON if it begins like JSON, else lines of
-    Python."""
+    """The calls in a fence or tag, whose body is the extent ``part``: JSON if it begins
+    like JSON, else lines of Python."""
     text = raw[slice(*part)]
     if text.lstrip()[:1] in ("{", "["):
         try:
@@ -152,7 +151,8 @@ def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
 
 
 def _tag(cursor: Cursor) -> Reading[Found]:
-    """Reads ``<tool_code>``. A function stub in it declares a tool, and is removed."""
+    """Reads the body of ``<tool_code>`` and its closer. A body that only declares a
+    function has no calls, and is removed."""
     start = cursor.position
     end = yield from _body(cursor, "</tool_code>")
     yield from cursor.literal("</tool_code>")
@@ -177,7 +177,7 @@ def _wrapped_tag(cursor: Cursor) -> Reading[Found]:
 
 
 def _bracket(cursor: Cursor) -> Reading[Found]:
-    """``[tool_code:name{..}]``."""
+    """Reads ``name{..}]`` after ``[tool_code:``."""
     name = yield from cursor.word(NAME)
     part = yield from cursor.scan(ObjectScanner(bare_values=True))
     yield from cursor.space()

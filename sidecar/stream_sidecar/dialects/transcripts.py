@@ -1,8 +1,9 @@
-"""Calls as hosts write them into the history, which models imitate.
+"""Calls in the words in which hosts write earlier calls into the history.
 
-A host that shows earlier calls as ``[Called function "f" with args: {..}]`` gets new
-calls in the same words; a prompt that asks for ``Action:`` gets that. They count only
-on lines of their own and for declared tools (text rule 11.6).
+If a host shows earlier calls as ``[Called function "f" with args: {..}]``, the model
+may write new calls in the same words. If a prompt asks for ``Action:``, the model
+writes ``Action:``. These calls count only on lines of their own and for declared tools
+(text rule 11.6).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _ID = patterns.compile(r"[\w.:-]*+")
 
 
 def _called(cursor: Cursor) -> Reading[Found]:
-    """``[Called function "f" with args: {..}]``."""
+    """Reads ``[Called function "f" with args: {..}]``."""
     name = yield from cursor.before('"')
     yield from cursor.literal(" with args: ", " with arguments: ")
     part = yield from cursor.scan(ObjectScanner())
@@ -36,7 +37,8 @@ def _called(cursor: Cursor) -> Reading[Found]:
 
 
 def _requested(cursor: Cursor) -> Reading[Found]:
-    """``Tool calls requested:`` and one list item for each: ``- f({..}) [id: ..]``."""
+    """Reads ``Tool calls requested:`` and a list item for each call:
+    ``- f({..}) [id: ..]``."""
     found: list[Callable[[str], Calls]] = []
     yield from cursor.space()
     while (yield from cursor.optional("- ")) or not found:
@@ -66,8 +68,8 @@ _BRACKETS = (
 
 
 def _bracketed(cursor: Cursor) -> Reading[Found]:
-    """``[Calling tool: f({..})]``, or ``[Tool Call: f (ID: c1)]`` with ``Arguments:
-    {..}`` on the next line."""
+    """Reads ``[Calling tool: f({..})]``, or ``[Tool Call: f (ID: c1)]`` and
+    ``Arguments: {..}`` on the next line."""
     name, id = (yield from cursor.word(NAME)), ""
     if (yield from cursor.optional(" (ID: ")):
         id = yield from cursor.before(")")
@@ -85,8 +87,8 @@ def _bracketed(cursor: Cursor) -> Reading[Found]:
 
 
 def _keyed(cursor: Cursor) -> Reading[Found]:
-    """``name: f`` and ``input: {..}``, or ReAct's ``Action: f`` and ``Action Input:
-    {..}``, each on its own line."""
+    """Reads the object after ``name: f`` and ``input:``, or after ReAct's ``Action: f``
+    and ``Action Input:``, each on its own line."""
     name = cursor.opener.partition(": ")[2].partition("\n")[0]
     part = yield from cursor.scan(ObjectScanner())
     yield from cursor.line_end()
@@ -97,8 +99,8 @@ _KEYED = ("name: %s\ninput: ", "Action: %s\nAction Input: ")
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
-    """Functionary 3.2: ``>>>f`` and JSON on the next line; ``>>>all`` begins the
-    answer."""
+    """Reads Functionary 3.2's ``>>>f`` and JSON on the next line. ``>>>all`` begins the
+    answer, and is removed."""
     name = yield from cursor.word(NAME)
     yield from cursor.blanks()
     yield from cursor.literal("\n", "\r\n")
