@@ -74,7 +74,7 @@ else:
         ]
         more = ["__weakref__"]
         if any(type(value) is cached_property for value in body.values()):
-            more.append("__dict__")  # where such a property keeps its value
+            more.append("__dict__")  # a cached property keeps its value there
         inherited = {
             each for base in kind.__mro__ for each in vars(base).get("__slots__", ())
         }

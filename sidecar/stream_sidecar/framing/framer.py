@@ -55,7 +55,7 @@ class Framer:
         self._decoder = decoder_of(framing, encoding, limit)
         self._reader = _READERS[framing](limit)
         self._start = ""  # may be the beginning of a compressed body
-        self._started = False  # something has come
+        self._started = False  # some input has arrived
         self._closes = framing == "json"  # every string is a document
         self._joiner = getattr(self._decoder, "joiner", None)
         self._most = 2 * limit  # a document, and a line after it
@@ -82,7 +82,7 @@ class Framer:
             return [Document(chunk)]
         joiner = self._joiner
         if self._started and joiner and not joiner.held and chunk.isascii():
-            frames = self._reader.push(chunk)  # as the decoder would give it
+            frames = self._reader.push(chunk)  # the decoder would not change it
         else:
             frames = self._read(self._decoder.push(chunk))
         if self._closes:

@@ -68,7 +68,7 @@ _FENCE = patterns.compile(" {0,3}(`{3,}+(?=[^`]*+$)|~{3,}+)")
 _CODE = " " * 4
 
 
-@lru_cache(maxsize=256)  # most lines begin as others did
+@lru_cache(maxsize=256)  # most lines begin like earlier ones
 def read_line(start: str, before: Line, within: tuple[int, ...], fence: str) -> Known:
     """Return the state after ``start``, the beginning of a line (text rules 4.3 and
     4.4). ``before``, ``within`` and ``fence`` are the fields of the state before it.

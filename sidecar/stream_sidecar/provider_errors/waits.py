@@ -24,7 +24,7 @@ _SOON = patterns.compile(
 )
 _PIECE = patterns.compile(rf"({_NUMBER}) ?({_UNIT})")
 _UNITS = (("ms", 1), ("milli", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000))
-_LONGEST_WAIT = 10**10  # milliseconds; more is a mistake
+_LONGEST_WAIT = 10**10  # milliseconds; a longer wait is a mistake
 
 _DATE = patterns.compile(
     r"[A-Za-z]{3}, ([0-9]{2}) ([A-Za-z]{3}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2})"

@@ -1,9 +1,9 @@
 """A scanner driven by tables, which finds the end of a construct in growing text.
 
-It reads slices of text, cut anywhere, and gives the index after the last character of
-the construct. It keeps a state and the open brackets, never text, and looks at each
-character a fixed number of times. The module that writes the `Syntax` knows what a
-construct means.
+It reads slices of text, cut anywhere, and returns the index after the last character of
+the construct. It keeps a state and the open brackets, never text, and reads each
+character at most a fixed number of times. The module that writes the `Syntax` knows
+what a construct means.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def _calls(
         names = positional(name) if positional and call.args else ()
         found.append((name, _arguments(call, names), places.span(call)))
     if not found:
-        raise ValueError("there is none")
+        raise ValueError("there is no statement")
     return found
 
 
@@ -193,9 +193,9 @@ def _call_nodes(statements: list[ast.stmt]) -> list[ast.Call]:
             case ast.Expr(value):
                 calls += _printed(value)
             case _:
-                raise ValueError("a program")
+                raise ValueError("a statement that is no call")
     if unprinted:
-        raise ValueError("a result that is kept")
+        raise ValueError("a result that is assigned and not printed")
     return calls
 
 
@@ -226,7 +226,7 @@ def _arguments(call: ast.Call, names: Sequence[str]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for name, node in [*zip(names, call.args, strict=False), *named]:
         if name is None or name in arguments:
-            raise ValueError("arguments in two stars, or one given twice")
+            raise ValueError("an argument with **, or one given twice")
         arguments[name] = _value(node)
     return arguments
 
@@ -253,7 +253,7 @@ def _value(node: ast.expr) -> Any:
             return dict(zip(map(_key, keys), map(_value, values), strict=True))
         case ast.Name(name) if name in _NAMED_VALUES:
             return _NAMED_VALUES[name]
-    raise ValueError("an argument that is no literal")
+    raise ValueError("an argument that is not a literal")
 
 
 def _number(number: float) -> float:
@@ -268,7 +268,7 @@ def _key(node: ast.expr | None) -> str:
             return key
         case ast.Constant(int() as key) if not isinstance(key, bool):
             return str(key)
-    raise ValueError("a key that is no text")
+    raise ValueError("a key that is not text")
 
 
 _lines = patterns.compile(r"\r\n|\r|\n")
