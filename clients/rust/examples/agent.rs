@@ -1,6 +1,6 @@
 //! An agent of two turns: the model asks for a tool, the tool runs, and the model answers.
-//! Whatever the model's server leaks, the loop sees it clean, and what a provider wants to
-//! have back goes back: `cargo run --example agent -- http://localhost:8000/v1 "Which branch?"`
+//! The loop sees clean responses, whatever the model's server leaks, and sends back what the
+//! provider needs: `cargo run --example agent -- http://localhost:8000/v1 "Which branch?"`
 
 use std::{env, error::Error, process::Command};
 
@@ -27,11 +27,11 @@ fn run(command: &str) -> String {
     output.map_or_else(|error| error.to_string(), |it| String::from_utf8_lossy(&it.stdout).into())
 }
 
-/// Asks until the model calls no tool any more; gives its last answer.
+/// Sends requests until the model calls no more tools; returns its last answer.
 ///
 /// # Errors
 ///
-/// What the model's server, or the sidecar, has against a request.
+/// Errors of the model's server, or of the sidecar.
 pub async fn ask(
     sidecar: &Sidecar,
     base_url: &str,
@@ -59,7 +59,7 @@ pub async fn ask(
     }
 }
 
-/// One response of the model, of which the reasoning is shown as it comes.
+/// One response of the model; its reasoning is shown as it arrives.
 async fn turn(
     sidecar: &Sidecar,
     base_url: &str,
@@ -92,7 +92,7 @@ async fn turn(
     Ok(events.into_closed().expect("it came to its end").message)
 }
 
-/// What the calls give that the agent may run.
+/// The results of the calls that the agent may run.
 fn results(message: &Message, run: impl Fn(&str) -> String) -> Vec<TurnResult> {
     let calls = message.tool_calls.iter().filter(|call| call.executable);
     let ran = calls.map(|call| {

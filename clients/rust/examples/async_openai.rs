@@ -1,4 +1,4 @@
-//! `async-openai`, whose middleware is tower, with clean answers:
+//! `async-openai`, whose middleware is a tower service, with clean answers:
 //! `cargo run --example async_openai --features tower -- http://localhost:8000/v1 Hello`
 
 use std::{env, error::Error, io::Write};
@@ -18,8 +18,8 @@ use http::{Request, Response};
 use stream_sidecar::{Sidecar, tower::SidecarLayer};
 use tower::{ServiceBuilder, ServiceExt};
 
-/// A client whose requests go through the layer. Each attempt makes its request anew, so the
-/// layer stands below the one that tries again.
+/// A client whose requests go through the layer. The layer is below the retries, because each
+/// attempt makes a new request.
 #[must_use]
 pub fn client(layer: SidecarLayer, config: OpenAIConfig) -> Client<OpenAIConfig> {
     let sender = reqwest::Client::new();
@@ -39,11 +39,11 @@ pub fn client(layer: SidecarLayer, config: OpenAIConfig) -> Client<OpenAIConfig>
     Client::with_config(config).with_http_service(service)
 }
 
-/// The answer, of which `show` gets each piece as it comes.
+/// Returns the answer; `show` gets each piece of it as it arrives.
 ///
 /// # Errors
 ///
-/// What the model's server has against the request, or a stream that broke off.
+/// Errors of the model's server, or a stream that broke off.
 pub async fn ask(
     client: &Client<OpenAIConfig>,
     question: &str,

@@ -1,8 +1,7 @@
-//! `bench ROUNDS ECHO...`: prints, as JSON, the seconds of the best round of recorded
-//! streams, a request for each chunk and two for open and close, sent in four ways:
-//! through [`pipe`](stream_sidecar::StreamHandle::pipe) and through `push` of this crate,
-//! to a bare sidecar and to a bare echo, with the same frames and nothing else. Run by
-//! `tests/bench/client_rust.py`.
+//! `bench ROUNDS ECHO...`: sends recorded streams, with a request for each chunk and two for
+//! open and close, and prints the seconds of the best round as JSON. There are four ways:
+//! [`pipe`](stream_sidecar::StreamHandle::pipe) and `push` of this crate, and the same frames
+//! sent directly to a sidecar and to an echo. Run by `tests/bench/client_rust.py`.
 
 use std::{
     env, fs,
@@ -17,7 +16,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use stream_sidecar::{OpenParams, Sidecar, framing};
 
-/// Strings are cut into so many characters.
+/// Strings are cut into pieces of this many characters.
 const SLICE: usize = 200;
 
 type Recording = (OpenParams, Vec<Value>);
@@ -28,8 +27,8 @@ fn main() {
     let recordings = recordings();
     let requests: usize = recordings.iter().map(|it| it.1.len() + 2).sum();
     let sidecar = block_on(Sidecar::builder().spawn()).expect("the sidecar starts");
-    let told = env::var(stream_sidecar::VARIABLE).expect("the sidecar's command");
-    let mut bare = Peer::start(told.split(' '));
+    let command = env::var(stream_sidecar::VARIABLE).expect("the sidecar's command");
+    let mut bare = Peer::start(command.split(' '));
     bare.ask("initialize", &json!({}));
     let mut echo = Peer::start(arguments[1..].iter().map(String::as_str));
     let mut best = [f64::MAX; 4];
@@ -73,7 +72,7 @@ async fn pushed(sidecar: &Sidecar, (options, chunks): &Recording) {
     stream.close().await.expect("the end");
 }
 
-/// A process at the other end of two pipes, asked one thing after the other.
+/// A process at the other end of two pipes, which gets one request after the other.
 struct Peer {
     process: Child,
     output: BufReader<ChildStdout>,

@@ -1,4 +1,4 @@
-//! A `reqwest-middleware` client with clean answers, for what takes such a client, as rig does:
+//! A `reqwest-middleware` client with clean answers, for libraries that accept one (such as rig):
 //! `cargo run --example reqwest_middleware --features tower -- http://localhost:8000/v1 Hello`
 
 use std::{env, error::Error, io::Write};
@@ -13,7 +13,7 @@ use stream_sidecar::{
 };
 use tower::{Service, ServiceBuilder, ServiceExt};
 
-/// A middleware that sends requests through a service, so that it has to be the last one.
+/// A middleware that sends requests through a service. It must be the last middleware.
 struct Sending<S>(S);
 
 #[async_trait::async_trait]
@@ -34,7 +34,7 @@ where
     }
 }
 
-/// Any other middleware goes before the one that sends.
+/// Other middlewares are added before the one that sends.
 #[must_use]
 pub fn client(layer: SidecarLayer) -> ClientWithMiddleware {
     let sender = reqwest::Client::new();
@@ -46,11 +46,11 @@ pub fn client(layer: SidecarLayer) -> ClientWithMiddleware {
     ClientBuilder::new(base).with(Sending(clean)).build()
 }
 
-/// The events of an answer; `show` gets each piece of them as it comes.
+/// Reads the events of an answer; `show` gets each piece as it arrives.
 ///
 /// # Errors
 ///
-/// What the model's server has against the request, or a stream that broke off.
+/// Errors of the model's server, or a stream that broke off.
 pub async fn ask(
     client: &ClientWithMiddleware,
     base_url: &str,

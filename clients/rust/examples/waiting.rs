@@ -1,7 +1,7 @@
-//! `waiting FILE`: how long a stream waits beside one that pushes very much at once. `FILE`
-//! has texts by name, as JSON. While one stream pushes a text with one call, the other
-//! pushes short deltas, one by one. Prints by name of each round the milliseconds of the
-//! longest `wait`, of the longest one `alone`, and of the large push, as JSON. Run by
+//! `waiting FILE`: measures how long a stream waits while another stream makes a large push.
+//! `FILE` has texts by name, as JSON. One stream pushes a text with one call; meanwhile the
+//! other pushes short deltas, one by one. Prints JSON: for each name and round the milliseconds
+//! of the longest `wait`, of the longest wait `alone`, and of the large push. Run by
 //! `tests/bench/client_rust.py`.
 
 use std::{collections::BTreeMap, env, fs, pin::pin, time::Instant};

@@ -1,9 +1,9 @@
 //! Events of a stream as `session/update`s of the Agent Client Protocol, version 1, in the
 //! types of its own crate (feature `acp`).
 //!
-//! A call that is `pending` behind the last update is the agent's to run, or runs at the
-//! provider's. Every other one has failed, or has a result, and one that nobody runs says why
-//! in `_meta.streamSidecar`: `{"claim": true, "reason", "origin"?, "declared"?}`.
+//! After the last update, a `pending` call is to be run by the agent, or runs at the provider.
+//! Every other call has failed or has a result. A call that nobody runs says why in
+//! `_meta.streamSidecar`: `{"claim": true, "reason", "origin"?, "declared"?}`.
 
 #[cfg(feature = "acp-v2")]
 pub mod v2;
@@ -17,8 +17,8 @@ use std::{
 
 pub use agent_client_protocol_schema as schema;
 use agent_client_protocol_schema::v1::{
-    ContentChunk, Meta, ToolCall as Told, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
-    ToolKind, UsageUpdate,
+    ContentChunk, Meta, ToolCall as FirstUpdate, ToolCallStatus, ToolCallUpdate,
+    ToolCallUpdateFields, ToolKind, UsageUpdate,
 };
 pub use agent_client_protocol_schema::v1::{SessionUpdate, StopReason};
 use futures_core::Stream;
@@ -35,7 +35,7 @@ use crate::{
     turn::{Turn, is_failed, is_of_server, objection, objection_of_end},
 };
 
-/// How updates are told.
+/// Options of [`session_updates`].
 #[must_use]
 pub struct SessionUpdateOptions {
     prefix: String,
@@ -48,46 +48,46 @@ pub struct SessionUpdateOptions {
 type OnOther = Box<dyn FnMut(&Event, &dyn Fn(i64) -> String) + Send>;
 
 impl SessionUpdateOptions {
-    /// `prefix` begins every id: unique for the stream within the session, as
+    /// Every id starts with `prefix`. It must be unique for the stream within the session, as
     /// [`StreamHandle::id`](crate::StreamHandle::id) is.
     pub fn new(prefix: impl Into<String>) -> Self {
         let prefix = prefix.into();
         Self { prefix, choice: 0, cwd: None, context_size: None, on_other: None }
     }
 
-    /// Which choice of the response is told. Default: 0.
+    /// The choice of the response that the updates are made from. Default: 0.
     pub fn choice(mut self, choice: i64) -> Self {
         self.choice = choice;
         self
     }
 
-    /// The session's folder, in which relative paths of calls are; without it they have no
-    /// `locations`.
+    /// The session's folder, which relative paths of calls start from. Without it, relative
+    /// paths have no `locations`.
     pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cwd = Some(folder.into());
         self
     }
 
-    /// The tokens that the model's context holds; without it `usage` cannot be told.
+    /// How many tokens the model's context holds. Without it there is no update for `usage`.
     pub fn context_size(mut self, tokens: u64) -> Self {
         self.context_size = Some(tokens);
         self
     }
 
-    /// Gets the events that have no update: those for the agent itself (`citation`,
-    /// `diagnostic`, `block-end` ...), and `reclassify`, `retract` and `finish`. The function
-    /// gives the ids of the updates that were made of a block.
+    /// `callback` gets the events that have no update: events for the agent itself (`citation`,
+    /// `diagnostic`, `block-end` ...), and `reclassify`, `retract` and `finish`. Its second
+    /// argument returns the id that updates use for a block.
     pub fn on_other(
         mut self,
-        tell: impl FnMut(&Event, &dyn Fn(i64) -> String) + Send + 'static,
+        callback: impl FnMut(&Event, &dyn Fn(i64) -> String) + Send + 'static,
     ) -> Self {
-        self.on_other = Some(Box::new(tell));
+        self.on_other = Some(Box::new(callback));
         self
     }
 }
 
-/// What to answer to `session/prompt`. `None`: nothing yet: the turn goes on (`tool-calls`,
-/// `pause`), or it failed (`error`, `malformed`).
+/// The stop reason for the answer to `session/prompt`. `None`: the turn is not over
+/// (`tool-calls`, `pause`), or it failed (`error`, `malformed`).
 #[must_use]
 pub fn stop_reason(finish: &Finish) -> Option<StopReason> {
     use FinishReason as Reason;
@@ -100,8 +100,8 @@ pub fn stop_reason(finish: &Finish) -> Option<StopReason> {
     }
 }
 
-/// The updates of a response, to be sent one by one. An error is the last item, behind the
-/// ends of the calls that it has cut off.
+/// The updates of a response, to be sent one by one. An error is the last item, after the
+/// updates that end the interrupted calls.
 #[must_use]
 pub fn session_updates(pipe: Pipe<'_>, options: SessionUpdateOptions) -> SessionUpdates<'_> {
     let turn = Turn::new(options.choice);
@@ -115,7 +115,7 @@ pub struct SessionUpdates<'a> {
     turn: Turn,
     updates: Updates,
     made: VecDeque<SessionUpdate>,
-    /// Told when what was made of it has gone out.
+    /// An event for `on_other`, reported after the updates made from it were returned.
     other: Option<Event>,
     end: End,
 }
@@ -127,19 +127,19 @@ enum End {
 }
 
 impl SessionUpdates<'_> {
-    /// The message and the counters, once the last update was given.
+    /// The message and the counters, after the last update.
     #[must_use]
     pub fn closed(&self) -> Option<&CloseResult> {
         self.pipe.closed()
     }
 
-    /// [`SessionUpdates::closed`] to keep.
+    /// [`SessionUpdates::closed`] by value.
     #[must_use]
     pub fn into_closed(self) -> Option<CloseResult> {
         self.pipe.into_closed()
     }
 
-    fn take(&mut self, event: Event) {
+    fn accept(&mut self, event: Event) {
         let Some(event) = self.turn.of(event) else {
             return;
         };
@@ -165,7 +165,7 @@ impl Stream for SessionUpdates<'_> {
                 return Poll::Ready(Some(Ok(update)));
             }
             if let Some(event) = self.other.take() {
-                self.updates.tell(&event);
+                self.updates.report(&event);
             }
             match std::mem::replace(&mut self.end, End::Over) {
                 End::Over => return Poll::Ready(None),
@@ -173,7 +173,7 @@ impl Stream for SessionUpdates<'_> {
                 End::Ahead => self.end = End::Ahead,
             }
             match ready!(Pin::new(&mut self.pipe).poll_next(context)) {
-                Some(Ok(event)) => self.take(event),
+                Some(Ok(event)) => self.accept(event),
                 Some(Err(error)) => self.end(End::Failed(error)),
                 None => self.end(End::Over),
             }
@@ -183,13 +183,13 @@ impl Stream for SessionUpdates<'_> {
 
 struct Updates {
     options: SessionUpdateOptions,
-    /// Calls that were told, by block; `None`: only the beginning is known.
+    /// Calls that have an update, by block; `None`: only the call's beginning is known.
     calls: HashMap<i64, Option<Box<ToolCall>>>,
-    /// Those that are neither run nor given up, in their order.
+    /// Blocks of the calls that are `pending`, in order.
     pending: Vec<i64>,
-    /// Those that have a result, which may come before its call.
+    /// Blocks of the calls that have a result, which may arrive before its call.
     answered: HashSet<i64>,
-    /// Blocks of structured calls by the provider's id: the last one that had it.
+    /// Blocks of structured calls by the provider's id; if an id repeats, the last block.
     blocks: HashMap<String, i64>,
 }
 
@@ -203,10 +203,10 @@ impl Updates {
         id_of(&self.options.prefix, block)
     }
 
-    fn tell(&mut self, event: &Event) {
+    fn report(&mut self, event: &Event) {
         let SessionUpdateOptions { prefix, on_other, .. } = &mut self.options;
-        if let Some(tell) = on_other {
-            tell(event, &|block| id_of(prefix, block));
+        if let Some(on_other) = on_other {
+            on_other(event, &|block| id_of(prefix, block));
         }
     }
 
@@ -231,7 +231,7 @@ impl Updates {
         ContentChunk::new(text.into()).message_id(self.id_of(block).as_str())
     }
 
-    /// Only the first is told: there is no update for a piece of the arguments.
+    /// Only the first delta has an update: none exists for a piece of the arguments.
     fn call_delta(&mut self, delta: &ToolCallDelta) -> Option<SessionUpdate> {
         let block = delta.block;
         if self.calls.contains_key(&block) {
@@ -241,8 +241,8 @@ impl Updates {
         self.pending.push(block);
         self.blocks.insert(delta.tool_call_id.clone().unwrap_or_default(), block);
         let title = delta.name.clone().unwrap_or_else(|| "tool".into());
-        let told = Told::new(self.id_of(block), title).name(delta.name.clone());
-        Some(SessionUpdate::ToolCall(told))
+        let update = FirstUpdate::new(self.id_of(block), title).name(delta.name.clone());
+        Some(SessionUpdate::ToolCall(update))
     }
 
     fn call(&mut self, call: &ToolCall) -> SessionUpdate {
@@ -270,7 +270,7 @@ impl Updates {
         if is_known { SessionUpdate::ToolCallUpdate(update) } else { begun(update) }
     }
 
-    /// Keeps whether a call is pending, and its place among those that are.
+    /// Records whether a call is pending; a pending call keeps its place in the order.
     fn settle(&mut self, block: i64, is_pending: bool) {
         if !is_pending {
             self.pending.retain(|it| *it != block);
@@ -279,7 +279,7 @@ impl Updates {
         }
     }
 
-    /// A result without its call has nothing to update, and one that the model wrote is none.
+    /// `None` for a result without a call, and for a result that the model wrote itself.
     fn result(&mut self, result: &ToolResult) -> Option<SessionUpdate> {
         let block = *self.blocks.get(result.tool_call_id.as_ref()?)?;
         if result.source != ToolResultSource::Server {
@@ -309,7 +309,8 @@ impl Updates {
         calls.into_iter().map(|block| self.fail(block, &reason)).collect()
     }
 
-    /// What the provider runs may answer in a later turn, unless this one has failed.
+    /// Fails the calls that nobody will run. Unless the turn failed, a call that the provider
+    /// runs stays pending, because its result may arrive in a later turn.
     fn end(&mut self, turn: &Turn, message: Option<&Message>) -> Vec<SessionUpdate> {
         let executable = turn.executable(message);
         let may_answer = !is_failed(turn.finish());
@@ -335,32 +336,32 @@ fn id_of(prefix: &str, block: i64) -> String {
     format!("{prefix}-{block}")
 }
 
-/// The first update of a call, with what a later one has.
+/// The first update of a call, from the fields of a later update.
 fn begun(update: ToolCallUpdate) -> SessionUpdate {
     let ToolCallUpdate { tool_call_id, fields, meta, .. } = update;
-    let told = Told::new(tool_call_id, fields.title.unwrap_or_default())
+    let first = FirstUpdate::new(tool_call_id, fields.title.unwrap_or_default())
         .name(fields.name)
         .kind(fields.kind.unwrap_or_default())
         .status(fields.status.unwrap_or_default())
         .locations(fields.locations.unwrap_or_default())
         .raw_input(fields.raw_input)
         .meta(meta);
-    SessionUpdate::ToolCall(told)
+    SessionUpdate::ToolCall(first)
 }
 
-/// The kinds have the same names, but for a hyphen.
+/// Kinds have the same names in the protocol, with `_` instead of `-`.
 fn kind_of(call: &ToolCall) -> ToolKind {
     let name = call.kind.as_str().replace('-', "_");
     serde_json::from_value(name.into()).unwrap_or_default()
 }
 
-/// Marks a call that is not run, whatever its status is made to be.
+/// `_meta` of a call that is not run, whatever its status.
 fn meta_of(reason: &str, call: Option<&ToolCall>) -> Meta {
-    let mut told =
+    let mut fields =
         Meta::from_iter([("claim".to_owned(), json!(true)), ("reason".to_owned(), json!(reason))]);
     if let Some(call) = call {
-        told.insert("origin".into(), json!(call.origin));
-        told.extend(call.declared.map(|it| ("declared".to_owned(), json!(it))));
+        fields.insert("origin".into(), json!(call.origin));
+        fields.extend(call.declared.map(|it| ("declared".to_owned(), json!(it))));
     }
-    Meta::from_iter([("streamSidecar".to_owned(), Value::Object(told))])
+    Meta::from_iter([("streamSidecar".to_owned(), Value::Object(fields))])
 }

@@ -1,4 +1,4 @@
-//! The files that a call is about, as editors follow them: absolute paths, with a line.
+//! The files that a call works on, as editors need them: absolute paths, with a line.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::protocol::{ToolCall, ToolKind};
 
-/// Names under which tools take a path.
+/// Names of arguments that hold a path.
 const PATHS: [&str; 15] = [
     "path",
     "file_path",
@@ -27,10 +27,10 @@ const PATHS: [&str; 15] = [
     "newPath",
 ];
 
-/// Names under which they take a line of it, counted from 1.
+/// Names of arguments that hold a line of the file, counted from 1.
 const LINES: [&str; 5] = ["line", "start_line", "startLine", "line_number", "lineNumber"];
 
-/// A relative path is one of `folder`; without that it is left out.
+/// The files of a call. Relative paths start from `folder`; without it they are left out.
 pub(crate) fn locations_of(call: &ToolCall, folder: Option<&Path>) -> Vec<ToolCallLocation> {
     let Some(given) = call.input.as_ref().filter(|_| is_on_files(&call.kind)) else {
         return Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn locations_of(call: &ToolCall, folder: Option<&Path>) -> Vec<ToolCa
     paths.into_iter().map(|path| ToolCallLocation::new(path).line(line)).collect()
 }
 
-/// Kinds of calls whose arguments of these names are files.
+/// Whether arguments with these names are files, for a call of this kind.
 fn is_on_files(kind: &ToolKind) -> bool {
     use ToolKind::{Delete, Edit, Move, Read, Search};
     matches!(kind, Read | Edit | Delete | Move | Search)
@@ -65,7 +65,7 @@ fn path_of(text: &str, folder: Option<&Path>) -> Option<PathBuf> {
     folder.filter(|_| !text.contains("://")).map(|folder| plain(&folder.join(text)))
 }
 
-/// Without `.` and `..`, which an editor may not resolve.
+/// The path without `.` and `..`, which an editor may not resolve.
 fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, part| {
         match part {
@@ -77,7 +77,7 @@ fn plain(path: &Path) -> PathBuf {
     })
 }
 
-/// Of what follows `file://`; `None`: it is of another machine, or no path at all.
+/// The path in the rest of a URL after `file://`; `None` for another machine, or for no path.
 fn of_url(url: &str) -> Option<PathBuf> {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let path = url.strip_prefix("localhost").unwrap_or(url);

@@ -1,4 +1,4 @@
-//! What pushes and the end of a stream give: events, and documents of the clean stream.
+//! The answers to pushes and to the end of a stream: events, and documents of the clean stream.
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use crate::{
     protocol::{CloseResult, Event},
 };
 
-/// What a push gives.
+/// The answer to a push.
 #[derive(Default)]
 pub(crate) struct Answer {
     pub(crate) events: Vec<Event>,
     pub(crate) emitted: Vec<Emitted>,
 }
 
-/// What the end of a stream gives. Events and documents are the answer's, not the result's.
+/// The end of a stream. Its events and documents are in `answer`; in `result` they are empty.
 pub(crate) struct Closed {
     pub(crate) result: CloseResult,
     pub(crate) answer: Answer,
@@ -23,7 +23,7 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    /// With all that it gave in one piece.
+    /// The result with its events and documents filled in.
     pub(crate) fn into_result(self) -> CloseResult {
         let Self { mut result, answer, is_marked } = self;
         result.events = answer.events;
@@ -35,5 +35,5 @@ impl Closed {
     }
 }
 
-/// The last of the chunks of `stream/close`, where it came.
+/// The last of the chunks of `stream/close`, if the provider sent an end mark.
 const END_MARK: &str = "[DONE]";

@@ -1,4 +1,4 @@
-//! The documents of a clean response, and how they are the body of one over HTTP.
+//! The documents of a clean response, and how an HTTP body is written from them.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 
 use crate::protocol::EmitWire;
 
-/// A document of the clean stream, as `emit` gives it.
+/// A document of the clean stream, for a stream opened with `emit`.
 pub type Document = serde_json::Map<String, serde_json::Value>;
 
-/// A [`Document`] as it was written: its fields and its numbers are the provider's own.
+/// A [`Document`] as JSON text: order of fields and spelling of numbers are the provider's.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Box<RawValue>")]
 pub(crate) struct Emitted(Box<RawValue>);
@@ -33,23 +33,23 @@ impl Emitted {
     }
 }
 
-/// How documents are written into a body.
+/// The format of a body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BodyFormat {
     /// Server-sent events.
     Events {
         /// Whether a document's `type` is the name of its event.
         named: bool,
-        /// What follows the last one.
+        /// The text after the last event.
         mark: &'static str,
     },
-    /// Gemini's, where no server-sent events were asked for.
+    /// A JSON array, which Gemini sends if the request did not ask for server-sent events.
     #[cfg_attr(not(any(test, feature = "tower")), expect(dead_code))]
     Array,
 }
 
 impl BodyFormat {
-    /// The server-sent events of a wire.
+    /// The format of a wire's server-sent events.
     pub(crate) fn events(wire: &EmitWire) -> Self {
         let named = matches!(wire, EmitWire::OpenaiResponses | EmitWire::Anthropic);
         let mark = if *wire == EmitWire::OpenaiChat { "data: [DONE]\n\n" } else { "" };
@@ -57,7 +57,7 @@ impl BodyFormat {
     }
 }
 
-/// Writes one body.
+/// Writes one body, piece by piece.
 #[derive(Debug)]
 pub(crate) struct BodyWriter {
     format: BodyFormat,
@@ -83,7 +83,7 @@ impl BodyWriter {
         })
     }
 
-    /// What follows the last document. `is_marked`: also the wire's end mark, where it has one.
+    /// The text after the last document. `is_marked`: with the wire's end mark, if it has one.
     pub(crate) fn end(&self, is_marked: bool) -> &'static str {
         match self.format {
             BodyFormat::Events { mark, .. } if is_marked => mark,
@@ -94,7 +94,7 @@ impl BodyWriter {
     }
 }
 
-/// A document that says no type comes with the name of its event: `{event, data}`.
+/// Writes one event. A document without a type comes with the name of its event: `{event, data}`.
 fn write_event(body: &mut String, json: &RawValue, named: bool) {
     let fields: Fields = serde_json::from_str(json.get()).unwrap_or_default();
     let name_in =
@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_came_under_a_name_keeps_it() {
+    fn a_document_keeps_the_name_of_its_event() {
         let documents = [r#"{"event":"tick","data":{"b":1,"a":2}}"#, r#"{"event":1,"data":2}"#];
         let expected = "event: tick\ndata: {\"b\":1,\"a\":2}\n\ndata: {\"event\":1,\"data\":2}\n\n";
         assert_eq!(written(BodyFormat::events(&EmitWire::Gemini), &documents, true), expected);
     }
 
     #[test]
-    fn an_array_is_one_however_many_documents_it_has() {
+    fn any_number_of_documents_makes_an_array() {
         assert_eq!(written(BodyFormat::Array, &[], true), "[]");
         assert_eq!(written(BodyFormat::Array, &["{}", "{}"], true), "[{}\n,{}\n]");
     }

@@ -1,4 +1,4 @@
-//! What a host decides before the sidecar is started.
+//! The options that a host sets before the sidecar is started.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     protocol::{ConnectionOptions, LimitsPatch, OpenParams, PolicyPatch},
     sidecar::Sidecar,
     supervisor::Supervisor,
-    watching::{SidecarState, Told},
+    watching::{Callback, SidecarState},
 };
 
 /// Makes a [`Sidecar`].
@@ -24,9 +24,9 @@ pub struct Builder {
     config: Config,
 }
 
-// Here, because a builder knows what it makes, and a sidecar no builder.
+// Defined here, because a builder knows the sidecar, and a sidecar knows no builder.
 impl Sidecar {
-    /// How it is started and what it is allowed.
+    /// A builder with the default options.
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -56,79 +56,78 @@ impl Builder {
                 all_replay_bytes: 128 << 20,
                 pass_through: None,
                 log_level: None,
-                on_stderr: Told::default(),
-                on_lost: Told::default(),
-                on_state: Told::default(),
+                on_stderr: Callback::default(),
+                on_lost: Callback::default(),
+                on_state: Callback::default(),
             },
         }
     }
 
-    /// The command, program first, in place of looking for one: an installed sidecar, or
-    /// `["python3", "-I", "/where/it/is/stream-sidecar.pyz"]`. Without it that is what the
-    /// environment variable `STREAM_SIDECAR` says, else the first that works of what
-    /// [`Sidecar::locate`] gives.
+    /// The command that starts the sidecar, program first: an installed sidecar, or
+    /// `["python3", "-I", "/where/it/is/stream-sidecar.pyz"]`. Default: the command in the
+    /// environment variable `STREAM_SIDECAR`, or else the first command of
+    /// [`Sidecar::locate`] that works.
     pub fn command(mut self, words: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.config.commands = vec![words.into_iter().map(Into::into).collect()];
         self
     }
 
-    /// A Python in which the sidecar is installed: `[python, "-I", "-m", "stream_sidecar"]`,
-    /// else with `-P`.
+    /// A Python in which the sidecar is installed. The command is `[python, "-I", "-m",
+    /// "stream_sidecar"]`, or the same with `-P` if that fails.
     pub fn python(mut self, program: impl Into<OsString>) -> Self {
         self.config.commands = locate::serving(&[program.into()]).into();
         self
     }
 
-    /// Let `uvx` or `pipx` fetch the package from the index when no sidecar is installed.
-    /// Default: no, `uvx` may only use what it has in its cache.
+    /// Whether `uvx` or `pipx` may download the package if no sidecar is installed. Default:
+    /// `false`; `uvx` then uses only its cache.
     pub fn allow_download(mut self, allowed: bool) -> Self {
         self.config.downloads = allowed;
         self
     }
 
-    /// A variable of the process's environment, beside those that it inherits.
+    /// Adds a variable to the process's environment, besides the inherited variables.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.config.place.environment.insert(name.into(), value.into());
         self
     }
 
-    /// The variables that the process has of this process's environment, and no others:
-    /// `inherit_env(["PATH", "HOME"])`. Default: all but `PYTHONHOME`. Of `PYTHONPATH` the
-    /// process has the absolute entries.
+    /// The only variables that the process inherits: `inherit_env(["PATH", "HOME"])`. Default:
+    /// all except `PYTHONHOME`. `PYTHONPATH` is inherited without its relative entries.
     pub fn inherit_env(mut self, names: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.config.place.inherited = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// What the process logs to standard error: `error`, `warning`, `info` or `debug`.
-    /// Default: `warning`.
+    /// The level of the process's log on standard error: `error`, `warning`, `info` or
+    /// `debug`. Default: `warning`.
     pub fn log_level(mut self, level: impl Into<String>) -> Self {
         self.config.log_level = Some(level.into());
         self
     }
 
-    /// Gets what the process writes to standard error, as it comes, on a thread of its own;
-    /// so it does with what is on standard output before the first frame.
-    pub fn on_stderr(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.config.on_stderr = Told::new(tell);
+    /// `callback` gets everything that the process writes to standard error, as it arrives, on
+    /// a separate thread. It also gets standard output before the first frame.
+    pub fn on_stderr(mut self, callback: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.config.on_stderr = Callback::new(callback);
         self
     }
 
-    /// Gets each new state of the sidecar. It must not wait, nor ask the sidecar.
-    pub fn on_state(mut self, tell: impl Fn(&SidecarState) + Send + Sync + 'static) -> Self {
-        self.config.on_state = Told::new(tell);
+    /// `callback` gets each new state of the sidecar. It must not block or call the sidecar.
+    pub fn on_state(mut self, callback: impl Fn(&SidecarState) + Send + Sync + 'static) -> Self {
+        self.config.on_state = Callback::new(callback);
         self
     }
 
-    /// Gets what ended the process, whenever that is neither a restart nor a shutdown.
-    pub fn on_lost(mut self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.config.on_lost = Told::new(tell);
+    /// `callback` gets the error that ended the process, unless it was a restart or a shutdown.
+    pub fn on_lost(mut self, callback: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.config.on_lost = Callback::new(callback);
         self
     }
 
-    /// The directory that the process runs in, and what relative paths in its arguments are
-    /// below. Default: that of the program that runs, never the one that the host works
-    /// in, which may be anybody's.
+    /// The process's working directory, which relative paths in its arguments start from.
+    /// Default: the folder of the host's program. The host's own working directory is never
+    /// the default, because its content may be untrusted.
     pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.config.place.directory = Some(directory.into());
         self
@@ -140,101 +139,100 @@ impl Builder {
         self
     }
 
-    /// Limits of the process and of every stream.
+    /// Limits for the process and for every stream.
     pub fn limits(mut self, limits: LimitsPatch) -> Self {
         self.config.options.limits = Some(limits);
         self
     }
 
-    /// How long a start may take, handshake and [`allow_download`](Self::allow_download) included.
-    /// One that takes longer has failed. Default: 60 seconds.
+    /// How long a start may take, including the handshake and a
+    /// [download](Self::allow_download). A longer start has failed. Default: 60 seconds.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.config.start_timeout = timeout;
         self
     }
 
-    /// How long an answer may take. A process that takes longer is killed: its streams go
-    /// on in the next one, as after a crash. Default: 30 seconds.
+    /// How long an answer may take. A process that takes longer is killed, and its streams
+    /// continue in the next process, as after a crash. Default: 30 seconds.
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.config.request_timeout = timeout;
         self
     }
 
-    /// How long the answer to `normalize`, `inspect` and `repair` may take, which do any
-    /// amount of work. Default: 5 minutes.
+    /// How long an answer to `normalize`, `inspect` and `repair` may take: their work has no
+    /// limit. Default: 5 minutes.
     pub fn batch_timeout(mut self, timeout: Duration) -> Self {
         self.config.batch_timeout = timeout;
         self
     }
 
-    /// How long the process may take to end by itself. Default: 5 seconds.
+    /// How long the process may take to exit at a shutdown. Default: 5 seconds.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.config.shutdown_timeout = timeout;
         self
     }
 
-    /// How often the process may be started again in which time, starts that fail
-    /// included. As many processes, and one more, may end on the same request of a stream
-    /// in any time, then it is [`Error::StreamLost`]. Default: 4 times within 3 minutes.
+    /// How many restarts are allowed within a period, including starts that fail. One process
+    /// more than `times` may end on the same request of a stream, in any period; then the
+    /// stream is lost ([`Error::StreamLost`]). Default: 4 times within 3 minutes.
     pub fn restarts(mut self, times: usize, within: Duration) -> Self {
         self.config.restarts = times;
         self.config.within = within;
         self
     }
 
-    /// The pause before the first of these restarts; each further one doubles it, up to
-    /// 5 seconds. Default: 100 milliseconds.
+    /// The pause before the first of these restarts. Each further restart doubles the pause,
+    /// up to 5 seconds. Default: 100 milliseconds.
     pub fn restart_pause(mut self, pause: Duration) -> Self {
         self.config.pause = pause;
         self
     }
 
-    /// Requests that may be on their way at once; further ones wait. Default: 64.
+    /// How many requests may be in flight at the same time; further requests wait. Default: 64.
     pub fn max_concurrent_requests(mut self, requests: usize) -> Self {
         self.config.bounds.requests = requests.max(1);
         self
     }
 
-    /// Bytes of these requests; one that is larger goes alone. Default: 16 MiB.
+    /// How many bytes these requests may have together; a larger request is sent alone.
+    /// Default: 16 MiB.
     pub fn max_concurrent_bytes(mut self, bytes: usize) -> Self {
         self.config.bounds.bytes = bytes;
         self
     }
 
-    /// Requests that may wait for these before further ones are refused with
-    /// [`Error::QueueFull`]. A pipe and the end of a stream are not refused, but wait.
-    /// Default: 1,024.
+    /// How many requests may wait to be sent. A further request fails with
+    /// [`Error::QueueFull`]; a pipe and the end of a stream wait instead. Default: 1,024.
     pub fn max_queued_requests(mut self, requests: usize) -> Self {
         self.config.bounds.waiting = requests;
         self
     }
 
-    /// How many bytes of chunks each stream keeps for a replay; 0 keeps nothing. A stream
-    /// that is longer ends with [`Error::StreamLost`] when the process ends. Default:
-    /// 16 MiB.
+    /// How many bytes of chunks each stream keeps for a replay; 0 keeps nothing. A longer
+    /// stream fails with [`Error::StreamLost`] if the process ends. Default: 16 MiB.
     pub fn replay_bytes(mut self, bytes: usize) -> Self {
         self.config.replay_bytes = bytes;
         self
     }
 
-    /// How many of these bytes all streams keep together. Default: 128 MiB.
+    /// How many of these bytes all streams may keep together. Default: 128 MiB.
     pub fn all_replay_bytes(mut self, bytes: usize) -> Self {
         self.config.all_replay_bytes = bytes;
         self
     }
 
-    /// What happens when no sidecar can be started ([`Error::is_start`]). By default
-    /// [`Sidecar::open`] fails. With `true` it gives a stream all the same, whose first event
-    /// is the diagnostic `sidecar-unavailable`, and which hands the text of each chunk through
-    /// **raw**, tags and all: strings and bytes as they are, documents as JSON.
+    /// What happens if no sidecar can be started ([`Error::is_start`]). By default
+    /// [`Sidecar::open`] fails. With `true` it returns a stream without a sidecar: its first
+    /// event is the diagnostic `sidecar-unavailable`, and the text of each chunk passes
+    /// **raw**, including tags: strings and bytes unchanged, documents as JSON.
     ///
-    /// A stream that had a sidecar never changes over. The other methods fail as ever.
+    /// A stream that had a sidecar never changes to this. The other methods still fail.
     pub fn pass_through(mut self, allowed: bool) -> Self {
         self.config.pass_through = allowed.then(ReadText::as_it_is);
         self
     }
 
-    /// [`Builder::pass_through`] with a function that finds the text in a chunk.
+    /// [`Builder::pass_through`] with a function that returns the text of a chunk.
     pub fn pass_through_with(
         mut self,
         read_text: impl Fn(&Value, &OpenParams) -> String + Send + Sync + 'static,
@@ -250,12 +248,11 @@ impl Builder {
     }
 
     /// Starts the sidecar and waits for its handshake. With
-    /// [`pass_through`](Self::pass_through) a sidecar that cannot be started is none to
-    /// wait for.
+    /// [`pass_through`](Self::pass_through), a sidecar that cannot be started is no error.
     ///
     /// # Errors
     ///
-    /// As those of [`Sidecar::start`].
+    /// The errors of [`Sidecar::start`].
     pub async fn spawn(self) -> Result<Sidecar, Error> {
         let pass_through = self.config.pass_through.is_some();
         let sidecar = self.build();

@@ -1,4 +1,4 @@
-//! What is pushed: a piece of a provider's response, and how it is written.
+//! A chunk: a piece of a provider's response that is pushed, and how it is written.
 
 use std::mem;
 
@@ -11,8 +11,8 @@ use crate::error::Error;
 
 /// A piece of a provider's response: a slice of its body, or a decoded document.
 ///
-/// A body as it comes over HTTP is made of `Bytes`, `Vec<u8>` or `&[u8]`, cut anywhere, in
-/// the middle of a character too: the stream knows how they have to be sent.
+/// Slices of an HTTP body are `Bytes`, `Vec<u8>` or `&[u8]`. They may be cut anywhere, even in
+/// the middle of a character; the stream knows how to send them (as text, or as base64).
 #[derive(Debug, Clone)]
 pub struct Chunk(Piece);
 
@@ -39,20 +39,20 @@ impl Chunk {
     ///
     /// # Errors
     ///
-    /// [`Error::Json`] for what JSON cannot hold.
+    /// [`Error::Json`] if the document cannot be written as JSON.
     pub fn document(document: &impl Serialize) -> Result<Self, Error> {
         let raw = serde_json::value::to_raw_value(document);
         raw.map(Self::from).map_err(|error| Error::json("a chunk", error))
     }
 }
 
-/// Values and strings always can be written.
+/// The JSON text of a value or a string, which can always be written.
 pub(crate) fn raw(value: &impl Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// Writes the chunks of one stream as JSON: bytes as base64 where the stream was opened
-/// so, else as text, of which a character that is cut waits for its rest.
+/// Writes the chunks of one stream as JSON. Bytes become base64 if the stream was opened with
+/// it, or else text: an incomplete character at the end then waits for the next slice.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChunkWriter {
     is_base64: bool,
@@ -64,7 +64,7 @@ impl ChunkWriter {
         Self { is_base64, rest: Vec::new() }
     }
 
-    /// Never empty: it is JSON.
+    /// Returns the chunk as JSON, which is never empty.
     pub(crate) fn write(&mut self, chunk: &Chunk) -> String {
         match &chunk.0 {
             Piece::Json(json) => json.get().to_owned(),
@@ -73,13 +73,13 @@ impl ChunkWriter {
         }
     }
 
-    /// What is left of a character that the end has cut off.
+    /// Returns U+FFFD if the stream ended inside a character.
     pub(crate) fn end(&mut self) -> Option<String> {
         let rest = mem::take(&mut self.rest);
         (!rest.is_empty()).then(|| raw(&"\u{FFFD}").get().to_owned())
     }
 
-    /// What is no UTF-8 becomes U+FFFD.
+    /// Decodes UTF-8; invalid bytes become U+FFFD.
     fn decode(&mut self, slice: &[u8]) -> String {
         let mut data = mem::take(&mut self.rest);
         data.extend_from_slice(slice);
@@ -97,7 +97,7 @@ impl ChunkWriter {
     }
 }
 
-/// Whether more bytes may make a character of these.
+/// Whether these bytes are the beginning of a character.
 fn is_cut(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_text_however_they_are_cut() {
+    fn bytes_become_text_wherever_they_are_cut() {
         let body = "a🌿é".as_bytes();
         for size in 1..=body.len() {
             assert_eq!(written(body, size, false), "a🌿é");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_replaced_and_never_base64() {
+    fn invalid_bytes_are_replaced_in_text_and_base64_is_only_used_if_chosen() {
         for size in 1..5 {
             assert_eq!(written(b"a\xffb\xf0\x9f", size, false), "a\u{FFFD}b\u{FFFD}");
         }

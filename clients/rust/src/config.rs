@@ -1,4 +1,4 @@
-//! What the host decided; [`Builder`](crate::Builder) tells what each of it means.
+//! The host's options; [`Builder`](crate::Builder) describes each of them.
 
 use std::{ffi::OsString, time::Duration};
 
@@ -8,14 +8,14 @@ use crate::{
     locate::CommandLine,
     pass_through::ReadText,
     protocol::ConnectionOptions,
-    watching::{SidecarState, Told},
+    watching::{Callback, SidecarState},
 };
 
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
-    /// Commands that are tried one after the other; empty: they are looked for.
+    /// Commands that are tried one after the other; if empty, commands are looked for.
     pub(crate) commands: Vec<Vec<OsString>>,
-    /// Environment and directory of whatever is started; its words are not used.
+    /// The environment and directory of every command; its `words` are not used.
     pub(crate) place: CommandLine,
     pub(crate) downloads: bool,
     pub(crate) options: ConnectionOptions,
@@ -29,10 +29,10 @@ pub(crate) struct Config {
     pub(crate) pause: Duration,
     pub(crate) replay_bytes: usize,
     pub(crate) all_replay_bytes: usize,
-    /// `None`: without a sidecar there is no stream.
+    /// `None`: a stream needs a sidecar.
     pub(crate) pass_through: Option<ReadText>,
     pub(crate) log_level: Option<String>,
-    pub(crate) on_stderr: Told<str>,
-    pub(crate) on_lost: Told<Error>,
-    pub(crate) on_state: Told<SidecarState>,
+    pub(crate) on_stderr: Callback<str>,
+    pub(crate) on_lost: Callback<Error>,
+    pub(crate) on_state: Callback<SidecarState>,
 }

@@ -1,5 +1,5 @@
-//! Requests over one process, and the time that they may take. Ends with its process
-//! and is never mended: the [`Supervisor`](crate::supervisor::Supervisor) makes another.
+//! The requests to one process, and their time limits. A connection ends with its process;
+//! then the [`Supervisor`](crate::supervisor::Supervisor) makes a new connection.
 
 use std::{
     future::Future,
@@ -19,21 +19,21 @@ use crate::{
     gate::QueueBounds,
     locate::CommandLine,
     process::{Outbox, Process},
-    watching::Told,
+    watching::Callback,
     wire::{Answer, Expected, OnLost, Reader, Waiting, Wire},
 };
 
-/// A running process and what it was asked. Dropping it ends the process.
+/// A running process and the requests to it. Dropping it ends the process.
 pub(crate) struct Connection {
     process: Process,
     wire: Arc<Wire>,
 }
 
 impl Connection {
-    /// Starts the process, without shaking hands.
+    /// Starts the process, without the handshake.
     pub(crate) fn start(
         command: &CommandLine,
-        on_stderr: Told<str>,
+        on_stderr: Callback<str>,
         bounds: QueueBounds,
         on_lost: OnLost,
     ) -> Result<Self, Error> {
@@ -55,17 +55,17 @@ impl Connection {
         self.process.stderr()
     }
 
-    /// Refuses, where as many requests wait as may.
+    /// Returns an error if the queue of waiting requests is full.
     pub(crate) fn check_room(&self) -> Result<(), Error> {
         self.wire.check_room()
     }
 
-    /// What ended the connection, if something did.
+    /// The error that ended the connection; `None` while it lives.
     pub(crate) fn lost(&self) -> Option<Error> {
         self.wire.lost()
     }
 
-    /// Ends the process; everybody who waits for an answer gets `error`.
+    /// Ends the process; every request that waits for an answer gets `error`.
     pub(crate) fn end(&self, error: &Error) {
         self.wire.lose(error);
         self.process.kill();
@@ -81,7 +81,7 @@ impl Connection {
         self.ask(method, params, timeout)?.await
     }
 
-    /// Makes a request, which goes out as soon as the queue's bounds allow.
+    /// Makes a request, which is sent as soon as the queue's limits allow.
     pub(crate) fn ask(
         self: &Arc<Self>,
         method: &'static str,
@@ -100,7 +100,7 @@ impl Connection {
         params: &str,
         timeout: Duration,
     ) -> Result<Ticket, Failure> {
-        // `null` is left out, as methods without params want it.
+        // Methods without params expect no `params`, so `null` is left out.
         let params = Some(params).filter(|it| *it != "null");
         Ok(Ticket::new(self, self.wire.ask(method, params)?, method, timeout))
     }
@@ -111,10 +111,10 @@ impl Connection {
     }
 
     pub(crate) fn notify(&self, method: &'static str) {
-        self.wire.tell(method, None);
+        self.wire.notify(method, None);
     }
 
-    /// Tells the process to exit, and waits for its end.
+    /// Asks the process to exit, and waits for its end.
     pub(crate) async fn exit(self: &Arc<Self>, timeout: Duration) -> Failure {
         self.notify("exit");
         let expected = match self.wire.wait() {
@@ -128,14 +128,14 @@ impl Connection {
     }
 }
 
-/// A result as what it should be.
+/// Decodes the result of a request.
 pub(crate) fn decode<T: DeserializeOwned>(answer: &RawValue, method: &str) -> Result<T, Error> {
     serde_json::from_str(answer.get())
         .map_err(|error| Error::json(format!("the result of {method}"), error))
 }
 
-/// A request that was made. Gives the raw result; dropped before that, it is taken back,
-/// or the sidecar is asked to stop working on it (which `stream/*` ignores).
+/// A request, as a future of its raw result. If it is dropped earlier, the request is withdrawn
+/// if it was not sent yet; otherwise the sidecar is asked to cancel it (`stream/*` cannot be).
 pub(crate) struct Ticket {
     connection: Arc<Connection>,
     expected: Expected,
@@ -156,13 +156,13 @@ impl Ticket {
         Self { connection, expected, method, after, patience, answered: false }
     }
 
-    /// Ready when the request has gone out, or never will. Its answer tells which.
+    /// Ready when the request has been sent, or never will be. The answer says which.
     pub(crate) fn poll_sent(&mut self, context: &mut Context<'_>) -> Poll<()> {
         Pin::new(&mut self.expected.sent).poll(context).map(drop)
     }
 
-    /// How long is left, now that the time seems to be up. Answers let others go out
-    /// whether somebody reads them or not, so that a process that gives none hangs.
+    /// The time left after the timer fired; `None`: the process hangs. A queued request counts
+    /// from the last answer to any request: every answer, read or not, lets others be sent.
     fn left(&self) -> Option<Duration> {
         let waited = match self.connection.wire.waiting(self.expected.id) {
             Waiting::Sent(time) | Waiting::Queued(time) => time,
@@ -205,7 +205,7 @@ impl Drop for Ticket {
         let wire = &self.connection.wire;
         if !self.answered && wire.leave(self.expected.id) && !self.method.starts_with("stream/") {
             let params = format!("{{\"id\":{}}}", self.expected.id);
-            wire.tell("$/cancelRequest", Some(&params));
+            wire.notify("$/cancelRequest", Some(&params));
         }
     }
 }

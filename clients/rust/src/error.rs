@@ -1,7 +1,7 @@
-//! Everything that can go wrong, as one type.
+//! All errors of this crate, as one type.
 //!
-//! Errors can be cloned, because the end of one process fails many requests at once.
-//! What a *provider* does wrong is never an error: it is an event of the stream.
+//! Errors can be cloned, because the end of one process fails many requests.
+//! A *provider's* mistake is never an error here: it is an event of the stream.
 
 use std::{fmt, io, process::ExitStatus, sync::Arc, time::Duration};
 
@@ -10,121 +10,120 @@ use serde_json::{Map, Value};
 
 use crate::{protocol::ErrorKind, python::PythonProblem};
 
-/// What a call of this crate can end in.
+/// The errors that calls of this crate return.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No command led to a sidecar: there is none, it cannot be run, it ended or fell
-    /// silent before the handshake was made, or it speaks another protocol.
+    /// No command started a sidecar: no command was found, or each command could not be run,
+    /// ended or hung before the handshake, or speaks another protocol.
     #[error("no sidecar could be started{}{}", list(.tried), way_out(.python.as_ref()))]
     Start {
-        /// The commands in the order in which they were tried; empty: there was none.
+        /// The commands in the order in which they were tried; empty if none was found.
         tried: Vec<Attempt>,
-        /// What is wrong with the Pythons among them.
+        /// What is wrong with the Pythons among the commands.
         python: Option<PythonProblem>,
     },
-    /// The command could not be run at all.
+    /// The command could not be run.
     #[error("cannot run {command}: {source}")]
     Spawn {
         /// The command line.
         command: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: Arc<io::Error>,
     },
     /// The process ended, or closed its output.
     #[error("the sidecar ended ({}){}", .status.map_or_else(|| "status unknown".into(), |it| it.to_string()), tail(.stderr))]
     Exited {
-        /// Its exit status, where the system told it.
+        /// Its exit status, if the system reported it.
         status: Option<ExitStatus>,
-        /// The last 64 kB that it wrote to standard error.
+        /// The last 64 kB that the process wrote to standard error.
         stderr: StderrTail,
     },
-    /// An answer did not come in time. The process is ended, for it serves one request
-    /// after the other: when one hangs, all of them do. Streams go on in the next process
-    /// and give this error only as what ended the last one, in [`Error::StreamLost`] and
+    /// An answer did not arrive in time. The process is ended: it serves one request after the
+    /// other, so if one request hangs, all of them do. Streams continue in the next process;
+    /// for a stream this error is only the `source` of [`Error::StreamLost`], or `last` of
     /// [`Error::GaveUp`].
     #[error("no answer to {method} within {after:?}{}", tail(.stderr))]
     Timeout {
-        /// The method that was asked for.
+        /// The requested method.
         method: &'static str,
-        /// How long was waited.
+        /// The time limit that was exceeded.
         after: Duration,
         /// The last 64 kB that the process wrote to standard error.
         stderr: StderrTail,
     },
     /// The process wrote something to its standard output that is not the protocol.
-    #[error("not the protocol: {message}{}", tail(.stderr))]
+    #[error("the sidecar's output is not the protocol: {message}{}", tail(.stderr))]
     Protocol {
-        /// What was wrong.
+        /// What was wrong with the output.
         message: String,
         /// The last 64 kB that the process wrote to standard error.
         stderr: StderrTail,
     },
-    /// The process is a sidecar of another protocol version, or no sidecar at all.
-    #[error("protocol version {wanted} is not spoken, but {found:?}")]
+    /// The process is a sidecar with another protocol version, or not a sidecar.
+    #[error("protocol version {wanted} is needed, but the process speaks {found:?}")]
     Version {
         /// The version that this crate speaks.
         wanted: i64,
-        /// The versions that the process speaks; empty: it does not say that it is a
-        /// sidecar.
+        /// The versions that the process speaks; empty if it is not a sidecar.
         found: Vec<i64>,
     },
     /// The sidecar refused a request.
     #[error(transparent)]
     Rpc(#[from] RpcError),
-    /// The state of a stream is gone and cannot be made again.
+    /// The state of a stream is lost and cannot be restored.
     #[error("stream {stream_id} is lost: {reason}")]
     StreamLost {
-        /// The stream.
+        /// The id of the stream.
         stream_id: String,
-        /// Why it could not be replayed.
+        /// Why the stream could not be replayed.
         reason: LostReason,
-        /// What had ended the process.
+        /// The error that ended the process.
         source: Box<Error>,
     },
     /// The process ended, hung or could not be started more often than
     /// [`Builder::restarts`](crate::Builder::restarts) allows. A later call may succeed.
-    #[error("the sidecar was started again {restarts} times within {within:?}, last: {last}")]
+    #[error("the sidecar was restarted {restarts} times within {within:?}; last error: {last}")]
     GaveUp {
-        /// Restarts that were made.
+        /// The number of restarts.
         restarts: usize,
-        /// The time in which they were made.
+        /// The period of the restarts.
         within: Duration,
-        /// What had ended the process, or kept it from starting, the last time.
+        /// The error that ended the last process, or kept it from starting.
         last: Box<Error>,
     },
     /// More requests wait than
     /// [`Builder::max_queued_requests`](crate::Builder::max_queued_requests) allows.
-    #[error("{limit} requests are waiting already")]
+    #[error("{limit} requests are already waiting")]
     QueueFull {
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
-    /// The sidecar is of a version that does not have it yet.
-    #[error("the sidecar is too old for {method}: what it is for passes as it came")]
+    /// The sidecar's version is too old for a method.
+    #[error("the sidecar is too old for {method}: requests and responses pass unchanged")]
     Unsupported {
-        /// The method that it lacks.
+        /// The missing method.
         method: &'static str,
     },
     /// [`Sidecar::shutdown`](crate::Sidecar::shutdown) was called.
     #[error("the sidecar was shut down")]
     ShutDown,
-    /// What was given or received cannot be written or read as JSON of the right shape.
+    /// Params cannot be written as JSON, or a result is not JSON of the expected shape.
     #[error("{what}: {source}")]
     Json {
-        /// A method and what of it.
+        /// The value and its method: `the result of stream/push`.
         what: String,
-        /// What the JSON library said.
+        /// The error of the JSON library.
         source: Arc<serde_json::Error>,
     },
 }
 
-/// One command that did not lead to a sidecar.
+/// A command that did not start a sidecar.
 #[derive(Debug, Clone)]
 pub struct Attempt {
     /// The command line.
     pub command: String,
-    /// Why it did not.
+    /// Why it failed.
     pub error: Box<Error>,
 }
 
@@ -132,52 +131,52 @@ pub struct Attempt {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LostReason {
-    /// More chunks had been pushed than
+    /// The chunks have more bytes than
     /// [`Builder::replay_bytes`](crate::Builder::replay_bytes) or
     /// [`Builder::all_replay_bytes`](crate::Builder::all_replay_bytes) keeps.
-    #[error("its chunks take more than the {limit} bytes that are kept for a replay")]
+    #[error("its chunks have more than the {limit} bytes that are kept for a replay")]
     ReplayLimit {
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
-    /// The same chunks gave other events, as those of another version of the sidecar.
-    #[error("its replay gave {replayed} events where {delivered} were delivered")]
+    /// The same chunks gave different events, for example in another version of the sidecar.
+    #[error("its replay gave {replayed} events, but {delivered} were delivered")]
     Diverged {
         /// The last `seq` that was delivered.
         delivered: i64,
         /// The last `seq` of the replay.
         replayed: i64,
     },
-    /// One process after the other ended, or hung, before the stream had an answer: one
-    /// more than [`Builder::restarts`](crate::Builder::restarts) allows, in whatever time.
+    /// One process after the other ended, or hung, before it answered the stream: one process
+    /// more than [`Builder::restarts`](crate::Builder::restarts) allows, in any period.
     #[error("{processes} sidecars ended on it, one after the other")]
     Crashing {
-        /// How many they were.
+        /// The number of processes.
         processes: usize,
     },
 }
 
-/// An error answer. `protocol.md` lists the codes.
+/// An error answer of the sidecar. `protocol.md` lists the codes.
 #[derive(Debug, Clone, PartialEq, thiserror::Error, Deserialize)]
 #[error("{message} ({code})")]
 pub struct RpcError {
     /// The JSON-RPC code.
     pub code: i64,
-    /// For people; says all that is to be said.
+    /// The complete message, for people.
     pub message: String,
-    /// `kind`, `retryable` and what else belongs to the kind.
+    /// `kind`, `retryable` and the fields of the kind.
     #[serde(default)]
     pub data: Map<String, Value>,
 }
 
 impl RpcError {
-    /// The kind of error; an empty `Other` where none was told.
+    /// The kind of error; an empty `Other` if the answer names none.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
-        self.kind_as_told().into()
+        self.kind_text().into()
     }
 
-    fn kind_as_told(&self) -> &str {
+    fn kind_text(&self) -> &str {
         self.data.get("kind").and_then(Value::as_str).unwrap_or_default()
     }
 
@@ -187,7 +186,7 @@ impl RpcError {
         self.data.get("retryable") == Some(&Value::Bool(true))
     }
 
-    /// The stream was forgotten because nobody used it (`idleTimeoutMs`).
+    /// Whether the stream expired because nobody used it (`idleTimeoutMs`).
     pub(crate) fn is_expiry(&self) -> bool {
         self.kind() == ErrorKind::StreamNotFound
             && self.data.get("reason").is_some_and(|it| it == "expired")
@@ -195,8 +194,8 @@ impl RpcError {
 }
 
 impl Error {
-    /// Whether there is no sidecar, in this moment at least. This is what
-    /// [`Builder::pass_through`](crate::Builder::pass_through) goes by.
+    /// Whether no sidecar can be started, at this moment at least. In this case
+    /// [`Builder::pass_through`](crate::Builder::pass_through) applies.
     #[must_use]
     pub fn is_start(&self) -> bool {
         match self {
@@ -206,8 +205,8 @@ impl Error {
         }
     }
 
-    /// A name for programs: the same for the same failure in every client, and that of the
-    /// sidecar's own refusals.
+    /// A name of the error for programs: the same in every client, and the sidecar's own name
+    /// for requests that it refused.
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {
@@ -215,7 +214,7 @@ impl Error {
             Self::Spawn { .. } | Self::Exited { .. } | Self::Protocol { .. } => "connection-lost",
             Self::Timeout { .. } => "request-timeout",
             Self::Version { .. } => "unsupported-version",
-            Self::Rpc(error) => error.kind_as_told(),
+            Self::Rpc(error) => error.kind_text(),
             Self::StreamLost { .. } => "stream-lost",
             Self::QueueFull { .. } => "queue-full",
             Self::Unsupported { .. } => "unsupported",
@@ -238,7 +237,7 @@ impl Error {
         }
     }
 
-    /// Whether another start may do better: the process was there, and went.
+    /// Whether another start may succeed: the process had started, and then ended or hung.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Start { tried, .. } => tried.iter().any(|it| it.error.is_passing()),
@@ -252,20 +251,20 @@ impl Error {
     }
 }
 
-/// What a request can end in, told apart by what a new process mends.
+/// How a request can fail, by what a new process would change.
 #[derive(Debug, Clone)]
 pub(crate) enum Failure {
-    /// The process is gone for a reason that is not this request's.
+    /// The process ended for a reason that has nothing to do with this request.
     Lost(Error),
-    /// The process gave no answer to this request in time, and was ended for it.
+    /// The process did not answer this request in time, and was ended.
     Hung(Error),
-    /// This request failed, and would again.
+    /// This request failed, and would fail again.
     Failed(Error),
 }
 
 impl Failure {
-    /// For a request that is not worth a second wait: it failed where the process hung.
-    pub(crate) fn of_its_own(self) -> Self {
+    /// A hang counts as a failure of this request, which is then not tried a second time.
+    pub(crate) fn without_retry_of_hang(self) -> Self {
         if let Self::Hung(error) = self { Self::Failed(error) } else { self }
     }
 
@@ -294,8 +293,8 @@ fn way_out(python: Option<&PythonProblem>) -> String {
     python.map_or_else(String::new, |it| format!(". {it}"))
 }
 
-/// The last 64 kB that the process wrote to standard error: derefs to all of it, and
-/// shows its last lines.
+/// The last 64 kB that the process wrote to standard error. It derefs to the whole text, and
+/// displays the last 5 lines.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StderrTail(pub(crate) Arc<str>);
 
@@ -322,5 +321,5 @@ impl fmt::Debug for StderrTail {
 }
 
 fn tail(stderr: &StderrTail) -> String {
-    if stderr.is_empty() { String::new() } else { format!("; it said: {stderr}") }
+    if stderr.is_empty() { String::new() } else { format!("; standard error: {stderr}") }
 }

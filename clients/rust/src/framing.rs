@@ -1,32 +1,32 @@
 //! The base protocol: `Content-Length: N`, an empty line, N bytes.
 //!
-//! Takes and gives bodies as bytes and knows nothing of JSON. It is strict, because the
+//! This module reads and writes bodies as bytes and knows no JSON. It is strict, because the
 //! sidecar writes exactly one form: anything else on its standard output is junk, and
-//! reading over junk would hide a broken installation. Only before the first frame may
-//! be something else, the words of a wrapper that starts the sidecar.
+//! skipping junk would hide a broken installation. Only before the first frame other text
+//! is allowed: the output of a wrapper that starts the sidecar.
 //!
-//! The kept crates do not fit: `lsp-server` reads a header line and a body of any size
-//! that is claimed, so that junk takes the host's memory, and brings channels and a
-//! logger that would see every chunk.
+//! Existing crates do not fit: `lsp-server` accepts a header line and a body of any size,
+//! so that junk could fill the host's memory, and it brings channels and a logger that
+//! would see every chunk.
 
 use std::io::{self, BufRead, Read};
 
-/// Bodies beyond this are junk: twice what the sidecar accepts itself by default.
+/// Longer bodies are junk: this is twice the sidecar's own default limit.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
 
 const HEADER: &[u8] = b"Content-Length: ";
 const END: &[u8] = b"\r\n\r\n";
-/// Those of the largest size there is.
+/// The digits of the largest 64-bit number.
 const MAX_DIGITS: usize = 20;
 const MAX_HEADER_BYTES: usize = HEADER.len() + MAX_DIGITS + END.len();
-/// Who writes more than this before the first header means no frames.
+/// How many bytes may come before the first header.
 const MAX_NOISE_BYTES: usize = 1 << 16;
-/// How much of junk is told.
+/// How many bytes of junk an error shows.
 const SHOWN_BYTES: usize = 200;
-/// A body's buffer grows with what really comes, beginning with this.
+/// A body's buffer starts with this size and grows with the bytes that really arrive.
 const FIRST_BYTES: usize = 1 << 16;
 
-/// A body with its frame, ready to be written.
+/// Returns the frame of a body, ready to be written.
 #[must_use]
 pub fn frame(body: &[u8]) -> Vec<u8> {
     let mut frame = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
@@ -34,14 +34,17 @@ pub fn frame(body: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Reads up to the first header, and tells what is before it as it comes; gives what was
-/// read of the header and of what is behind it.
+/// Reads up to the first header. `on_noise` gets the bytes before it, as they arrive. Returns
+/// the bytes already read from the header on.
 ///
 /// # Errors
 ///
-/// `InvalidData` where more comes than a wrapper would say, and what the reader says.
-pub fn skip_noise(input: &mut impl BufRead, mut tell: impl FnMut(&[u8])) -> io::Result<Vec<u8>> {
-    let (mut held, mut told) = (Vec::new(), 0);
+/// `InvalidData` after more than 64 KiB without a header, and the errors of the reader.
+pub fn skip_noise(
+    input: &mut impl BufRead,
+    mut on_noise: impl FnMut(&[u8]),
+) -> io::Result<Vec<u8>> {
+    let (mut held, mut skipped) = (Vec::new(), 0);
     loop {
         let count = match input.fill_buf() {
             Ok(there) => {
@@ -55,24 +58,24 @@ pub fn skip_noise(input: &mut impl BufRead, mut tell: impl FnMut(&[u8])) -> io::
         let start = (0..held.len()).find(|at| begins_header(&held[*at..])).unwrap_or(held.len());
         let noise: Vec<_> = held.drain(..start).collect();
         if !noise.is_empty() {
-            tell(&noise);
+            on_noise(&noise);
         }
         if count == 0 || has_header(&held) {
             return Ok(held);
         }
-        told += noise.len();
-        if told > MAX_NOISE_BYTES {
+        skipped += noise.len();
+        if skipped > MAX_NOISE_BYTES {
             return Err(junk(&noise[..noise.len().min(SHOWN_BYTES)]));
         }
     }
 }
 
-/// The next body, or `None` where the input ended between two frames.
+/// Reads the next body; `None` if the input ended between two frames.
 ///
 /// # Errors
 ///
 /// `InvalidData` for anything that is not exactly a frame, `UnexpectedEof` for an end
-/// inside of one, and what the reader says.
+/// inside a frame, and the errors of the reader.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let Some(length) = read_header(input)? else {
         return Ok(None);
@@ -85,7 +88,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(body))
 }
 
-/// Looks at every byte as it comes: junk is told at once, not when it seems to be a line.
+/// Checks every byte as it arrives, so that junk is reported before its line ends.
 fn read_header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
     let mut header = Vec::with_capacity(MAX_HEADER_BYTES);
     while !header.ends_with(END) {
@@ -110,7 +113,7 @@ fn read_header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
     length.filter(|it| *it <= MAX_BODY_BYTES).map(Some).ok_or_else(|| junk(&header))
 }
 
-/// Whether these bytes are a header, or its first ones.
+/// Whether these bytes are a header, or the beginning of a header.
 fn begins_header(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(HEADER) else { return HEADER.starts_with(bytes) };
     let digits = rest.iter().take_while(|it| it.is_ascii_digit()).count();
@@ -119,14 +122,14 @@ fn begins_header(bytes: &[u8]) -> bool {
     digits <= MAX_DIGITS && is_end && (digits > 0 || rest.is_empty())
 }
 
-/// Whether a header that these bytes begin with is whole.
+/// Whether the header at the start of these bytes is complete.
 fn has_header(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(MAX_HEADER_BYTES)].windows(END.len()).any(|it| it == END)
 }
 
 fn junk(header: &[u8]) -> io::Error {
     let shown = String::from_utf8_lossy(header);
-    let message = format!("{:?} where a header was expected", shown.trim_end());
+    let message = format!("{:?} instead of a header", shown.trim_end());
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
@@ -143,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_framed_is_read() {
+    fn frames_are_read() {
         let bodies = [b"{}".to_vec(), Vec::new(), vec![b'x'; 200_000]];
         let written: Vec<u8> = bodies.iter().flat_map(|it| frame(it)).collect();
         assert_eq!(all(&written).unwrap(), bodies);
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_before_the_first_frame_is_told() {
+    fn noise_before_the_first_frame_is_reported() {
         let frames = b"Content-Length: 2\r\n\r\n{}and Content-Length: 2\r\n\r\n{}";
         let noises: [&[u8]; 4] =
             [b"", b"Loading ...\n", b"Content-Length: Content-Length: 1\r\nCont", b"X: y\r\n\r\n"];
@@ -176,28 +179,28 @@ mod tests {
             let bytes = [noise, frames].concat();
             for size in 1..=bytes.len() {
                 let mut input = io::BufReader::with_capacity(size, &bytes[..]);
-                let mut told = Vec::new();
-                let mut left = skip_noise(&mut input, |it| told.extend_from_slice(it)).unwrap();
+                let mut seen = Vec::new();
+                let mut left = skip_noise(&mut input, |it| seen.extend_from_slice(it)).unwrap();
                 input.read_to_end(&mut left).unwrap();
-                assert_eq!((&told[..], &left[..]), (noise, &frames[..]), "{size}");
+                assert_eq!((&seen[..], &left[..]), (noise, &frames[..]), "{size}");
             }
         }
-        let mut told = Vec::new();
-        let left = skip_noise(&mut &b"Loading"[..], |it| told.extend_from_slice(it)).unwrap();
-        assert_eq!((left.len(), &told[..]), (0, &b"Loading"[..]));
+        let mut seen = Vec::new();
+        let left = skip_noise(&mut &b"Loading"[..], |it| seen.extend_from_slice(it)).unwrap();
+        assert_eq!((left.len(), &seen[..]), (0, &b"Loading"[..]));
         let mut endless = io::BufReader::new(io::repeat(b'x'));
         let error = skip_noise(&mut endless, |_| {}).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]
-    fn an_end_inside_a_frame_is_no_end() {
+    fn an_end_inside_a_frame_is_an_error() {
         assert_eq!(all(b"Content-Length: 4\r\n\r\n{}"), Err(io::ErrorKind::UnexpectedEof));
         assert_eq!(all(b"Content-Length: 4\r\n"), Err(io::ErrorKind::UnexpectedEof));
     }
 
     #[test]
-    fn junk_is_told_before_its_line_ends() {
+    fn junk_is_reported_before_its_line_ends() {
         struct Stuck(bool);
         impl Read for Stuck {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

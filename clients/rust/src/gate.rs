@@ -1,22 +1,22 @@
-//! How much may be under way to the sidecar: a number of requests and of bytes.
+//! How much may be in flight to the sidecar: a number of requests and of bytes.
 //!
-//! This is the bounded queue. What does not fit waits here, in order, and goes as soon
-//! as enough of what went before has been answered, whether anybody polls it then or
-//! not: a host's task that stands still holds up nobody else. A request that is larger
-//! than all that is allowed goes when nothing else is under way.
+//! This is the bounded queue. Further requests wait here, in order, and are sent as soon as
+//! enough earlier requests have been answered. This does not depend on anybody polling them:
+//! a host's task that stops does not delay other tasks. A request that is larger than the
+//! limit is sent when nothing else is in flight.
 
 use std::collections::VecDeque;
 
-/// How much may be under way at once.
+/// How much may be in flight at the same time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueueBounds {
     pub(crate) requests: usize,
     pub(crate) bytes: usize,
-    /// Requests that wait because of these; further ones are refused.
+    /// How many requests may wait because of these limits; further requests are refused.
     pub(crate) waiting: usize,
 }
 
-/// Frames on their way out, by the ids of their requests.
+/// Frames that wait to be sent, with the ids of their requests.
 pub(crate) struct Gate {
     bounds: QueueBounds,
     requests: usize,
@@ -29,18 +29,18 @@ impl Gate {
         Self { bounds, requests: 0, bytes: 0, waiting: VecDeque::new() }
     }
 
-    /// Takes a frame; [`Gate::next`] gives it back when it may go.
+    /// Adds a frame; [`Gate::next`] returns it when it may be sent.
     pub(crate) fn add(&mut self, id: i64, frame: Vec<u8>) {
         self.waiting.push_back((id, frame));
     }
 
-    /// How many wait already, when it is as many as may.
+    /// The limit of waiting requests, if it is reached.
     pub(crate) fn full(&self) -> Option<usize> {
         let limit = self.bounds.waiting;
         (self.waiting.len() >= limit && !self.waiting.is_empty()).then_some(limit)
     }
 
-    /// The next frame that may go. From then on it is under way.
+    /// The next frame that may be sent. From then on it counts as in flight.
     pub(crate) fn next(&mut self) -> Option<(i64, Vec<u8>)> {
         let (_, frame) = self.waiting.front()?;
         let fits =
@@ -53,13 +53,13 @@ impl Gate {
         self.waiting.pop_front()
     }
 
-    /// A request of so many bytes was answered.
+    /// Records that a request of `bytes` bytes was answered.
     pub(crate) fn answered(&mut self, bytes: usize) {
         self.requests -= 1;
         self.bytes -= bytes;
     }
 
-    /// Takes back what has not gone yet.
+    /// Removes a frame that was not sent yet.
     pub(crate) fn withdraw(&mut self, id: i64) {
         self.waiting.retain(|it| it.0 != id);
     }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_passes_the_bound_and_nothing_overtakes() {
+    fn bytes_are_bounded_and_the_order_is_kept() {
         let mut gate = gate(9, 100, &[60, 50, 1]);
         assert_eq!(gone(&mut gate), [1]);
         gate.answered(60);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_goes_alone() {
+    fn a_frame_above_the_limit_goes_alone() {
         let mut gate = gate(9, 100, &[1000, 1]);
         assert_eq!(gone(&mut gate), [1]);
         gate.answered(1000);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_may_wait_as_are_allowed() {
+    fn the_number_of_waiting_requests_is_bounded() {
         let mut gate = gate(1, 100, &[1, 1, 1]);
         assert_eq!(gone(&mut gate), [1]);
         assert_eq!(gate.full(), Some(2));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_withdrawn_holds_up_nobody() {
+    fn a_withdrawn_request_delays_no_other() {
         let mut gate = gate(1, 100, &[1, 1, 1]);
         assert_eq!(gone(&mut gate), [1]);
         gate.withdraw(2);

@@ -1,4 +1,4 @@
-//! The handle of an open stream, whether a sidecar is behind it or not.
+//! The handle of an open stream, with or without a sidecar.
 
 use crate::{
     answer::{Answer, Closed},
@@ -13,9 +13,9 @@ use crate::{
 
 /// An open stream: one response of one model.
 ///
-/// Dropping it closes the stream in the sidecar. When the sidecar's process ends or hangs,
-/// the stream is made again in the next one, and nothing of that is seen here.
-#[must_use = "a stream that is dropped is closed"]
+/// Dropping it closes the stream in the sidecar. If the sidecar's process ends or hangs, the
+/// stream continues in the next process, and the host does not notice.
+#[must_use = "dropping a stream closes it"]
 pub struct StreamHandle {
     kind: Kind,
     writer: ChunkWriter,
@@ -31,13 +31,12 @@ impl StreamHandle {
         Self { kind: Kind::Live(Box::new(stream)), writer: ChunkWriter::new(is_base64) }
     }
 
-    /// Bytes are its text, however the stream was to be opened.
+    /// In pass-through, bytes are text, whatever `encoding` the params had.
     pub(crate) fn pass_through(stream: PassThrough) -> Self {
         Self { kind: Kind::PassThrough(Box::new(stream)), writer: ChunkWriter::new(false) }
     }
 
-    /// What the sidecar said when the stream was opened: its profile, its policy, its
-    /// limits. `None` in pass-through.
+    /// The sidecar's answer to the opening: profile, policy, limits. `None` in pass-through.
     #[must_use]
     pub fn opened(&self) -> Option<&OpenResult> {
         match &self.kind {
@@ -46,7 +45,7 @@ impl StreamHandle {
         }
     }
 
-    /// What the stream is called, by the host or by this crate.
+    /// The stream's id, chosen by the host or by this crate.
     #[must_use]
     pub fn id(&self) -> &str {
         match &self.kind {
@@ -55,31 +54,31 @@ impl StreamHandle {
         }
     }
 
-    /// Whether no sidecar is behind this stream; see
+    /// Whether this stream has no sidecar; see
     /// [`Builder::pass_through`](crate::Builder::pass_through).
     #[must_use]
     pub fn is_pass_through(&self) -> bool {
         matches!(self.kind, Kind::PassThrough(_))
     }
 
-    /// Pushes a chunk and gives the events that it makes certain.
+    /// Pushes a chunk and returns the events that are certain after it.
     ///
-    /// May be dropped while it waits: a chunk that was sent is pushed then, and its
-    /// events come with those of the next call.
+    /// The future may be dropped while it waits: a chunk that was sent still counts, and the
+    /// next call returns its events.
     ///
     /// # Errors
     ///
-    /// Any [`Error`]. The chunk was not applied then and may be pushed again, except
+    /// Any [`Error`]. After an error the chunk was not applied and may be pushed again, except
     /// after [`Error::StreamLost`], which ends the stream.
     pub async fn push(&mut self, chunk: impl Into<Chunk>) -> Result<Vec<Event>, Error> {
         self.push_all([chunk]).await
     }
 
-    /// Pushes several chunks at once: the events of one after the other.
+    /// Pushes several chunks together and returns the events of all of them, in order.
     ///
     /// # Errors
     ///
-    /// As those of [`StreamHandle::push`].
+    /// The errors of [`StreamHandle::push`].
     pub async fn push_all(
         &mut self,
         chunks: impl IntoIterator<Item = impl Into<Chunk>>,
@@ -98,8 +97,7 @@ impl StreamHandle {
         pushed
     }
 
-    /// The documents of the clean stream that came since this was last asked, of a stream
-    /// that was opened with `emit`.
+    /// The documents of the clean stream since the last call, for a stream opened with `emit`.
     pub fn take_emitted(&mut self) -> Vec<Document> {
         match &mut self.kind {
             Kind::Live(stream) => stream.take_emitted(),
@@ -111,7 +109,7 @@ impl StreamHandle {
         self.writer.write(chunk)
     }
 
-    /// What makes requests of chunks that were written.
+    /// An empty queue that makes requests from written chunks.
     pub(crate) fn requests(&self) -> Requests {
         match &self.kind {
             Kind::Live(stream) => stream.requests(),
@@ -119,11 +117,11 @@ impl StreamHandle {
         }
     }
 
-    /// The message as the events so far make it.
+    /// The message so far.
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; nothing has changed then.
+    /// Any [`Error`]; after an error the stream is unchanged.
     pub async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
         self.check_room()?;
         match &mut self.kind {
@@ -151,7 +149,7 @@ impl StreamHandle {
         self.close_with(CloseParams { reason, ..CloseParams::default() }).await
     }
 
-    /// Ends the stream with what the host knows of its end. `stream_id` is filled in.
+    /// Ends the stream with what the host knows about its end. `stream_id` is filled in.
     ///
     /// # Errors
     ///
@@ -170,7 +168,7 @@ impl StreamHandle {
         }
     }
 
-    /// Whether a call by hand may wait; a pipe does in any case.
+    /// Returns an error if the queue is full. Pipes do not ask: they always wait.
     fn check_room(&self) -> Result<(), Error> {
         match &self.kind {
             Kind::Live(stream) => stream.check_room(),

@@ -1,5 +1,5 @@
-//! `initialize`: the options go out, and it is seen that a sidecar of our version is
-//! there.
+//! The handshake `initialize`: sends the options, and checks that the process is a sidecar
+//! with our protocol version.
 
 use std::{process, sync::Arc};
 
@@ -29,29 +29,29 @@ pub(crate) async fn shake_hands(
         "initializationOptions": {"streamSidecar": config.options},
     });
     let answer = connection.request("initialize", &params, config.start_timeout).await;
-    let result = answer.map_err(|failure| spoken(failure.into_error()))?;
-    let told = capabilities(result.get())?;
+    let result = answer.map_err(|failure| as_version_error(failure.into_error()))?;
+    let capabilities = capabilities(result.get())?;
     connection.notify("initialized");
-    Ok(told)
+    Ok(capabilities)
 }
 
-/// What the answer says of the sidecar, when it is one of our version.
+/// The capabilities and the server in an answer; an error if the version is not ours.
 fn capabilities(result: &str) -> Result<(Capabilities, ServerInfo), Error> {
     let unfit = |error| Error::json("the result of initialize", error);
     let result: Value = serde_json::from_str(result).map_err(unfit)?;
-    let told = result.pointer(CAPABILITIES).unwrap_or(&Value::Null);
-    let found = told["protocolVersion"].as_i64();
+    let offered = result.pointer(CAPABILITIES).unwrap_or(&Value::Null);
+    let found = offered["protocolVersion"].as_i64();
     if found != Some(PROTOCOL_VERSION) {
         let found = found.into_iter().collect();
         return Err(Error::Version { wanted: PROTOCOL_VERSION, found });
     }
-    let capabilities = serde_json::from_value(told.clone()).map_err(unfit)?;
+    let capabilities = serde_json::from_value(offered.clone()).map_err(unfit)?;
     let server = serde_json::from_value(result["serverInfo"].clone()).unwrap_or_default();
     Ok((capabilities, server))
 }
 
-/// A refused version in the form of any other mismatch.
-fn spoken(error: Error) -> Error {
+/// A refused version as [`Error::Version`]; other errors unchanged.
+fn as_version_error(error: Error) -> Error {
     match error {
         Error::Rpc(refusal) if refusal.kind() == ErrorKind::UnsupportedVersion => {
             let supported = refusal.data.get("supported").and_then(Value::as_array);

@@ -1,7 +1,7 @@
-//! The chunks that a stream has pushed, kept for a replay up to a bound.
+//! The chunks that a stream has pushed, kept for a replay up to a limit.
 //!
-//! They are kept as JSON text in segments that can be pushed as they are, so that a
-//! replay costs a few requests and the memory is about the bytes of the chunks.
+//! They are kept as JSON text in segments, each ready to be pushed. So a replay costs few
+//! requests, and the memory is about the size of the chunks.
 
 use std::sync::{
     Arc,
@@ -10,8 +10,8 @@ use std::sync::{
 
 use serde_json::Value;
 
-/// A push of a replay has about so many bytes: it keeps other streams waiting no longer
-/// than any push does.
+/// The size of a push of a replay, in bytes: other streams wait no longer for it than for any
+/// other push.
 const SEGMENT_BYTES: usize = 8 << 10;
 
 /// The bytes that all streams may keep together.
@@ -40,18 +40,18 @@ impl Budget {
     }
 }
 
-/// Chunks in order; or none, because they were more than may be kept.
+/// The chunks in order; none after they exceeded a limit.
 #[derive(Debug)]
 pub(crate) struct Kept {
     segments: Vec<String>,
     bytes: usize,
     limit: usize,
     budget: Arc<Budget>,
-    /// The limit that they went beyond.
-    passed: Option<usize>,
+    /// The limit that was exceeded.
+    exceeded: Option<usize>,
 }
 
-/// How much is kept at some time.
+/// How much is kept at some moment, for [`Kept::shorten`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     segments: usize,
@@ -61,10 +61,10 @@ pub(crate) struct Mark {
 
 impl Kept {
     pub(crate) fn new(limit: usize, budget: Arc<Budget>) -> Self {
-        Self { segments: Vec::new(), bytes: 0, limit, budget, passed: None }
+        Self { segments: Vec::new(), bytes: 0, limit, budget, exceeded: None }
     }
 
-    /// Keeps chunks, given as the items of a JSON array with commas between.
+    /// Keeps chunks, given as the items of a JSON array separated by commas.
     pub(crate) fn add(&mut self, items: &str) {
         if !self.fits(items.len() + 1) {
             self.forget();
@@ -80,13 +80,13 @@ impl Kept {
     }
 
     fn fits(&mut self, bytes: usize) -> bool {
-        if self.passed.is_none() && bytes > self.limit.saturating_sub(self.bytes) {
-            self.passed = Some(self.limit);
+        if self.exceeded.is_none() && bytes > self.limit.saturating_sub(self.bytes) {
+            self.exceeded = Some(self.limit);
         }
-        if self.passed.is_none() && !self.budget.take(bytes) {
-            self.passed = Some(self.budget.limit);
+        if self.exceeded.is_none() && !self.budget.take(bytes) {
+            self.exceeded = Some(self.budget.limit);
         }
-        let fits = self.passed.is_none();
+        let fits = self.exceeded.is_none();
         self.bytes += if fits { bytes } else { 0 };
         fits
     }
@@ -101,9 +101,9 @@ impl Kept {
         Mark { segments: self.segments.len(), of_last, bytes: self.bytes }
     }
 
-    /// Forgets what was added behind the mark; nothing, where nothing is kept any more.
+    /// Removes the chunks added after the mark; does nothing after a limit was exceeded.
     pub(crate) fn shorten(&mut self, mark: Mark) {
-        if self.passed.is_some() {
+        if self.exceeded.is_some() {
             return;
         }
         self.segments.truncate(mark.segments);
@@ -114,9 +114,9 @@ impl Kept {
         self.bytes = mark.bytes;
     }
 
-    /// The limit that was passed; `None`: nothing is missing.
-    pub(crate) fn passed(&self) -> Option<usize> {
-        self.passed
+    /// The limit that was exceeded; `None`: all chunks are kept.
+    pub(crate) fn exceeded(&self) -> Option<usize> {
+        self.exceeded
     }
 
     pub(crate) fn segment(&self, number: usize) -> Option<&str> {
@@ -130,7 +130,7 @@ impl Drop for Kept {
     }
 }
 
-/// The params of a push of `items`, as JSON text.
+/// The params of `stream/push` with `items`, as JSON text.
 pub(crate) fn push_params(stream_id: &str, items: &str) -> String {
     format!(r#"{{"streamId":{},"chunks":[{items}]}}"#, Value::from(stream_id))
 }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_what_was_pushed() {
+    fn pushed_chunks_are_kept() {
         let mut kept = Kept::new(1 << 30, Arc::new(Budget::new(1 << 30)));
         let items: Vec<_> = (0..100_000).map(|it| format!("\"{it}\"")).collect();
         for each in &items {
@@ -156,19 +156,19 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_bound_nothing_is_kept() {
+    fn beyond_the_limit_nothing_is_kept() {
         let mut kept = Kept::new(10, Arc::new(Budget::new(100)));
         kept.add("1,2,3,4,5");
-        assert_eq!(kept.passed(), None);
+        assert_eq!(kept.exceeded(), None);
         kept.add("6");
-        assert_eq!(kept.passed(), Some(10));
+        assert_eq!(kept.exceeded(), Some(10));
         assert_eq!(joined(&kept), "");
         kept.add("7");
-        assert_eq!(kept.passed(), Some(10), "and it stays so");
+        assert_eq!(kept.exceeded(), Some(10), "and it stays so");
     }
 
     #[test]
-    fn what_came_behind_a_mark_is_forgotten() {
+    fn chunks_after_a_mark_are_removed() {
         let budget = Arc::new(Budget::new(1 << 20));
         let mut kept = Kept::new(1 << 20, Arc::clone(&budget));
         let empty = kept.mark();
@@ -181,16 +181,16 @@ mod tests {
         assert_eq!((joined(&kept), budget.used()), (String::new(), 0));
         kept.add(&"1".repeat(2 << 20));
         kept.shorten(empty);
-        assert_eq!((kept.passed(), budget.used()), (Some(1 << 20), 0));
+        assert_eq!((kept.exceeded(), budget.used()), (Some(1 << 20), 0));
     }
 
     #[test]
-    fn all_keep_no_more_than_their_budget() {
+    fn all_streams_together_keep_at_most_their_budget() {
         let budget = Arc::new(Budget::new(10));
         let [mut one, mut other] = [(); 2].map(|()| Kept::new(10, Arc::clone(&budget)));
         one.add("1,2,3");
         other.add("1,2,3");
-        assert_eq!((one.passed(), other.passed(), budget.used()), (None, Some(10), 6));
+        assert_eq!((one.exceeded(), other.exceeded(), budget.used()), (None, Some(10), 6));
         drop(one);
         assert_eq!(budget.used(), 0);
     }

@@ -1,4 +1,4 @@
-//! A stream in a process, closed when nobody has it any more.
+//! A stream in a process, which is closed when its owner drops it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     protocol::{OpenParams, OpenResult},
 };
 
-/// Dropping it closes the stream, without waiting for the answer.
+/// A stream in a process. Dropping it closes the stream, without waiting for the answer.
 pub(crate) struct Lease {
     connection: Arc<Connection>,
     stream_id: String,
@@ -24,8 +24,8 @@ impl Lease {
         &self.connection
     }
 
-    /// Opens the stream. `own`: nobody else can have one of this name there, so that it is
-    /// closed even when nobody waits for the answer any more.
+    /// Opens the stream. `own`: nobody else can have a stream with this id in the process, so it
+    /// is closed even if this future is dropped before the answer arrives.
     pub(crate) async fn enter(
         connection: &Arc<Connection>,
         params: &OpenParams,
@@ -44,7 +44,7 @@ impl Lease {
         Ok((lease, opened))
     }
 
-    /// Pushes what was kept; gives the last `seq` after it.
+    /// Pushes the kept chunks again; returns the last `seq`.
     pub(crate) async fn replay(&self, kept: &Kept, timeout: Duration) -> Result<i64, Failure> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -60,7 +60,7 @@ impl Lease {
         Ok(last_seq)
     }
 
-    /// There is no stream to be closed any more.
+    /// Records that the stream is closed already.
     pub(crate) fn release(&mut self) {
         self.held = false;
     }

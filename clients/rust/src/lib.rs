@@ -1,4 +1,4 @@
-// Its examples need all features; the page is the same without them.
+// The examples of the page need all features. Without them only the doctests are left out.
 #![cfg_attr(
     any(not(doctest), all(feature = "acp", feature = "tower")),
     doc = include_str!("../README.md")

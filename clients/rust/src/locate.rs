@@ -1,7 +1,7 @@
-//! Where the sidecar is: the commands that may start it, best first.
+//! The commands that may start the sidecar, best first.
 //!
-//! Says what to try and touches nothing; whether a command leads to a sidecar is seen
-//! by starting it.
+//! This module only lists commands. Whether a command starts a sidecar is known after it was
+//! started.
 
 use std::{
     collections::BTreeMap,
@@ -14,29 +14,30 @@ use std::{
 
 use crate::place;
 
-/// The variable that names the command: a path, or a command line with quotes where
-/// words have blanks.
+/// The environment variable that names the command: a path, or a command line in which words
+/// with blanks are quoted.
 pub const VARIABLE: &str = "STREAM_SIDECAR";
 
 const PROGRAM: &str = "stream-sidecar";
 /// Interpreters that may have the package.
 const INTERPRETERS: [(&str, &[&str]); 3] = [("python3", &[]), ("python", &[]), ("py", &["-3"])];
-/// A Python by itself, then one with what its user has added to it by `PYTHONPATH` or in
-/// the home; never with the folder that it works in.
+/// Options of an interpreter: first without anything that its user added (`-I`), then with the
+/// packages of `PYTHONPATH` and of the home folder (`-P`). Neither option imports from the
+/// working directory.
 const ALONE: [&str; 2] = ["-I", "-P"];
-/// What runs a package without installing it. uvx may be told to use only what it has
-/// already fetched; pipx cannot.
+/// Programs that run a package without installing it. `uvx` has an option to use only its
+/// cache; `pipx` has none.
 const CACHED: &[(&str, &[&str])] = &[("uvx", &["--offline", PROGRAM])];
 const FETCHED: &[(&str, &[&str])] = &[("uvx", &[PROGRAM]), ("pipx", &["run", PROGRAM])];
 
-/// Who brings the sidecar along, in the order in which it is looked for.
+/// Where a sidecar was found, in the order of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Way {
     /// `Builder::command` and `Builder::python`, or the environment variable `STREAM_SIDECAR`.
     Host,
-    /// The folder `stream-sidecar` beside the program that runs, which has an interpreter
-    /// in it: an archive that `clients/bundle` makes, unpacked there.
+    /// The folder `stream-sidecar` beside the running program: an unpacked archive made by
+    /// `clients/bundle`, which includes an interpreter.
     Beside,
     /// `stream-sidecar` on `PATH`.
     Path,
@@ -54,16 +55,16 @@ impl Way {
             Self::Host => "Builder::command and Builder::python, and the variable STREAM_SIDECAR",
             Self::Beside => "the folder stream-sidecar beside the program",
             Self::Path => "stream-sidecar on PATH",
-            Self::Python => "Python 3.11 or newer on PATH, which has the package",
+            Self::Python => "Python 3.11 or newer on PATH that has the package",
             Self::Index => "uvx on PATH, from its cache unless downloads are allowed",
         }
     }
 }
 
-/// Where a sidecar may be had, best first; `Display` is for people.
+/// The commands that may start a sidecar, best first; `Display` is for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    /// Each command line with who brings it along.
+    /// Each command line, with where it was found.
     pub ways: Vec<(Way, Vec<OsString>)>,
 }
 
@@ -94,10 +95,9 @@ impl fmt::Display for Located {
 pub(crate) struct CommandLine {
     pub(crate) words: Vec<OsString>,
     pub(crate) environment: BTreeMap<OsString, OsString>,
-    /// `None`: the folder of the program that runs.
+    /// `None`: the folder of the running program.
     pub(crate) directory: Option<PathBuf>,
-    /// The variables that it has of this process's environment; `None`: all. Never
-    /// `PYTHONHOME`.
+    /// The variables inherited from this process; `None`: all. `PYTHONHOME` is never inherited.
     pub(crate) inherited: Option<Vec<OsString>>,
 }
 
@@ -121,7 +121,7 @@ impl CommandLine {
         command
     }
 
-    /// What the process would have as this variable.
+    /// The value that the process would have for this variable.
     fn variable(&self, name: &str) -> Option<OsString> {
         let is_inherited = self.inherited.as_ref().is_none_or(|it| it.iter().any(|it| it == name));
         let added = self.environment.get(OsStr::new(name)).cloned();
@@ -146,10 +146,9 @@ fn joined(words: &[OsString]) -> String {
     words.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// The command lines that are worth a try, none of which downloads anything unless
-/// `downloads` allows it. `named` is what [`VARIABLE`] says: where it says something
-/// nothing else is tried, for the user meant it. `beside` is the folder of the program
-/// that runs.
+/// The command lines to try. None of them downloads anything unless `downloads` is true.
+/// `named` is the value of [`VARIABLE`]: if it is set, nothing else is tried. `beside` is the
+/// folder of the running program.
 fn ways(
     named: Option<&str>,
     beside: Option<&Path>,
@@ -170,19 +169,19 @@ fn ways(
     bundled.chain(installed).chain(pythons).chain(fetched).collect()
 }
 
-/// How a Python starts the sidecar, best first.
+/// The command lines that start the sidecar with a Python, best first.
 pub(crate) fn serving(python: &[OsString]) -> [Vec<OsString>; 2] {
     let module = |alone: &str| [alone, "-m", "stream_sidecar"].map(OsString::from);
     ALONE.map(|alone| python.iter().cloned().chain(module(alone)).collect())
 }
 
-/// The program in the folder that `clients/bundle` makes.
+/// The program in the folder made by `clients/bundle`.
 fn bundled(beside: &Path) -> Option<PathBuf> {
     let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
     Some(beside.join(PROGRAM).join(name)).filter(|it| is_program(it))
 }
 
-/// What the environment of this process says.
+/// [`ways`] in the environment of this process.
 fn ways_here(downloads: bool) -> Vec<(Way, Vec<OsString>)> {
     let named = env::var(VARIABLE).ok();
     let program = env::current_exe().ok();
@@ -190,7 +189,7 @@ fn ways_here(downloads: bool) -> Vec<(Way, Vec<OsString>)> {
     ways(named.as_deref(), beside, env::var_os("PATH").as_deref(), downloads)
 }
 
-/// The command lines of them.
+/// The command lines of [`ways_here`].
 pub(crate) fn candidates_here(downloads: bool) -> Vec<Vec<OsString>> {
     ways_here(downloads).into_iter().map(|(_, words)| words).collect()
 }
@@ -199,8 +198,8 @@ fn line(program: OsString, rest: &[&str]) -> Vec<OsString> {
     iter::once(program).chain(rest.iter().map(OsString::from)).collect()
 }
 
-/// The words of a command line. A path that exists is one word, blanks or not; quotes
-/// keep blanks together, and nothing is an escape, so that `C:\bin` stays what it is.
+/// The words of a command line. The path of an existing file is one word, even with blanks.
+/// Quotes protect blanks. No character is an escape, so `C:\bin` stays unchanged.
 fn words(text: &str) -> Vec<OsString> {
     if Path::new(text.trim()).is_file() {
         return vec![text.trim().into()];
@@ -221,16 +220,16 @@ fn words(text: &str) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
-/// A relative place on `PATH` is one in the folder that the host works in, and is passed
-/// over.
+/// Looks up a program on `PATH`. Relative entries are skipped: they are in the host's working
+/// directory.
 fn on_path(name: &str, path: Option<&OsStr>) -> Option<OsString> {
     let directories = env::split_paths(path?).filter(|it| it.is_absolute());
     let files = directories.flat_map(|it| names(name).map(move |name| it.join(name)));
     files.into_iter().find(|it| is_program(it) && !is_stub(it)).map(PathBuf::into_os_string)
 }
 
-/// What of macOS opens an installer where Xcode's tools are not there, and is too old where
-/// they are.
+/// Whether this is the `python3` of macOS: without Xcode's tools it opens an installer, and
+/// with them it is too old.
 fn is_stub(path: &Path) -> bool {
     cfg!(target_os = "macos") && path == Path::new("/usr/bin/python3")
 }
@@ -274,17 +273,17 @@ mod tests {
     }
 
     #[test]
-    fn what_the_variable_names_is_all_that_is_tried() {
+    fn only_the_command_in_the_variable_is_tried() {
         let named = |text| ways(Some(text), None, None, true);
         assert_eq!(named("x -y"), [(Way::Host, vec!["x".into(), "-y".into()])]);
         assert!(named(" ").is_empty());
     }
 
     #[test]
-    fn what_was_found_is_told_in_order() {
+    fn commands_are_printed_in_order() {
         let ways = vec![(Way::Python, vec!["py".into(), "-3".into()])];
-        let told = Located { ways }.to_string();
-        let lines: Vec<_> = told.lines().collect();
+        let text = Located { ways }.to_string();
+        let lines: Vec<_> = text.lines().collect();
         assert_eq!(
             lines[0],
             "host: not found (Builder::command and Builder::python, and the variable STREAM_SIDECAR)"

@@ -1,4 +1,4 @@
-//! JSON-RPC as bytes: the frames of requests and notifications, and what a body is.
+//! JSON-RPC as bytes: writes the frames of requests and notifications, and reads bodies.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -7,11 +7,11 @@ use crate::{error::RpcError, framing};
 
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// What a body turned out to be.
-pub(crate) enum Heard {
-    /// To the request of this id.
+/// A message of the sidecar.
+pub(crate) enum Received {
+    /// The answer to the request with this id.
     Answer(i64, Result<Box<RawValue>, RpcError>),
-    /// Of the sidecar, with its id.
+    /// A request of the sidecar, with its id.
     Request(Box<RawValue>),
     Notification,
 }
@@ -33,26 +33,25 @@ fn frame(id: &str, method: &str, params: Option<&str>) -> Vec<u8> {
     framing::frame(body.as_bytes())
 }
 
-/// The frame that answers a request of the sidecar: it may ask as a language server
-/// does, and there is nothing here to give.
+/// The frame that refuses a request of the sidecar, which it may make as a language server.
 pub(crate) fn refusal(id: &RawValue) -> Vec<u8> {
     let error = format!(r#"{{"code":{METHOD_NOT_FOUND},"message":"not a method of this host"}}"#);
     framing::frame(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).as_bytes())
 }
 
-pub(crate) fn read(body: &[u8]) -> Result<Heard, String> {
+pub(crate) fn read(body: &[u8]) -> Result<Received, String> {
     let message: Incoming = serde_json::from_slice(body).map_err(|it| it.to_string())?;
     match (message.id, message.method) {
         (Some(id), None) => {
             let id = id.get().parse().map_err(|_| format!("an answer to {id}"))?;
             match (message.result, message.error) {
-                (None, Some(error)) => Ok(Heard::Answer(id, Err(error))),
-                (Some(result), None) => Ok(Heard::Answer(id, Ok(result))),
+                (None, Some(error)) => Ok(Received::Answer(id, Err(error))),
+                (Some(result), None) => Ok(Received::Answer(id, Ok(result))),
                 _ => Err("an answer without a result, or with two".into()),
             }
         }
-        (Some(id), Some(_)) => Ok(Heard::Request(id)),
-        (None, Some(_)) => Ok(Heard::Notification),
+        (Some(id), Some(_)) => Ok(Received::Request(id)),
+        (None, Some(_)) => Ok(Received::Notification),
         (None, None) => Err("neither an answer nor a request".into()),
     }
 }
@@ -62,7 +61,7 @@ struct Incoming<'a> {
     id: Option<Box<RawValue>>,
     #[serde(borrow)]
     method: Option<&'a RawValue>,
-    // `null` is a result, so that absence has to be told apart from it.
+    // `null` is a result, which is different from an absent one.
     #[serde(default, deserialize_with = "present")]
     result: Option<Box<RawValue>>,
     error: Option<RpcError>,
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_message_is_told() {
+    fn other_json_is_an_error() {
         let bodies = [
             "",
             "[]",
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_json() {
+    fn frames_hold_json() {
         let body = |frame: Vec<u8>| {
             let body = framing::read(&mut &frame[..]).unwrap().unwrap();
             serde_json::from_slice::<serde_json::Value>(&body).unwrap()
@@ -102,14 +101,14 @@ mod tests {
         let asked =
             serde_json::json!({"jsonrpc": "2.0", "id": 7, "method": "a/b", "params": {"c": 1}});
         assert_eq!(body(request(7, "a/b", Some("{\"c\":1}"))), asked);
-        let told = serde_json::json!({"jsonrpc": "2.0", "method": "exit"});
-        assert_eq!(body(notification("exit", None)), told);
+        let exit = serde_json::json!({"jsonrpc": "2.0", "method": "exit"});
+        assert_eq!(body(notification("exit", None)), exit);
         assert_eq!(body(refusal(&RawValue::from_string("\"x\"".into()).unwrap()))["id"], "x");
     }
 
     #[test]
     fn null_is_a_result() {
         let body = br#"{"jsonrpc":"2.0","id":4,"result":null}"#;
-        assert!(matches!(read(body), Ok(Heard::Answer(4, Ok(_)))));
+        assert!(matches!(read(body), Ok(Received::Answer(4, Ok(_)))));
     }
 }

@@ -1,7 +1,7 @@
-//! Enumerations and unions that later versions of the protocol may extend: what is not
-//! known is kept as it came and never an error.
+//! Enumerations and unions that later versions of the protocol may extend. An unknown value
+//! is kept unchanged and is never an error.
 
-/// An enumeration of strings with `Other` for those of later versions.
+/// An enumeration of strings, with `Other` for the values of later versions.
 macro_rules! open_enum {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
         $(#[$meta])*
@@ -15,7 +15,7 @@ macro_rules! open_enum {
         }
 
         impl $name {
-            /// As it is written in JSON.
+            /// The value as it is written in JSON.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -54,8 +54,8 @@ macro_rules! open_enum {
     };
 }
 
-/// Objects that are told apart by `type`, with `Unknown` for those of later versions,
-/// and for those of this version that do not have the shape they should.
+/// A union of objects with a `type`. `Unknown` is for the types of later versions, and for
+/// objects that do not have the shape of their type.
 macro_rules! open_union {
     ($(#[$meta:meta])* $name:ident { $($tag:literal = $variant:ident($kind:ty),)* }) => {
         $(#[$meta])*
@@ -64,12 +64,12 @@ macro_rules! open_union {
         #[non_exhaustive]
         pub enum $name {
             $(#[doc = concat!("`", $tag, "`")] $variant($kind),)*
-            /// One that this version of the crate does not know, as it came.
+            /// An object that this version of the crate does not know, unchanged.
             Unknown(serde_json::Value),
         }
 
         impl $name {
-            /// The `type`; empty where an unknown one has none.
+            /// The `type`; empty if an unknown object has none.
             #[must_use]
             pub fn tag(&self) -> &str {
                 match self {
@@ -94,7 +94,7 @@ macro_rules! open_union {
 
 pub(crate) use {open_enum, open_union};
 
-/// A field that is there, whatever it holds: null too.
+/// Reads a field that is present, even if its value is null.
 pub(crate) fn present<'de, D>(input: D) -> Result<Option<serde_json::Value>, D::Error>
 where
     D: serde::Deserializer<'de>,

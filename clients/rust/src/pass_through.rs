@@ -1,5 +1,5 @@
-//! A stream without a sidecar: the text of every chunk as it is. Nothing is taken apart, so
-//! tags, calls and framing stay in it; the first event says so.
+//! A stream without a sidecar: the text of every chunk, unchanged. Tags, calls and framing stay
+//! in the text, and the first event reports this.
 
 use std::{fmt, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Finds the visible text of a chunk, where there is no sidecar to find it.
+/// Finds the text of a chunk without a sidecar.
 #[derive(Clone)]
 pub(crate) struct ReadText(Arc<Read>);
 
@@ -27,7 +27,7 @@ impl ReadText {
         Self(Arc::new(read))
     }
 
-    /// Strings as they are, documents as JSON.
+    /// Strings unchanged, documents as JSON.
     pub(crate) fn as_it_is() -> Self {
         Self::new(|chunk, _| chunk.as_str().map_or_else(|| chunk.to_string(), str::to_owned))
     }
@@ -59,7 +59,7 @@ impl PassThrough {
         self.params.stream_id.as_deref().unwrap_or_default()
     }
 
-    /// Takes chunks with commas between, as they would have been sent.
+    /// Pushes chunks, given as the items of a JSON array.
     pub(crate) fn push(&mut self, items: &str) -> Vec<Event> {
         self.stats.pushes += 1;
         let mut events = self.warning();
@@ -105,12 +105,12 @@ impl PassThrough {
         events.push(Event::Finish(finish.clone()));
         let message = self.message(Some(finish));
         let stream_id = self.id().to_owned();
-        let (events_told, stats) = (Vec::new(), self.stats);
-        let result = CloseResult { stream_id, events: events_told, message, stats, chunks: None };
+        let stats = self.stats;
+        let result = CloseResult { stream_id, events: Vec::new(), message, stats, chunks: None };
         Closed { result, answer: events.into(), is_marked: false }
     }
 
-    /// The first event.
+    /// The first event; none after that.
     fn warning(&mut self) -> Vec<Event> {
         if self.stats.events > 0 {
             return Vec::new();
@@ -120,7 +120,7 @@ impl PassThrough {
             choice: None,
             code: "sidecar-unavailable".into(),
             severity: Severity::Warning,
-            message: format!("The text is unchecked: {}", self.error),
+            message: format!("The text is not checked: {}", self.error),
             raw: None,
             span: None,
         })]

@@ -1,4 +1,4 @@
-//! A provider's requests and responses on their way through a host: clean both ways.
+//! The requests to a provider and its responses, both cleaned on their way through a host.
 
 use std::sync::{
     Arc,
@@ -14,13 +14,13 @@ use crate::{
     handle::StreamHandle,
     protocol::{AnyTool, EmitReasoning, OpenParams, PolicyPatch, Wire},
     sidecar::Sidecar,
-    watching::Told,
+    watching::Callback,
 };
 
 const PREPARE: &str = "request/prepare";
 
-/// What a host passes on for one provider: [`Passage::request`] gives the bodies to send,
-/// [`Passage::open`] the streams that their responses are piped through.
+/// Cleans the requests and responses of one provider: [`Passage::request`] returns the body to
+/// send, and [`Passage::open`] the stream to pipe its response through.
 ///
 /// ```no_run
 /// # async fn pass(sidecar: stream_sidecar::Sidecar, body: bytes::Bytes) -> Result<(), stream_sidecar::Error> {
@@ -40,8 +40,8 @@ pub struct Passage {
     sidecar: Sidecar,
     params: OpenParams,
     prepares: bool,
-    said_old: Arc<AtomicBool>,
-    on_lost: Told<Error>,
+    reported_old: Arc<AtomicBool>,
+    on_lost: Callback<Error>,
 }
 
 #[derive(Serialize)]
@@ -67,8 +67,8 @@ struct Prepared {
 }
 
 impl Sidecar {
-    /// What a host passes on for one provider, which `params.wire` must name: requests
-    /// prepared, responses clean.
+    /// A [`Passage`], which cleans the requests and responses of one provider. `params.wire`
+    /// must name its wire.
     #[must_use]
     pub fn passage(&self, params: OpenParams) -> Passage {
         Passage::new(self.clone(), params)
@@ -77,27 +77,28 @@ impl Sidecar {
 
 impl Passage {
     pub(crate) fn new(sidecar: Sidecar, params: OpenParams) -> Self {
-        let (said_old, on_lost) = (Arc::default(), Told::default());
-        Self { sidecar, params, prepares: true, said_old, on_lost }
+        let (reported_old, on_lost) = (Arc::default(), Callback::default());
+        Self { sidecar, params, prepares: true, reported_old, on_lost }
     }
 
-    /// Whether requests are prepared; by default they are.
+    /// Whether requests are prepared. Default: `true`.
     #[must_use]
     pub fn prepare(mut self, prepares: bool) -> Self {
         self.prepares = prepares;
         self
     }
 
-    /// Gets why a request goes out as it came: the sidecar is gone or refuses it, or is too
-    /// old, which is told once.
+    /// `callback` gets the reason if a request is sent unprepared: the sidecar is lost, or
+    /// refuses the request, or is too old (reported once).
     #[must_use]
-    pub fn on_lost(mut self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.on_lost = Told::new(tell);
+    pub fn on_lost(mut self, callback: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.on_lost = Callback::new(callback);
         self
     }
 
-    /// The body to send: without what leaked in earlier turns and what the provider refuses,
-    /// or the very bytes that were given, where nothing is to be done or nothing can be.
+    /// The body to send, without text that leaked in earlier turns and without everything that
+    /// the provider refuses. The same bytes come back if nothing needs to change, or if the
+    /// request cannot be prepared.
     pub async fn request(&self, body: impl Into<Bytes>) -> Bytes {
         let body = body.into();
         if !self.prepares {
@@ -107,8 +108,8 @@ impl Passage {
             Ok(prepared) => prepared.unwrap_or(body),
             Err(error) => {
                 let is_old = matches!(error, Error::Unsupported { .. });
-                if !is_old || !self.said_old.swap(true, Ordering::Relaxed) {
-                    self.on_lost.tell(&error);
+                if !is_old || !self.reported_old.swap(true, Ordering::Relaxed) {
+                    self.on_lost.call(&error);
                 }
                 body
             }
@@ -129,21 +130,22 @@ impl Passage {
         let (tools, policy) = (tools.as_deref(), policy.as_ref());
         let response_template = response_template.as_ref();
         let asked = Asked { wire, body, provider, model, tools, policy, response_template };
-        let told: Prepared = self.sidecar.request(PREPARE, &asked).await?;
-        Ok(told.body.filter(|_| told.changed).map(|it| String::from(Box::<str>::from(it)).into()))
+        let Prepared { changed, body } = self.sidecar.request(PREPARE, &asked).await?;
+        Ok(body.filter(|_| changed).map(|it| String::from(Box::<str>::from(it)).into()))
     }
 
-    /// Opens a stream for one response. Where requests are prepared its tagged reasoning goes
-    /// out with the rest (`emit.reasoning: include`), unless the params say otherwise.
+    /// Opens a stream for one response. If requests are prepared, the clean response includes
+    /// reasoning that was found between tags (`emit.reasoning: include`), unless the params say
+    /// otherwise.
     ///
     /// # Errors
     ///
-    /// As those of [`Sidecar::open`].
+    /// The errors of [`Sidecar::open`].
     pub async fn open(&self) -> Result<StreamHandle, Error> {
         self.sidecar.open(self.response_params().await).await
     }
 
-    /// What [`Passage::open`] opens a stream with.
+    /// The params that [`Passage::open`] opens a stream with.
     pub(crate) async fn response_params(&self) -> OpenParams {
         let mut params = self.params.clone();
         if self.prepares
@@ -156,15 +158,14 @@ impl Passage {
         params
     }
 
-    /// Several passages with the same mark tell once, all together, that the sidecar is too
-    /// old.
+    /// Passages that share `reported_old` report only once together that the sidecar is too old.
     #[cfg(feature = "tower")]
-    pub(crate) fn saying_old_once(mut self, said_old: Arc<AtomicBool>) -> Self {
-        self.said_old = said_old;
+    pub(crate) fn reporting_old_once(mut self, reported_old: Arc<AtomicBool>) -> Self {
+        self.reported_old = reported_old;
         self
     }
 
-    /// Whether the sidecar that runs prepares requests.
+    /// Whether the running sidecar can prepare requests.
     fn is_certain(&self) -> bool {
         let known = self.sidecar.capabilities();
         let methods = known.as_ref().and_then(|it| it.methods.as_ref());

@@ -1,10 +1,10 @@
-//! A response from its source to its events, or to its clean body, with several pushes
-//! under way.
+//! A response from its source to its events, or to its clean body, with several pushes in
+//! flight.
 //!
-//! Everything is driven by whoever reads the events: when nobody reads, nothing is taken
-//! from the source and nothing is sent, so that the memory is bounded by what is under
-//! way. Chunks that are there at the same time go in one push, which gives the same
-//! events and costs one round trip; a chunk that comes alone goes alone, at once.
+//! The reader of the events drives everything: without a reader, nothing is pulled from the
+//! source and nothing is sent, so memory is bounded by the pushes in flight. Chunks that are
+//! available at the same time are sent in one push: the events are the same, for one round
+//! trip. A single chunk is sent alone, immediately.
 
 use std::{
     pin::{Pin, pin},
@@ -31,16 +31,16 @@ use crate::{
     requests::{Requests, UNDER_WAY},
 };
 
-/// Chunks that are taken from the source at once.
+/// How many chunks are pulled from the source at a time.
 const BATCH_CHUNKS: usize = 64;
 
-// Here, because a pipe knows its handle and a handle no pipe.
+// Defined here, because a pipe knows its handle, and a handle knows no pipe.
 impl StreamHandle {
-    /// The events of a whole response: pushes what `chunks` gives and closes the stream
-    /// at its end. The message is in [`Pipe::closed`] then.
+    /// The events of a whole response: pushes the items of `chunks`, and closes the stream at
+    /// their end. Then [`Pipe::closed`] has the message.
     ///
-    /// Nothing is taken from `chunks` while nobody reads the events. An error is the
-    /// last item.
+    /// Nothing is pulled from `chunks` while nobody reads the events. An error is the last
+    /// item.
     pub fn pipe<'a, S>(self, chunks: S) -> Pipe<'a>
     where
         S: Stream + Send + 'a,
@@ -49,8 +49,8 @@ impl StreamHandle {
         Pipe::new(self, chunks.map(|it| Ok(it.into())), |answer, _| answer.events)
     }
 
-    /// [`StreamHandle::pipe`] for a source that can fail, as a response over HTTP. Its
-    /// failure ends the response with an `error` event and what had been received.
+    /// [`StreamHandle::pipe`] for a source that can fail, for example a response over HTTP. A
+    /// failure ends the response with an `error` event, after everything that was received.
     pub fn try_pipe<'a, S, C, E>(self, chunks: S) -> Pipe<'a>
     where
         S: Stream<Item = Result<C, E>> + Send + 'a,
@@ -63,9 +63,9 @@ impl StreamHandle {
     }
 }
 
-// The same for hosts that hand on what their provider would have sent.
+// The same for hosts that pass on a clean response in their provider's format.
 impl StreamHandle {
-    /// The documents of the clean response, of a stream that was opened to `emit`.
+    /// The documents of the clean response, for a stream opened with `emit`.
     pub fn pipe_chunks<'a, S>(self, chunks: S) -> Pipe<'a, Document>
     where
         S: Stream + Send + 'a,
@@ -74,8 +74,8 @@ impl StreamHandle {
         Pipe::new(self, chunks.map(|it| Ok(it.into())), |answer, _| documents(&answer))
     }
 
-    /// [`StreamHandle::pipe_chunks`] for a source that can fail. Its failure ends the
-    /// response as the wire tells errors.
+    /// [`StreamHandle::pipe_chunks`] for a source that can fail. A failure ends the response
+    /// with an error document of the wire.
     pub fn try_pipe_chunks<'a, S, C, E>(self, chunks: S) -> Pipe<'a, Document>
     where
         S: Stream<Item = Result<C, E>> + Send + 'a,
@@ -87,10 +87,10 @@ impl StreamHandle {
         })
     }
 
-    /// The body of the clean response, as the wire that the stream was opened to `emit` has
-    /// it over HTTP: server-sent events, a document each. An error is the last item.
+    /// The HTTP body of the clean response, for a stream opened with `emit`: server-sent events
+    /// of that wire, one for each document. An error is the last item.
     ///
-    /// Without a sidecar it is the text that was pushed, as it is.
+    /// Without a sidecar the body is the pushed text, unchanged.
     pub fn emit<'a, S>(self, chunks: S) -> Pipe<'a, Bytes>
     where
         S: Stream + Send + 'a,
@@ -100,8 +100,8 @@ impl StreamHandle {
         Pipe::new(self, chunks.map(|it| Ok(it.into())), write)
     }
 
-    /// [`StreamHandle::emit`] for a source that can fail, as a response over HTTP. Its
-    /// failure ends the response as the wire tells errors.
+    /// [`StreamHandle::emit`] for a source that can fail, for example a response over HTTP. A
+    /// failure ends the response with an error event of the wire.
     pub fn try_emit<'a, S, C, E>(self, chunks: S) -> Pipe<'a, Bytes>
     where
         S: Stream<Item = Result<C, E>> + Send + 'a,
@@ -121,10 +121,10 @@ fn documents(answer: &Answer) -> Vec<Document> {
     answer.emitted.iter().map(Emitted::document).collect()
 }
 
-/// What [`StreamHandle::emit`] gives of an answer: one slice of the body, or none.
+/// The function that turns an answer into one slice of the body, or none.
 fn body_writer(handle: &StreamHandle) -> impl FnMut(Answer, End) -> Vec<Bytes> + Send + use<> {
     let emit = handle.opened().and_then(|opened| opened.emit.as_ref());
-    let wire = emit.map_or(EmitWire::Gemini, |emit| emit.wire.clone()); // which has no mark
+    let wire = emit.map_or(EmitWire::Gemini, |emit| emit.wire.clone()); // Gemini has no end mark
     let mut writer = BodyWriter::new(BodyFormat::events(&wire));
     let is_raw = handle.is_pass_through();
     move |answer, end| {
@@ -144,15 +144,15 @@ fn text_of(events: &[Event]) -> String {
     texts.collect()
 }
 
-type Hear<'a> = Box<dyn FnMut(&Event) + Send + 'a>;
+type OnEvent<'a> = Box<dyn FnMut(&Event) + Send + 'a>;
 
-/// What a response is read as: its events ([`StreamHandle::pipe`]), or the documents or the
-/// body of the clean one ([`StreamHandle::pipe_chunks`], [`StreamHandle::emit`]).
+/// A response as a stream of its events ([`StreamHandle::pipe`]), or of the documents or the
+/// body of the clean response ([`StreamHandle::pipe_chunks`], [`StreamHandle::emit`]).
 pub struct Pipe<'a, T = Event> {
     steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
     pick: Box<dyn FnMut(Answer, End) -> Vec<T> + Send + 'a>,
     picked: vec::IntoIter<T>,
-    hear: Option<Hear<'a>>,
+    on_event: Option<OnEvent<'a>>,
     closed: Option<CloseResult>,
 }
 
@@ -166,7 +166,7 @@ pub(crate) enum End {
 }
 
 impl<'a, T> Pipe<'a, T> {
-    /// `pick` says what is given of an answer.
+    /// `pick` makes the items from an answer.
     pub(crate) fn new(
         handle: StreamHandle,
         source: impl Stream<Item = Given> + Send + 'a,
@@ -174,32 +174,33 @@ impl<'a, T> Pipe<'a, T> {
     ) -> Self {
         let steps = Box::pin(steps(handle, source));
         let picked = Vec::new().into_iter();
-        Self { steps, pick: Box::new(pick), picked, hear: None, closed: None }
+        Self { steps, pick: Box::new(pick), picked, on_event: None, closed: None }
     }
 
-    /// Gets each event, before what is given of it: of a body, for what its reader has no
-    /// place for, as calls that the model wrote as text. The message is in [`Pipe::closed`].
+    /// `callback` gets each event before the items made from it. A reader of a body needs it
+    /// for everything that the body has no place for, such as calls that the model wrote as
+    /// text. The message is in [`Pipe::closed`].
     #[must_use]
-    pub fn on_event(mut self, hear: impl FnMut(&Event) + Send + 'a) -> Self {
-        self.hear = Some(Box::new(hear));
+    pub fn on_event(mut self, callback: impl FnMut(&Event) + Send + 'a) -> Self {
+        self.on_event = Some(Box::new(callback));
         self
     }
 
     fn pick(&mut self, answer: Answer, end: End) -> Vec<T> {
-        if let Some(hear) = &mut self.hear {
-            answer.events.iter().for_each(hear);
+        if let Some(on_event) = &mut self.on_event {
+            answer.events.iter().for_each(on_event);
         }
         (self.pick)(answer, end)
     }
 
-    /// The message and the counters, once the last item was given. Its `events` and `chunks`
-    /// are empty, because they were given.
+    /// The message and the counters, after the last item. `events` and `chunks` are empty here,
+    /// because they were returned as items.
     #[must_use]
     pub fn closed(&self) -> Option<&CloseResult> {
         self.closed.as_ref()
     }
 
-    /// [`Pipe::closed`] to keep.
+    /// [`Pipe::closed`] by value.
     #[must_use]
     pub fn into_closed(self) -> Option<CloseResult> {
         self.closed
@@ -235,7 +236,7 @@ impl<T: Unpin> Stream for Pipe<'_, T> {
     }
 }
 
-/// The answers to everything that `source` gives, and the stream's end.
+/// The answers to all chunks of `source`, and the end of the stream.
 fn steps<'a>(
     handle: StreamHandle,
     source: impl Stream<Item = Given> + Send + 'a,
@@ -252,26 +253,26 @@ fn steps<'a>(
     })
 }
 
-/// What a turn of the flow gives.
+/// A result of the flow: an answer to pushes, or the end of the stream.
 enum Step {
     Answer(Answer),
     Closed(Box<Closed>),
 }
 
-/// What the source gives: a chunk, or how it failed.
+/// An item of the source: a chunk, or the text of its failure.
 pub(crate) type Given = Result<Chunk, String>;
 
 struct Flow<S: Stream> {
     handle: StreamHandle,
     source: Pin<Box<ReadyChunks<S>>>,
-    /// Chunks that the source gave and that are not under way.
+    /// Chunks from the source that are not in flight yet.
     waiting: Requests,
-    /// How the source ended, once it did.
+    /// How the source ended; `None` before its end.
     end: Option<CloseParams>,
 }
 
 impl<S: Stream<Item = Given>> Flow<S> {
-    /// The next answer; `None` when everything was pushed and answered.
+    /// The next answer; `None` if everything was pushed and answered.
     async fn step(&mut self) -> Result<Option<Answer>, Error> {
         loop {
             let under_way = self.handle.under_way();
@@ -279,7 +280,7 @@ impl<S: Stream<Item = Given>> Flow<S> {
             if let Some(request) = next {
                 self.handle.submit(request).await;
             } else if under_way < UNDER_WAY && self.end.is_none() {
-                self.take().await;
+                self.pull().await;
             } else {
                 return self.handle.answered().await.transpose();
             }
@@ -289,8 +290,8 @@ impl<S: Stream<Item = Given>> Flow<S> {
         }
     }
 
-    /// Takes what the source has, or returns when an answer is there before that.
-    async fn take(&mut self) {
+    /// Pulls available chunks from the source; returns earlier if an answer arrives first.
+    async fn pull(&mut self) {
         let given = if self.handle.under_way() == 0 {
             self.source.next().await
         } else {
@@ -310,7 +311,7 @@ impl<S: Stream<Item = Given>> Flow<S> {
                     self.waiting.add(self.handle.write(&chunk));
                 }
                 Err(failure) => self.end = Some(failed(&failure)),
-                Ok(_) => {} // behind a failure nothing counts
+                Ok(_) => {} // chunks after a failure do not count
             }
         }
     }

@@ -1,9 +1,8 @@
-//! Where a sidecar's process works, and what it has of an environment.
+//! The working directory and the environment of a sidecar's process.
 //!
-//! A Python runs what lies on its search path before it runs what it was asked for, so
-//! the folder that the host has opened, which may be anybody's, must not get there:
-//! neither as the folder that the process works in nor by an entry of `PYTHONPATH` that
-//! means it.
+//! A Python runs modules on its search path before it runs the requested program. So the
+//! folder that the host has opened, whose content may be untrusted, must not get on the search
+//! path: neither as the working directory nor by a relative entry of `PYTHONPATH`.
 
 use std::{
     env,
@@ -11,24 +10,24 @@ use std::{
     path::{self, MAIN_SEPARATOR_STR, Path, PathBuf},
 };
 
-/// The folder of the program that runs; the root, where an update has taken it away. Who
-/// may write there may as well replace the program.
+/// The folder of the running program, or the root if an update has removed that folder. A
+/// person who can write there can also replace the program.
 pub(crate) fn own_folder() -> PathBuf {
     let program = env::current_exe().ok();
     let folder = program.as_deref().and_then(Path::parent).filter(|it| it.is_dir());
     folder.map_or_else(|| MAIN_SEPARATOR_STR.into(), Path::to_path_buf)
 }
 
-/// A program that a path names, as that path is meant here; a bare name is looked up on
-/// `PATH`.
+/// The absolute path of a program, relative to the host's working directory. A bare name stays
+/// a name, which is looked up on `PATH`.
 pub(crate) fn from_here(program: &OsStr) -> OsString {
     let is_bare = Path::new(program).file_name() == Some(program);
     let absolute = path::absolute(program).ok().filter(|_| !is_bare);
     absolute.map_or_else(|| program.into(), PathBuf::into_os_string)
 }
 
-/// The absolute entries of a search path: an empty or relative one is below the folder
-/// that is worked in.
+/// The absolute entries of a search path. Empty and relative entries are in the working
+/// directory.
 pub(crate) fn absolute_entries(search_path: &OsStr) -> OsString {
     let entries = env::split_paths(search_path).filter(|it| it.is_absolute());
     env::join_paths(entries).unwrap_or_default()
@@ -39,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_below_the_folder_that_is_worked_in_goes() {
+    fn entries_in_the_working_directory_are_removed() {
         let root = env::temp_dir();
         let relative = [Path::new(""), &root, Path::new("."), Path::new("b"), &root];
         let given = env::join_paths(relative).unwrap();
@@ -48,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_the_one_that_its_path_means_here() {
+    fn a_path_of_a_program_starts_from_the_hosts_directory() {
         assert_eq!(from_here(OsStr::new("sc")), "sc");
         assert_eq!(from_here(OsStr::new("./sc")), env::current_dir().unwrap().join("sc"));
         assert_eq!(own_folder(), env::current_exe().unwrap().parent().unwrap());

@@ -1,6 +1,6 @@
-//! Several processes for many streams: each stream belongs to one of them, by its id, and
-//! keeps its order there. Each process is supervised by itself, so that one that ends holds
-//! up no other's streams.
+//! Several processes for many streams. A stream belongs to one process, chosen by its id, so
+//! its chunks keep their order. Each process is supervised separately: if a process ends, the
+//! streams of the other processes are not delayed.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     stream,
 };
 
-/// Sidecars that share streams: a stream goes to one of them by a hash of its id.
+/// Sidecars that share the streams: a hash of a stream's id chooses its sidecar.
 ///
 /// Cheap to clone; all clones share the processes.
 ///
@@ -31,7 +31,7 @@ impl SidecarPool {
     ///
     /// # Panics
     ///
-    /// Without a sidecar.
+    /// If there is no sidecar.
     #[must_use]
     pub fn new(sidecars: impl IntoIterator<Item = Sidecar>) -> Self {
         let sidecars: Arc<[Sidecar]> = sidecars.into_iter().collect();
@@ -39,45 +39,45 @@ impl SidecarPool {
         Self { sidecars }
     }
 
-    /// Sidecars of the same options, each of which is started when it is first needed.
+    /// A pool of `workers` sidecars with the same options; each is started at its first use.
     ///
     /// # Panics
     ///
-    /// Where `workers` is 0.
+    /// If `workers` is 0.
     #[must_use]
     pub fn create(workers: usize, options: &Builder) -> Self {
         Self::new((0..workers).map(|_| options.clone().build()))
     }
 
-    /// One a process.
+    /// The sidecars, one for each process.
     #[must_use]
     pub fn sidecars(&self) -> &[Sidecar] {
         &self.sidecars
     }
 
-    /// The sidecar of a stream: the same one for the same id. A request that belongs to no
-    /// stream may go to any.
+    /// The sidecar of a stream: the same sidecar for the same id. A request without a stream
+    /// may go to any of the sidecars.
     #[must_use]
     pub fn of(&self, stream_id: &str) -> &Sidecar {
         let place = u64::from(hash(stream_id)) % self.sidecars.len() as u64;
         &self.sidecars[usize::try_from(place).unwrap_or_default()]
     }
 
-    /// As [`Sidecar::open`].
+    /// Opens a stream in its sidecar, as [`Sidecar::open`] does.
     ///
     /// # Errors
     ///
-    /// As those of [`Sidecar::open`].
+    /// The errors of [`Sidecar::open`].
     pub async fn open(&self, mut params: OpenParams) -> Result<StreamHandle, Error> {
         let stream_id = params.stream_id.get_or_insert_with(stream::new_id);
         self.of(stream_id).open(params).await
     }
 
-    /// Ends all of them, as [`Sidecar::shutdown`].
+    /// Shuts down all sidecars, as [`Sidecar::shutdown`] does.
     ///
     /// # Errors
     ///
-    /// The first that one of them has, when all have ended.
+    /// The first error of a sidecar, after all of them have ended.
     pub async fn shutdown(&self) -> Result<(), Error> {
         join_all(self.sidecars.iter().map(Sidecar::shutdown)).await.into_iter().collect()
     }
@@ -89,7 +89,7 @@ impl From<Sidecar> for SidecarPool {
     }
 }
 
-/// FNV-1a of 32 bits, as the other client has it.
+/// FNV-1a with 32 bits, as in the TypeScript client.
 fn hash(text: &str) -> u32 {
     let step = |found: u32, byte: u8| (found ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     text.bytes().fold(0x811c_9dc5, step)

@@ -1,9 +1,9 @@
-//! One process: starting, feeding, draining and ending it. Knows nothing of JSON.
+//! One process: starts it, serves its pipes and ends it. This module knows no JSON.
 //!
-//! Three threads serve its three pipes, so that it is never kept waiting, whatever the
-//! host's tasks do: what it writes is read at once, and its standard error is drained
-//! into a tail of 64 kB. The process leads a group of its own (a job object on Windows),
-//! which is ended as one: a launcher such as `uvx` takes its children with it.
+//! Three threads serve the three pipes, so the process never waits, whatever the host's tasks
+//! do: its output is read immediately, and the last 64 kB of its standard error are kept. The
+//! process leads a new process group (a job object on Windows), which is ended as a whole: the
+//! children of a launcher (`uvx`) end with it.
 
 use std::{
     collections::VecDeque,
@@ -19,15 +19,16 @@ use std::{
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-use crate::{error::StderrTail, framing, locate::CommandLine, watching::Told};
+use crate::{error::StderrTail, framing, locate::CommandLine, watching::Callback};
 
 const TAIL_BYTES: usize = 64 << 10;
 const READ_BYTES: usize = 1 << 16;
-/// Frames that wait are written together, up to about so many bytes.
+/// Waiting frames are written together, up to about this size.
 const WRITE_BYTES: usize = 1 << 16;
-/// How long a process that closed its output may take to end by itself.
+/// How long a process that closed its output may take to exit.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long its last words may take. Only a grandchild that keeps the pipe takes longer.
+/// How long the rest of standard error may take after the process ended. It takes longer only
+/// if a grandchild keeps the pipe open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A running process. Dropping it kills the process and its group.
@@ -42,24 +43,24 @@ struct Child {
     ended: bool,
 }
 
-/// What the reading thread tells.
+/// Gets the output of a process from the reading thread.
 pub(crate) trait Listener: Send + 'static {
-    /// The body of a frame; an error is what is wrong with it, and ends the reading.
+    /// The body of a frame. An error says what is wrong with the body, and ends the reading.
     fn body(&self, body: &[u8]) -> Result<(), String>;
-    /// Nothing comes any more. The process is gone.
+    /// The output and the process have ended.
     fn end(&self, end: End);
 }
 
 /// How a process's output ended.
 pub(crate) struct End {
-    /// Something came that is not the protocol; else the output was closed.
+    /// What was wrong, if the output was not the protocol; `None`: the output was closed.
     pub(crate) junk: Option<String>,
     pub(crate) status: Option<ExitStatus>,
     pub(crate) stderr: StderrTail,
 }
 
-/// Where frames for a process are put. Never waits: the
-/// [`Gate`](crate::gate::Gate) bounds what can be there.
+/// The queue of frames for a process. It never waits: the [`Gate`](crate::gate::Gate) limits
+/// the frames in it.
 pub(crate) struct Outbox(Sender<Vec<u8>>);
 
 impl Outbox {
@@ -68,17 +69,17 @@ impl Outbox {
         (Self(sender), frames)
     }
 
-    /// A process that is gone tells so by its end.
+    /// Errors are ignored: the end of a process is reported by [`Listener::end`].
     pub(crate) fn send(&self, frame: Vec<u8>) {
         let _ = self.0.send(frame);
     }
 }
 
 impl Process {
-    /// Starts `command`, gives it `frames`, and tells `listener` what it writes.
+    /// Starts `command`, writes `frames` to it, and reports its output to `listener`.
     pub(crate) fn start(
         command: &CommandLine,
-        on_stderr: Told<str>,
+        on_stderr: Callback<str>,
         frames: Receiver<Vec<u8>>,
         listener: impl Listener,
     ) -> io::Result<Self> {
@@ -94,7 +95,7 @@ impl Process {
             stderr: Arc::default(),
         };
         let child = Arc::clone(&process.child);
-        let log = Log { tail: Arc::clone(&process.stderr), told: on_stderr };
+        let log = Log { tail: Arc::clone(&process.stderr), callback: on_stderr };
         let noise = log.clone();
         spawn("stderr", move || drain(stderr, &log, &said_all))?;
         spawn("stdin", move || write(stdin, &frames))?;
@@ -108,7 +109,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Ends the process and its group, now.
+    /// Kills the process and its group.
     pub(crate) fn kill(&self) {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         if !child.ended {
@@ -120,7 +121,7 @@ impl Process {
         self.id
     }
 
-    /// The last 64 kB of its standard error.
+    /// The last 64 kB of the process's standard error.
     pub(crate) fn stderr(&self) -> StderrTail {
         text(&self.stderr)
     }
@@ -147,8 +148,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(format!("sidecar-{name}")).spawn(run).map(drop)
 }
 
-/// Reads frames to the end; an error is what was wrong with one. What is before the first
-/// goes where standard error goes.
+/// Reads frames until the end; an error says what was wrong with a frame. Output before the
+/// first frame goes to the log, as standard error does.
 fn listen(stdout: &mut impl BufRead, listener: &impl Listener, log: &Log) -> Result<(), String> {
     let Some(begun) = unless_over(framing::skip_noise(stdout, |it| log.add(it)))? else {
         return Ok(());
@@ -160,7 +161,7 @@ fn listen(stdout: &mut impl BufRead, listener: &impl Listener, log: &Log) -> Res
     Ok(())
 }
 
-/// What was read; `None`: nothing comes any more, be it inside a frame: it was killed.
+/// The value read; `None` at the end of the output, even inside a frame (a killed process).
 fn unless_over<T>(read: io::Result<T>) -> Result<Option<T>, String> {
     match read {
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(error.to_string()),
@@ -168,7 +169,7 @@ fn unless_over<T>(read: io::Result<T>) -> Result<Option<T>, String> {
     }
 }
 
-/// Waits for the end of the process, or brings it about, and then of its group.
+/// Waits for the end of the process, kills it if it takes too long, and then kills its group.
 fn end(child: &Mutex<Child>, at_once: bool) -> Option<ExitStatus> {
     let patience = Instant::now() + if at_once { Duration::ZERO } else { GRACE };
     let mut pause = Duration::from_millis(1);
@@ -186,7 +187,7 @@ fn end(child: &Mutex<Child>, at_once: bool) -> Option<ExitStatus> {
     }
 }
 
-/// Writes what is sent until nobody can send any more, then closes the process's input.
+/// Writes frames until all senders are dropped, then closes the process's input.
 fn write(mut stdin: ChildStdin, frames: &Receiver<Vec<u8>>) {
     while let Ok(mut bytes) = frames.recv() {
         while bytes.len() < WRITE_BYTES
@@ -200,17 +201,17 @@ fn write(mut stdin: ChildStdin, frames: &Receiver<Vec<u8>>) {
     }
 }
 
-/// Where what the process says goes: the end of it is kept, and the host is told.
+/// The log of a process: its end is kept, and the host's callback gets all of it.
 #[derive(Clone)]
 struct Log {
     tail: Arc<Mutex<Tail>>,
-    told: Told<str>,
+    callback: Callback<str>,
 }
 
 impl Log {
     fn add(&self, bytes: &[u8]) {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
-        self.told.tell(&String::from_utf8_lossy(bytes));
+        self.callback.call(&String::from_utf8_lossy(bytes));
     }
 }
 
@@ -231,7 +232,7 @@ fn text(tail: &Mutex<Tail>) -> StderrTail {
     StderrTail(tail.lock().unwrap_or_else(PoisonError::into_inner).text())
 }
 
-/// The end of a text of any length.
+/// The last [`TAIL_BYTES`] of a text.
 #[derive(Default)]
 struct Tail(VecDeque<u8>);
 

@@ -1,5 +1,5 @@
-//! Why no Python that was tried has the sidecar, and the way out, in words for whoever
-//! reads the host's error message.
+//! Why no tried Python can run the sidecar, and what to do about it, for the reader of the
+//! host's error message.
 
 use std::{
     ffi::OsString,
@@ -13,30 +13,30 @@ use std::{
 use crate::locate::CommandLine;
 
 const NEEDED: (u32, u32) = (3, 11);
-/// How long a Python may take to say its version.
+/// How long a Python may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
-/// `-E`, because an old one knows no other way to leave `PYTHONPATH` alone.
+/// `-E`, because an old Python has no other option to ignore `PYTHONPATH`.
 const ASK_VERSION: [&str; 3] = ["-E", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"];
 
-/// What is wrong with the Pythons that were tried.
+/// The problem with the Pythons that were tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PythonProblem {
-    /// There is none.
+    /// No Python was found.
     Missing,
-    /// The one that there is, is older than 3.11.
+    /// The Python that was found is older than 3.11.
     TooOld {
         /// "3.10".
         version: String,
-        /// Where it is.
+        /// The path of the Python.
         path: String,
     },
-    /// It is new enough, and cannot run the package.
+    /// The Python is new enough, but cannot run the package.
     NoPackage {
         /// "3.13".
         version: String,
-        /// Where it is.
+        /// The path of the Python.
         path: String,
     },
 }
@@ -45,12 +45,12 @@ impl fmt::Display for PythonProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (major, minor) = NEEDED;
         let name_it =
-            "or name a sidecar that brings its own with Builder::command or STREAM_SIDECAR";
+            "or name a sidecar that includes a Python, with Builder::command or STREAM_SIDECAR";
         match self {
             Self::Missing => {
                 write!(
                     formatter,
-                    "Python {major}.{minor} or newer is needed, and none was found; {name_it}"
+                    "Python {major}.{minor} or newer is needed, but none was found; {name_it}"
                 )
             }
             Self::TooOld { version, path } => write!(
@@ -59,13 +59,13 @@ impl fmt::Display for PythonProblem {
             ),
             Self::NoPackage { version, path } => write!(
                 formatter,
-                "Python {version} at {path} cannot run stream-sidecar; install the package there, or name another with Builder::command"
+                "Python {version} at {path} cannot run stream-sidecar; install the package there, or name another Python with Builder::python"
             ),
         }
     }
 }
 
-/// What is wrong with the interpreters among these commands; `None`: something else is.
+/// The problem with the interpreters among these commands; `None` if no command has one.
 pub(crate) fn problem(commands: &[CommandLine]) -> Option<PythonProblem> {
     let mut interpreters: Vec<_> = commands.iter().filter_map(asking).collect();
     if interpreters.is_empty() && !commands.is_empty() {
@@ -81,8 +81,8 @@ pub(crate) fn problem(commands: &[CommandLine]) -> Option<PythonProblem> {
     })
 }
 
-/// What asks the interpreter of a command for its version, where the command would run;
-/// `None`: it has no interpreter.
+/// The command that asks the interpreter of `command` for its version, in the same directory;
+/// `None` if `command` has no interpreter.
 fn asking(command: &CommandLine) -> Option<CommandLine> {
     let pairs = command.words.windows(2);
     let module =
@@ -98,7 +98,7 @@ fn asked(command: &CommandLine) -> Option<(String, String)> {
     (!version.is_empty()).then_some((version, path))
 }
 
-/// What a command writes, which is little; `None`: it fails, or hangs and is killed.
+/// The short output of a command; `None` if it fails, or hangs and is killed.
 fn said(command: &mut Command) -> Option<String> {
     let quiet = command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut process = quiet.stdout(Stdio::piped()).spawn().ok()?;
@@ -129,7 +129,7 @@ mod tests {
     use crate::locate;
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn a_missing_python_is_reported() {
         let command = |text: &str| CommandLine {
             words: text.split(' ').map(OsString::from).collect(),
             ..CommandLine::default()
@@ -145,7 +145,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_too_old_or_bare_is_told() {
+    fn an_old_python_and_a_missing_package_are_reported() {
         use std::{env, fs, os::unix::fs::PermissionsExt};
         let path = env::temp_dir().join(format!("sidecar-python-{}", std::process::id()));
         for (version, is_old) in [("3.10", true), ("3.13", false)] {
@@ -153,9 +153,9 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             let served = locate::serving(&[path.clone().into_os_string()]);
             let commands = served.map(|words| CommandLine { words, ..CommandLine::default() });
-            let told = problem(&commands).expect("it is a Python");
-            assert_eq!(matches!(told, PythonProblem::TooOld { .. }), is_old, "{told}");
-            assert!(told.to_string().contains(&format!("{version} at {}", path.display())));
+            let found = problem(&commands).expect("it is a Python");
+            assert_eq!(matches!(found, PythonProblem::TooOld { .. }), is_old, "{found}");
+            assert!(found.to_string().contains(&format!("{version} at {}", path.display())));
         }
         fs::remove_file(&path).unwrap();
     }

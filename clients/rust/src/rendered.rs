@@ -1,5 +1,5 @@
-//! A message that came, as one that goes back: [`Message`] has more fields than
-//! [`Turn`], which `message/render` takes.
+//! Makes a [`Turn`], which `message/render` needs, from a received [`Message`], which has more
+//! fields.
 
 use crate::{
     error::Error,
@@ -11,7 +11,7 @@ impl TryFrom<&Message> for Turn {
 
     /// # Errors
     ///
-    /// [`Error::Json`] for a message that was made by hand and is none.
+    /// [`Error::Json`] if a message made by the host is not valid.
     fn try_from(message: &Message) -> Result<Self, Error> {
         let turn = serde_json::to_value(message).and_then(serde_json::from_value);
         turn.map_err(|error| Error::json("a message to be rendered", error))

@@ -1,37 +1,37 @@
-//! What is pushed, in requests of a bounded size.
+//! Makes requests of a limited size from pushed chunks.
 //!
-//! The pipe to the sidecar is first in, first out: a request that takes long keeps all
-//! other streams waiting, and between two short ones they have their turn. So long strings
-//! are cut, and short chunks that are there at the same time go together only so far.
+//! The pipe to the sidecar is first in, first out: during a long request all other streams
+//! wait, and between two short requests they have their turn. So long strings are cut, and
+//! short chunks that wait at the same time are joined only up to a limit.
 
 use std::collections::VecDeque;
 
 use crate::chunk::raw;
 
-/// Requests of a stream that are under way at once: the process never waits.
+/// Requests of a stream that are in flight at the same time, so that the process never waits.
 pub(crate) const UNDER_WAY: usize = 2;
-/// Code points of a slice, which is a request of its own.
+/// Code points of a slice, which is sent as one request.
 const SLICE: usize = 2_048;
-/// Bytes of a request of several chunks.
+/// Bytes of a request with several chunks.
 const REQUEST: usize = 8 << 10;
 
-/// Chunks as JSON, with commas between.
+/// Chunks as JSON, separated by commas.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) items: String,
-    /// Whether what the host pushed at once ends with it.
+    /// Whether this request is the last of a push of the host.
     pub(crate) ends: bool,
 }
 
-/// Chunks that are not under way, in order.
+/// Chunks that are not in flight yet, in order.
 #[derive(Default)]
 pub(crate) struct Requests {
-    /// Whether a string is a slice of something, so that it may be cut anywhere.
+    /// Whether strings are slices of a body or text, so that they may be cut anywhere.
     may_cut: bool,
     waiting: VecDeque<Item>,
 }
 
-/// A chunk or a slice of one, as JSON.
+/// A chunk, or a slice of a chunk, as JSON.
 enum Item {
     Chunk(String),
     Slice(String),
@@ -47,7 +47,7 @@ impl Requests {
         self.waiting.is_empty()
     }
 
-    /// Takes a chunk, as JSON.
+    /// Adds a chunk, as JSON.
     pub(crate) fn add(&mut self, chunk: String) {
         match self.may_cut.then(|| slices(&chunk)).flatten() {
             None => self.waiting.push_back(Item::Chunk(chunk)),
@@ -59,8 +59,8 @@ impl Requests {
     }
 }
 
-/// As many chunks as go together, or a slice; in a request that does not end, it is not the
-/// last of its chunk.
+/// The next request: as many chunks as fit together, or one slice. `ends` is false for a slice
+/// that is not the last of its chunk.
 impl Iterator for Requests {
     type Item = Request;
 
@@ -82,8 +82,8 @@ impl Iterator for Requests {
     }
 }
 
-/// A long string in slices, the last one beside the others; `None`: it is none, or has half
-/// a character in it, which no text here can hold.
+/// The slices of a long string, and its last slice. `None` for other JSON, and for a string with
+/// half a surrogate pair, which Rust's strings cannot hold.
 fn slices(json: &str) -> Option<(Vec<String>, String)> {
     if json.len() <= SLICE || !json.starts_with('"') {
         return None;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_goes_together() {
+    fn short_chunks_are_sent_together() {
         let chunks = ["a".into(), letters(SLICE), Value::Null];
         assert_eq!(requests(&chunks, true), [(chunks.to_vec(), true)]);
         let chunks = vec![letters(2_000); 9];
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_string_goes_in_slices_and_they_go_alone() {
+    fn slices_of_a_long_string_are_sent_alone() {
         let chunks = ["b".into(), letters(2 * SLICE + 1), "c".into()];
         let expected = [
             (vec!["b".into()], true),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn code_points_count_and_none_is_torn() {
+    fn slices_count_code_points_and_split_none() {
         let text = "é🌿\"\n".repeat(SLICE);
         let found = requests(&[text.as_str().into()], true);
         let slices: Vec<_> = found.iter().filter_map(|it| it.0[0].as_str()).collect();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_not_cut() {
+    fn documents_and_half_characters_are_not_cut() {
         let document = serde_json::json!({"a": letters(9_000)});
         let chunks = [document];
         assert_eq!(requests(&chunks, true), [(chunks.to_vec(), true)]);

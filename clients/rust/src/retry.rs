@@ -1,5 +1,5 @@
-//! Requests that depend on nothing that was asked before: what is lost with one process
-//! is asked again in the next one, but not for ever.
+//! Requests that do not depend on earlier requests: if the process ends, the request is made
+//! again in the next process, a limited number of times.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::{
     supervisor::Supervisor,
 };
 
-/// Makes `attempt` in one process after the other until it is not lost, `again` times at
-/// most behind the first. The supervisor bounds how many processes there are in a time, and
-/// this how many there are at all, for a request that ends each of them.
+/// Makes `attempt` in one process after the other until it is answered, at most `again` times
+/// after the first. The supervisor limits how many processes are started within a period;
+/// `again` limits how many processes one request may end.
 pub(crate) async fn until_answered<T, F>(
     supervisor: &Supervisor,
     again: usize,
@@ -29,6 +29,6 @@ where
             Err(Failure::Lost(error) | Failure::Hung(error)) => lost = Some(error),
         }
     }
-    supervisor.connection().await?; // which may say that there were too many
+    supervisor.connection().await?; // this may be `Error::GaveUp`
     Err(lost.unwrap_or(Error::ShutDown))
 }

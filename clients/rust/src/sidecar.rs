@@ -1,4 +1,4 @@
-//! The sidecar as a host sees it.
+//! The sidecar, for a host.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::{
     watching::{ServerInfo, SidecarState},
 };
 
-/// A sidecar that is started when it is needed and again when its process ends.
+/// A sidecar, which is started when it is needed, and restarted when its process ends.
 ///
-/// Cheap to clone; all clones and all their streams share one process, which is killed
-/// with its whole group when the last of them is dropped. Needs no particular runtime.
+/// Cheap to clone. All clones and their streams share one process. When the last of them is
+/// dropped, the process is killed with its whole group. No particular runtime is needed.
 #[derive(Clone)]
 pub struct Sidecar {
     supervisor: Arc<Supervisor>,
@@ -37,18 +37,18 @@ impl Sidecar {
         Self { supervisor: Arc::new(supervisor) }
     }
 
-    /// Where a sidecar would be looked for when the host names no command, best first;
-    /// starts nothing. Printed, it says what was found of each way.
+    /// The commands that would be tried if the host names none, best first. Starts nothing.
+    /// Printed, the result says what was found in each place.
     #[must_use]
     pub fn locate() -> Located {
         Located::here()
     }
 
-    /// Starts the process, when none is running, and waits for its handshake.
+    /// Starts the process if none is running, and waits for its handshake.
     ///
     /// # Errors
     ///
-    /// [`Error::Start`] and [`Error::GaveUp`]; [`Error::Rpc`] when it refuses the
+    /// [`Error::Start`] and [`Error::GaveUp`]; [`Error::Rpc`] if the sidecar refuses the
     /// builder's policy or limits.
     pub async fn start(&self) -> Result<(), Error> {
         self.supervisor.connection().await.map(drop)
@@ -58,8 +58,7 @@ impl Sidecar {
     ///
     /// # Errors
     ///
-    /// Any [`Error`], among them [`Error::Rpc`] for params that do not fit and for a
-    /// `stream_id` that is in use.
+    /// Any [`Error`]; [`Error::Rpc`] for invalid params and for a `stream_id` that is in use.
     pub async fn open(&self, params: OpenParams) -> Result<StreamHandle, Error> {
         let is_base64 = params.encoding == Some(Encoding::Base64);
         let stands_in = self.supervisor.config.pass_through.clone().map(|it| (it, params.clone()));
@@ -76,12 +75,12 @@ impl Sidecar {
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; so do all the methods below.
+    /// Any [`Error`].
     pub async fn normalize(&self, params: &NormalizeParams) -> Result<NormalizeResult, Error> {
         self.request("message/normalize", params).await
     }
 
-    /// A message, and what its calls were answered, as the next request must carry them.
+    /// A message and the results of its calls, in the form that the next request needs.
     ///
     /// # Errors
     ///
@@ -90,7 +89,7 @@ impl Sidecar {
         self.request("message/render", params).await
     }
 
-    /// A whole request: clean, and freed of what its provider refuses.
+    /// A whole request, cleaned, and without everything that its provider refuses.
     ///
     /// # Errors
     ///
@@ -99,7 +98,7 @@ impl Sidecar {
         self.request("request/prepare", params).await
     }
 
-    /// What is malformed in stored messages.
+    /// The findings in stored messages: everything that does not belong in an answer.
     ///
     /// # Errors
     ///
@@ -108,7 +107,7 @@ impl Sidecar {
         self.request("message/inspect", params).await
     }
 
-    /// Stored messages without what is malformed in them.
+    /// Stored messages, repaired: without everything that does not belong in an answer.
     ///
     /// # Errors
     ///
@@ -117,7 +116,7 @@ impl Sidecar {
         self.request("message/repair", params).await
     }
 
-    /// Of calls that came another way: who runs them, and what they do.
+    /// Who runs calls that did not come through a stream, and what kind of tool they call.
     ///
     /// # Errors
     ///
@@ -126,7 +125,7 @@ impl Sidecar {
         self.request("tool/classify", params).await
     }
 
-    /// What the body of a failed HTTP request means.
+    /// The meaning of the body of a failed HTTP request.
     ///
     /// # Errors
     ///
@@ -138,7 +137,7 @@ impl Sidecar {
         self.request("error/normalize", params).await
     }
 
-    /// The streams that are open in the process.
+    /// The open streams of the process.
     ///
     /// # Errors
     ///
@@ -147,7 +146,7 @@ impl Sidecar {
         self.request("stream/list", &json!({})).await
     }
 
-    /// What the process has done since it was started.
+    /// The counters of the process since its start.
     ///
     /// # Errors
     ///
@@ -156,8 +155,8 @@ impl Sidecar {
         self.request("sidecar/stats", &json!({})).await
     }
 
-    /// Any method that belongs to no stream, as `protocol.md` has it. One that was under way
-    /// when the process ended is asked once more: it depends on nothing but its params.
+    /// Makes a request to any method without a stream, as `protocol.md` describes it. If the
+    /// process ends during the request, it is made once more: it depends only on its params.
     ///
     /// # Errors
     ///
@@ -173,50 +172,50 @@ impl Sidecar {
         let ask = async |connection: Arc<Connection>| {
             connection.check_room()?;
             let asked = connection.request(method, params, timeout).await;
-            asked.map_err(Failure::of_its_own)
+            asked.map_err(Failure::without_retry_of_hang)
         };
         decode(&retry::until_answered(&self.supervisor, 1, ask).await?, method)
     }
 
-    /// Ends the process and waits for its end. Streams that are open are lost, and
-    /// nothing is started again: further calls are [`Error::ShutDown`].
+    /// Ends the process and waits for its end. Open streams are lost, and the process is not
+    /// started again: further calls fail with [`Error::ShutDown`].
     ///
     /// # Errors
     ///
-    /// [`Error::Timeout`] when it had to be killed.
+    /// [`Error::Timeout`] if the process had to be killed.
     pub async fn shutdown(&self) -> Result<(), Error> {
         self.supervisor.shutdown().await
     }
 
-    /// What the sidecar can do, once it was started.
+    /// The capabilities of the sidecar, after its first start.
     #[must_use]
     pub fn capabilities(&self) -> Option<Arc<Capabilities>> {
         self.supervisor.status().capabilities
     }
 
-    /// What the sidecar is doing; [`Builder::on_state`](crate::Builder::on_state) tells each
+    /// The state of the sidecar; [`Builder::on_state`](crate::Builder::on_state) reports each
     /// change.
     #[must_use]
     pub fn state(&self) -> SidecarState {
         self.supervisor.status().state
     }
 
-    /// Name and version of the sidecar that runs.
+    /// Name and version of the running sidecar.
     #[must_use]
     pub fn server_info(&self) -> Option<ServerInfo> {
         self.supervisor.status().server
     }
 
-    /// Ends the process and starts another; open streams go on in it.
+    /// Ends the process and starts a new one, in which open streams continue.
     ///
     /// # Errors
     ///
-    /// As those of [`Sidecar::start`].
+    /// The errors of [`Sidecar::start`].
     pub async fn restart(&self) -> Result<(), Error> {
         self.supervisor.restart().await
     }
 
-    /// The id of the process that runs, which is that of its group too.
+    /// The id of the running process, which is also the id of its process group.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.supervisor.status().process_id
@@ -228,20 +227,20 @@ impl Sidecar {
         self.supervisor.stderr()
     }
 
-    /// Bytes of chunks that are kept for replays, of all open streams.
+    /// How many bytes of chunks all open streams keep for replays.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
         self.supervisor.budget().used()
     }
 
-    /// How often a process was started again.
+    /// How many restarts there were.
     #[must_use]
     pub fn restarts(&self) -> usize {
         self.supervisor.status().restarts
     }
 }
 
-/// They take as long as there is work.
+/// Methods without a limit of work, which have `batch_timeout`.
 const BATCHES: [&str; 3] = ["message/normalize", "message/inspect", "message/repair"];
 
 impl std::fmt::Debug for Sidecar {

@@ -1,14 +1,13 @@
-//! One response of one model: pushes in order, answers in order, and what makes the end
-//! of the process invisible.
+//! One response of one model: pushes and answers in order, and replays, which hide the end of
+//! a process.
 //!
-//! Chunks whose answer has come are kept. When the process is gone, or hung and was ended
-//! for it, the stream is opened in the next one, the kept chunks are pushed again, their
-//! events are not delivered a second time, and the pushes that were under way are sent
-//! again. The same pushes give the same events, `seq` included: that is what the protocol
-//! promises, and what is checked.
+//! Answered chunks are kept. When the process has ended (or hung and was ended), the stream is
+//! opened in the next process, the kept chunks are pushed again without delivering their
+//! events a second time, and the pushes in flight are sent again. The protocol promises that
+//! the same pushes give the same events, `seq` included; each replay checks this.
 //!
-//! Every state that an `await` can be left in is one to go on from: what is under way
-//! stays in the window, events that nobody took stay in `unclaimed`.
+//! A future may be dropped at any `await`, and the stream can still be used: pushes in flight
+//! stay in the window, and events that nobody received stay in `unclaimed`.
 
 use std::{
     collections::hash_map::RandomState,
@@ -40,7 +39,7 @@ use crate::{
     window::Window,
 };
 
-/// [`PushResult`](crate::protocol::PushResult) with documents as they were written.
+/// [`PushResult`](crate::protocol::PushResult) with its documents as JSON text.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Pushed {
@@ -49,7 +48,7 @@ struct Pushed {
     chunks: Option<Vec<Emitted>>,
 }
 
-/// The chunks of [`CloseResult`] as they were written.
+/// The chunks of [`CloseResult`] as JSON text.
 #[derive(Deserialize)]
 struct LastChunks {
     chunks: Option<Vec<Box<RawValue>>>,
@@ -61,7 +60,7 @@ impl From<Vec<Event>> for Answer {
     }
 }
 
-/// What a stream was before a push of which some requests were answered.
+/// The stream's state before a push, kept while only some of its requests are answered.
 struct Before {
     kept: Mark,
     last_seq: i64,
@@ -74,33 +73,34 @@ pub(crate) struct Stream {
     params: OpenParams,
     id: String,
     opened: OpenResult,
-    /// The stream in a process; `None`: the next use opens it anew.
+    /// The stream in a process; `None`: the next use opens it again.
     lease: Option<Lease>,
     kept: Kept,
     window: Window,
     last_seq: i64,
-    /// Pushes of the host, which a replay makes fewer of.
+    /// How many pushes the host made; a replay needs fewer.
     pushes: i64,
     unclaimed: Answer,
-    /// `None`: no push is answered in part.
+    /// `None`: no push is partly answered.
     before: Option<Before>,
-    /// What ended the last process, or the stream.
+    /// The error that ended the last process, or the stream.
     cause: Option<Error>,
-    /// How often the stream had expired since the last answer.
+    /// How often the stream has expired since the last answer.
     expiries: u32,
-    /// How many processes have ended on it since the last answer, or the last error.
+    /// How many processes have ended on this stream since the last answer or error.
     losses: usize,
 }
 
-/// A stream that expires faster than it can be pushed to stays expired.
+/// After this many expiries without an answer in between, the expiry is an error.
 const MAX_EXPIRIES: u32 = 3;
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// Ids of calls are made of a stream's name, so no two runs of a program share one.
+/// A random number for this run of the program. Ids of calls contain the stream's id, so two
+/// runs must not share ids of streams.
 static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
 
-/// The name of a stream for which the host has none.
+/// A new id, for a stream that the host gave none.
 pub(crate) fn new_id() -> String {
     format!("{:016x}-{}", *RUN, NEXT_ID.fetch_add(1, Ordering::Relaxed))
 }
@@ -146,12 +146,12 @@ impl Stream {
         &self.opened
     }
 
-    /// Refuses, where as many requests wait as may.
+    /// Returns an error if the queue of waiting requests is full.
     pub(crate) fn check_room(&self) -> Result<(), Error> {
         self.lease.as_ref().map_or(Ok(()), |lease| lease.connection().check_room())
     }
 
-    /// What makes requests of its chunks.
+    /// An empty queue for chunks of this stream.
     pub(crate) fn requests(&self) -> Requests {
         Requests::new(self.params.framing != Some(Framing::Json))
     }
@@ -164,20 +164,20 @@ impl Stream {
         self.window.is_settled()
     }
 
-    /// Waits for the answer to the oldest push, without taking it.
+    /// Waits for the answer to the oldest push, without removing it.
     pub(crate) async fn settled(&mut self) {
         self.window.settled().await;
     }
 
-    /// Sends a push, or leaves it in the window, for its turn or for the next process.
+    /// Sends a push, or leaves it in the window until its turn or until the next process.
     pub(crate) async fn submit(&mut self, request: Request) {
         self.window.add(request);
         if self.send_next() {
-            self.window.gone().await;
+            self.window.sent().await;
         }
     }
 
-    /// Whether what may be under way was sent.
+    /// Sends the pushes that may be in flight; false if sending failed.
     fn send_next(&mut self) -> bool {
         let sent = self.send();
         let was_sent = sent.is_ok();
@@ -187,8 +187,8 @@ impl Stream {
         was_sent
     }
 
-    /// The events of the oldest push that has not been answered; `None`: there is none.
-    /// After an error nothing is under way, and nothing of it was applied.
+    /// The answer to the oldest push; `None` if there is no push. After an error nothing is in
+    /// flight, and nothing of the failed push was applied.
     pub(crate) async fn answered(&mut self) -> Option<Result<Answer, Error>> {
         while self.window.len() > 0 {
             self.settled().await;
@@ -200,14 +200,14 @@ impl Stream {
                 Some(Err(failure)) => failure,
                 None => Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown)),
             };
-            if let Err(error) = self.mend(failure).await {
+            if let Err(error) = self.recover(failure).await {
                 return Some(Err(error));
             }
         }
         None
     }
 
-    /// Waits for all answers; their events are `unclaimed` then.
+    /// Waits for all answers, and adds their events to `unclaimed`.
     async fn settle_all(&mut self) -> Result<(), Error> {
         while let Some(answer) = self.answered().await {
             let Answer { events, emitted } = answer?;
@@ -217,7 +217,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Pushes chunks and waits for everything that was pushed.
+    /// Pushes chunks and waits for the answers to all pushes.
     pub(crate) async fn push(&mut self, chunks: Vec<String>) -> Result<Vec<Event>, Error> {
         let mut requests = self.requests();
         for chunk in chunks {
@@ -227,7 +227,7 @@ impl Stream {
             self.window.add(Request { ends: requests.is_empty(), ..request });
         }
         if self.send_next() {
-            self.window.gone().await;
+            self.window.sent().await;
         }
         self.settle_all().await?;
         Ok(mem::take(&mut self.unclaimed.events))
@@ -246,8 +246,8 @@ impl Stream {
 
     pub(crate) async fn close(mut self, mut params: CloseParams) -> Result<Closed, Error> {
         params.stream_id.clone_from(&self.id);
-        let told: Box<RawValue> = self.ask("stream/close", &params).await?;
-        let mut result: CloseResult = decode(&told, "stream/close")?;
+        let raw: Box<RawValue> = self.ask("stream/close", &params).await?;
+        let mut result: CloseResult = decode(&raw, "stream/close")?;
         if let Some(lease) = &mut self.lease {
             lease.release();
         }
@@ -256,7 +256,7 @@ impl Stream {
         result.stats.pushes = self.pushes;
         let mut is_marked = false;
         if let Some(chunks) = &mut result.chunks {
-            let LastChunks { chunks: last } = decode(&told, "stream/close")?;
+            let LastChunks { chunks: last } = decode(&raw, "stream/close")?;
             let last: Vec<_> = last.into_iter().flatten().map(Emitted::try_from).collect();
             is_marked = last.last().is_some_and(Result::is_err);
             answer.emitted.extend(last.into_iter().flatten());
@@ -285,7 +285,7 @@ impl Stream {
                     }
                 }
             };
-            self.mend(failure).await?;
+            self.recover(failure).await?;
         }
     }
 
@@ -297,7 +297,7 @@ impl Stream {
         self.window.send(lease.connection(), &self.id, timeout)
     }
 
-    /// Takes the answer to the oldest push.
+    /// Records the answer to the oldest push, keeps its chunks, and sends the next pushes.
     fn accept(&mut self, result: Pushed) -> Answer {
         if let Some(Request { items, ends }) = self.window.accept() {
             if ends {
@@ -316,16 +316,17 @@ impl Stream {
         Answer { events, emitted: result.chunks.unwrap_or_default() }
     }
 
-    /// Makes the stream anew in a new process, when that is what helps.
-    async fn mend(&mut self, failure: Failure) -> Result<(), Error> {
-        let mended = self.make_anew(failure).await;
-        if let Err(error) = &mended {
+    /// Restores the stream in a new process, if the failure is the end of a process or an
+    /// expiry. Returns other failures.
+    async fn recover(&mut self, failure: Failure) -> Result<(), Error> {
+        let recovered = self.restore(failure).await;
+        if let Err(error) = &recovered {
             self.give_up(error);
         }
-        mended
+        recovered
     }
 
-    async fn make_anew(&mut self, failure: Failure) -> Result<(), Error> {
+    async fn restore(&mut self, failure: Failure) -> Result<(), Error> {
         let mut cause = match failure {
             Failure::Failed(Error::Rpc(refusal))
                 if refusal.is_expiry() && self.expiries < MAX_EXPIRIES =>
@@ -343,7 +344,7 @@ impl Stream {
             self.cause = Some(cause.clone());
             self.lease = None;
             self.window.recall();
-            if let Some(limit) = self.kept.passed() {
+            if let Some(limit) = self.kept.exceeded() {
                 return Err(self.lost(LostReason::ReplayLimit { limit }));
             }
             match self.replay().await {
@@ -371,9 +372,9 @@ impl Stream {
         self.send()
     }
 
-    /// After an error nothing is under way. What was sent behind the failed push may have
-    /// been applied, and requests of the push before that, so that the stream is made anew
-    /// from the pushes that were answered.
+    /// Resets the stream after an error, with nothing in flight. Pushes sent after the failed
+    /// push, and parts of the failed push, may have been applied in the process. So the next
+    /// use opens the stream again, from the pushes that were answered.
     fn give_up(&mut self, error: &Error) {
         let before = self.before.take();
         if self.window.len() > 1 || before.is_some() {

@@ -1,8 +1,8 @@
-//! Keeps a sidecar there: starts it when it is needed, and again when it is gone, with
-//! pauses that grow and not more often than allowed. Knows nothing of streams.
+//! Keeps a sidecar running: starts it when it is needed, and restarts it when it has ended,
+//! with growing pauses and at most as often as allowed. This module knows no streams.
 //!
-//! A start runs on a thread of its own and everybody waits for its result, so that a
-//! task that asked for it and is not polled any more holds up nobody.
+//! A start runs on a separate thread, and all callers wait for its result. So a task that
+//! asked for the start and is no longer polled delays no other task.
 
 use std::{
     collections::VecDeque,
@@ -32,7 +32,7 @@ use crate::{
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Dropping it ends the process.
+/// Starts and restarts a sidecar. Dropping it ends the process.
 pub(crate) struct Supervisor {
     pub(crate) config: Arc<Config>,
     budget: Arc<Budget>,
@@ -45,16 +45,16 @@ type Started = Result<Arc<Connection>, Error>;
 #[derive(Default)]
 struct State {
     phase: Phase,
-    /// The command that led to a sidecar.
+    /// The command that started a sidecar.
     command: Option<CommandLine>,
     starts: usize,
-    /// When processes were started again, in the time that counts.
+    /// The times of the restarts within the last `within`.
     restarts: VecDeque<Instant>,
-    /// What ended the last process, or kept it from starting.
+    /// The error that ended the last process, or kept it from starting.
     last: Option<Error>,
     status: Status,
-    /// The host asked for the next start, which counts as no restart.
-    is_wanted: bool,
+    /// The host asked for the next start, which does not count against the limit of restarts.
+    is_requested: bool,
 }
 
 impl State {
@@ -64,7 +64,7 @@ impl State {
             if state != SidecarState::Running {
                 (self.status.process_id, self.status.server) = (None, None);
             }
-            config.on_state.tell(&state);
+            config.on_state.call(&state);
         }
     }
 }
@@ -75,14 +75,14 @@ enum Phase {
     Idle,
     Starting {
         waiting: Vec<oneshot::Sender<Started>>,
-        /// The process that is shaking hands.
+        /// The process that is in its handshake.
         process: Option<Arc<Connection>>,
     },
     Live(Arc<Connection>),
     Shut,
 }
 
-/// What can be asked without waiting.
+/// The state that a host can read without waiting.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
     pub(crate) process_id: Option<u32>,
@@ -113,28 +113,28 @@ impl Supervisor {
         lock(&self.shared).status.clone()
     }
 
-    /// Ends the process and starts another, which open streams go on in.
+    /// Ends the process and starts a new one, in which open streams continue.
     pub(crate) async fn restart(&self) -> Result<(), Error> {
-        if let Some(connection) = self.leave() {
+        if let Some(connection) = self.detach() {
             connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
         }
         self.connection().await.map(drop)
     }
 
-    /// Takes the process out, so that its end is nobody's loss.
-    fn leave(&self) -> Option<Arc<Connection>> {
+    /// Detaches the process, so that its end is not reported as a loss.
+    fn detach(&self) -> Option<Arc<Connection>> {
         let mut state = lock(&self.shared);
         if !matches!(state.phase, Phase::Live(_)) {
             return None;
         }
-        state.is_wanted = true;
+        state.is_requested = true;
         match mem::take(&mut state.phase) {
             Phase::Live(connection) => Some(connection),
             _ => None,
         }
     }
 
-    /// The connection that lives, or a new one.
+    /// The live connection, or a new one.
     pub(crate) async fn connection(&self) -> Started {
         let (sender, started) = oneshot::channel();
         {
@@ -175,7 +175,7 @@ impl Supervisor {
             .map_err(|source| Error::Spawn { command: "a thread".into(), source: Arc::new(source) })
     }
 
-    /// Asks the process to end, and sees to it that it does. Nothing is started again.
+    /// Asks the process to exit, and kills it if it does not. No process is started again.
     pub(crate) async fn shutdown(&self) -> Result<(), Error> {
         let Some(connection) = self.shut() else {
             return Ok(());
@@ -193,7 +193,7 @@ impl Supervisor {
         }
     }
 
-    /// Leaves a connection that lives to the caller; a process that starts is ended.
+    /// Returns the live connection to the caller; a process that is starting is ended.
     fn shut(&self) -> Option<Arc<Connection>> {
         let mut state = lock(&self.shared);
         state.enter(SidecarState::Lost, &self.config);
@@ -224,7 +224,7 @@ fn lock(shared: &Shared) -> MutexGuard<'_, State> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One start, with as many attempts as are due. Ends early when nobody is there any more.
+/// One start, with as many attempts as needed. It ends early if the supervisor was dropped.
 struct Starter {
     config: Arc<Config>,
     shared: Weak<Shared>,
@@ -275,15 +275,15 @@ impl Starter {
         }
     }
 
-    /// When the next attempt is due, what it tries, and whether that has worked before;
-    /// or that it is one too many.
+    /// The pause before the next attempt, its commands, and whether a command has worked
+    /// before; an error if there were too many restarts.
     fn turn(&self) -> Result<(Duration, Vec<CommandLine>, bool), Error> {
         let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
         let mut state = lock(&shared);
         let served = state.command.is_some();
         let mut pause = Duration::ZERO;
         state.starts += 1;
-        if mem::take(&mut state.is_wanted) {
+        if mem::take(&mut state.is_requested) {
             state.status.restarts += 1;
         } else if state.starts > 1 {
             let made = self.restarts(&mut state)?;
@@ -299,7 +299,7 @@ impl Starter {
         Ok((pause, commands, served))
     }
 
-    /// Counts a restart; gives how many there were before it.
+    /// Counts a restart and returns how many there were before it.
     fn restarts(&self, state: &mut State) -> Result<usize, Error> {
         let Config { restarts, within, .. } = *self.config;
         let now = Instant::now();
@@ -337,7 +337,8 @@ impl Starter {
         for command in commands {
             match self.try_command(command) {
                 Ok(connection) => return Ok(connection),
-                // Any sidecar would refuse the same options, and nobody wants another.
+                // Other commands would not help: every sidecar refuses the same options, and
+                // after a shutdown none is needed.
                 Err(error @ (Error::Rpc(_) | Error::ShutDown)) => return Err(error),
                 Err(error) => {
                     let command = command.to_string();
@@ -353,9 +354,9 @@ impl Starter {
         let bounds = self.config.bounds;
         let connection = Connection::start(command, on_stderr, bounds, self.on_lost())?;
         let connection = Arc::new(connection);
-        self.tell(Some(&connection))?;
+        self.set_handshaking(Some(&connection))?;
         let (capabilities, server) = block_on(handshake::shake_hands(&connection, &self.config))?;
-        self.tell(None)?;
+        self.set_handshaking(None)?;
         let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
         let mut state = lock(&shared);
         state.command = Some(command.clone());
@@ -365,7 +366,7 @@ impl Starter {
         Ok(connection)
     }
 
-    /// What is done when the process that is in use ends by itself, or hangs.
+    /// The callback for a process in use that ends unexpectedly, or hangs.
     fn on_lost(&self) -> OnLost {
         let (shared, config) = (self.shared.clone(), Arc::clone(&self.config));
         Box::new(move |error| {
@@ -374,17 +375,17 @@ impl Starter {
             if matches!(&state.phase, Phase::Live(it) if it.lost().is_some()) {
                 state.enter(SidecarState::Restarting, &config);
                 drop(state);
-                config.on_lost.tell(error);
+                config.on_lost.call(error);
             }
         })
     }
 
-    /// Tells which process is shaking hands, when the start is still wanted.
-    fn tell(&self, shaking: Option<&Arc<Connection>>) -> Result<(), Error> {
+    /// Records the process in its handshake; an error if the supervisor was shut down.
+    fn set_handshaking(&self, connection: Option<&Arc<Connection>>) -> Result<(), Error> {
         let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
         match &mut lock(&shared).phase {
             Phase::Starting { process, .. } => {
-                *process = shaking.cloned();
+                *process = connection.cloned();
                 Ok(())
             }
             _ => Err(Error::ShutDown),

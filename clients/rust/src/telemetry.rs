@@ -1,7 +1,7 @@
-//! A response as OpenTelemetry tells it: attributes and messages of its semantic conventions
-//! for `GenAI`, and what was taken out of the text under names of our own (`stream_sidecar.`).
+//! A response as attributes and messages of OpenTelemetry's semantic conventions for `GenAI`.
+//! Counts of removed text have names that start with `stream_sidecar.`.
 //!
-//! Pure: the host has the span and the clock.
+//! These functions are pure: the host has the span and the clock.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::protocol::{
     ToolResultSource,
 };
 
-/// The attributes of a finished response, for its span. `time_to_first_chunk` is counted from
-/// the request on. With `content` they have the messages, too, as JSON: what was said, which
-/// may be nobody's to keep.
+/// The attributes of a finished response, for its span. `time_to_first_chunk` starts at the
+/// request. With `content` the attributes include the messages as JSON: the text of the
+/// conversation, which may be confidential.
 #[must_use]
 pub fn attributes(
     closed: &CloseResult,
@@ -30,7 +30,7 @@ pub fn attributes(
     let calls = choices.iter().flat_map(|it| &it.tool_calls);
     let of_text = calls.filter(|it| it.origin == ToolCallOrigin::Text).count();
     let messages = content.then(|| Value::from(output_messages(message)).to_string());
-    let told = [
+    let attributes = [
         ("gen_ai.response.id", json!(metadata.and_then(|it| it.id.as_ref()))),
         ("gen_ai.response.model", json!(metadata.and_then(|it| it.model.as_ref()))),
         ("gen_ai.response.finish_reasons", json!(Some(reasons).filter(|it| !it.is_empty()))),
@@ -53,11 +53,11 @@ pub fn attributes(
         ("stream_sidecar.tool_calls_from_text", json!(of_text)),
         ("gen_ai.output.messages", json!(messages)),
     ];
-    let known = told.into_iter().filter(|(_, value)| !value.is_null());
+    let known = attributes.into_iter().filter(|(_, value)| !value.is_null());
     known.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// `gen_ai.output.messages`: a message for each choice.
+/// The value of `gen_ai.output.messages`: a message for each choice.
 #[must_use]
 pub fn output_messages(message: &Message) -> Vec<Value> {
     choices_of(message).into_iter().map(message_of).collect()
@@ -71,71 +71,71 @@ fn choices_of(message: &Message) -> Vec<&Message> {
 }
 
 fn message_of(choice: &Message) -> Value {
-    let last_word =
+    let final_call =
         |call: &ToolCall| choice.tool_calls.iter().find(|it| it.block == call.block).cloned();
     let blocks = choice.blocks.iter().flatten();
     let parts: Vec<Value> = blocks
         .filter_map(|block| match block {
             Block::Text(it) => said("text", &it.text),
             Block::Reasoning(it) => said("reasoning", &it.text),
-            Block::ToolCall(it) => part_of_call(last_word(it).as_ref().unwrap_or(it)),
+            Block::ToolCall(it) => part_of_call(final_call(it).as_ref().unwrap_or(it)),
             Block::ToolResult(it) => part_of_result(it),
             _ => None,
         })
         .collect();
-    let mut told = json!({"role": "assistant", "parts": parts});
+    let mut message = json!({"role": "assistant", "parts": parts});
     if let Some(reason) = reason_of(choice) {
-        told["finish_reason"] = reason.into();
+        message["finish_reason"] = reason.into();
     }
-    told
+    message
 }
 
 fn said(kind: &str, text: &str) -> Option<Value> {
     (!text.is_empty()).then(|| json!({"type": kind, "content": text}))
 }
 
-/// A call that nobody runs is no part of the answer.
+/// The part for a call; `None` for a call that nobody runs.
 fn part_of_call(call: &ToolCall) -> Option<Value> {
     let input = call.input.clone().map_or_else(|| call.arguments.clone().into(), Value::Object);
     let (id, name) = (&call.tool_call_id, &call.name);
     if call.executor == Executor::Server {
-        let told = json!({"type": kind_of(Some(name)), "arguments": input});
-        return Some(
-            json!({"type": "server_tool_call", "id": id, "name": name, "server_tool_call": told}),
-        );
+        let details = json!({"type": kind_of(Some(name)), "arguments": input});
+        return Some(json!(
+            {"type": "server_tool_call", "id": id, "name": name, "server_tool_call": details}
+        ));
     }
     call.executable
         .then(|| json!({"type": "tool_call", "id": id, "name": name, "arguments": input}))
 }
 
-/// Nor is an echo.
+/// The part for a result; `None` for a result that the model repeated.
 fn part_of_result(result: &ToolResult) -> Option<Value> {
     let (kind, name) = ("server_tool_call_response", result.name.as_ref());
     let content = json!({"type": kind_of(name), "content": result.content});
-    let mut told = json!({"type": kind, kind: content});
+    let mut part = json!({"type": kind, kind: content});
     if let Some(id) = &result.tool_call_id {
-        told["id"] = json!(id);
+        part["id"] = json!(id);
     }
     if let Some(name) = name {
-        told["name"] = json!(name);
+        part["name"] = json!(name);
     }
-    (result.source == ToolResultSource::Server).then_some(told)
+    (result.source == ToolResultSource::Server).then_some(part)
 }
 
 fn kind_of(name: Option<&String>) -> &str {
     name.map(String::as_str).filter(|it| !it.is_empty()).unwrap_or("tool")
 }
 
-/// Some finish reasons are called otherwise by the conventions.
+/// The finish reason under its name in the conventions.
 fn reason_of(choice: &Message) -> Option<String> {
     use FinishReason as Reason;
     let reason = &choice.finish.as_ref()?.reason;
-    let told = match reason {
+    let name = match reason {
         Reason::ToolCalls => "tool_call",
         Reason::ContextLength => "length",
         Reason::ContentFilter | Reason::Refusal => "content_filter",
         Reason::Malformed | Reason::Cancelled => "error",
         other => other.as_str(),
     };
-    Some(told.to_owned())
+    Some(name.to_owned())
 }

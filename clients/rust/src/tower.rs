@@ -1,7 +1,7 @@
-//! A layer of [tower] whose responses are clean: what the model leaked is in its place, and the
-//! client above reads what its provider would have sent. Streams and whole responses of Chat
-//! Completions, Responses, Messages and Gemini; everything else passes untouched: what is no
-//! answer of that kind, and what no sidecar can be had for, or only one that answers nonsense.
+//! A layer of [tower] that cleans responses: leaked text is moved to its channel, and the client
+//! above reads the format of its provider. It cleans streams and whole responses of Chat
+//! Completions, Responses, Messages and Gemini. Everything else passes unchanged: other
+//! responses, and all responses if no sidecar can be started.
 //!
 //! [tower]: https://docs.rs/tower
 
@@ -37,84 +37,89 @@ use crate::{
     error::Error,
     pool::SidecarPool,
     protocol::{EmitClaims, Event, Message, PolicyPatch},
-    watching::Told,
+    watching::Callback,
 };
 
-/// What a body may break off with.
+/// The error that a body may break off with.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Which answer it is, among several at once.
+/// Identifies an answer, since several may arrive at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnswerInfo {
-    /// The name of the stream that the answer is read as.
+    /// The id of the stream through which the answer is read.
     pub stream_id: String,
     /// The model that the request named.
     pub model: Option<String>,
 }
 
-/// Makes a [`SidecarService`] of a service that sends requests over HTTP.
+/// Wraps a service that sends requests over HTTP in a [`SidecarService`].
 #[derive(Clone)]
 pub struct SidecarLayer {
     options: Arc<Options>,
 }
 
 impl SidecarLayer {
-    /// By a [`Sidecar`](crate::Sidecar), or by a pool, which gives each answer to one of its
-    /// processes.
+    /// A layer that cleans with a [`Sidecar`](crate::Sidecar), or with a pool, which gives each
+    /// answer to one of its processes.
     #[must_use]
-    pub fn new(by: impl Into<SidecarPool>) -> Self {
-        Self { options: Arc::new(Options::new(by.into())) }
+    pub fn new(sidecars: impl Into<SidecarPool>) -> Self {
+        Self { options: Arc::new(Options::new(sidecars.into())) }
     }
 
-    /// What becomes of calls that the model wrote into its text. By default they are left out.
+    /// What happens to calls that the model wrote into its text. By default they are left out.
     #[must_use]
     pub fn claims(self, claims: EmitClaims) -> Self {
         self.with(|it| it.claims = claims)
     }
 
-    /// What a host may decide.
+    /// The policy for every answer.
     #[must_use]
     pub fn policy(self, policy: PolicyPatch) -> Self {
         self.with(|it| it.policy = Some(policy))
     }
 
-    /// How the model writes, in place of what its name says.
+    /// A response template, which says how the model writes; it replaces the model's profile.
     #[must_use]
     pub fn response_template(self, template: Map<String, Value>) -> Self {
         self.with(|it| it.response_template = Some(template))
     }
 
-    /// Who answers, where the host of the address does not say it: behind a proxy `"groq"`.
+    /// The provider, if the host of the address does not show it: `"groq"` for a proxy of Groq.
     #[must_use]
     pub fn provider(self, provider: impl Into<String>) -> Self {
         self.with(|it| it.provider = Some(provider.into()))
     }
 
-    /// Whether requests go out without what leaked in earlier turns, and without reasoning that
-    /// their provider refuses. By default they do; a request without any goes out byte for byte.
+    /// Whether requests are prepared: sent without text that leaked in earlier turns, and without
+    /// reasoning that the provider refuses. Default: `true`. A request that needs no change is
+    /// sent byte for byte.
     #[must_use]
     pub fn prepare(self, prepares: bool) -> Self {
         self.with(|it| it.prepares = prepares)
     }
 
-    /// Gets each event of an answer, before the client sees what it means.
+    /// `callback` gets each event of an answer, before the client gets the text made from it.
     #[must_use]
-    pub fn on_event(self, hear: impl Fn(&Event, &AnswerInfo) + Send + Sync + 'static) -> Self {
-        self.with(|it| it.on_event = Some(Arc::new(hear)))
+    pub fn on_event(self, callback: impl Fn(&Event, &AnswerInfo) + Send + Sync + 'static) -> Self {
+        self.with(|it| it.on_event = Some(Arc::new(callback)))
     }
 
-    /// Gets the message at the end of an answer: its `tool_calls` has those found in text, too.
+    /// `callback` gets the message at the end of an answer. Its `tool_calls` include the calls
+    /// found in the text.
     #[must_use]
-    pub fn on_message(self, hear: impl Fn(&Message, &AnswerInfo) + Send + Sync + 'static) -> Self {
-        self.with(|it| it.on_message = Some(Arc::new(hear)))
+    pub fn on_message(
+        self,
+        callback: impl Fn(&Message, &AnswerInfo) + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|it| it.on_message = Some(Arc::new(callback)))
     }
 
-    /// Gets why a response passes as it came or breaks off, and why a request goes out as it
-    /// came: the sidecar is gone, refuses it or is too old, which is told once.
+    /// `callback` gets the reason if a response passes unchanged or breaks off, or if a request
+    /// is sent unprepared: the sidecar is lost, or refuses it, or is too old (reported once).
     #[must_use]
-    pub fn on_lost(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.with(|it| it.on_lost = Told::new(tell))
+    pub fn on_lost(self, callback: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.with(|it| it.on_lost = Callback::new(callback))
     }
 
     fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
@@ -137,10 +142,11 @@ impl<S> Layer<S> for SidecarLayer {
     }
 }
 
-/// A service whose responses are clean; a [`SidecarLayer`] makes it.
+/// A service with clean responses, made by a [`SidecarLayer`].
 ///
-/// A request that is read goes on with another body of its own type, which the type makes of
-/// bytes. What reading it fails with is an error of the service below.
+/// To read a request, the service collects its body, and sends a new body of the same type, made
+/// from bytes. If reading the body fails, that error is converted to the error of the service
+/// below.
 #[derive(Clone)]
 pub struct SidecarService<S> {
     inner: S,
@@ -172,7 +178,7 @@ where
     }
 
     fn call(&mut self, request: Request<Asking>) -> Self::Future {
-        // The one that is ready goes, and a new one stays.
+        // The service that was polled ready makes this call; its clone stays for the next.
         let next = self.inner.clone();
         let mut inner = mem::replace(&mut self.inner, next);
         let options = Arc::clone(&self.options);

@@ -1,6 +1,6 @@
-//! One choice of a stream as adapters tell it. What the sidecar sends once and means for
-//! longer (a call's id and name, a source's url and title) stands in every event, and the
-//! end says which calls the host is to run: until then `executable` is provisional.
+//! One choice of a stream, prepared for adapters. Fields that the sidecar sends only once (a
+//! call's id and name, a source's url and title) are filled in in every event. The end says
+//! which calls the host must run; until then `executable` is provisional.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,14 +9,14 @@ use crate::protocol::{
     ToolCallOrigin, ToolCallState,
 };
 
-const NOT_OURS: &str = "the call is not the client's to run";
+const NOT_OURS: &str = "the client does not run this call";
 
-/// The events of one choice, filled in as they come, and its end.
+/// The events of one choice, filled in as they arrive, and its end.
 #[derive(Default)]
 pub(crate) struct Turn {
     choice: i64,
     filler: Filler,
-    /// Calls that were not retracted: whether each is executable as it seems so far.
+    /// The blocks of calls that were not retracted, and whether each is executable so far.
     calls: HashMap<i64, bool>,
     finish: Option<Finish>,
 }
@@ -26,7 +26,7 @@ impl Turn {
         Self { choice, ..Self::default() }
     }
 
-    /// The event as adapters tell it; `None`: it is another choice's, or the finish.
+    /// The event, filled in; `None` for an event of another choice, and for the finish.
     pub(crate) fn of(&mut self, event: Event) -> Option<Event> {
         let event = self.filler.of(event);
         if event.choice() != self.choice {
@@ -50,9 +50,8 @@ impl Turn {
         self.finish.as_ref()
     }
 
-    /// The blocks of the calls that the host is to run, on which the message of the closed
-    /// stream has the last word. Of a turn that failed, or that broke off and has no
-    /// message, there are none.
+    /// The blocks of the calls that the host must run: calls that are executable in the message
+    /// of the closed stream too. None if the turn failed, or broke off without a message.
     pub(crate) fn executable(&self, message: Option<&Message>) -> HashSet<i64> {
         let Some(message) = message.filter(|_| !is_failed(self.finish())) else {
             return HashSet::new();
@@ -74,7 +73,7 @@ fn of_choice(message: &Message, choice: i64) -> &[ToolCall] {
     choices.iter().find(|it| it.choice == Some(choice)).map_or(&[], |it| &it.tool_calls)
 }
 
-/// Whether no call of the turn is run.
+/// Whether the turn failed, so that none of its calls is run.
 pub(crate) fn is_failed(finish: Option<&Finish>) -> bool {
     finish.is_none_or(|it| {
         matches!(it.reason, FinishReason::Malformed | FinishReason::Error | FinishReason::Cancelled)
@@ -101,7 +100,7 @@ pub(crate) fn objection(call: &ToolCall) -> String {
     }
 }
 
-/// The same of a call that was not final when the turn ended.
+/// Why a call that was not complete at the end of the turn is not run.
 pub(crate) fn objection_of_end(finish: Option<&Finish>) -> String {
     let Some(Finish { reason, .. }) = finish else {
         return "the turn broke off".into();
@@ -114,7 +113,7 @@ pub(crate) fn objection_of_end(finish: Option<&Finish>) -> String {
     }
 }
 
-/// Puts into an event what an earlier one of its call or its source has said.
+/// Fills in fields of an event from earlier events of the same call or source.
 #[derive(Default)]
 struct Filler {
     calls: HashMap<i64, (String, Option<String>)>,
@@ -141,12 +140,12 @@ impl Filler {
 
     fn citation(&mut self, mut citation: Citation) -> Citation {
         let known = self.sources.entry(citation.source).or_default();
-        for (known, told) in
+        for (known, field) in
             [(&mut known.0, &mut citation.url), (&mut known.1, &mut citation.title)]
         {
-            match told {
-                Some(told) => *known = Some(told.clone()),
-                None => told.clone_from(known),
+            match field {
+                Some(value) => *known = Some(value.clone()),
+                None => field.clone_from(known),
             }
         }
         citation

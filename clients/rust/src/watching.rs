@@ -1,66 +1,66 @@
-//! What a host is told while the sidecar works: its state, and what it logs.
+//! What a host can watch while the sidecar runs: its state, and its log.
 
 use std::{fmt, sync::Arc};
 
-/// What the sidecar is doing.
+/// The state of the sidecar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SidecarState {
-    /// Nothing was asked of it yet.
+    /// It was not used yet.
     #[default]
     Idle,
-    /// It is started for the first time.
+    /// It is being started for the first time.
     Starting,
-    /// It answers.
+    /// It is running.
     Running,
-    /// Its process is gone, and the next use makes another, or is making it.
+    /// Its process has ended; a new process is being started, or the next use will start it.
     Restarting,
-    /// It cannot be had, or was shut down.
+    /// It could not be started, or was shut down.
     Lost,
 }
 
-/// Name and version of the sidecar that runs.
+/// Name and version of the running sidecar.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
 #[non_exhaustive]
 pub struct ServerInfo {
     /// `stream-sidecar`.
     pub name: String,
-    /// Of the package.
+    /// The version of the package.
     #[serde(default)]
     pub version: String,
 }
 
-/// Whom the host wants to be told; by default nobody.
-pub(crate) struct Told<T: ?Sized>(Option<Tell<T>>);
+/// A callback of the host; by default there is none.
+pub(crate) struct Callback<T: ?Sized>(Option<Function<T>>);
 
-type Tell<T> = Arc<dyn Fn(&T) + Send + Sync>;
+type Function<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
-impl<T: ?Sized> Told<T> {
-    pub(crate) fn new(tell: impl Fn(&T) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(tell)))
+impl<T: ?Sized> Callback<T> {
+    pub(crate) fn new(function: impl Fn(&T) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(function)))
     }
 
-    pub(crate) fn tell(&self, what: &T) {
-        if let Some(tell) = &self.0 {
-            tell(what);
+    pub(crate) fn call(&self, value: &T) {
+        if let Some(function) = &self.0 {
+            function(value);
         }
     }
 }
 
-impl<T: ?Sized> Clone for Told<T> {
+impl<T: ?Sized> Clone for Callback<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T: ?Sized> Default for Told<T> {
+impl<T: ?Sized> Default for Callback<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Told<T> {
+impl<T: ?Sized> fmt::Debug for Callback<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(if self.0.is_some() { "somebody" } else { "nobody" })
+        formatter.write_str(if self.0.is_some() { "a callback" } else { "no callback" })
     }
 }

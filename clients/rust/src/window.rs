@@ -1,4 +1,4 @@
-//! The pushes of a stream that are under way, oldest first.
+//! The pushes of a stream that are in flight or wait to be sent, oldest first.
 
 use std::{
     collections::VecDeque,
@@ -19,8 +19,8 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Window(VecDeque<Push>);
 
-/// A push whose answer has not been taken yet. Without a ticket and an answer it has not
-/// been sent, or its process is gone.
+/// A push whose answer was not accepted yet. A push without a ticket and an answer was not
+/// sent, or its process has ended.
 struct Push {
     request: Request,
     ticket: Option<Ticket>,
@@ -28,7 +28,7 @@ struct Push {
 }
 
 impl Push {
-    /// Ready when its answer is there, or will never come.
+    /// Ready when the answer has arrived, or will never arrive.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Some(ticket) = &mut self.ticket {
             self.answer = Some(ready!(Pin::new(ticket).poll(context)));
@@ -47,7 +47,7 @@ impl Window {
         self.0.push_back(Push { request, ticket: None, answer: None });
     }
 
-    /// Sends what has not been sent, in order, as far as it may be under way.
+    /// Sends unsent pushes, in order, up to the number that may be in flight.
     pub(crate) fn send(
         &mut self,
         connection: &std::sync::Arc<Connection>,
@@ -62,25 +62,25 @@ impl Window {
         Ok(())
     }
 
-    /// Waits until the newest push has gone out, or never will: this is where who pushes
-    /// is slowed down.
-    pub(crate) async fn gone(&mut self) {
+    /// Waits until the newest push was sent, or never will be. This slows down the pushing
+    /// host.
+    pub(crate) async fn sent(&mut self) {
         let Some(back) = self.0.back_mut() else {
             return;
         };
         poll_fn(|context| {
-            let gone = back.ticket.as_mut().is_none_or(|it| it.poll_sent(context).is_ready());
-            if gone { Poll::Ready(()) } else { back.poll(context) }
+            let sent = back.ticket.as_mut().is_none_or(|it| it.poll_sent(context).is_ready());
+            if sent { Poll::Ready(()) } else { back.poll(context) }
         })
         .await;
     }
 
-    /// Whether the answer to the oldest push is there to be taken, or will never come.
+    /// Whether the answer to the oldest push has arrived, or will never arrive.
     pub(crate) fn is_settled(&self) -> bool {
         self.0.front().is_some_and(|it| it.answer.is_some() || it.ticket.is_none())
     }
 
-    /// Waits for that. May be dropped while it waits.
+    /// Waits until [`Window::is_settled`]. The future may be dropped while it waits.
     pub(crate) async fn settled(&mut self) {
         let Some(front) = self.0.front_mut() else {
             return;
@@ -88,17 +88,17 @@ impl Window {
         poll_fn(|context| front.poll(context)).await;
     }
 
-    /// The answer to the oldest push, which stays until it is accepted.
+    /// Takes the answer to the oldest push; the push stays until it is accepted.
     pub(crate) fn answer(&mut self) -> Option<Answer> {
         self.0.front_mut()?.answer.take()
     }
 
-    /// Takes out the oldest push.
+    /// Removes the oldest push.
     pub(crate) fn accept(&mut self) -> Option<Request> {
         self.0.pop_front().map(|it| it.request)
     }
 
-    /// Forgets that anything was sent.
+    /// Marks all pushes as not sent.
     pub(crate) fn recall(&mut self) {
         for push in &mut self.0 {
             (push.ticket, push.answer) = (None, None);

@@ -1,5 +1,5 @@
-//! What is under way over one process: requests by id, who waits for their answers, and
-//! how they go out and come in. Knows no process: frames go to a function.
+//! The requests in flight to one process, by id, with the callers that wait for their answers.
+//! This module does not know the process: it sends frames to an outbox.
 
 use std::{
     collections::HashMap,
@@ -14,21 +14,21 @@ use serde_json::value::RawValue;
 use crate::{
     error::{Error, Failure},
     gate::{Gate, QueueBounds},
-    message::{self, Heard},
+    message::{self, Received},
     process::{End, Listener, Outbox},
 };
 
-/// The raw result of a request, or what became of it instead.
+/// The raw result of a request, or its failure.
 pub(crate) type Answer = Result<Box<RawValue>, Failure>;
 
-/// Shared by those who ask and by the thread that reads.
+/// The state shared by the callers and the reading thread.
 pub(crate) struct Wire {
     state: Mutex<State>,
     outbox: Outbox,
     on_lost: OnLost,
 }
 
-/// Is told, once, what ended the process.
+/// Gets, once, the error that ended the process.
 pub(crate) type OnLost = Box<dyn Fn(&Error) + Send + Sync>;
 
 enum State {
@@ -40,30 +40,30 @@ struct Live {
     next_id: i64,
     asked: HashMap<i64, Asked>,
     gate: Gate,
-    /// When the process was last heard of.
-    heard: Instant,
+    /// When the last answer of the process arrived.
+    last_answer: Instant,
 }
 
 struct Asked {
     answer: oneshot::Sender<Answer>,
-    /// Fires when the request goes out.
+    /// Fires when the request is sent.
     sent: Option<oneshot::Sender<()>>,
-    /// Since when the process has it; nothing before that.
+    /// When the request was sent; `None` before that.
     since: Option<Instant>,
     bytes: usize,
 }
 
 /// How long a request has been waiting for the process.
 pub(crate) enum Waiting {
-    /// It was sent this long ago.
+    /// The time since the request was sent.
     Sent(Duration),
-    /// It has not been sent, and no answer to any other came for this long.
+    /// The request was not sent yet: the time since the last answer to any request.
     Queued(Duration),
-    /// It is answered, or its process is gone: its answer comes this moment.
+    /// The request is answered, or its process has ended: the caller gets its answer now.
     Over,
 }
 
-/// A request that was made: its id, its answer, and a sign that it went out.
+/// A request: its id, its answer, and a signal that it was sent.
 pub(crate) struct Expected {
     pub(crate) id: i64,
     pub(crate) answer: oneshot::Receiver<Answer>,
@@ -73,11 +73,11 @@ pub(crate) struct Expected {
 impl Wire {
     pub(crate) fn new(outbox: Outbox, bounds: QueueBounds, on_lost: OnLost) -> Self {
         let (asked, gate) = (HashMap::new(), Gate::new(bounds));
-        let live = Live { next_id: 1, asked, gate, heard: Instant::now() };
+        let live = Live { next_id: 1, asked, gate, last_answer: Instant::now() };
         Self { state: Mutex::new(State::Live(live)), outbox, on_lost }
     }
 
-    /// Makes a request, which goes out as soon as the bounds allow.
+    /// Makes a request, which is sent as soon as the limits allow.
     pub(crate) fn ask(&self, method: &str, params: Option<&str>) -> Result<Expected, Failure> {
         let mut state = self.lock();
         let live = state.live()?;
@@ -92,14 +92,14 @@ impl Wire {
         Ok(expected)
     }
 
-    /// Refuses, where as many wait as may.
+    /// Returns an error if the queue of waiting requests is full.
     pub(crate) fn check_room(&self) -> Result<(), Error> {
         let mut state = self.lock();
         let full = state.live().ok().and_then(|live| live.gate.full());
         full.map_or(Ok(()), |limit| Err(Error::QueueFull { limit }))
     }
 
-    /// Waits for nothing but the end.
+    /// Waits for the end of the process, without making a request.
     pub(crate) fn wait(&self) -> Result<Expected, Failure> {
         let mut state = self.lock();
         let live = state.live()?;
@@ -110,12 +110,12 @@ impl Wire {
         Ok(expected)
     }
 
-    /// Sends what nobody waits for, past the queue.
-    pub(crate) fn tell(&self, method: &str, params: Option<&str>) {
+    /// Sends a notification immediately, past the queue.
+    pub(crate) fn notify(&self, method: &str, params: Option<&str>) {
         self.outbox.send(message::notification(method, params));
     }
 
-    /// Sends a request whose answer nobody waits for, past the queue.
+    /// Sends a request whose answer nobody waits for, immediately, past the queue.
     pub(crate) fn forget(&self, method: &str, params: Option<&str>) {
         if let Ok(live) = self.lock().live() {
             let id = live.next_id;
@@ -125,7 +125,8 @@ impl Wire {
         }
     }
 
-    /// Nobody waits for this answer any more. Gives whether the request has gone out.
+    /// Records that nobody waits for this answer; withdraws the request if it was not sent.
+    /// Returns whether it was sent.
     pub(crate) fn leave(&self, id: i64) -> bool {
         let mut state = self.lock();
         let Ok(live) = state.live() else { return false };
@@ -144,12 +145,12 @@ impl Wire {
         };
         match live.asked.get(&id).map(|it| it.since) {
             Some(Some(since)) => Waiting::Sent(since.elapsed()),
-            Some(None) => Waiting::Queued(live.heard.elapsed()),
+            Some(None) => Waiting::Queued(live.last_answer.elapsed()),
             None => Waiting::Over,
         }
     }
 
-    /// What ended it, if something did.
+    /// The error that ended the process; `None` while it lives.
     pub(crate) fn lost(&self) -> Option<Error> {
         match &*self.lock() {
             State::Live(_) => None,
@@ -157,7 +158,7 @@ impl Wire {
         }
     }
 
-    /// Ends it: everybody who waits gets this error. The first one is the one that stays.
+    /// Ends the wire: all waiting requests get this error. Only the first call has an effect.
     pub(crate) fn lose(&self, error: &Error) {
         let mut state = self.lock();
         if matches!(*state, State::Lost(_)) {
@@ -178,9 +179,9 @@ impl Wire {
         let Ok(live) = state.live() else {
             return Ok(());
         };
-        live.heard = Instant::now();
+        live.last_answer = Instant::now();
         let asked = live.asked.remove(&id);
-        let asked = asked.ok_or_else(|| format!("an answer to {id}, which nobody asked"))?;
+        let asked = asked.ok_or_else(|| format!("an answer to {id}, which was not requested"))?;
         if asked.bytes > 0 {
             live.gate.answered(asked.bytes);
             live.send(&self.outbox);
@@ -207,14 +208,14 @@ impl State {
 impl Live {
     fn expect(&mut self) -> Expected {
         let (answer, answered) = oneshot::channel();
-        let (sign, sent) = oneshot::channel();
+        let (signal, sent) = oneshot::channel();
         let id = self.next_id;
         self.next_id += 1;
-        self.asked.insert(id, Asked { answer, sent: Some(sign), since: None, bytes: 0 });
+        self.asked.insert(id, Asked { answer, sent: Some(signal), since: None, bytes: 0 });
         Expected { id, answer: answered, sent }
     }
 
-    /// Sends what may go.
+    /// Sends all frames that the gate allows.
     fn send(&mut self, outbox: &Outbox) {
         while let Some((id, frame)) = self.gate.next() {
             outbox.send(frame);
@@ -232,20 +233,20 @@ impl Asked {
     }
 }
 
-/// What the reading thread does with what it reads.
+/// Handles the messages that the reading thread reads.
 pub(crate) struct Reader(pub(crate) std::sync::Arc<Wire>);
 
 impl Listener for Reader {
     fn body(&self, body: &[u8]) -> Result<(), String> {
         match message::read(body)? {
-            Heard::Answer(id, answer) => {
+            Received::Answer(id, answer) => {
                 self.0.answer(id, answer.map_err(|it| Failure::Failed(it.into())))
             }
-            Heard::Request(id) => {
+            Received::Request(id) => {
                 self.0.outbox.send(message::refusal(&id));
                 Ok(())
             }
-            Heard::Notification => Ok(()), // there is none that this crate has a use for
+            Received::Notification => Ok(()), // this crate needs none of them
         }
     }
 

@@ -1,5 +1,5 @@
-//! The updates of every stream of `tests/data/acp_updates.jsonl` are those that the
-//! TypeScript client makes, as the Agent Client Protocol's own crate reads them.
+//! For every stream of `tests/data/acp_updates.jsonl`, the updates equal the updates of the
+//! TypeScript client, as the Agent Client Protocol's own crate reads them.
 
 mod support;
 
@@ -24,7 +24,7 @@ use stream_sidecar::{
 };
 use support::{builder, project_tests, recordings};
 
-/// A stream and what it is told as; of a recording params and chunks are in `tests/wires`.
+/// A stream and its updates. For a recording, params and chunks are in `tests/wires`.
 #[derive(Deserialize)]
 struct Row {
     name: String,
@@ -55,7 +55,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn every_stream_is_told_as_typescript_tells_it() {
+fn every_stream_has_the_updates_of_typescript() {
     let sidecar = builder().build();
     let recorded: HashMap<_, _> =
         recordings().into_iter().map(|it| (it.path, (it.options, it.chunks))).collect();
@@ -65,13 +65,13 @@ fn every_stream_is_told_as_typescript_tells_it() {
         let given = || (row.params.unwrap_or_default(), row.chunks.unwrap_or_default());
         let (params, chunks) = recorded.get(&row.name).cloned().unwrap_or_else(given);
         let options = row.options.unwrap_or_else(Options::usual);
-        let (updates, others) = block_on(told(&sidecar, params, chunks, options)).unwrap();
+        let (updates, others) = block_on(updates_of(&sidecar, params, chunks, options)).unwrap();
         assert_eq!(updates, row.updates, "{}", row.name);
         assert_eq!(others, row.others, "{}", row.name);
     }
 }
 
-/// What was told is taken back: what an editor shows in the end is the message's text.
+/// Retracted updates are removed: in the end an editor shows the message's text.
 #[cfg(feature = "acp-v2")]
 #[test]
 fn in_version_2_an_editor_shows_the_text_of_the_message() {
@@ -84,12 +84,12 @@ fn in_version_2_an_editor_shows_the_text_of_the_message() {
         let (updates, closed) = block_on(async {
             let source = stream::iter(chunks.into_iter().map(Chunk::from));
             let pipe = sidecar.open(params).await.unwrap().pipe(source);
-            let mut told = acp::v2::session_updates(pipe, SessionUpdateOptions::new("s"));
+            let mut session = acp::v2::session_updates(pipe, SessionUpdateOptions::new("s"));
             let mut updates = Vec::new();
-            while let Some(update) = told.next().await {
+            while let Some(update) = session.next().await {
                 updates.push(serde_json::to_value(update.unwrap()).unwrap());
             }
-            (updates, told.into_closed().unwrap())
+            (updates, session.into_closed().unwrap())
         });
         let mut shown: BTreeMap<i64, String> = BTreeMap::new();
         for update in &updates {
@@ -111,20 +111,20 @@ fn in_version_2_an_editor_shows_the_text_of_the_message() {
     assert!(taken_back > 0, "it is tried");
 }
 
-/// The updates, chunks behind each other of one message as one, and what has no update.
-async fn told(
+/// The updates (adjacent chunks of one message joined), and the events without an update.
+async fn updates_of(
     sidecar: &Sidecar,
     params: OpenParams,
     chunks: Vec<Box<RawValue>>,
     given: Options,
 ) -> Result<(Vec<SessionUpdate>, Vec<String>), Error> {
     let others = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&others);
+    let collected = Arc::clone(&others);
     let mut options = SessionUpdateOptions::new("s").on_other(move |event, id_of| {
-        let mut heard = heard.lock().unwrap();
-        heard.push(event.tag().to_owned());
+        let mut collected = collected.lock().unwrap();
+        collected.push(event.tag().to_owned());
         if let Event::Retract(retract) = event {
-            heard.extend(retract.blocks.iter().map(|block| id_of(*block)));
+            collected.extend(retract.blocks.iter().map(|block| id_of(*block)));
         }
     });
     options = options.choice(given.choice.unwrap_or(0));
@@ -145,7 +145,7 @@ async fn told(
     Ok((found, others))
 }
 
-/// What arrives at a client.
+/// An update as a client receives it.
 fn carried(update: &SessionUpdate) -> SessionUpdate {
     let sent = serde_json::to_string(&SessionNotification::new("session", update.clone())).unwrap();
     let arrived: SessionNotification = serde_json::from_str(&sent).unwrap();
@@ -170,7 +170,7 @@ fn join(found: &mut Vec<SessionUpdate>, update: SessionUpdate) {
 }
 
 #[test]
-fn a_call_of_a_stream_that_breaks_off_is_ended_and_the_error_is_behind_its_end() {
+fn a_stream_that_breaks_off_ends_its_call_before_the_error() {
     let call = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "look"}}]});
     let chunk = |delta| json!({"choices": [{"index": 0, "delta": delta}]});
     block_on(async {

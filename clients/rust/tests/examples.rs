@@ -29,7 +29,7 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn the_agent_runs_what_the_model_asks_for_and_gives_its_answer() {
+async fn the_agent_runs_the_models_calls_and_returns_its_answer() {
     let server = Server::start(vec![recorded("leaking.sse"), recorded("leaking-next.sse")]);
     let sidecar = builder().build();
     let ran = Mutex::new(Vec::new());
@@ -55,7 +55,7 @@ async fn the_agent_runs_what_the_model_asks_for_and_gives_its_answer() {
 }
 
 #[tokio::test]
-async fn the_agent_tells_what_its_server_refuses() {
+async fn the_agent_reports_a_refusal_of_its_server() {
     let server = Server::start(Vec::new());
     let failed = agent::ask(&builder().build(), &server.url, "Which branch?", str::to_owned).await;
     assert!(failed.unwrap_err().to_string().contains("500"));
@@ -63,7 +63,7 @@ async fn the_agent_tells_what_its_server_refuses() {
 
 #[cfg(feature = "tower")]
 mod under_a_client {
-    use ::async_openai::{config::OpenAIConfig, error::OpenAIError}; // the crate, no example
+    use ::async_openai::{config::OpenAIConfig, error::OpenAIError}; // the crate, not the example
     use stream_sidecar::tower::SidecarLayer;
 
     use super::{
@@ -107,7 +107,7 @@ mod under_a_client {
     }
 
     #[tokio::test]
-    async fn a_client_with_middleware_streams_clean_answers_and_gives_their_status() {
+    async fn a_client_with_middleware_streams_clean_answers_and_returns_their_status() {
         let server = Server::start(vec![chat("<think>why</think>Because.").into()]);
         let (client, url) = (reqwest_middleware::client(layer()), format!("{}/v1", server.url));
         let mut shown = Vec::new();
@@ -125,7 +125,7 @@ mod under_a_client {
 
 /// A gateway: the body of one provider's response becomes the body of another's.
 #[tokio::test]
-async fn the_body_of_a_response_goes_through() {
+async fn the_body_of_a_response_passes() {
     let server = Server::start(vec![recorded("leaking.sse")]);
     let sidecar = builder().build();
     let response = reqwest::Client::new().post(&server.url).body("{}").send().await.unwrap();

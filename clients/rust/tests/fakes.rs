@@ -1,5 +1,5 @@
-//! Sidecars that misbehave, each played by this very program: whatever they do, the host
-//! gets a typed error in time.
+//! Sidecars that misbehave, each played by this test program. Whatever they do, the host gets a
+//! typed error in time.
 
 mod support;
 
@@ -22,9 +22,9 @@ use stream_sidecar::{
     protocol::{Encoding, Finish, FinishReason, HistoryParams, Wire},
 };
 
-/// How long the host waits for what does not come; nothing that comes takes so long.
+/// How long the host waits for an answer that never arrives; every real answer is faster.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long it waits for what comes, on a machine that is busy.
+/// How long the host waits for a real answer, on a busy machine.
 const SLACK: Duration = Duration::from_secs(300);
 
 fn main() {
@@ -35,25 +35,25 @@ fn main() {
     }
     let tests: [(&str, fn()); 20] = [
         ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
-        ("words_of_a_wrapper", words_of_a_wrapper),
+        ("output_of_a_wrapper", output_of_a_wrapper),
         ("endless_junk", endless_junk),
         ("junk_later", junk_later),
         ("silence_at_the_start", silence_at_the_start),
         ("silence_later", silence_later),
         ("a_hang_is_replayed", a_hang_is_replayed),
-        ("a_queue_that_is_full", a_queue_that_is_full),
+        ("a_full_queue", a_full_queue),
         ("a_queue_that_a_hang_fills", a_queue_that_a_hang_fills),
         ("a_stream_that_every_process_hangs_on", a_stream_that_every_process_hangs_on),
         ("a_request_that_ends_every_process", a_request_that_ends_every_process),
         ("other_versions", other_versions),
         ("an_early_end", an_early_end),
-        ("a_program_that_is_not_there", a_program_that_is_not_there),
+        ("a_missing_program", a_missing_program),
         ("passing_through", passing_through),
-        ("what_later_versions_send", what_later_versions_send),
-        ("a_sidecar_that_asks", a_sidecar_that_asks),
+        ("events_of_later_versions", events_of_later_versions),
+        ("a_sidecar_that_makes_requests", a_sidecar_that_makes_requests),
         ("another_engine_after_a_crash", another_engine_after_a_crash),
-        ("a_shutdown_that_is_ignored", a_shutdown_that_is_ignored),
-        ("a_call_that_is_dropped_is_cancelled", a_call_that_is_dropped_is_cancelled),
+        ("an_ignored_shutdown", an_ignored_shutdown),
+        ("a_dropped_call_is_cancelled", a_dropped_call_is_cancelled),
     ];
     let trials = tests.map(|(name, run)| {
         Trial::test(name, move || {
@@ -74,7 +74,7 @@ fn fake(name: &str) -> Builder {
         .start_timeout(SLACK)
 }
 
-/// The name of a file, by which the processes of a fake know what one before them did.
+/// The name of a file, which tells the later processes of a fake what an earlier one did.
 /// Dropping it removes the file.
 struct Mark(PathBuf);
 
@@ -105,7 +105,7 @@ fn text() -> OpenParams {
     OpenParams { wire: Some(Wire::Text), ..OpenParams::default() }
 }
 
-/// The error of the one command that was tried.
+/// The error of the only command that was tried.
 fn start_error(builder: Builder) -> Error {
     match block_on(builder.spawn()) {
         Err(Error::Start { mut tried, .. }) if tried.len() == 1 => *tried.remove(0).error,
@@ -123,10 +123,10 @@ fn junk_instead_of_a_handshake() {
     }
 }
 
-fn words_of_a_wrapper() {
+fn output_of_a_wrapper() {
     let (sender, log) = std::sync::mpsc::channel();
-    let told = move |text: &str| sender.send(text.to_owned()).unwrap();
-    let sidecar = block_on(fake("said-before").on_stderr(told).spawn()).unwrap();
+    let forward = move |text: &str| sender.send(text.to_owned()).unwrap();
+    let sidecar = block_on(fake("said-before").on_stderr(forward).spawn()).unwrap();
     assert_eq!(log.recv().unwrap(), "(base) activated\n");
     assert_eq!(&*sidecar.stderr().unwrap(), "(base) activated\n");
 }
@@ -153,7 +153,7 @@ fn silence_at_the_start() {
     assert!(matches!(error, Error::Timeout { method: "initialize", after: PATIENCE, .. }));
 }
 
-/// A stream goes on in the next process as long as there may be one; other requests end.
+/// A stream continues in the next process while restarts are allowed; other requests fail.
 fn silence_later() {
     let sidecar = fake("silence-later").request_timeout(PATIENCE).build();
     match block_on(sidecar.open(text())).map(drop) {
@@ -184,9 +184,9 @@ fn a_hang_is_replayed() {
     assert!(sidecar.restarts() > 0);
 }
 
-/// Nobody asks for the answer of the push that hangs: it is missed by the one behind it.
-/// Calls by hand are refused when as many wait as may; pipes and ends of streams wait.
-fn a_queue_that_is_full() {
+/// Nobody polls the push that hangs; the push after it notices the missing answer. With a full
+/// queue, calls by hand are refused; pipes and ends of streams wait.
+fn a_full_queue() {
     let (builder, _mark) = hanging_once();
     let sidecar = builder.max_concurrent_requests(1).max_queued_requests(1).build();
     let [mut first, mut second, mut third, last, piped] =
@@ -221,7 +221,7 @@ fn a_queue_that_a_hang_fills() {
     assert_eq!(block_on(still).unwrap().len(), 1, "nothing was lost");
 }
 
-/// So slowly that its processes are never too many in a time.
+/// The processes end so slowly that the limit of restarts within a period is never reached.
 fn a_stream_that_every_process_hangs_on() {
     let builder = fake("hangs").restarts(2, Duration::ZERO).request_timeout(PATIENCE);
     let sidecar = builder.build();
@@ -256,7 +256,7 @@ fn other_versions() {
 
 fn an_early_end() {
     let error = start_error(fake("exit"));
-    let (told, shown) = (error.to_string(), format!("{error:?}"));
+    let (text, shown) = (error.to_string(), format!("{error:?}"));
     match error {
         Error::Exited { status, stderr } => {
             assert_eq!(status.unwrap().code(), Some(3));
@@ -265,11 +265,11 @@ fn an_early_end() {
         }
         other => panic!("{other:?}"),
     }
-    assert!(told.contains("exit status: 3") && told.contains("No module named"), "{told}");
-    assert!(told.len() < 1000 && shown.len() < 1000, "it can be shown: {shown}");
+    assert!(text.contains("exit status: 3") && text.contains("No module named"), "{text}");
+    assert!(text.len() < 1000 && shown.len() < 1000, "it can be shown: {shown}");
 }
 
-fn a_program_that_is_not_there() {
+fn a_missing_program() {
     let builder = Sidecar::builder().command(["no-such-program-of-ours"]);
     assert!(matches!(start_error(builder), Error::Spawn { .. }));
 }
@@ -311,7 +311,7 @@ fn passing_through() {
     assert!(block_on(sidecar.stats()).unwrap_err().is_start());
 }
 
-fn what_later_versions_send() {
+fn events_of_later_versions() {
     let sidecar = fake("later").build();
     let mut stream = block_on(sidecar.open(text())).unwrap();
     let events = block_on(stream.push("a")).unwrap();
@@ -326,7 +326,7 @@ fn what_later_versions_send() {
     assert_eq!(again, later_events(), "nothing of it is lost");
 }
 
-fn a_sidecar_that_asks() {
+fn a_sidecar_that_makes_requests() {
     let sidecar = fake("asks").build();
     drop(block_on(sidecar.open(text())).expect("it was answered, and went on"));
 }
@@ -338,21 +338,21 @@ fn another_engine_after_a_crash() {
     assert_eq!(block_on(stream.push("a")).unwrap().len(), 4);
     match block_on(stream.push("crash")) {
         Err(Error::StreamLost { reason, .. }) => {
-            assert_eq!(reason.to_string(), "its replay gave 0 events where 4 were delivered");
+            assert_eq!(reason.to_string(), "its replay gave 0 events, but 4 were delivered");
         }
         other => panic!("{other:?}"),
     }
 }
 
-fn a_shutdown_that_is_ignored() {
+fn an_ignored_shutdown() {
     let sidecar = block_on(fake("silence-later").request_timeout(PATIENCE).spawn()).unwrap();
     let error = block_on(sidecar.shutdown()).unwrap_err();
     assert!(matches!(error, Error::Timeout { method: "shutdown", .. }), "{error:?}");
     assert!(matches!(block_on(sidecar.list()), Err(Error::ShutDown)));
 }
 
-/// The fake answers nothing but the cancelled request, and says with which id it was.
-fn a_call_that_is_dropped_is_cancelled() {
+/// The fake answers only the cancelled request; the answer says which id was cancelled.
+fn a_dropped_call_is_cancelled() {
     let sidecar = block_on(fake("cancel").spawn()).unwrap();
     let params = HistoryParams::default();
     assert!(sidecar.inspect(&params).now_or_never().is_none());
@@ -390,7 +390,7 @@ fn play(name: &str) {
     }
 }
 
-/// Answers one message; false at the end of them.
+/// Answers one message; false at the end of the input.
 fn converse(name: &str) -> bool {
     let Ok(Some(body)) = framing::read(&mut io::stdin().lock()) else { return false };
     let message: Value = serde_json::from_slice(&body).unwrap();
@@ -422,8 +422,8 @@ fn converse(name: &str) -> bool {
             assert_eq!(cancel["method"], "$/cancelRequest");
             let next = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
             let next: Value = serde_json::from_slice(&next).unwrap();
-            let told = format!("cancelled was {}", cancel["params"]["id"]);
-            let error = json!({"code": -32800, "message": told});
+            let text = format!("cancelled was {}", cancel["params"]["id"]);
+            let error = json!({"code": -32800, "message": text});
             say(&json!({"id": message["id"], "error": error}));
             say(&json!({"id": next["id"], "error": error}));
         }

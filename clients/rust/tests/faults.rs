@@ -1,8 +1,8 @@
-//! SIGKILL at 200 seeded moments: nobody who reads a stream sees anything of it.
+//! SIGKILL at 200 seeded moments: the readers of streams notice nothing.
 //!
-//! The moments are places in the flow of chunks, so that whatever is under way then is
-//! hit: a push, its answer, the close, another stream's replay. A quarter of them hits
-//! twice: the next process too, as soon as it is there.
+//! The moments are places in the flow of chunks, so the kills hit everything that may be in
+//! flight: a push, its answer, the close, another stream's replay. A quarter of the kills hit
+//! twice: the next process is killed too, as soon as it runs.
 
 #![cfg(unix)]
 
@@ -32,14 +32,14 @@ use support::{
 };
 
 const STREAMS: usize = 50;
-/// Streams of one sidecar.
+/// The number of streams of one sidecar.
 const GROUP: usize = 10;
-/// A quarter of these hits the next process too: 200 kills in all.
+/// A quarter of these kills the next process too: 200 kills in all.
 const MOMENTS: usize = 160;
 const KILLS: usize = MOMENTS + MOMENTS / 4;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_delivered_is_what_an_undisturbed_run_delivers() {
+async fn killed_sidecars_deliver_the_same_events() {
     let mut chance = Chance(7);
     let mut recordings = recordings();
     recordings.retain(|it| it.chunks.len() > 3);
@@ -53,8 +53,8 @@ async fn what_is_delivered_is_what_an_undisturbed_run_delivers() {
     assert_eq!(kills, KILLS);
 }
 
-/// Pipes all of `streams` through one sidecar that is killed again and again; gives how
-/// often it was.
+/// Pipes all of `streams` through one sidecar that is killed again and again; returns the
+/// number of kills.
 async fn disturbed(streams: Vec<Recording>, mut chance: Chance) -> usize {
     let sidecar = builder()
         .restarts(10 * KILLS, Duration::from_secs(3600))
@@ -81,8 +81,8 @@ async fn disturbed(streams: Vec<Recording>, mut chance: Chance) -> usize {
 
 async fn flow(sidecar: &Sidecar, recording: &Recording, killer: Arc<Killer>) -> Vec<Value> {
     let stream = sidecar.open(recording.options.clone()).await.expect("it opens");
-    // One at a time, with a turn of the scheduler between: pushes go out, answers come
-    // in, and the streams mix, whatever moment is hit.
+    // One chunk at a time, with a turn of the scheduler between two: pushes are sent, answers
+    // arrive, and the streams mix, whatever moment is hit.
     let end = [None];
     let source = stream::iter(recording.chunks().map(Some).chain(end)).then(move |chunk| {
         let killer = Arc::clone(&killer);
@@ -98,7 +98,7 @@ async fn flow(sidecar: &Sidecar, recording: &Recording, killer: Arc<Killer>) -> 
     plain(&events.into_iter().map(|it| it.expect("nothing is seen")).collect::<Vec<_>>())
 }
 
-/// Kills the process when so many chunks have come.
+/// Kills the process after a number of chunks.
 struct Killer {
     sidecar: Sidecar,
     moments: Vec<usize>,
@@ -114,14 +114,14 @@ impl Killer {
         };
         self.kill().await;
         if number % 4 == 0 {
-            self.kill().await; // the next one, while the other streams are replayed into it
+            self.kill().await; // the next process, while the other streams are replayed into it
         }
     }
 
-    /// Waits until a process is there that was not killed yet, and kills it.
+    /// Waits for a process that was not killed yet, and kills it.
     async fn kill(&self) {
         let id = loop {
-            self.sidecar.start().await.expect("it starts again"); // not the one just killed
+            self.sidecar.start().await.expect("it starts again"); // not the process just killed
             let Some(id) = self.sidecar.process_id() else { continue };
             if self.killed.lock().unwrap().insert(id) {
                 break id;
@@ -140,7 +140,7 @@ fn text() -> OpenParams {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_too_long_for_a_replay_is_lost() {
+async fn a_stream_too_long_for_a_replay_is_lost() {
     let sidecar = builder().replay_bytes(100).build();
     let mut stream = sidecar.open(text()).await.unwrap();
     assert_eq!(stream.push("a".repeat(90)).await.unwrap().len(), 1);
@@ -158,19 +158,19 @@ async fn a_stream_that_is_too_long_for_a_replay_is_lost() {
 }
 
 #[tokio::test]
-async fn a_loss_is_told_when_it_happens() {
-    let (tell, mut told) = mpsc::unbounded();
-    let heard = tell.clone();
+async fn a_loss_is_reported_when_it_happens() {
+    let (sender, mut reports) = mpsc::unbounded();
+    let states = sender.clone();
     let sidecar = builder()
-        .on_state(move |state| drop(heard.unbounded_send(format!("{state:?}"))))
-        .on_lost(move |error| drop(tell.unbounded_send(error.kind().to_owned())))
+        .on_state(move |state| drop(states.unbounded_send(format!("{state:?}"))))
+        .on_lost(move |error| drop(sender.unbounded_send(error.kind().to_owned())))
         .spawn()
         .await
         .unwrap();
     assert!(sidecar.stderr().is_some() && sidecar.server_info().is_some());
     kill(sidecar.process_id().unwrap());
     for expected in ["Starting", "Running", "Restarting", "connection-lost"] {
-        assert_eq!(told.next().await.unwrap(), expected);
+        assert_eq!(reports.next().await.unwrap(), expected);
     }
     assert_eq!((sidecar.process_id(), sidecar.server_info()), (None, None));
     let mut stream = sidecar.open(text()).await.unwrap();
@@ -180,12 +180,12 @@ async fn a_loss_is_told_when_it_happens() {
     assert_eq!(sidecar.kept_bytes(), 0);
     sidecar.shutdown().await.unwrap();
     for expected in ["Running", "Lost"] {
-        assert_eq!(told.next().await.unwrap(), expected);
+        assert_eq!(reports.next().await.unwrap(), expected);
     }
 }
 
 #[tokio::test]
-async fn too_many_restarts_are_refused_and_told() {
+async fn too_many_restarts_are_refused_and_reported() {
     let sidecar =
         builder().restarts(2, Duration::from_secs(3600)).restart_pause(Duration::ZERO).build();
     let mut stream = sidecar.open(text()).await.unwrap();
@@ -202,7 +202,7 @@ async fn too_many_restarts_are_refused_and_told() {
 }
 
 #[tokio::test]
-async fn a_stream_that_expired_is_made_again() {
+async fn an_expired_stream_is_restored() {
     let limits = stream_sidecar::protocol::LimitsPatch {
         idle_timeout_ms: Some(2_000),
         ..Default::default()
@@ -224,7 +224,7 @@ async fn a_stream_that_expired_is_made_again() {
 
 #[tokio::test]
 async fn dropping_the_last_handle_ends_the_whole_group() {
-    // A launcher that does not pass its end on, as `uvx` under SIGKILL.
+    // A launcher whose end does not end its child, as `uvx` under SIGKILL.
     let line = support::command().join(" ");
     let launcher = ["sh", "-c", &format!("exec 3<&0; {line} <&3 & wait")];
     let sidecar = builder().command(launcher).spawn().await.unwrap();
@@ -241,7 +241,7 @@ async fn dropping_the_last_handle_ends_the_whole_group() {
 }
 
 #[tokio::test]
-async fn chunks_go_out_while_others_are_awaited() {
+async fn chunks_are_sent_while_others_wait_for_answers() {
     let sidecar = builder().build();
     let stream = sidecar.open(text()).await.unwrap();
     let mut pipe = stream.pipe(stream::iter((0..10_000).map(|it| Chunk::text(&format!("{it} ")))));
@@ -257,7 +257,7 @@ async fn chunks_go_out_while_others_are_awaited() {
     assert_eq!(pipe.closed().unwrap().message.text.as_ref(), Some(&text));
 }
 
-/// Longer than a slice by far, with characters that take several bytes.
+/// A text much longer than a slice, with characters of several bytes.
 fn leaves(count: usize) -> String {
     "a🌿".repeat(count)
 }
@@ -275,7 +275,7 @@ fn answer(events: &[Event]) -> String {
 }
 
 #[tokio::test]
-async fn beside_a_large_push_others_have_their_turn_and_a_kill_in_its_middle_is_not_seen() {
+async fn during_a_large_push_others_have_their_turn_and_a_kill_is_not_noticed() {
     let sidecar = builder().restart_pause(Duration::ZERO).build();
     let mut large = sidecar.open(text()).await.unwrap();
     let mut small = sidecar.open(text()).await.unwrap();
@@ -303,7 +303,7 @@ async fn beside_a_large_push_others_have_their_turn_and_a_kill_in_its_middle_is_
 }
 
 #[tokio::test]
-async fn a_large_push_that_is_dropped_in_its_middle_is_pushed() {
+async fn a_large_push_that_is_dropped_is_still_applied() {
     let sidecar = builder().build();
     let mut large = sidecar.open(text()).await.unwrap();
     let mut small = sidecar.open(text()).await.unwrap();
@@ -318,7 +318,7 @@ async fn a_large_push_that_is_dropped_in_its_middle_is_pushed() {
 }
 
 #[tokio::test]
-async fn a_push_that_is_refused_in_its_middle_changes_nothing() {
+async fn a_push_with_a_refused_slice_changes_nothing() {
     let limits = stream_sidecar::protocol::LimitsPatch {
         max_held_bytes: Some(100_000),
         ..Default::default()

@@ -1,9 +1,9 @@
-//! Sidecars that are killed at their start and in the middle of a frame, and that freeze:
-//! nobody who reads a stream sees anything of it, no process stays, and no host.
+//! Sidecars that are killed at their start or in the middle of a frame, or that freeze. The
+//! readers of streams notice nothing, and no process of a sidecar or a host is left.
 //!
-//! An ordinary run has 12 such faults, `SIDECAR_KILLS=250 cargo test --test kills` has
-//! 250. This very program plays the relays that have them (`support/relay.rs`) and the
-//! hosts, which end without a word to their sidecars.
+//! An ordinary run has 12 such faults, `SIDECAR_KILLS=250 cargo test --test kills` has 250.
+//! This test program also plays the relays with the faults (`support/relay.rs`) and the hosts,
+//! which end without a shutdown of their sidecars.
 
 mod support;
 
@@ -32,15 +32,15 @@ use support::{
     relay::{self, End, Fault, Place, Plan, alive, signal},
 };
 
-/// How many faults there are where nothing else is asked for: one of each kind.
+/// The default number of faults: one of each kind.
 const FAULTS: usize = 12;
-/// Responses that go through one sidecar at the same time.
+/// How many responses go through one sidecar at the same time.
 const STREAMS: usize = 4;
-/// How long an answer may take, and how long a start, until a sidecar is taken for frozen.
-/// One that is only slow is replaced as well, which costs time and no more.
+/// How long an answer, and how long a start may take before a sidecar counts as frozen. A slow
+/// sidecar is replaced too, which costs only time.
 const ANSWER: Duration = Duration::from_secs(10);
 const START: Duration = Duration::from_secs(30);
-/// Longer than anything takes, on a machine that is busy.
+/// Longer than any step takes, on a busy machine.
 const LONG: Duration = Duration::from_secs(300);
 
 fn main() {
@@ -52,10 +52,10 @@ fn main() {
         _ => {}
     }
     let tests: [(&str, fn()); 5] = [
-        ("nothing_is_lost_or_doubled_and_nobody_stays", nothing_is_lost_or_doubled),
-        ("who_waited_first_goes_on_behind_a_hang", who_waited_first_goes_on),
-        ("a_kill_at_a_restart_is_one_more_restart", a_kill_at_a_restart),
-        ("restarts_that_are_used_up_are_told", restarts_that_are_used_up),
+        ("nothing_is_lost_or_doubled_and_no_process_is_left", nothing_is_lost_or_doubled),
+        ("the_first_waiter_continues_after_a_hang", the_first_waiter_continues),
+        ("a_kill_during_a_restart_counts_as_a_restart", a_kill_at_a_restart),
+        ("exhausted_restarts_are_reported", exhausted_restarts),
         ("a_host_that_forgets_shutdown_ends", a_host_that_forgets_shutdown),
     ];
     let trials = tests.map(|(name, run)| {
@@ -64,12 +64,12 @@ fn main() {
             Ok::<(), Failed>(())
         })
     });
-    // Without signals nothing can be killed so.
+    // Without signals no process can be killed like this.
     let trials = if cfg!(unix) { trials.into() } else { Vec::new() };
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// A sidecar that has the faults of a plan.
+/// A sidecar with the faults of a plan.
 fn faulty(home: &Path) -> Builder {
     let program = env::current_exe().unwrap();
     let words = [program.as_os_str(), "--be".as_ref(), "relay".as_ref(), home.as_os_str()];
@@ -80,7 +80,7 @@ fn text() -> OpenParams {
     OpenParams { wire: Some(Wire::Text), ..OpenParams::default() }
 }
 
-/// Two hosts at the same time, each with a sidecar of its own and half of the faults.
+/// Two hosts at the same time, each with its own sidecar and half of the faults.
 fn nothing_is_lost_or_doubled() {
     let count = env::var("SIDECAR_KILLS").map_or(FAULTS, |it| it.parse().unwrap());
     let mut chance = Chance(7);
@@ -97,10 +97,10 @@ fn nothing_is_lost_or_doubled() {
         hit.into_iter().chain([u32::try_from(process).unwrap()]).for_each(wait_for_end);
     }
     let faults: Vec<Fault> = plans.iter().flat_map(|it| it.faults.clone()).collect();
-    tell(&faults, sums);
+    print_summary(&faults, sums);
 }
 
-fn tell(faults: &[Fault], [restarts, responses, events]: [usize; 3]) {
+fn print_summary(faults: &[Fault], [restarts, responses, events]: [usize; 3]) {
     let count =
         |end, place| faults.iter().filter(|it| (it.end, it.place()) == (end, place)).count();
     println!(
@@ -116,14 +116,14 @@ fn tell(faults: &[Fault], [restarts, responses, events]: [usize; 3]) {
     );
 }
 
-/// Pipes responses through a sidecar until it has had all its faults, and then a last few.
+/// Pipes responses through a sidecar until all its faults have happened, and then a few more.
 fn host(home: &Path) {
     let mut chance = Chance(Plan::seed(home));
     let mut recordings = recordings();
     recordings.retain(|it| it.chunks.len() > 3);
     let builder = faulty(home).restarts(usize::MAX, LONG);
     let sidecar = builder.request_timeout(ANSWER).start_timeout(START).build();
-    // The first start has no fault, may be slow, and is the only one not made again.
+    // The first start has no fault and may be slow; it is the only start that is not retried.
     assert!((0..20).any(|_| block_on(sidecar.start()).is_ok()), "it starts");
     let (mut responses, mut events, mut over) = (0, 0, false);
     while !over {
@@ -143,8 +143,8 @@ fn host(home: &Path) {
 
 async fn flow(sidecar: &Sidecar, recording: &Recording) -> Vec<Value> {
     let stream = sidecar.open(recording.options.clone()).await.expect("it opens");
-    // A turn of the executor between two chunks, so that each is a push of its own and
-    // the streams mix.
+    // A turn of the executor between two chunks, so that each chunk is one push and the
+    // streams mix.
     let chunks = stream::iter(recording.chunks()).then(async |chunk| {
         tokio::task::yield_now().await;
         chunk
@@ -153,8 +153,8 @@ async fn flow(sidecar: &Sidecar, recording: &Recording) -> Vec<Value> {
     plain(&events.into_iter().map(|it| it.expect("nothing is seen")).collect::<Vec<_>>())
 }
 
-/// Behind the handshake and two opens, the process freezes inside of its first answer.
-fn who_waited_first_goes_on() {
+/// After the handshake and two opens, the process freezes inside its first answer.
+fn the_first_waiter_continues() {
     let plan = Plan::new(&[Fault::frozen(3, 50)]);
     let builder = faulty(&plan.home).start_timeout(LONG).request_timeout(ANSWER);
     let sidecar = builder.restarts(usize::MAX, LONG).build();
@@ -166,7 +166,7 @@ fn who_waited_first_goes_on() {
     wait_for_end(plan.hit()[0]);
 }
 
-/// A stream whose second push meets these ends of processes, one after the other.
+/// A stream during whose second push these faults happen, one after the other.
 fn push_into(plan: &Plan, restarts: usize) -> (Sidecar, Result<Vec<Event>, Error>) {
     let builder = faulty(&plan.home).start_timeout(LONG).request_timeout(LONG);
     let sidecar = builder.restarts(restarts, LONG).build();
@@ -185,7 +185,7 @@ fn a_kill_at_a_restart() {
     assert_eq!((seqs, sidecar.restarts()), (vec![2], 4));
 }
 
-fn restarts_that_are_used_up() {
+fn exhausted_restarts() {
     let plan = Plan::new(&[Fault::killed(3, 50), Fault::killed(0, 0), Fault::killed(0, 50)]);
     let Err(Error::GaveUp { restarts: 2, last, .. }) = push_into(&plan, 2).1 else {
         panic!("it was started too often");
@@ -200,13 +200,13 @@ fn a_host_that_forgets_shutdown() {
         let [process] = Host::start("forgetful", &plan).ended();
         let group = u32::try_from(process).unwrap();
         if fault.is_some_and(|it| it.end == End::Frozen) {
-            signal("-KILL", &format!("-{group}")); // it is stopped, and cannot see the end
+            signal("-KILL", &format!("-{group}")); // a stopped process does not notice the host's end
         }
         wait_for_end(group);
     }
 }
 
-/// Leaves a push under way and everything else as it is, and ends.
+/// Ends with a push in flight, without closing anything.
 fn forgetful(home: &Path) {
     let sidecar = block_on(faulty(home).start_timeout(LONG).spawn()).unwrap();
     let first = sidecar.process_id().unwrap();
@@ -217,13 +217,13 @@ fn forgetful(home: &Path) {
     while !Plan::is_over(home) {
         thread::yield_now();
     }
-    println!("{}", sidecar.process_id().unwrap_or(first)); // that may be seen to be dead
+    println!("{}", sidecar.process_id().unwrap_or(first)); // the test checks that it is dead
     mem::forget(push);
     mem::forget(stream);
     mem::forget(sidecar);
 }
 
-/// A host in a process of its own.
+/// A host in a separate process.
 struct Host(Child);
 
 impl Host {
@@ -233,12 +233,12 @@ impl Host {
         Self(host.stdout(Stdio::piped()).spawn().unwrap())
     }
 
-    /// The numbers that it says at its end, behind which it must not stay.
+    /// The numbers that the host prints at its end; it must exit after them.
     fn ended<const N: usize>(mut self) -> [usize; N] {
         let mut line = String::new();
         BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let (tell, ended) = mpsc::channel();
-        thread::spawn(move || tell.send(self.0.wait()));
+        let (sender, ended) = mpsc::channel();
+        thread::spawn(move || sender.send(self.0.wait()));
         let status = ended.recv_timeout(LONG).expect("the host ends").unwrap();
         assert!(status.success(), "{status}");
         let numbers: Vec<usize> = line.split_whitespace().map(|it| it.parse().unwrap()).collect();
@@ -246,7 +246,7 @@ impl Host {
     }
 }
 
-/// Waits until no process of the group is there any more.
+/// Waits until no process of the group is left.
 fn wait_for_end(group: u32) {
     let began = Instant::now();
     while alive(group) {

@@ -1,5 +1,5 @@
-//! Memory has bounds, whatever the host does or leaves undone. Counted are the bytes that
-//! this program has allocated.
+//! Memory is bounded, whatever the host does or does not do. The tests count the bytes that this
+//! program has allocated.
 
 mod support;
 
@@ -41,7 +41,7 @@ fn text() -> OpenParams {
     OpenParams { wire: Some(Wire::Text), ..OpenParams::default() }
 }
 
-/// The most that `run` has beyond what there was before.
+/// The peak of `run`, minus the bytes allocated before it.
 fn growth(run: impl FnOnce()) -> usize {
     let before = LIVE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -49,16 +49,16 @@ fn growth(run: impl FnOnce()) -> usize {
     PEAK.load(Ordering::Relaxed) - before
 }
 
-/// One test, because the count is of the whole program.
+/// One test, because the counter is for the whole program.
 #[test]
 fn memory_is_bounded() {
-    readers_that_stop_take_nothing_more();
-    a_long_stream_keeps_no_more_than_it_may();
-    tasks_that_stand_still_hold_up_nobody();
+    readers_that_stop_pull_no_more_chunks();
+    a_long_stream_keeps_only_its_limit();
+    stopped_tasks_delay_no_others();
 }
 
-/// 20 endless responses of 10 kB chunks; each reader takes an event and stops.
-fn readers_that_stop_take_nothing_more() {
+/// 20 endless responses with chunks of 10 kB; each reader reads one event and stops.
+fn readers_that_stop_pull_no_more_chunks() {
     let sidecar = builder().build();
     let taken = AtomicUsize::new(0);
     let grown = growth(|| {
@@ -73,7 +73,7 @@ fn readers_that_stop_take_nothing_more() {
             block_on(pipe.next()).unwrap().unwrap();
             pipes.push(pipe);
         }
-        // Its answer comes behind those to everything that was sent before.
+        // Its answer arrives after the answers to all earlier requests.
         block_on(sidecar.stats()).unwrap();
     });
     let each = taken.load(Ordering::Relaxed) / 20;
@@ -81,8 +81,8 @@ fn readers_that_stop_take_nothing_more() {
     assert!(grown < 20 * 2 * MEGABYTE, "{grown} bytes for 20 readers");
 }
 
-/// 40 MB through a stream that may keep one.
-fn a_long_stream_keeps_no_more_than_it_may() {
+/// 40 MB through a stream that may keep 1 MB.
+fn a_long_stream_keeps_only_its_limit() {
     let sidecar = builder().replay_bytes(MEGABYTE).build();
     block_on(sidecar.start()).unwrap();
     let policy = serde_json::from_str(r#"{"message": {"parts": false}}"#).unwrap();
@@ -97,8 +97,8 @@ fn a_long_stream_keeps_no_more_than_it_may() {
     assert!(grown < 5 * MEGABYTE, "{grown} bytes for a long stream");
 }
 
-/// Pushes that were begun and are never polled again, more than the queue takes.
-fn tasks_that_stand_still_hold_up_nobody() {
+/// More started pushes than the queue has room for, which are never polled again.
+fn stopped_tasks_delay_no_others() {
     let sidecar = builder().max_concurrent_requests(2).max_concurrent_bytes(MEGABYTE).build();
     let mut streams: Vec<_> = (0..20).map(|_| block_on(sidecar.open(text())).unwrap()).collect();
     let mut last = streams.pop().unwrap();
@@ -116,7 +116,7 @@ fn tasks_that_stand_still_hold_up_nobody() {
     }
 }
 
-/// How much of the answer is in the events.
+/// The length of the answer in these events.
 fn shown(events: &[Event]) -> usize {
     let sizes = events.iter().map(|it| match it {
         Event::TextDelta(delta) => delta.text.len(),

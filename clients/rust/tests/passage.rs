@@ -1,5 +1,5 @@
-//! What a host passes on: requests as their provider takes them, responses clean, and what
-//! an SDK has no place for is heard.
+//! A passage: requests that their provider accepts, clean responses, and a callback for
+//! everything that an SDK has no place for.
 
 mod support;
 
@@ -15,7 +15,7 @@ use stream_sidecar::{
 };
 use support::{builder, project_tests};
 
-/// Of a provider that refuses reasoning.
+/// The params for a provider that refuses reasoning.
 fn groq() -> OpenParams {
     let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None });
     OpenParams { wire: Some(Wire::OpenaiChat), provider: Some("groq".into()), emit, ..text() }
@@ -27,12 +27,13 @@ fn text() -> OpenParams {
 
 type Lost = Arc<Mutex<Vec<String>>>;
 
-/// With the kinds of what was lost.
+/// The passage, and the kinds of the errors that `on_lost` got.
 fn passage(sidecar: &Sidecar, params: OpenParams) -> (Passage, Lost) {
     let lost = Lost::default();
     let kept = Arc::clone(&lost);
-    let tell = move |error: &stream_sidecar::Error| kept.lock().unwrap().push(error.kind().into());
-    (sidecar.passage(params).on_lost(tell), lost)
+    let record =
+        move |error: &stream_sidecar::Error| kept.lock().unwrap().push(error.kind().into());
+    (sidecar.passage(params).on_lost(record), lost)
 }
 
 const LEAKED: &str = r#"{ "model": "qwen3-32b", "seed": 123456789012345678901, "messages": [
@@ -47,12 +48,12 @@ fn sent(passage: &Passage, body: &str) -> String {
 }
 
 #[test]
-fn a_request_goes_out_as_its_provider_takes_it() {
+fn a_request_is_sent_as_its_provider_accepts_it() {
     let sidecar = builder().build();
     let (groq, lost) = passage(&sidecar, groq());
     let body = LEAKED.replace("123456789012345678901", "7");
-    let told: Value = serde_json::from_str(&sent(&groq, &body)).unwrap();
-    assert_eq!(told["messages"][1], json!({"role": "assistant", "content": "Because."}));
+    let prepared: Value = serde_json::from_str(&sent(&groq, &body)).unwrap();
+    assert_eq!(prepared["messages"][1], json!({"role": "assistant", "content": "Because."}));
     for own in [CLEAN, "", "[]", "no json", r#"{"messages": 1}"#, "\u{feff}{}", LEAKED] {
         assert_eq!(sent(&groq, own), own, "what is not to be done, or cannot be");
     }
@@ -62,34 +63,34 @@ fn a_request_goes_out_as_its_provider_takes_it() {
 }
 
 #[test]
-fn without_a_sidecar_the_callers_bytes_go_and_the_host_is_told() {
+fn without_a_sidecar_the_callers_bytes_are_sent_and_the_loss_is_reported() {
     let none = Sidecar::builder().command(["/does/not/exist"]).build();
     let (passage, lost) = passage(&none, groq());
     assert_eq!(sent(&passage, LEAKED), LEAKED);
     assert_eq!(*lost.lock().unwrap(), ["sidecar-unavailable"]);
 }
 
-/// Of a response with reasoning between tags, its body.
+/// The body made from a response with reasoning between tags, and the events.
 fn body_of(passage: &Passage, content: &str) -> (String, Vec<ToolCall>) {
     let delta = json!({"choices": [{"index": 0, "delta": {"content": content}}]});
     let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     let source = format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n");
     block_on(async {
         let mut calls = Vec::new();
-        let hear = |event: &Event| {
+        let on_event = |event: &Event| {
             if let Event::ToolCall(call) = event {
                 calls.push(ToolCall::clone(call));
             }
         };
         let opened = passage.open().await.unwrap();
-        let body = opened.emit(stream::iter([source])).on_event(hear);
+        let body = opened.emit(stream::iter([source])).on_event(on_event);
         let body: Vec<Bytes> = body.map(Result::unwrap).collect().await;
         (String::from_utf8(body.concat()).unwrap(), calls)
     })
 }
 
 #[test]
-fn reasoning_goes_out_where_what_comes_back_is_prepared() {
+fn reasoning_is_emitted_if_requests_are_prepared() {
     let sidecar = builder().build();
     let content = "<think>why</think>Because.";
     let (passage, _) = passage(&sidecar, groq());
@@ -102,7 +103,7 @@ fn reasoning_goes_out_where_what_comes_back_is_prepared() {
 }
 
 #[test]
-fn a_call_that_was_written_as_text_is_heard() {
+fn a_call_written_as_text_is_reported() {
     let sidecar = builder().build();
     let (passage, _) = passage(&sidecar, groq());
     let written = "<tool_call>\n{\"name\": \"read\", \"arguments\": {}}\n</tool_call>";
@@ -112,7 +113,7 @@ fn a_call_that_was_written_as_text_is_heard() {
 }
 
 #[test]
-fn with_an_older_sidecar_a_host_goes_on_and_is_told_once() {
+fn with_an_older_sidecar_requests_pass_and_it_is_reported_once() {
     let python = &support::command()[0];
     let script = project_tests().join("support/older_sidecar.py");
     let older = Sidecar::builder().command([python.into(), script.into_os_string()]).build();

@@ -1,6 +1,6 @@
-//! A pool: a stream keeps to its process, and a process that is killed is replaced by itself.
+//! A pool: a stream stays in its process, and a killed process is replaced alone.
 
-#![cfg(unix)] // without signals nothing can be killed
+#![cfg(unix)] // killing needs signals
 
 mod support;
 
@@ -19,7 +19,7 @@ fn text(stream_id: &str) -> OpenParams {
     OpenParams { stream_id, wire: Some(Wire::Text), ..OpenParams::default() }
 }
 
-/// Which of its sidecars each stream has.
+/// The index of each stream's sidecar.
 fn places(pool: &SidecarPool, ids: &[impl AsRef<str>]) -> Vec<usize> {
     let place = |sidecar| pool.sidecars().iter().position(|it| std::ptr::eq(it, sidecar));
     ids.iter().map(|id| place(pool.of(id.as_ref())).unwrap()).collect()
@@ -30,9 +30,9 @@ fn processes(pool: &SidecarPool) -> Vec<u32> {
 }
 
 #[test]
-fn the_same_id_has_the_same_sidecar_and_many_ids_have_all_of_them() {
+fn an_id_has_one_sidecar_and_many_ids_use_all_sidecars() {
     let pool = SidecarPool::create(3, &builder());
-    // As in the TypeScript client.
+    // The same as in the TypeScript client.
     assert_eq!(places(&pool, &["a", "stream-1", "stream-2", "zwölf"]), [1, 1, 0, 1]);
     let many: Vec<String> = (0..300).map(|it| format!("id of {it}")).collect();
     let many = places(&pool, &many);
@@ -56,13 +56,13 @@ async fn opened(pool: &SidecarPool) -> Vec<StreamHandle> {
     opened
 }
 
-/// Pushes the rest of a text that has begun, and closes.
+/// Pushes the rest of a started text, and closes the stream.
 async fn ended(mut stream: StreamHandle) -> CloseResult {
     stream.push("two</think>Four.").await.unwrap();
     stream.close().await.unwrap()
 }
 
-/// What `meanwhile` does between the two pushes of each stream is seen by none of them.
+/// Runs `meanwhile` between the two pushes of each stream; no stream notices it.
 fn nobody_sees(meanwhile: &impl AsyncFn(&SidecarPool)) {
     let pool = SidecarPool::create(2, &builder());
     assert_eq!(places(&pool, &IDS).into_iter().collect::<HashSet<_>>().len(), 2);
@@ -85,17 +85,17 @@ fn nobody_sees(meanwhile: &impl AsyncFn(&SidecarPool)) {
 }
 
 #[test]
-fn streams_go_on_where_one_process_is_killed_and_the_other_one_stays() {
+fn streams_continue_if_one_process_is_killed_and_the_other_stays() {
     nobody_sees(&async |pool: &SidecarPool| signal("-KILL", &processes(pool)[0].to_string()));
 }
 
 #[test]
-fn one_is_started_again_without_the_others() {
+fn one_process_is_restarted_without_the_others() {
     nobody_sees(&async |pool: &SidecarPool| pool.sidecars()[0].restart().await.unwrap());
 }
 
 #[test]
-fn a_stream_without_an_id_has_one_and_a_pool_that_is_shut_down_has_no_process() {
+fn a_stream_gets_an_id_and_a_pool_after_shutdown_has_no_process() {
     let pool = SidecarPool::create(2, &builder());
     block_on(async {
         let named = async || pool.open(OpenParams { stream_id: None, ..text("") }).await.unwrap();

@@ -1,5 +1,5 @@
-//! The layer of tower, over a client that sends real requests: what leaks is in its place,
-//! what does not goes as it came, and what breaks on one side ends the other.
+//! The layer of tower, above a client that sends real requests: leaked text moves to its
+//! channel, everything else passes unchanged, and a failure on one side ends the other.
 
 mod support;
 
@@ -30,7 +30,7 @@ use support::{
 };
 use tower::{Service, ServiceBuilder, ServiceExt};
 
-/// What an application has: the layer above the client that it would have without.
+/// The service of an application: its client, with the layer above it.
 fn client(
     layer: SidecarLayer,
 ) -> impl Service<Request<reqwest::Body>, Response = Response<SidecarBody>, Error = reqwest::Error>
@@ -55,7 +55,7 @@ async fn text(response: Response<SidecarBody>) -> String {
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
 }
 
-/// What an application reads of this answer.
+/// The body that an application reads for this answer.
 async fn read(layer: SidecarLayer, path: &str, answer: Answer) -> String {
     let server = Server::answering(vec![answer]);
     text(ask(layer, &format!("{}{path}", server.url), r#"{"model":"m","stream":true}"#).await).await
@@ -63,7 +63,7 @@ async fn read(layer: SidecarLayer, path: &str, answer: Answer) -> String {
 
 type Lost = Arc<Mutex<Vec<String>>>;
 
-/// With the kinds of what was lost.
+/// The layer, and the kinds of the errors that `on_lost` got.
 fn losing(layer: SidecarLayer) -> (SidecarLayer, Lost) {
     let lost = Lost::default();
     let kept = Arc::clone(&lost);
@@ -90,36 +90,39 @@ async fn streams_come_out_clean_and_clean_ones_byte_for_byte() {
     let layer = layer();
     for (path, body, content_type, _) in STREAMS {
         let leaked = Answer::ok(content_type, body(LEAKING));
-        let told = read(layer.clone(), path, leaked).await;
-        assert!(told.contains("Because.") && !told.contains("think>"), "{path}: {told}");
+        let received = read(layer.clone(), path, leaked).await;
+        assert!(
+            received.contains("Because.") && !received.contains("think>"),
+            "{path}: {received}"
+        );
         let clean = body("Four is the answer. 🌿");
-        let told = read(layer.clone(), path, Answer::ok(content_type, clean.clone())).await;
-        assert_eq!(told, clean);
+        let received = read(layer.clone(), path, Answer::ok(content_type, clean.clone())).await;
+        assert_eq!(received, clean);
     }
 }
 
 #[tokio::test]
-async fn an_end_mark_goes_out_where_one_came() {
+async fn an_end_mark_is_sent_if_one_was_received() {
     let marked = chat(LEAKING);
     let bare = marked.replace("data: [DONE]\n\n", "");
     let layer = layer();
     for (body, has_mark) in [(marked, true), (bare, false)] {
-        let told = read(layer.clone(), CHAT, Answer::events(body)).await;
-        assert_eq!(told.ends_with("data: [DONE]\n\n"), has_mark, "{told}");
+        let received = read(layer.clone(), CHAT, Answer::events(body)).await;
+        assert_eq!(received.ends_with("data: [DONE]\n\n"), has_mark, "{received}");
     }
 }
 
 #[tokio::test]
 async fn whole_answers_come_out_clean_and_clean_ones_byte_for_byte() {
     let layer = layer();
-    let told = read(layer.clone(), CHAT, Answer::ok(JSON, completion(LEAKING))).await;
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["choices"][0]["message"]["content"], "Because.");
+    let received = read(layer.clone(), CHAT, Answer::ok(JSON, completion(LEAKING))).await;
+    let received: Value = serde_json::from_str(&received).unwrap();
+    assert_eq!(received["choices"][0]["message"]["content"], "Because.");
     assert_eq!(read(layer, CHAT, Answer::ok(JSON, completion("Four."))).await, completion("Four."));
 }
 
 #[tokio::test]
-async fn what_is_no_answer_of_a_model_passes_as_it_came() {
+async fn other_responses_pass_unchanged() {
     let sidecar = builder().build();
     let layer = SidecarLayer::new(sidecar.clone());
     let zipped =
@@ -139,7 +142,7 @@ async fn what_is_no_answer_of_a_model_passes_as_it_came() {
 }
 
 #[tokio::test]
-async fn errors_keep_their_status_their_words_and_when_to_try_again() {
+async fn errors_keep_their_status_their_body_and_their_retry_time() {
     let layer = layer();
     for (kind, words) in [(JSON, completion(LEAKING)), (EVENTS, chat(LEAKING))] {
         let fields = vec![kind, "Retry-After: 7"];
@@ -154,7 +157,7 @@ async fn errors_keep_their_status_their_words_and_when_to_try_again() {
 }
 
 #[tokio::test]
-async fn requests_go_out_as_their_provider_takes_them() {
+async fn requests_are_sent_as_their_provider_accepts_them() {
     let turn = json!({"role": "assistant", "content": LEAKING});
     let numbers = r#""seed":7,"logit_bias":{"1":-0.5}"#;
     let leaked = format!(
@@ -167,9 +170,12 @@ async fn requests_go_out_as_their_provider_takes_them() {
         String::from_utf8(server.bytes().remove(0)).unwrap()
     };
     let layer = layer();
-    let told = sent(layer.clone(), &leaked).await;
-    assert!(told.contains(r#""content":"Because.""#) && told.contains(numbers), "{told}");
-    assert!(!told.contains("think>"), "{told}");
+    let received = sent(layer.clone(), &leaked).await;
+    assert!(
+        received.contains(r#""content":"Because.""#) && received.contains(numbers),
+        "{received}"
+    );
+    assert!(!received.contains("think>"), "{received}");
     for own in [clean, "", "[]", "no json"] {
         assert_eq!(sent(layer.clone(), own).await, own);
     }
@@ -177,41 +183,41 @@ async fn requests_go_out_as_their_provider_takes_them() {
 }
 
 #[tokio::test]
-async fn calls_that_were_written_as_text_are_heard_left_out_left_in_or_promoted() {
+async fn calls_written_as_text_are_reported_and_dropped_kept_or_promoted() {
     let written = "<tool_call>\n{\"name\": \"look\", \"arguments\": {}}\n</tool_call>";
     let plain = layer();
     for body in [Answer::events(chat(written)), Answer::ok(JSON, completion(written))] {
-        let heard = Lost::default();
-        let (events, message) = (Arc::clone(&heard), Arc::clone(&heard));
+        let reports = Lost::default();
+        let (events, message) = (Arc::clone(&reports), Arc::clone(&reports));
         let layer = plain
             .clone()
             .on_event(move |event, answer| {
                 if let Event::ToolCall(call) = event {
-                    let told = format!("{} {:?}", call.name, answer.model);
-                    events.lock().unwrap().push(told);
+                    let received = format!("{} {:?}", call.name, answer.model);
+                    events.lock().unwrap().push(received);
                 }
             })
-            .on_message(move |told, answer| {
+            .on_message(move |received, answer| {
                 assert!(!answer.stream_id.is_empty());
-                message.lock().unwrap().push(format!("{} calls", told.tool_calls.len()));
+                message.lock().unwrap().push(format!("{} calls", received.tool_calls.len()));
             });
         assert!(!read(layer, CHAT, body).await.contains("look"));
-        assert_eq!(*heard.lock().unwrap(), [r#"look Some("m")"#, "1 calls"]);
+        assert_eq!(*reports.lock().unwrap(), [r#"look Some("m")"#, "1 calls"]);
     }
     let answer = || Answer::events(chat(written));
-    let told = read(plain.clone().claims(EmitClaims::Text), CHAT, answer()).await;
-    assert!(told.contains("<tool_call>"), "{told}");
+    let received = read(plain.clone().claims(EmitClaims::Text), CHAT, answer()).await;
+    assert!(received.contains("<tool_call>"), "{received}");
     let promoted = plain.claims(EmitClaims::Promote);
     let ids = async || {
-        let told = read(promoted.clone(), CHAT, Answer::ok(JSON, completion(written))).await;
-        let told: Value = serde_json::from_str(&told).unwrap();
-        told["choices"][0]["message"]["tool_calls"][0]["id"].as_str().unwrap().to_owned()
+        let received = read(promoted.clone(), CHAT, Answer::ok(JSON, completion(written))).await;
+        let received: Value = serde_json::from_str(&received).unwrap();
+        received["choices"][0]["message"]["tool_calls"][0]["id"].as_str().unwrap().to_owned()
     };
     assert_ne!(ids().await, ids().await, "two turns, two calls");
 }
 
 #[tokio::test]
-async fn without_a_sidecar_everything_passes_as_it_came() {
+async fn without_a_sidecar_everything_passes_unchanged() {
     let none = || Sidecar::builder().command(["/does/not/exist"]);
     for (builder, kinds) in
         [(none(), vec!["sidecar-unavailable"]), (none().pass_through(true), vec![])]
@@ -227,19 +233,19 @@ async fn without_a_sidecar_everything_passes_as_it_came() {
 }
 
 #[tokio::test]
-async fn an_older_sidecar_lets_everything_pass_and_is_told_of() {
+async fn an_older_sidecar_is_reported_and_prepares_nothing() {
     let python = &support::command()[0];
     let script = project_tests().join("support/older_sidecar.py");
     let older = Sidecar::builder().command([python.into(), script.into_os_string()]).build();
     let (layer, lost) = losing(SidecarLayer::new(older));
     for _ in 0..2 {
-        let told = read(layer.clone(), CHAT, Answer::events(chat(LEAKING))).await;
-        assert!(told.contains("Because.") && !told.contains("think>"), "{told}");
+        let received = read(layer.clone(), CHAT, Answer::events(chat(LEAKING))).await;
+        assert!(received.contains("Because.") && !received.contains("think>"), "{received}");
     }
     assert_eq!(*lost.lock().unwrap(), ["unsupported"], "it prepares no requests");
 }
 
-/// A response of a stream, of which the slices come that are fed.
+/// A streamed response, and the sender that feeds the slices of its body.
 async fn fed(layer: SidecarLayer) -> (Response<SidecarBody>, UnboundedSender<Bytes>) {
     let (feed, slices) = unbounded();
     let frames = slices.map(|slice: Bytes| Ok::<_, Infallible>(Frame::data(slice)));
@@ -259,7 +265,7 @@ async fn next(response: &mut Response<SidecarBody>) -> Result<String, BoxError> 
     Ok(String::from_utf8(frame.into_data().unwrap().into()).unwrap())
 }
 
-/// The first document of a stream, and what follows it.
+/// The first document of a stream, and the rest.
 fn parted(body: &str) -> [Bytes; 2] {
     let (first, rest) = body.split_at(body.find("\n\n").unwrap() + 2);
     [first.to_owned().into(), rest.to_owned().into()]
@@ -269,14 +275,14 @@ fn kill(sidecar: &Sidecar) {
     relay::signal("-KILL", &sidecar.process_id().unwrap().to_string());
 }
 
-/// One that is not started again.
-fn mortal() -> Sidecar {
+/// A sidecar that is not restarted.
+fn without_restarts() -> Sidecar {
     builder().restarts(0, Duration::from_secs(300)).build()
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_process_that_is_killed_in_mid_stream_is_not_seen() {
+async fn a_process_killed_in_mid_stream_is_not_noticed() {
     let pool = SidecarPool::create(1, &builder());
     let (mut response, feed) = fed(SidecarLayer::new(pool.clone())).await;
     let [first, rest] = parted(&chat_of(&["<think>why ", "not</think>Because."]));
@@ -285,16 +291,16 @@ async fn a_process_that_is_killed_in_mid_stream_is_not_seen() {
     kill(&pool.sidecars()[0]);
     feed.unbounded_send(rest).unwrap();
     drop(feed);
-    let told = text(response).await;
-    assert!(!told.contains("why") && told.contains(r#""not""#), "{told}");
-    assert!(told.contains("Because.") && told.ends_with("data: [DONE]\n\n"), "{told}");
+    let received = text(response).await;
+    assert!(!received.contains("why") && received.contains(r#""not""#), "{received}");
+    assert!(received.contains("Because.") && received.ends_with("data: [DONE]\n\n"), "{received}");
     assert_eq!(pool.sidecars()[0].restarts(), 1);
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_sidecar_that_is_lost_before_it_gave_anything_lets_the_answer_pass() {
-    let sidecar = mortal();
+async fn a_sidecar_lost_before_the_first_slice_lets_the_answer_pass() {
+    let sidecar = without_restarts();
     let (layer, lost) = losing(SidecarLayer::new(sidecar.clone()));
     let (response, feed) = fed(layer).await;
     kill(&sidecar);
@@ -308,8 +314,8 @@ async fn a_sidecar_that_is_lost_before_it_gave_anything_lets_the_answer_pass() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_sidecar_that_is_lost_later_breaks_the_answer_off() {
-    let sidecar = mortal();
+async fn a_sidecar_lost_later_breaks_the_answer_off() {
+    let sidecar = without_restarts();
     let (layer, lost) = losing(SidecarLayer::new(sidecar.clone()));
     let (mut response, feed) = fed(layer).await;
     let [first, rest] = parted(&chat(LEAKING));
@@ -330,24 +336,24 @@ async fn an_upstream_that_breaks_off_breaks_the_answer_off() {
     let server =
         Server::answering(vec![Answer { end: End::Broken, ..Answer::events(half.as_bytes()) }]);
     let mut response = ask(layer(), &format!("{}{CHAT}", server.url), "{}").await;
-    let (mut told, mut failure) = (String::new(), None);
+    let (mut received, mut failure) = (String::new(), None);
     while let Some(frame) = response.body_mut().frame().await {
         match frame {
-            Ok(frame) => told += str::from_utf8(&frame.into_data().unwrap()).unwrap(),
+            Ok(frame) => received += str::from_utf8(&frame.into_data().unwrap()).unwrap(),
             Err(error) => failure = Some(error),
         }
     }
     assert!(failure.unwrap().downcast_ref::<reqwest::Error>().is_some(), "the client's own");
-    assert!(told.contains("Because.") && !told.contains("[DONE]"), "{told}");
-    assert!(!told.contains("error"), "it is no error of the provider: {told}");
+    assert!(received.contains("Because.") && !received.contains("[DONE]"), "{received}");
+    assert!(!received.contains("error"), "it is not an error of the provider: {received}");
 }
 
 #[tokio::test]
-async fn an_answer_that_is_dropped_drops_the_one_below() {
-    let (tell, gone) = mpsc::channel();
+async fn a_dropped_answer_drops_the_answer_below() {
+    let (sender, gone) = mpsc::channel();
     let [first, _] = parted(&chat(LEAKING));
     let server =
-        Server::answering(vec![Answer { end: End::Hanging(tell), ..Answer::events(first) }]);
+        Server::answering(vec![Answer { end: End::Hanging(sender), ..Answer::events(first) }]);
     let sidecar = builder().build();
     let layer = SidecarLayer::new(sidecar.clone());
     let mut response = ask(layer, &format!("{}{CHAT}", server.url), "{}").await;
@@ -357,7 +363,7 @@ async fn an_answer_that_is_dropped_drops_the_one_below() {
     assert!(sidecar.list().await.unwrap().streams.is_empty());
 }
 
-/// A recording as the body that its provider streams; `None`: it is no such stream.
+/// The streamed body of a recording; `None` if its provider did not stream server-sent events.
 fn body_of(recording: &Recording) -> Option<String> {
     let chunks: Vec<&str> = recording.chunks.iter().map(|it| it.get()).collect();
     let is_text = recording.options.framing == Some(Framing::Sse);
@@ -368,16 +374,16 @@ fn body_of(recording: &Recording) -> Option<String> {
     chunks.iter().all(|it| it.starts_with('{')).then(|| chunks.iter().map(event).collect())
 }
 
-/// The `data` of each event but the end mark's.
+/// The `data` of each event, except the end mark.
 fn documents(body: &str) -> Vec<Value> {
     let data = body.lines().filter_map(|it| it.strip_prefix("data: "));
     data.filter_map(|it| serde_json::from_str(it).ok()).collect()
 }
 
-/// Every recording of a wire that can be written is what the sidecar makes of it, document
-/// for document.
+/// For every recording of a wire that can be written, the layer gives the documents that the
+/// sidecar makes from it.
 #[tokio::test]
-async fn recordings_come_out_as_the_sidecar_gives_them() {
+async fn recordings_have_the_documents_of_the_sidecar() {
     let sidecar = builder().build();
     let mut count = 0;
     for recording in recordings() {
@@ -399,15 +405,15 @@ async fn recordings_come_out_as_the_sidecar_gives_them() {
         };
         let pipe = sidecar.open(params).await.unwrap().pipe_chunks(stream::iter([body.clone()]));
         let expected: Vec<Value> = pipe.map(|it| Value::Object(it.unwrap())).collect().await;
-        let told = read(SidecarLayer::new(sidecar.clone()), path, Answer::events(body)).await;
-        assert_eq!(documents(&told), named_apart(expected), "{}", recording.path);
+        let received = read(SidecarLayer::new(sidecar.clone()), path, Answer::events(body)).await;
+        assert_eq!(documents(&received), as_in_a_body(expected), "{}", recording.path);
         count += 1;
     }
     assert!(count > 60, "{count}");
 }
 
-/// Documents that say no type are told with the name of their event.
-fn named_apart(documents: Vec<Value>) -> Vec<Value> {
+/// The documents as they are in a body: a document without a type is under its event's name.
+fn as_in_a_body(documents: Vec<Value>) -> Vec<Value> {
     let is_named = |it: &Value| {
         it.as_object().unwrap().len() == 2 && it["event"].is_string() && it.get("data").is_some()
     };

@@ -1,6 +1,6 @@
-//! The conversations of `tests/transcripts`, replayed over the bare process with this
-//! crate's frames: the sidecar says what was recorded, and this crate's types hold all of
-//! it. Each transcript is a test.
+//! The transcripts of `tests/transcripts`, replayed to a process with this crate's frames: the
+//! sidecar's answers equal the recorded ones, and this crate's types hold all of them. Each
+//! transcript is a test.
 
 mod support;
 
@@ -41,7 +41,7 @@ fn replay(path: &Path) -> Result<(), String> {
 struct Host {
     process: Child,
     output: BufReader<ChildStdout>,
-    /// The methods that were asked, by the id's JSON.
+    /// The requested methods, by the JSON of their ids.
     asked: HashMap<String, String>,
 }
 
@@ -62,7 +62,7 @@ impl Host {
     fn play(&mut self, line: &Value) -> Result<(), String> {
         match line["dir"].as_str() {
             Some("in") => self.say(line),
-            Some("out") => self.hear(&line["msg"])?,
+            Some("out") => self.expect(&line["msg"])?,
             Some("exit") => self.end(line)?,
             _ => {} // the header, a comment
         }
@@ -89,14 +89,14 @@ impl Host {
         self.process.stdin.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
-    fn hear(&mut self, expected: &Value) -> Result<(), String> {
+    fn expect(&mut self, expected: &Value) -> Result<(), String> {
         let body = framing::read(&mut self.output).unwrap().ok_or("the output ended")?;
         let message: Value = serde_json::from_slice(&body).map_err(|it| it.to_string())?;
         same(expected, &message, "")?;
         self.typed(&message)
     }
 
-    /// What was said is known to the types: read and written again it is the same.
+    /// Checks that the types know the whole message: read and written again, it is the same.
     fn typed(&self, message: &Value) -> Result<(), String> {
         if let Some(error) = message.get("error") {
             return read::<RpcError>(error);
@@ -105,7 +105,7 @@ impl Host {
             return Err("neither an answer nor a notification".into());
         };
         if message.get("id").is_some_and(|id| !self.asked.contains_key(&id.to_string())) {
-            return Ok(()); // it was asked in bytes that are no message
+            return Ok(()); // the request was bytes that are not a message
         }
         let method = self.asked.get(&message["id"].to_string()).map(String::as_str);
         match method.or(message["method"].as_str()).unwrap_or_default() {
@@ -134,7 +134,7 @@ impl Host {
         }
     }
 
-    /// Nothing more comes, and the process ends by itself, silently.
+    /// The process writes nothing more and exits, with nothing on standard error.
     fn end(&mut self, line: &Value) -> Result<(), String> {
         if let Some(body) = framing::read(&mut self.output).unwrap() {
             return Err(format!("unexpected: {}", String::from_utf8_lossy(&body)));
@@ -165,7 +165,7 @@ fn kept<T: Serialize + DeserializeOwned>(value: &Value) -> Result<(), String> {
     same(&written, value, "as a type")
 }
 
-/// Equal, but for `"..."` in `expected`, which is equal to anything.
+/// Whether the values are equal; `"..."` in `expected` equals any value.
 fn same(expected: &Value, actual: &Value, path: &str) -> Result<(), String> {
     match (expected, actual) {
         (Value::String(any), _) if any == "..." => Ok(()),

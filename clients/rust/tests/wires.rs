@@ -1,4 +1,4 @@
-//! The recordings of `tests/wires` through the real sidecar, on no runtime at all.
+//! The recordings of `tests/wires` through the real sidecar, without a runtime.
 
 mod support;
 
@@ -60,7 +60,7 @@ fn all_recordings_at_once_through_pipes() {
 }
 
 #[test]
-fn one_call_each() {
+fn one_call_of_each_method() {
     let policy = PolicyPatch {
         reasoning: Some(ReasoningPolicyPatch {
             tags: Some(vec!["plan".into()]),
@@ -97,7 +97,7 @@ fn one_call_each() {
 }
 
 #[test]
-fn a_host_sees_what_the_sidecar_does_and_restarts_it() {
+fn a_host_watches_the_sidecar_and_restarts_it() {
     let states = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&states);
     let sidecar = builder().on_state(move |state| seen.lock().unwrap().push(*state)).build();
@@ -124,7 +124,7 @@ fn a_host_sees_what_the_sidecar_does_and_restarts_it() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_logged_comes_live_and_the_environment_is_what_the_host_allows() {
+fn the_log_arrives_live_and_the_environment_is_limited() {
     for (names, wanted) in
         [(&["PATH"][..], "none a -- --log-level info"), (&["PATH", "HOME"], "some a")]
     {
@@ -304,7 +304,7 @@ fn the_body_of_a_clean_response() {
 }
 
 #[test]
-fn refusals_are_typed_and_leave_the_stream_as_it_was() {
+fn refusals_are_typed_and_leave_the_stream_unchanged() {
     let sidecar = builder().build();
     block_on(async {
         let named = OpenParams {
@@ -337,7 +337,7 @@ fn refusals_are_typed_and_leave_the_stream_as_it_was() {
 }
 
 #[test]
-fn a_call_that_was_dropped_loses_nothing() {
+fn a_dropped_call_loses_nothing() {
     use futures_util::FutureExt;
     let sidecar: Sidecar = builder().build();
     block_on(async {

@@ -1,6 +1,6 @@
-//! A host that works in a folder that is anybody's: nothing of that folder is run, however
-//! the sidecar is found, and whatever the user's `PYTHONPATH` says. The host is this very
-//! program, started there.
+//! A host that works in an untrusted folder: nothing in that folder is run, however the sidecar
+//! is found, and whatever the user's `PYTHONPATH` says. The host is this test program, started
+//! there.
 
 mod support;
 
@@ -24,12 +24,15 @@ fn main() {
     }
     let tests: [(&str, fn()); 5] = [
         (
-            "the_mark_is_made_where_a_python_looks_there",
-            the_mark_is_made_where_a_python_looks_there,
+            "the_mark_is_made_if_a_python_imports_from_the_folder",
+            the_mark_is_made_if_a_python_imports_from_the_folder,
         ),
         ("a_python_that_has_the_package", a_python_that_has_the_package),
         ("a_python_that_finds_it_by_pythonpath", a_python_that_finds_it_by_pythonpath),
-        ("a_command_line_that_would_look_there", a_command_line_that_would_look_there),
+        (
+            "a_command_line_that_would_import_from_the_folder",
+            a_command_line_that_would_import_from_the_folder,
+        ),
         ("a_python_that_has_no_sidecar", a_python_that_has_no_sidecar),
     ];
     let trials = tests.map(|(name, run)| {
@@ -51,7 +54,7 @@ fn make_executable(file: &Path) {
 #[cfg(not(unix))]
 fn make_executable(_: &Path) {}
 
-/// What the program does as a host: finds a sidecar in a way, and starts it twice.
+/// The program as a host: finds a sidecar in a given way, and starts it twice.
 fn host(way: &str, program: &str) {
     let builder = match way {
         "found" => Sidecar::builder(),
@@ -82,13 +85,13 @@ async fn serve(builder: Builder) -> Result<(), Option<PythonProblem>> {
     Ok(())
 }
 
-/// A folder as anybody may have made it: a Python that looks there runs what is in it,
-/// which leaves a mark. Dropping it removes it.
+/// An untrusted folder: a Python that imports from it runs modules that leave a mark. Dropping
+/// it removes the folder.
 struct Workspace {
     folder: PathBuf,
     /// The interpreter that has the package.
     python: String,
-    /// Another, and where there is all that it needs to have it.
+    /// An interpreter without the package, and the folder that has the package for it.
     bare: String,
     packages: String,
 }
@@ -106,19 +109,19 @@ impl Workspace {
         let ask =
             "import sys, sysconfig; print(sys._base_executable, sysconfig.get_path('purelib'))";
         let output = Command::new(&python).args(["-I", "-c", ask]).output().unwrap();
-        let told = String::from_utf8(output.stdout).unwrap();
-        let (bare, packages) = told.trim().split_once(' ').unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let (bare, packages) = printed.trim().split_once(' ').unwrap();
         Self { folder, python, bare: bare.into(), packages: packages.into() }
     }
 
-    /// Every way in which a shell makes the folder that is worked in a place of modules.
+    /// A `PYTHONPATH` with every entry that means the working directory.
     fn search_path(&self, with_package: bool) -> String {
         let sidecar = support::project_tests().join("../sidecar").canonicalize().unwrap();
         let needed = [sidecar.to_str().unwrap(), &self.packages].join(":");
         format!(":{}:.:sub:", if with_package { &needed } else { "/nowhere" })
     }
 
-    /// A Python on `PATH` that writes down how it is started.
+    /// A Python on `PATH` that logs how it is started.
     fn written(&self, python: &str) -> String {
         let program = self.folder.join("home/python3");
         let log = self.log();
@@ -141,7 +144,7 @@ impl Workspace {
         self.folder.join("ran").exists()
     }
 
-    /// Runs the host here, with a `PATH` that leads here too.
+    /// Runs the host here, with a `PATH` that includes this folder.
     fn host(&self, way: &str, program: &str, with_package: bool) -> Output {
         let path = ["", ".", self.folder.join("home").to_str().unwrap()].join(":");
         let mut command = Command::new(env::current_exe().unwrap());
@@ -163,7 +166,7 @@ impl Drop for Workspace {
     }
 }
 
-fn the_mark_is_made_where_a_python_looks_there() {
+fn the_mark_is_made_if_a_python_imports_from_the_folder() {
     let workspace = Workspace::new("mark");
     let looking = |alone: &str, folder: &Path| {
         let mut command = Command::new(&workspace.bare);
@@ -192,7 +195,7 @@ fn a_python_that_finds_it_by_pythonpath() {
     assert_eq!(workspace.starts(), "-I -P -P ", "which of them worked is remembered");
 }
 
-fn a_command_line_that_would_look_there() {
+fn a_command_line_that_would_import_from_the_folder() {
     let workspace = Workspace::new("command");
     workspace.serves("command", &workspace.bare, true);
 }

@@ -1,6 +1,6 @@
-//! Version 2 of the Agent Client Protocol, a draft (feature `acp-v2`): a message, or a
-//! thought, can be sent anew as a whole. So what a `reclassify` moves, or a `retract` takes
-//! back, is taken back in the editor, too. A call has one kind of update there.
+//! Version 2 of the Agent Client Protocol, a draft (feature `acp-v2`). A message or a thought
+//! can be replaced as a whole there, so the editor also moves the text that a `reclassify`
+//! moves, and removes the text that a `retract` removes. All updates of calls are of one kind.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -24,24 +24,24 @@ use crate::{
     protocol::{CloseResult, Event},
 };
 
-/// The updates of a response, to be sent one by one. An error is the last item, behind the
-/// ends of the calls that it has cut off.
+/// The updates of a response, to be sent one by one. An error is the last item, after the
+/// updates that end the interrupted calls.
 #[must_use]
 pub fn session_updates(pipe: Pipe<'_>, mut options: SessionUpdateOptions) -> SessionUpdates<'_> {
     let moves: Arc<Mutex<Vec<Move>>> = Arc::default();
-    let (heard, prefix) = (Arc::clone(&moves), options.prefix.clone());
+    let (collected, prefix) = (Arc::clone(&moves), options.prefix.clone());
     let mut on_other: Option<OnOther> = options.on_other.take();
     let options = options.on_other(move |event, id_of_block| {
-        heard.lock().unwrap_or_else(PoisonError::into_inner).extend(moves_of(event, &prefix));
-        if let Some(tell) = &mut on_other {
-            tell(event, id_of_block);
+        collected.lock().unwrap_or_else(PoisonError::into_inner).extend(moves_of(event, &prefix));
+        if let Some(on_other) = &mut on_other {
+            on_other(event, id_of_block);
         }
     });
     let first = super::session_updates(pipe, options);
     SessionUpdates { first, moves, shown: HashMap::new(), made: VecDeque::new() }
 }
 
-/// A message, by its id, that goes to another channel, or away.
+/// A message, by its id, that moves to another channel (`to`) or is removed (`None`).
 struct Move {
     id: String,
     to: Option<Channel>,
@@ -69,21 +69,21 @@ fn moves_of(event: &Event, prefix: &str) -> Vec<Move> {
 /// See [`session_updates`].
 pub struct SessionUpdates<'a> {
     first: First<'a>,
-    /// What is still to be taken back, in the order of the events.
+    /// Moves that are still to be sent, in the order of the events.
     moves: Arc<Mutex<Vec<Move>>>,
-    /// What an editor shows, by the message's id.
+    /// The text that an editor shows, by the message's id.
     shown: HashMap<String, (Channel, String)>,
     made: VecDeque<Result<SessionUpdate, Error>>,
 }
 
 impl SessionUpdates<'_> {
-    /// The message and the counters, once the last update was given.
+    /// The message and the counters, after the last update.
     #[must_use]
     pub fn closed(&self) -> Option<&CloseResult> {
         self.first.closed()
     }
 
-    /// [`SessionUpdates::closed`] to keep.
+    /// [`SessionUpdates::closed`] by value.
     #[must_use]
     pub fn into_closed(self) -> Option<CloseResult> {
         self.first.into_closed()
@@ -124,7 +124,7 @@ impl SessionUpdates<'_> {
     fn chunk(&mut self, channel: Channel, chunk: v1::ContentChunk) -> ContentChunk {
         let id = chunk.message_id.map(|it| it.to_string()).unwrap_or_default();
         let v1::ContentBlock::Text(v1::TextContent { text, .. }) = chunk.content else {
-            unreachable!("every chunk that is made is of text")
+            unreachable!("every chunk made here has text")
         };
         let shown = self.shown.entry(id.clone()).or_insert((channel, String::new()));
         shown.0 = channel;
@@ -165,11 +165,11 @@ fn whole(channel: Channel, id: &str, content: Vec<ContentBlock>) -> SessionUpdat
     }
 }
 
-/// The members of a call's updates, and of usage, have the same names in both versions.
+/// An update of a call or of usage in version 2; its members have the same names in both versions.
 fn as_upsert(update: &v1::SessionUpdate) -> SessionUpdate {
-    let mut told = json!(update);
+    let mut fields = json!(update);
     if matches!(update, v1::SessionUpdate::ToolCall(_)) {
-        told["sessionUpdate"] = Value::from("tool_call_update");
+        fields["sessionUpdate"] = Value::from("tool_call_update");
     }
-    serde_json::from_value(told).expect("version 2 has every member of these")
+    serde_json::from_value(fields).expect("version 2 has all members of these updates")
 }

@@ -1,4 +1,4 @@
-//! The body of a response, whether it is cleaned or passes.
+//! The body of a response, cleaned or passed on.
 
 use std::{
     fmt,
@@ -15,16 +15,16 @@ use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 
 use super::BoxError;
 
-/// The body of a response that came through a [`SidecarService`](super::SidecarService).
+/// The body of a response from a [`SidecarService`](super::SidecarService).
 ///
-/// It breaks off with the error of the body below, or with an [`Error`](crate::Error) where a
+/// It breaks off with the error of the body below, or with an [`Error`](crate::Error) if the
 /// sidecar was lost in the middle. Dropping it drops the body below.
-pub struct SidecarBody(Mutex<Inner>); // so that it is Sync, as some clients demand
+pub struct SidecarBody(Mutex<Inner>); // a mutex, because some clients need a `Sync` body
 
 type Inner = UnsyncBoxBody<Bytes, BoxError>;
 
 impl SidecarBody {
-    /// As it came.
+    /// A body that passes unchanged.
     pub(super) fn passing<B>(body: B) -> Self
     where
         B: Body + Send + 'static,

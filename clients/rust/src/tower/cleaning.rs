@@ -1,6 +1,6 @@
-//! The clean body of a streamed response, as it is made. What goes wrong before anything of
-//! it was given lets the source pass as it came; what breaks it off later is an error behind
-//! what was certain.
+//! The clean body of a streamed response. After a failure before its first slice, the source
+//! passes unchanged. After a later failure the body ends with an error, after everything that
+//! was certain.
 
 use std::{
     pin::Pin,
@@ -25,7 +25,7 @@ pub(super) struct Cleaning {
     exchange: Arc<Exchange>,
     source: KeptSource,
     phase: Phase,
-    /// Whether anything was given.
+    /// Whether a slice was returned.
     has_begun: bool,
 }
 
@@ -49,7 +49,7 @@ impl Cleaning {
         let (broken, mut writer) = (source.clone(), BodyWriter::new(format));
         let pipe = Pipe::new(stream, chunks, move |answer, end| {
             if end != End::NotYet && broken.has_failed() {
-                return Vec::new(); // it ends where its source did, without a word of ours
+                return Vec::new(); // the body ends with the source's error, without an end mark
             }
             let mut body = writer.write(&answer.emitted);
             if end != End::NotYet {
@@ -57,22 +57,22 @@ impl Cleaning {
             }
             if body.is_empty() { Vec::new() } else { vec![body.into()] }
         });
-        let hearing = Arc::clone(&exchange);
-        let pipe = pipe.on_event(move |event| hearing.hear_event(event));
+        let reporting = Arc::clone(&exchange);
+        let pipe = pipe.on_event(move |event| reporting.report_event(event));
         Self { exchange, source, phase: Phase::Cleaning(Box::new(pipe)), has_begun: false }
     }
 
-    /// The end of the stream: the body's, unless that broke off.
+    /// The phase after the end of the stream, whose source may have broken off.
     fn closed(&mut self, pipe: &Pipe<'static, Bytes>) -> Phase {
         if let Some(closed) = pipe.closed() {
-            self.exchange.hear_message(&closed.message);
+            self.exchange.report_message(&closed.message);
         }
         if self.source.has_failed() { self.broken_off(None) } else { Phase::Over }
     }
 
     fn broken_off(&mut self, error: Option<Error>) -> Phase {
         if let Some(error) = &error {
-            self.exchange.tell_lost(error);
+            self.exchange.report_lost(error);
         }
         if !self.has_begun {
             return Phase::Passing(Box::pin(self.source.again()));

@@ -1,5 +1,5 @@
-//! The endpoints of providers whose responses can be made clean: which wire they speak,
-//! what a request says of itself, and which format its answer has.
+//! The endpoints whose responses can be cleaned: their wire, the fields of a request that
+//! matter, and the format of the answer.
 
 use http::{Method, Uri};
 use percent_encoding::percent_decode_str;
@@ -11,14 +11,14 @@ use crate::{
     protocol::{AnyTool, EmitWire, Framing},
 };
 
-/// What a request asks, as far as it tells how to read the answer.
+/// The parts of a request that say how to read its answer.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) wire: EmitWire,
     pub(super) host: Option<String>,
     pub(super) model: Option<String>,
     pub(super) tools: Option<Vec<AnyTool>>,
-    /// Whether a stream that is no server-sent events is an array.
+    /// Whether a response without server-sent events is a JSON array of documents.
     is_array: bool,
 }
 
@@ -29,7 +29,7 @@ const ENDPOINTS: [(&str, EmitWire); 3] = [
 ];
 const STREAMING: &str = "streamGenerateContent";
 
-/// Whether it is a request to an endpoint of ours.
+/// Whether the request goes to one of these endpoints.
 pub(super) fn may_be_read(method: &Method, uri: &Uri) -> bool {
     method == Method::POST && wire_of(uri.path()).is_some()
 }
@@ -39,7 +39,7 @@ fn wire_of(path: &str) -> Option<EmitWire> {
     found.map(|it| it.1).or_else(|| model_in(path).map(|_| EmitWire::Gemini))
 }
 
-/// Gemini's `/models/NAME:generateContent`.
+/// The model in a path of Gemini: `/models/NAME:generateContent`.
 fn model_in(path: &str) -> Option<&str> {
     let (before, verb) = path.rsplit_once(':')?;
     let (_, model) = before.rsplit_once("/models/")?;
@@ -47,21 +47,21 @@ fn model_in(path: &str) -> Option<&str> {
     (is_ours && !model.is_empty() && !model.contains(['/', ':'])).then_some(model)
 }
 
-/// What is read of a request.
+/// The fields of a request that are read.
 #[derive(Deserialize)]
-struct Told {
+struct RequestFields {
     model: Option<Value>,
     tools: Option<Value>,
 }
 
 impl Asked {
-    /// `None`: it is no request that can be read.
+    /// Reads a request; `None` if it has no known path or its body is not a JSON object.
     pub(super) fn read(uri: &Uri, body: &[u8]) -> Option<Self> {
         let wire = wire_of(uri.path())?;
         if body.trim_ascii_start().first() != Some(&b'{') {
             return None;
         }
-        let Told { model, tools } = serde_json::from_slice(body).ok()?;
+        let RequestFields { model, tools } = serde_json::from_slice(body).ok()?;
         let named = model_in(uri.path())
             .map(|it| percent_decode_str(it).decode_utf8().map_or_else(|_| it.into(), Into::into));
         let is_grouped = wire == EmitWire::Gemini;
@@ -75,7 +75,7 @@ impl Asked {
         })
     }
 
-    /// How a response streams; `None`: it is one document, or nothing of ours.
+    /// The format of a streamed response; `None` for one document, and for other responses.
     pub(super) fn format_of(&self, content_type: &str) -> Option<(Framing, BodyFormat)> {
         if content_type.starts_with("text/event-stream") {
             return Some((Framing::Sse, BodyFormat::events(&self.wire)));
@@ -84,7 +84,7 @@ impl Asked {
     }
 }
 
-/// Gemini declares functions in groups: `[{functionDeclarations: [...]}]`.
+/// The functions in Gemini's groups: `[{functionDeclarations: [...]}]`.
 fn declarations(tools: &Value) -> Option<Value> {
     let groups = tools.as_array()?.iter();
     let all = groups.filter_map(|group| group["functionDeclarations"].as_array()).flatten();
@@ -92,7 +92,7 @@ fn declarations(tools: &Value) -> Option<Value> {
     Some(named.collect())
 }
 
-/// Tools of the provider that have no name (`{type: "web_search"}`) are not declared to us.
+/// The tools with a name. The provider's own tools (`{type: "web_search"}`) have none.
 fn declared(tools: Value) -> Option<Vec<AnyTool>> {
     let Value::Array(tools) = tools else { return None };
     let is_named = |it: &Value| it["function"]["name"].is_string() || it["name"].is_string();
@@ -132,14 +132,14 @@ mod tests {
 
     #[test]
     fn a_request_says_its_model_and_the_tools_with_a_name() {
-        let told = r#"{"model": "m", "tools": [{"type": "web_search"}, {"name": "a"},
+        let body = r#"{"model": "m", "tools": [{"type": "web_search"}, {"name": "a"},
             {"type": "function", "function": {"name": "b", "description": null}}]}"#;
-        let asked = read("https://api.x/v1/chat/completions", told).expect("it can be read");
+        let asked = read("https://api.x/v1/chat/completions", body).expect("it can be read");
         assert_eq!((asked.host.as_deref(), asked.model.as_deref()), (Some("api.x"), Some("m")));
         assert_eq!(asked.tools.map(|it| it.len()), Some(2));
-        let told =
+        let body =
             r#"{"tools": [{"functionDeclarations": [{"name": "a"}]}, {"googleSearch": {}}]}"#;
-        let asked = read("https://x/models/a%20b:generateContent", told).expect("it can be read");
+        let asked = read("https://x/models/a%20b:generateContent", body).expect("it can be read");
         assert_eq!(
             (asked.model.as_deref(), asked.tools.map(|it| it.len())),
             (Some("a b"), Some(1))

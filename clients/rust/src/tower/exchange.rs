@@ -1,4 +1,4 @@
-//! One request and its response, on their way through the sidecar.
+//! One request and its response, passed through the sidecar.
 
 use std::{
     fmt,
@@ -29,13 +29,13 @@ use crate::{
     },
     sidecar::Sidecar,
     stream,
-    watching::Told,
+    watching::Callback,
 };
 
-/// Whom the host wants to be told of an answer; by default nobody.
-type Hear<T> = Option<Arc<dyn Fn(&T, &AnswerInfo) + Send + Sync>>;
+/// A callback of the host about an answer; by default there is none.
+type AnswerCallback<T> = Option<Arc<dyn Fn(&T, &AnswerInfo) + Send + Sync>>;
 
-/// What a host has decided.
+/// The options of a layer.
 #[derive(Clone)]
 pub(super) struct Options {
     pub(super) pool: SidecarPool,
@@ -44,10 +44,10 @@ pub(super) struct Options {
     pub(super) response_template: Option<Map<String, Value>>,
     pub(super) provider: Option<String>,
     pub(super) prepares: bool,
-    pub(super) on_event: Hear<Event>,
-    pub(super) on_message: Hear<Message>,
-    pub(super) on_lost: Told<Error>,
-    said_old: Arc<AtomicBool>,
+    pub(super) on_event: AnswerCallback<Event>,
+    pub(super) on_message: AnswerCallback<Message>,
+    pub(super) on_lost: Callback<Error>,
+    reported_old: Arc<AtomicBool>,
 }
 
 impl Options {
@@ -61,8 +61,8 @@ impl Options {
             prepares: true,
             on_event: None,
             on_message: None,
-            on_lost: Told::default(),
-            said_old: Arc::default(),
+            on_lost: Callback::default(),
+            reported_old: Arc::default(),
         }
     }
 }
@@ -75,7 +75,7 @@ pub(super) struct Exchange {
     passage: Passage,
 }
 
-/// A whole response; of its body the text as it was written.
+/// A whole response, with its body as JSON text.
 #[derive(Deserialize)]
 struct Normalized {
     events: Vec<Event>,
@@ -83,12 +83,12 @@ struct Normalized {
     body: Option<Box<RawValue>>,
 }
 
-/// What is said of a document that the wire does not know.
+/// Codes of diagnostics about documents that the wire does not know.
 const UNREAD: [&str; 2] = ["malformed-chunk", "unknown-chunk"];
 
 impl Exchange {
     pub(super) fn new(options: Arc<Options>, asked: Asked) -> Self {
-        // Ids of promoted calls are made of it: two turns must not have one.
+        // Ids of promoted calls contain the stream's id, so two turns must not share it.
         let stream_id = stream::new_id();
         let sidecar = options.pool.of(&stream_id).clone();
         let claims = Some(options.claims.clone());
@@ -105,17 +105,17 @@ impl Exchange {
         };
         let on_lost = options.on_lost.clone();
         let passage = sidecar.passage(params).prepare(options.prepares);
-        let passage = passage.saying_old_once(Arc::clone(&options.said_old));
+        let passage = passage.reporting_old_once(Arc::clone(&options.reported_old));
         let passage = passage.on_lost(move |error| {
             if !error.is_start() {
-                on_lost.tell(error); // that there is no sidecar is said of the answer
+                on_lost.call(error); // a missing sidecar is reported with the answer
             }
         });
         let answer = AnswerInfo { stream_id, model: asked.model.clone() };
         Self { options, sidecar, asked, answer, passage }
     }
 
-    /// The request to send: without what leaked before, or with the very bytes that were given.
+    /// The request to send, with its prepared body, or with the same bytes.
     pub(super) async fn request<B: From<Bytes>>(
         &self,
         mut head: request::Parts,
@@ -123,7 +123,7 @@ impl Exchange {
     ) -> Request<B> {
         let prepared = self.passage.request(body.clone()).await;
         if prepared != body {
-            head.headers.remove(CONTENT_LENGTH); // which is another one
+            head.headers.remove(CONTENT_LENGTH); // the length has changed
         }
         Request::from_parts(head, prepared.into())
     }
@@ -154,7 +154,7 @@ impl Exchange {
             Ok(stream) if stream.is_pass_through() => return response,
             Ok(stream) => stream,
             Err(error) => {
-                self.tell_lost(&error);
+                self.report_lost(&error);
                 return response;
             }
         };
@@ -182,8 +182,7 @@ impl Exchange {
         Response::from_parts(head, SidecarBody::whole(came.into()))
     }
 
-    /// The clean body; `None`: nothing was read of the one that came, or there is nobody to
-    /// read it.
+    /// The clean body; `None` if the sidecar could not read the body, or if there is no sidecar.
     async fn cleaned(&self, body: &[u8]) -> Option<Box<RawValue>> {
         let OpenParams { wire, provider, model, tools, policy, response_template, emit, .. } =
             self.passage.response_params().await;
@@ -202,31 +201,31 @@ impl Exchange {
         };
         let normalized = self.sidecar.request("message/normalize", &params).await;
         let Normalized { events, message, body } =
-            normalized.inspect_err(|error| self.tell_lost(error)).ok()?;
+            normalized.inspect_err(|error| self.report_lost(error)).ok()?;
         if body.is_none() || events.iter().any(is_unread) {
             return None;
         }
         for event in &events {
-            self.hear_event(event);
+            self.report_event(event);
         }
-        self.hear_message(&message);
+        self.report_message(&message);
         body
     }
 
-    pub(super) fn hear_event(&self, event: &Event) {
-        if let Some(hear) = &self.options.on_event {
-            hear(event, &self.answer);
+    pub(super) fn report_event(&self, event: &Event) {
+        if let Some(callback) = &self.options.on_event {
+            callback(event, &self.answer);
         }
     }
 
-    pub(super) fn hear_message(&self, message: &Message) {
-        if let Some(hear) = &self.options.on_message {
-            hear(message, &self.answer);
+    pub(super) fn report_message(&self, message: &Message) {
+        if let Some(callback) = &self.options.on_message {
+            callback(message, &self.answer);
         }
     }
 
-    pub(super) fn tell_lost(&self, error: &Error) {
-        self.options.on_lost.tell(error);
+    pub(super) fn report_lost(&self, error: &Error) {
+        self.options.on_lost.call(error);
     }
 }
 
@@ -236,7 +235,7 @@ impl fmt::Debug for Exchange {
     }
 }
 
-/// A stream whose documents are to be had; an error where the sidecar is too old for it.
+/// The stream, or an error if the sidecar is too old to emit the documents of the clean stream.
 fn emitting(stream: StreamHandle) -> Result<StreamHandle, Error> {
     if stream.opened().is_none_or(|it| it.emit.is_some()) {
         Ok(stream)
@@ -249,12 +248,12 @@ fn is_unread(event: &Event) -> bool {
     matches!(event, Event::Diagnostic(it) if UNREAD.contains(&it.code.as_str()))
 }
 
-/// Whether something below the body is to be taken off, which is not done here.
+/// Whether the body is compressed or otherwise encoded; such a body is not read here.
 fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_ENCODING).is_some_and(|it| it != "identity")
 }
 
-/// The response with another body, whose length is not known.
+/// The response with a new body of unknown length.
 fn answer(mut head: response::Parts, body: SidecarBody) -> Response<SidecarBody> {
     for name in [CONTENT_LENGTH, TRANSFER_ENCODING] {
         head.headers.remove(name);

@@ -1,5 +1,5 @@
-//! The body of a response that can be had from its beginning again, as long as it is kept:
-//! for whoever finds out late that it has to pass as it came.
+//! The body of a response, kept so that it can be read from its beginning again: after a
+//! failure the response passes unchanged.
 
 use std::{
     mem,
@@ -15,13 +15,13 @@ use http_body_util::BodyDataStream;
 
 use super::{BoxError, SidecarBody};
 
-/// Gives what comes; all clones are the same source.
+/// A stream of the body's slices; all clones share the same source.
 #[derive(Clone)]
 pub(super) struct KeptSource(Arc<Mutex<Kept>>);
 
 struct Kept {
     body: BodyDataStream<SidecarBody>,
-    /// `None`: nobody will want it again.
+    /// The slices so far; `None`: they are no longer kept.
     slices: Option<Vec<Bytes>>,
     failure: Option<BoxError>,
 }
@@ -32,7 +32,7 @@ impl KeptSource {
         Self(Arc::new(Mutex::new(Kept { body, slices: Some(Vec::new()), failure: None })))
     }
 
-    /// Nobody will want it again.
+    /// Stops keeping the slices.
     pub(super) fn forget(&self) {
         self.kept().slices = None;
     }
@@ -42,12 +42,12 @@ impl KeptSource {
         self.kept().failure.is_some()
     }
 
-    /// What it broke off with, once.
+    /// The error that the body broke off with; returned only once.
     pub(super) fn failure(&self) -> Option<BoxError> {
         self.kept().failure.take()
     }
 
-    /// All that came and was kept, and all that is still to come.
+    /// The kept slices, then the rest of the body.
     pub(super) fn again(&self) -> impl Stream<Item = Result<Bytes, BoxError>> + Send + use<> {
         let mut kept = self.kept();
         let slices = mem::take(&mut kept.slices).unwrap_or_default();
@@ -74,7 +74,7 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A failure is kept, and given as its words.
+/// The slices as they arrive. A failure is kept, and returned as its text.
 impl Stream for KeptSource {
     type Item = Result<Bytes, String>;
 

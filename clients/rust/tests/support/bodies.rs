@@ -1,5 +1,5 @@
-//! Bodies of providers' answers that say a text, one a function, written as compactly as
-//! they write them.
+//! Bodies of providers' answers with a given text, one function for each provider, as compact
+//! as the provider writes them.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
-//! What the tests share: the sidecar's command, the recordings, a source of chance.
+//! Shared by the tests: the sidecar's command, the recordings, a random generator.
 
-#![allow(dead_code)] // each test file is a program of its own and uses a part
+#![allow(dead_code)] // each test file is a separate program and uses only a part
 
 pub mod bodies;
 pub mod relay;
@@ -21,13 +21,13 @@ pub fn project_tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
 }
 
-/// The words of the command that starts the sidecar beside this crate.
+/// The words of the command that starts the sidecar of this checkout.
 pub fn command() -> Vec<String> {
     let python = std::env::var("SIDECAR_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
     [&python, "-m", "stream_sidecar", "--stdio"].map(str::to_owned).into()
 }
 
-/// Of the sidecar beside this crate, with time for a machine that is busy.
+/// A builder for the sidecar of this checkout, with time limits for a busy machine.
 pub fn builder() -> Builder {
     let long = Duration::from_secs(300);
     Sidecar::builder()
@@ -40,14 +40,14 @@ pub fn builder() -> Builder {
 /// A recorded response.
 pub struct Recording {
     pub name: String,
-    /// With the folder of its wire: `anthropic/body`.
+    /// The path without an ending: `anthropic/body`.
     pub path: String,
     pub options: OpenParams,
     pub chunks: Vec<Box<RawValue>>,
     pub events: Vec<Value>,
 }
 
-/// `tests/wires/*/*.chunks.jsonl`, with what comes of them.
+/// All of `tests/wires/*/*.chunks.jsonl`, with their events.
 pub fn recordings() -> Vec<Recording> {
     let mut paths = files(&project_tests().join("wires"), ".chunks.jsonl");
     paths.sort();
@@ -82,12 +82,12 @@ impl Recording {
     }
 }
 
-/// Events as JSON, to be compared with what was recorded.
+/// Events as JSON, for comparison with the recorded events.
 pub fn plain(events: &[Event]) -> Vec<Value> {
     without_made_ids(events.iter().map(|it| serde_json::to_value(it).unwrap()))
 }
 
-/// Some ids are made of a stream's name, which is another one each time.
+/// Replaces ids that contain the stream's id, which differs in each run.
 fn without_made_ids(events: impl Iterator<Item = Value>) -> Vec<Value> {
     let mut events: Vec<Value> = events.collect();
     let made: Vec<Value> = events
@@ -116,7 +116,7 @@ pub fn files(home: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Numbers that look like chance and are the same in every run (`SplitMix64`).
+/// Pseudo-random numbers, the same in every run (`SplitMix64`).
 pub struct Chance(pub u64);
 
 impl Chance {

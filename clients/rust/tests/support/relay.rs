@@ -1,9 +1,9 @@
-//! The real sidecar behind a relay that ends, or freezes, at a chosen byte of a chosen
-//! answer. So a fault is where it should be, however busy the machine is.
+//! The real sidecar behind a relay that is killed, or freezes, at a chosen byte of a chosen
+//! answer. So a fault happens at its place, however busy the machine is.
 //!
-//! The faults of a test are a plan, a folder: a file that lists them, and for each that
-//! happened a file with the id of the process that it happened to. Every process has the
-//! first fault that did not happen yet; behind the last one a process serves to its end.
+//! The faults of a test are a plan, which is a folder. It has a file that lists the faults, and,
+//! for each fault that happened, a file with the id of its process. Every process has the first
+//! fault that has not happened yet; after the last fault, a process runs normally.
 
 use std::{
     env, fmt, fs,
@@ -22,9 +22,9 @@ use super::{Chance, command};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub end: End,
-    /// So many answers are whole; the first one is that of the handshake.
+    /// How many answers are whole; the first answer is the handshake.
     pub answers: usize,
-    /// So much of the next one still goes out, in percent of its frame.
+    /// How much of the next answer is still written, in percent of its frame.
     pub percent: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct Fault {
 pub enum End {
     /// By SIGKILL.
     Killed,
-    /// By SIGSTOP: it is there and says nothing.
+    /// By SIGSTOP: the process exists and writes nothing.
     Frozen,
 }
 
@@ -61,9 +61,9 @@ impl Fault {
         }
     }
 
-    /// Faults of all kinds in turn, from the first or the second half of them on, at places by
-    /// chance. The first one is not at a start: a sidecar that has never served is not
-    /// started again.
+    /// Faults of all kinds in turn, starting with the first or the second half of the kinds, at
+    /// random places. The first fault is not at a start, because a sidecar that never served is
+    /// not restarted.
     pub fn mixed(half: usize, count: usize, chance: &mut Chance) -> Vec<Self> {
         (0..count).map(|number| Self::by_chance(6 * half + number, chance)).collect()
     }
@@ -93,8 +93,7 @@ fn parsed(line: &str) -> Fault {
     Fault { end, answers: words[1].parse().unwrap(), percent: words[2].parse().unwrap() }
 }
 
-/// The faults of one sidecar, in the order in which its processes have them. Dropping it
-/// removes its folder.
+/// The faults of one sidecar, in order. Dropping it removes its folder.
 pub struct Plan {
     pub home: PathBuf,
     pub faults: Vec<Fault>,
@@ -112,7 +111,7 @@ impl Plan {
         Self { home, faults: faults.to_vec() }
     }
 
-    /// A seed that is the same whenever the faults are.
+    /// A seed that depends only on the faults.
     pub fn seed(home: &Path) -> u64 {
         fs::read(home.join("faults")).unwrap().into_iter().map(u64::from).sum()
     }
@@ -122,7 +121,7 @@ impl Plan {
         next(home).1.is_none()
     }
 
-    /// The processes that they happened to, each with its group.
+    /// The processes that the faults happened to, each with its group.
     pub fn hit(&self) -> Vec<u32> {
         let marks = (0..next(&self.home).0).map(|number| mark(&self.home, number));
         marks.map(|it| fs::read_to_string(it).unwrap().parse().unwrap()).collect()
@@ -139,7 +138,7 @@ fn mark(home: &Path, number: usize) -> PathBuf {
     home.join(number.to_string())
 }
 
-/// How many faults have happened, and the one that is next.
+/// How many faults have happened, and the next fault.
 fn next(home: &Path) -> (usize, Option<Fault>) {
     let faults = fs::read_to_string(home.join("faults")).unwrap();
     let mut lines = faults.lines().enumerate();
@@ -147,7 +146,7 @@ fn next(home: &Path) -> (usize, Option<Fault>) {
     next.map_or((faults.lines().count(), None), |it| (it.0, Some(parsed(it.1))))
 }
 
-/// What a test program is when it was started as the relay of the plan in `home`.
+/// The test program as the relay of the plan in `home`.
 pub fn run(home: &Path) -> ! {
     let (number, fault) = next(home);
     let mut words = command().into_iter();
@@ -165,7 +164,7 @@ pub fn run(home: &Path) -> ! {
         let frame = framing::frame(&body);
         if let Some(fault) = fault.filter(|it| it.answers == count) {
             say(&frame[..frame.len() * fault.percent / 100]);
-            // Written whole or not at all: it is what the test waits for.
+            // Written atomically, because the test waits for this file.
             let draft = home.join("draft");
             fs::write(&draft, process::id().to_string()).unwrap();
             fs::rename(draft, mark(home, number)).unwrap();

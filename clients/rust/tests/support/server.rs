@@ -1,4 +1,4 @@
-//! A server of a model that replays recorded bodies, one for each request.
+//! A model's server that replays recorded bodies, one for each request.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -9,13 +9,13 @@ use std::{
 
 use serde_json::Value;
 
-/// Ends with the process.
+/// A server, which ends with the process.
 pub struct Server {
     pub url: String,
     asked: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-/// What a request gets.
+/// The answer to a request.
 pub struct Answer {
     pub status: &'static str,
     pub fields: Vec<&'static str>,
@@ -23,12 +23,12 @@ pub struct Answer {
     pub end: End,
 }
 
-/// What follows the body.
+/// What happens after the body.
 pub enum End {
     Whole,
     /// The connection breaks off.
     Broken,
-    /// Nothing more comes; it hears when the client has gone.
+    /// Nothing more is sent; the sender reports when the client has disconnected.
     Hanging(mpsc::Sender<()>),
 }
 
@@ -43,8 +43,8 @@ impl Answer {
 }
 
 impl Server {
-    /// Answers its requests with `bodies` in turn, in slices that cut words and characters;
-    /// any further one with an error.
+    /// A server that answers its requests with `bodies` in turn, in slices that cut words and
+    /// characters. It answers any further request with an error.
     pub fn start(bodies: Vec<Vec<u8>>) -> Self {
         Self::answering(bodies.into_iter().map(Answer::events).collect())
     }
@@ -53,13 +53,13 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&asked);
+        let requests = Arc::clone(&asked);
         thread::spawn(move || {
             let mut answers = answers.into_iter();
             for connection in listener.incoming() {
                 let refusal =
                     || Answer { status: "500 Internal Server Error", ..Answer::events(Vec::new()) };
-                serve(connection.unwrap(), &heard, answers.next().unwrap_or_else(refusal));
+                serve(connection.unwrap(), &requests, answers.next().unwrap_or_else(refusal));
             }
         });
         Self { url, asked }
@@ -70,15 +70,15 @@ impl Server {
         self.bytes().iter().map(|it| serde_json::from_slice(it).unwrap_or_default()).collect()
     }
 
-    /// The same as they came.
+    /// The same bodies, as bytes.
     pub fn bytes(&self) -> Vec<Vec<u8>> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Vec<u8>>>, answer: Answer) {
+fn serve(mut connection: TcpStream, requests: &Mutex<Vec<Vec<u8>>>, answer: Answer) {
     let asked = read(&connection);
-    heard.lock().unwrap().push(asked);
+    requests.lock().unwrap().push(asked);
     let Answer { status, mut fields, body, end } = answer;
     fields.extend(["Transfer-Encoding: chunked", "Connection: close"]);
     write!(connection, "HTTP/1.1 {status}\r\n{}\r\n\r\n", fields.join("\r\n")).unwrap();
@@ -91,13 +91,13 @@ fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Vec<u8>>>, answer: Answer)
         End::Whole => connection.write_all(b"0\r\n\r\n").unwrap(),
         End::Broken => {}
         End::Hanging(gone) => {
-            let _ = connection.read(&mut [0]); // no byte, or an error: it has gone
+            let _ = connection.read(&mut [0]); // no byte, or an error: the client has disconnected
             gone.send(()).unwrap();
         }
     }
 }
 
-/// The body of a request, of a told length.
+/// The body of a request, whose length is in its headers.
 fn read(connection: &TcpStream) -> Vec<u8> {
     let mut input = BufReader::new(connection);
     let mut length = 0;
@@ -107,8 +107,8 @@ fn read(connection: &TcpStream) -> Vec<u8> {
         if line.trim().is_empty() {
             break;
         }
-        if let Some(told) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = told.trim().parse().unwrap();
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
         }
     }
     let mut body = vec![0; length];

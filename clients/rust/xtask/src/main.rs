@@ -1,9 +1,8 @@
-//! `cargo run -p xtask`: makes `src/protocol.rs` from `clients/schema` anew.
+//! `cargo run -p xtask`: generates `src/protocol.rs` from `clients/schema`.
 //!
-//! A generator of our own, because the kept ones give types that cannot be used:
-//! typify 0.5 makes `Event` an untagged union whose `type` may be any value, so that
-//! every event reads as the first variant with optional fields only, and knows nothing
-//! of `x-open-enum`.
+//! Existing generators make types that cannot be used: typify 0.5 makes `Event` an untagged
+//! union whose `type` may be any value, so that every event reads as the first variant that
+//! has only optional fields, and it ignores `x-open-enum`.
 
 mod emit;
 mod fields;

@@ -1,7 +1,7 @@
-//! The schema as what Rust has: structs, unions told apart by `type`, enumerations.
+//! The schema as Rust's structs, unions (distinguished by `type`) and enumerations.
 //!
-//! Reads the forms that `stream-sidecar schema` writes and panics on any other, so that
-//! a new form is seen here and does not become a type that means something else.
+//! This module reads the forms that `stream-sidecar schema` writes, and panics on any other
+//! form, so that a new form cannot become a wrong type unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,12 +21,12 @@ pub(crate) struct Protocol {
 pub(crate) struct Struct {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// The value of `type`, of members of a union.
+    /// The value of `type`, for members of a union.
     pub(crate) tag: Option<String>,
     pub(crate) fields: Vec<Field>,
-    /// Made by the host, so that it may be written down as a literal.
+    /// Whether hosts make it, so that it must be possible as a literal.
     pub(crate) given: bool,
-    /// Can be made of nothing: no field has to be chosen.
+    /// Whether it has a default: no field must be chosen.
     pub(crate) empty: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Field {
     pub(crate) required: bool,
 }
 
-/// One of the ways in which a value may be given.
+/// One of the forms in which a value may be given.
 pub(crate) struct Spelling {
     pub(crate) name: String,
     pub(crate) kind: Kind,
@@ -52,9 +52,9 @@ pub(crate) enum Kind {
 pub(crate) struct Union {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// `type` and struct.
+    /// The `type` and the struct of each member.
     pub(crate) members: Vec<(String, String)>,
-    /// All of them are numbered.
+    /// Whether all members have a `seq`.
     pub(crate) numbered: bool,
 }
 
@@ -62,7 +62,7 @@ pub(crate) const TEXT: Kind = Kind::Simple("String");
 pub(crate) const ANY: Kind = Kind::Simple("Value");
 pub(crate) const OBJECT: Kind = Kind::Simple("Map<String, Value>");
 
-/// Fields that the client has no use for: nobody hears the notifications of progress.
+/// Fields that the client does not need: it ignores notifications of progress.
 const LEFT_OUT: [(&str, &str); 1] = [("HistoryParams", "workDoneToken")];
 
 pub(crate) fn read(schema: &Value, methods: &Value) -> Protocol {
@@ -90,7 +90,7 @@ pub(crate) fn read(schema: &Value, methods: &Value) -> Protocol {
 struct Reader<'a> {
     schema: &'a Value,
     enums: BTreeMap<String, Vec<String>>,
-    /// Values that may be given in several ways.
+    /// Values that may be given in several forms.
     spellings: BTreeMap<String, Vec<Spelling>>,
 }
 
@@ -165,7 +165,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One type and null, or several ways of giving the same.
+    /// One type and null, or several forms of the same value.
     fn choice(&mut self, owner: &str, key: &str, choices: &Value) -> Kind {
         let choices = list(choices).iter().filter(|it| it["type"] != "null");
         let mut choices: Vec<_> = choices.map(|it| self.spelling(owner, key, it)).collect();
@@ -180,7 +180,7 @@ impl Reader<'_> {
         Kind::Named(name)
     }
 
-    /// A type by its own name, a list and a word as such.
+    /// The name of a form: a type has its own name, others are `List` and `Word`.
     fn spelling(&mut self, owner: &str, key: &str, choice: &Value) -> Spelling {
         let kind = self.kind(owner, key, choice);
         let name = match &kind {
@@ -192,7 +192,7 @@ impl Reader<'_> {
         Spelling { name, kind }
     }
 
-    /// The enumeration of a field; those that are called the same are one, with the
+    /// The name of a field's enumeration. Enumerations with the same name become one, with the
     /// values of both.
     fn enumeration(&mut self, owner: &str, key: &str, values: Vec<String>) -> String {
         let same = |it: &&String| {
@@ -207,7 +207,8 @@ impl Reader<'_> {
     }
 }
 
-/// A struct is empty when its required fields are, so that it takes several rounds.
+/// Marks structs that have a default. A struct has one if its required fields have one, so this
+/// needs several rounds.
 fn mark_empty(structs: &mut [Struct]) {
     loop {
         let empty = |kind: &Kind, all: &[Struct]| match kind {

@@ -1,7 +1,7 @@
-//! How things of the schema are called in Rust.
+//! The names of the schema's items in Rust.
 
-/// Fields and the name of their enumeration. One that is not here shares the name of
-/// one with the same values, or is called by its type and its own name.
+/// Fields and the name of their enumeration. A field without an entry shares the enumeration
+/// that has the same values, or its enumeration is named after its type and its name.
 const ENUMS: [(&str, &str, &str); 39] = [
     ("BlockEnd", "channel", "Channel"),
     ("Citation", "kind", "CitationKind"),

@@ -1,32 +1,32 @@
-// One choice of a stream as the adapters tell it. What the sidecar sends once and means for
-// longer (a call's id and name, a source's url and title) stands in every event, and the
-// end says which calls the client is to run: until then `executable` is provisional.
+// One choice of a stream, prepared for adapters. Fields that the sidecar sends only once (a
+// call's id and name, a source's url and title) are filled in in every event. The end says
+// which calls the client must run; until then `executable` is provisional.
 
 import type { ClosedStream, StreamEvent } from "../stream/events.js";
 import type { Citation, Finish, Message, ToolCall, ToolCallDelta } from "../protocol.js";
 
-/** The end of a turn, in place of its `finish`. */
+/** The end of a turn; it replaces the `finish`. */
 export interface TurnEnd {
   readonly type: "turn-end";
   /** undefined: the stream broke off. */
   readonly finish: Finish | undefined;
-  /** The blocks of the calls that the client is to run. */
+  /** The blocks of the calls that the client must run. */
   readonly executable: ReadonlySet<number>;
 }
 
-/** Finishes after which no call is run. */
+/** Finish reasons after which no call is run. */
 const FAILED: ReadonlySet<string> = new Set(["malformed", "error", "cancelled"]);
 
-/** Finishes that may have cut a call off, which the finished message alone can tell. */
+/** Finish reasons that may have cut a call off; only the finished message shows whether they did. */
 const CUT: ReadonlySet<string> = new Set(["length", "context-length"]);
 
-const NOT_OURS = "the call is not the client's to run";
+const NOT_OURS = "the client does not run this call";
 
 export function isFailed(finish: Finish | undefined): boolean {
   return finish === undefined || FAILED.has(finish.reason);
 }
 
-/** The events of one choice, filled in as they come, and its end. */
+/** The events of one choice, filled in as they arrive, and its end. */
 export class Turn {
   readonly #choice: number;
   readonly #filler = new Filler();
@@ -37,7 +37,7 @@ export class Turn {
     this.#choice = choice;
   }
 
-  /** The event as the adapters tell it; undefined: it is another choice's, or the finish. */
+  /** The event, filled in; undefined for an event of another choice, and for the finish. */
   of(event: StreamEvent): StreamEvent | undefined {
     const filled = this.#filler.of(event);
     if ((event.choice ?? 0) !== this.#choice) return undefined;
@@ -54,8 +54,8 @@ export class Turn {
   }
 
   /**
-   * The end. The last word on `executable` has the message of the closed stream; without
-   * it, no call of a finish that may have cut it off is run.
+   * The end. Calls must be executable in the message of the closed stream too. Without the
+   * message, no call is run after a finish that may have cut a call off.
    */
   end(closed?: Pick<ClosedStream, "message">): TurnEnd {
     const executable = executables(this.calls, this.#finish, messageOf(closed, this.#choice));
@@ -69,25 +69,25 @@ export class Turn {
 }
 
 /**
- * The events of `stream.pipe(...)`, of one choice, and its end (see `Turn`). A source that
- * throws has no executable calls; its error is thrown behind the end.
+ * The events of one choice of `stream.pipe(...)`, and its end (see `Turn`). If the source throws,
+ * no call is executable, and its error is thrown after the end.
  */
 export async function* turn(
   events: AsyncIterable<StreamEvent>,
   choice: number,
 ): AsyncGenerator<StreamEvent | TurnEnd, void, void> {
-  const told = new Turn(choice);
+  const current = new Turn(choice);
   let closed: unknown;
   try {
     for await (const event of returning(events, (value) => (closed = value))) {
-      const filled = told.of(event);
+      const filled = current.of(event);
       if (filled) yield filled;
     }
   } catch (error) {
-    yield told.brokenOff();
+    yield current.brokenOff();
     throw error;
   }
-  yield told.end(closed as ClosedStream | undefined);
+  yield current.end(closed as ClosedStream | undefined);
 }
 
 /** Whether the provider runs this call, or has run it. */
@@ -103,18 +103,18 @@ export function objection({ state, origin, declared, name }: ToolCall): string {
   return NOT_OURS;
 }
 
-/** The same of a call that was not final when the turn ended. */
+/** Why a call that was not complete at the end of the turn is not run. */
 export function objectionOfEnd(finish: Finish | undefined): string {
   if (finish === undefined) return "the turn broke off";
   return isFailed(finish) || CUT.has(finish.reason) ? `the turn ended with ${finish.reason}` : NOT_OURS;
 }
 
-/** Events that a source gives, and to `take` what it returns. */
-async function* returning(events: AsyncIterable<StreamEvent>, take: (value: unknown) => void) {
-  take(yield* events);
+/** The events of a source; `onReturn` gets the value that the source returns. */
+async function* returning(events: AsyncIterable<StreamEvent>, onReturn: (value: unknown) => void) {
+  onReturn(yield* events);
 }
 
-/** The choice's message in what the source has returned, if that was a closed stream. */
+/** The choice's message in the value returned by the source, if that is a closed stream. */
 function messageOf(closed: Partial<ClosedStream> | undefined, choice: number): Message | undefined {
   const message = closed?.message;
   if (choice === 0) return message;
@@ -133,7 +133,7 @@ function blocksOf(calls: readonly ToolCall[]): number[] {
   return calls.flatMap(({ block, executable }) => (executable && block !== undefined ? [block] : []));
 }
 
-/** Puts into an event what an earlier one of its call or its source has said. */
+/** Fills in fields of an event from earlier events of the same call or source. */
 class Filler {
   readonly #calls = new Map<number, Pick<ToolCallDelta, "name"> & { toolCallId: string }>();
   readonly #sources = new Map<number, Pick<Citation, "url" | "title">>();
