@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Runs the command line; hosts ask for the version before every start.
+    """Runs the command line. The version is printed without importing anything, because
+    hosts ask for it before every start.
 
-    On Windows a file or a pipe gets UTF-8 and the text's own line ends, as elsewhere.
+    On Windows, files and pipes get UTF-8 and unchanged line ends, as on other systems.
     """
     if sys.platform == "win32" and isinstance(sys.stdout, TextIOWrapper):
         if not sys.stdout.isatty():
@@ -26,14 +27,14 @@ def main() -> None:
         return
     from stream_sidecar.cli import main as run
 
-    sys.excepthook = _tell
+    sys.excepthook = _print_bug
     run(prog_name="stream-sidecar")
 
 
-def _tell(
+def _print_bug(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Shows a bug's traceback; in its values may be text of anybody."""
+    """Prints the traceback of a bug, escaped, because it may quote foreign text."""
     from traceback import format_exception
 
     from stream_sidecar.values.printable import in_lines

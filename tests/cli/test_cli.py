@@ -325,9 +325,9 @@ def test_what_a_pipe_has_brought_is_shown_while_it_is_open(options: list[str]) -
         (["explain", os.devnull], "is empty"),
         (["telepathy"], "No such command 'telepathy'."),
         (["repair"], "--list"),
-        (["repair", "--check", "--write", "x"], "--check and --write exclude"),
-        (["repair", "--clean", "--restore", "x"], "--restore and --clean exclude"),
-        (["repair", "--force", "x"], "--force goes with"),
+        (["repair", "--check", "--write", "x"], "--check and --write cannot"),
+        (["repair", "--clean", "--restore", "x"], "--restore and --clean cannot"),
+        (["repair", "--force", "x"], "--force needs"),
     ],
 )
 def test_mistakes(arguments: list[str], words: str) -> None:
@@ -522,9 +522,9 @@ def test_a_python_without_sqlite() -> None:
     assert said("normalize", str(LEAKING)).returncode == 0
     helped = said("--help")
     assert (helped.returncode, helped.stderr) == (0, "")
-    assert "This sidecar was made without SQLite" in helped.stdout
+    assert "This sidecar was built without SQLite" in helped.stdout
     refused = said("repair", "--jobs", "2", ".")
     assert refused.returncode == 2
     assert refused.stderr == (
-        "Error: This sidecar was made without SQLite, which this command needs.\n"
+        "Error: This sidecar was built without SQLite, which this command needs.\n"
     )

@@ -56,10 +56,10 @@ def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
     reported = repair(session, "--diff").output.splitlines()
     assert "  [-<think>Hm.</think>-]Four.</s>" in reported
     assert (
-        reported[-1] == "1 of 3 messages leak; nothing was changed. Take out: --write"
+        reported[-1] == "1 of 3 messages leak; nothing was changed. To repair: --write"
     )
     assert repair(session).output.endswith(
-        "leak; nothing was changed. See: --diff. Take out: --write\n"
+        "leak; nothing was changed. See: --diff. To repair: --write\n"
     )
     checked = repair(session, "--check").output.splitlines()
     assert checked[-1].startswith("The check failed: 1 of 3 messages leak; ")
@@ -109,7 +109,7 @@ def test_a_terminal_gets_groups_and_no_row_is_wrapped(tmp_path: Path) -> None:
     assert re.match("  session session .*….* session .jsonl ", second)
     assert len(second) <= 80
     said = "4 of 8 messages leak; nothing was changed."
-    assert lines[-1] == f"{said} See: --diff. Take out: --write"
+    assert lines[-1] == f"{said} See: --diff. To repair: --write"
     shown = on_terminal("repair", "--diff", str(path), **terminal)
     assert f"{path}\n1 /content reasoning\n" in CONTROLS.sub("", shown)
 
@@ -179,7 +179,7 @@ def test_github(session: Path) -> None:
         "(/content)"
     )
     assert "Stray delimiter: </s>" in second
-    assert "Nothing else would be left" in third
+    assert "The message would be left empty" in third
     assert last.startswith(f"::error file={nowhere}::left alone: ")
 
 
@@ -281,7 +281,7 @@ def test_ask_is_for_people(session: Path) -> None:
     before = session.read_text(encoding="utf-8")
     result = repair(session, "--ask", "--output-format", "json", said="a\n")
     assert result.exit_code == 2
-    assert "--ask goes with --output-format text" in result.output
+    assert "--ask needs --output-format text" in result.output
     assert session.read_text(encoding="utf-8") == before
 
 
@@ -337,7 +337,7 @@ def test_list_of_this_system(monkeypatch: pytest.MonkeyPatch) -> None:
         lines = repair("--list", "cline").output.splitlines()
         patterns = [*dict.fromkeys(AGENTS["cline"].patterns(here))]
         assert lines[1:-3] == [f"    {pattern}" for pattern in patterns]
-        assert lines[-1].startswith(f"Places are those on {SYSTEMS[here]}")
+        assert lines[-1].startswith(f"These are the places on {SYSTEMS[here]}")
     assert repair("cline", "--all").exit_code == 2
 
 
@@ -419,8 +419,8 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     nothing = repair("codex", tmp_path, HOME=str(home), CODEX_HOME=str(home))
     assert nothing.exit_code == 2
     place = home / "sessions" / "**" / "*.jsonl"
-    assert f"nothing at {place}, nor at 4 more (--list codex)" in nothing.output
-    assert "nothing at .crush" not in repair("crush").output
+    assert f"looked at {place} and 4 more (--list codex)" in nothing.output
+    assert "looked at .crush" not in repair("crush").output
     assert "2 files, 1 message" in nothing.output
 
 

@@ -224,9 +224,9 @@ def test_the_first_stream_is_the_default() -> None:
 def test_a_stream_that_is_not_there() -> None:
     said = failure("-", "--stream", "t", data=SESSION)
     names = "stream-1, s, s:2, stream, message/normalize"
-    assert said == f"--stream t is none of {names}"
+    assert said == f"--stream t is not in the transcript: {names}"
     assert failure("-", data=transcript()) == "<stdin> is a transcript without a stream"
-    assert failure("-", "--stream", "t", data=b"x") == "--stream goes with a transcript"
+    assert failure("-", "--stream", "t", data=b"x") == "--stream needs a transcript"
 
 
 def test_every_transcript_is_read(subtests: pytest.Subtests) -> None:
@@ -277,12 +277,12 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("other", encoding="utf-8")
     (tmp_path / "out").symlink_to("other")
     said = failure(LEAKING, "--html", tmp_path / "out", "--force")
-    assert said.endswith("exists; --force replaces no link")
+    assert said.endswith("exists; --force does not replace links")
     assert (tmp_path / "other").read_text(encoding="utf-8") == "other"
 
 
 def test_force_alone_means_nothing() -> None:
-    assert failure(LEAKING, "--force") == "--force goes with --html"
+    assert failure(LEAKING, "--force") == "--force needs --html"
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

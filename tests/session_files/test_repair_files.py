@@ -243,7 +243,7 @@ def test_dry_run_changes_nothing(session: Path) -> None:
     assert "<think>Hm.</think>" in result.output
     assert f"{session}:2 /message/content reasoning" in result.output
     assert (
-        "1 of 2 messages leak; nothing was changed. Take out: --write" in result.output
+        "1 of 2 messages leak; nothing was changed. To repair: --write" in result.output
     )
     assert "1 not JSON" in result.output
     assert session.read_bytes() == before
@@ -538,7 +538,7 @@ def test_where_nobody_tells_of_writers(
     monkeypatch.setattr(replacing, "are_reported", lambda _handle: False)
     result = run(session, "--write")
     assert result.exit_code == 0
-    assert "Whether another program has 1 of them open" in result.output
+    assert "another program may have open for writing: 1" in result.output
 
 
 @looked_at_again

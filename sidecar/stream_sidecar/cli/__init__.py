@@ -1,12 +1,14 @@
 """The command line: one file per command, imported when it is called.
 
-Without a command it is ``serve``, so that hosts can start ``stream-sidecar`` with
-nothing, with ``--stdio``, or with flags of a later version; a word that is no command
-is a mistake. What goes wrong is said in one line that steers no terminal, whatever file
-names and arguments are in it. All commands end with 0 when there was nothing to say
-against what they read, with 1 when there was, with 2 when they could not read or write,
-or found nothing to read, and with 128 and a signal's number when one ended them, or
-would have: SIGPIPE, which Python has as an error, where nobody reads what is printed.
+The default command is ``serve``, so hosts can start ``stream-sidecar`` with nothing,
+with ``--stdio``, or with flags of a later version. An unknown word is a mistake. Each
+error is printed on one line, without characters that control a terminal, even if file
+names and arguments have some.
+
+Exit codes of all commands: 0 if nothing was wrong with the input; 1 if something was; 2
+if the command could not read or write, or found nothing to read; 128 plus the number of
+a signal that ended it. When nobody reads the output, the code is that of SIGPIPE, which
+Python turns into an error.
 """
 
 from __future__ import annotations
@@ -38,14 +40,14 @@ COMMANDS: dict[str, str] = {
 _GROUP_OPTIONS = ("-h", "--help", "-V", "--version")
 
 INTERRUPTED = 130
-"""The code of a command that Ctrl-C ended: 128 and the number of SIGINT."""
+"""The exit code of a command that Ctrl-C ended: 128 plus the number of SIGINT."""
 
 UNREAD = 141
-"""The code of a command whose output nobody reads any more: 128 and SIGPIPE's."""
+"""The exit code when nobody reads the output any more: 128 plus SIGPIPE's number."""
 
 
 class Failure(click.ClickException):
-    """What a command could not do."""
+    """An error of a command: it could not read or write, or found nothing to read."""
 
     exit_code = 2
 
@@ -93,13 +95,14 @@ class LazyGroup(click.Group):
 
 
 def _is_unread(error: OSError) -> bool:
-    """Whether nobody reads what is printed; Windows calls that an invalid argument."""
+    """Whether nobody reads the output any more; Windows reports that as EINVAL."""
     known = (EPIPE, EINVAL) if sys.platform == "win32" else (EPIPE,)
     return error.errno in known and error.filename is None
 
 
 def _reported(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
-    """What ``invoke`` gives, when all that it printed has gone out, or could not."""
+    """Returns the result of ``invoke`` after its output was written. Raises OSError if
+    the output could not be written."""
     try:
         return invoke(ctx)
     finally:
@@ -109,8 +112,9 @@ def _reported(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any
 
 
 def _missing(name: str) -> click.Command:
-    """In place of a command that a Python without SQLite (a slim bundle) lacks."""
-    why = "This sidecar was made without SQLite, which this command needs."
+    """Stands in for a command that needs SQLite, in a Python without it (a slim
+    bundle)."""
+    why = "This sidecar was built without SQLite, which this command needs."
 
     def refuse() -> None:
         raise Failure(why)
@@ -120,7 +124,7 @@ def _missing(name: str) -> click.Command:
 
 
 def _no_command(word: str) -> str:
-    """What is said of a ``word`` that is no command, with what may have been meant."""
+    """The error for an unknown command, with the command that may have been meant."""
     near = get_close_matches(word, COMMANDS, 1)
     more = f" Did you mean {near[0]!r}?" if near else ""
     return one_line(f"No such command {word!r}.{more}")
@@ -136,11 +140,11 @@ def _no_command(word: str) -> str:
 )
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Turns the stream of any language model into clean, classified events.
+    """Turn the stream of any language model into clean, classified events.
 
-    Without a command it serves a host over stdin and stdout.
+    Without a command, serve a host over stdin and stdout.
     """
-    if context.invoked_subcommand != "serve":  # which shows nothing to anybody
+    if context.invoked_subcommand != "serve":  # which prints nothing for people
         from stream_sidecar.cli.terminal import prepare
 
         prepare()

@@ -1,8 +1,8 @@
 """``stream-sidecar dialects``: how models write protocol into text.
 
-One block of lines a family: its models, what it does with reasoning, how its calls
-begin. With a model, what is its own comes first. The same names stand in
-``policy.dialects`` and in the answer to ``stream/open``.
+Each family of models has a block of lines: its models, how it marks reasoning, and how
+its calls begin. With a model, its own dialects come first. ``policy.dialects`` and the
+answer to ``stream/open`` use the same names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def rows() -> list[dict[str, Any]]:
-    """One object a family; ``tiers`` are those of its calls (protocol.md)."""
+    """One object for each family; ``tiers`` of its calls: text/README.md, 11."""
     return [
         {
             "name": name,
@@ -42,34 +42,34 @@ def rows() -> list[dict[str, Any]]:
 _EPILOG = """\b
 Examples:
   stream-sidecar dialects
-  stream-sidecar dialects --model qwen3:32b   what is in force for a model
-  stream-sidecar dialects --json              one object a line
+  stream-sidecar dialects --model qwen3:32b   those that apply to a model
+  stream-sidecar dialects --json              one object per line
   stream-sidecar dialects --format response-template qwen3:32b
 
-Exit codes: 0; with --format 1 where something of it cannot be said so, which
-standard error tells.
+Exit codes: 0; with --format 1 if the template cannot express everything, and
+standard error then says what.
 """
 
 _WIDTH = 80
 _INDENT = " " * 13
 _NAME = "TOOL"
-"""What people see where the name of a declared tool stands."""
+"""What people see in place of the name of a declared tool."""
 
 
 @click.command("dialects", epilog=_EPILOG)
 @click.argument("name", metavar="[MODEL]", required=False)
-@click.option("--model", help="Only what is in force for this model's name.")
-@click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
+@click.option("--model", help="Only dialects that apply to the model of this name.")
+@click.option("--json", "as_json", is_flag=True, help="Print one object per line.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["response-template"]),
-    help="Print what is known of MODEL or a dialect as such a file of Hugging Face's.",
+    help="Print MODEL's dialects, or one dialect, as a template of Hugging Face.",
 )
 def command(
     name: str | None, model: str | None, as_json: bool, form: str | None
 ) -> None:
-    """Print the dialects that are known, or those of MODEL."""
+    """Print all known dialects, or the dialects that apply to MODEL."""
     model = name or model
     if form is not None:
         if model is None:
@@ -93,13 +93,13 @@ def command(
 
 
 class _NotSaid(Failure):
-    """Something of a family cannot be said in a template."""
+    """A template cannot express everything about a family."""
 
     exit_code = 1
 
 
 def _print_template(model: str) -> None:
-    """The template of a model, or of a family by its own name."""
+    """Prints the template of a model, or of a family by the family's name."""
     from stream_sidecar.dialects.family_templates import NotSaidError, family_template
 
     is_family = model in DIALECTS
@@ -117,7 +117,7 @@ def _print_template(model: str) -> None:
 
 
 def _profile(model: str) -> Profile:
-    """What is in force for a model."""
+    """The profile of a model, with the dialects that apply to it."""
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.stream.stream import Stream
 
@@ -125,8 +125,8 @@ def _profile(model: str) -> Profile:
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
-    """What is known of a family, on lines of at most 80 columns; some characters take
-    two."""
+    """The facts about a family, on lines of at most 80 columns; some characters have
+    two columns."""
     models = row["profiles"] + (["any model"] if row["anyModel"] else [])
     facts = {
         "models": models,

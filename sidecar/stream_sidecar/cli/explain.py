@@ -1,10 +1,10 @@
 """``stream-sidecar explain FILE``: which channel each character went to, and why.
 
-FILE is what a provider sent, in any framing, plain text, a stored session, or a
-transcript that ``--record`` wrote. The stream goes through the engine as a host's does.
-A terminal gets the text in colours, ``--html`` a page on which each piece tells its
-rule. Exit codes: 0, whatever is in the stream; 2 when FILE is empty, could not be read
-or nothing in it was understood, or the page not written.
+FILE is what a provider sent (in any framing), plain text, a stored session, or a
+transcript that ``--record`` wrote. It goes through the engine like the stream of a
+host. A terminal shows the text in colours; ``--html`` writes a page that shows the rule
+of each piece. Exit codes: 0, whatever is in the stream; 2 if FILE is empty or could not
+be read, nothing in it was understood, or the page could not be written.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _EPILOG = """\b
 Examples:
   stream-sidecar explain response.sse
   stream-sidecar explain response.sse --html page.html
-  stream-sidecar explain said-4711.txt --stream s1 --open   from --record
+  stream-sidecar explain record-4711.txt --stream s1 --open   from --record
 
-Exit codes: 0, whatever is in the stream; 2 when FILE is empty, could not be read or
-nothing in it was understood, or the page could not be written; 141 when whoever
-read the output went away.
+Exit codes: 0, whatever is in the stream; 2 if FILE is empty or could not be
+read, nothing in it was understood, or the page could not be written; 141 if the
+reader of the output went away.
 """
 
 
@@ -49,15 +49,15 @@ read the output went away.
     "--html",
     "out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write one page, which needs nothing else, to this new file.",
+    help="Write a self-contained page to this new file.",
 )
 @click.option("--open", "opens", is_flag=True, help="Show the page in the browser.")
-@click.option("--force", is_flag=True, help="--html may replace an older file.")
+@click.option("--force", is_flag=True, help="Let --html replace an older file.")
 @wire_option
 @framing_option
 @click.option("--model", help="Name of the model, to choose its dialects.")
 @click.option("--provider", help="Name of the provider.")
-@click.option("--stream", "chosen", help="Transcripts: the stream; default: the first.")
+@click.option("--stream", "chosen", help="Of a transcript; default: its first stream.")
 def command(file: BinaryIO, **given: Any) -> None:
     """Show which channel each character went to, and why.
 
@@ -66,7 +66,7 @@ def command(file: BinaryIO, **given: Any) -> None:
     shows its channel and the rule that decided.
     """
     if given["force"] and given["out"] is None:
-        raise click.UsageError("--force goes with --html")
+        raise click.UsageError("--force needs --html")
     explanation = _explanation(file, given)
     out: Path | None = given["out"]
     if given["opens"] and out is None:
@@ -85,14 +85,15 @@ def command(file: BinaryIO, **given: Any) -> None:
 
 
 def _explanation(file: BinaryIO, given: dict[str, Any]) -> Explanation:
-    """Of the stream that is meant; from its page nobody learns a folder."""
+    """The explanation of the chosen stream. It has the file's name without the folder,
+    which the reader of a page should not learn."""
     data, names = file.read(), ("wire", "framing", "model", "provider")
     name = os.path.basename(file.name)
     if not data:
         raise Failure(f"{name} is empty")
     if not is_transcript(data):
         if given["chosen"] is not None:
-            raise click.UsageError("--stream goes with a transcript")
+            raise click.UsageError("--stream needs a transcript")
         options = StreamOptions(**{name: given[name] for name in names})
         return explain_file(name, data, options)
     sources = recorded(name, data)
@@ -101,12 +102,13 @@ def _explanation(file: BinaryIO, given: dict[str, Any]) -> Explanation:
         raise Failure(f"{name} is a transcript without a stream")
     if chosen not in sources:
         known = ", ".join(sources)
-        raise click.UsageError(f"--stream {chosen} is none of {known}")
+        raise click.UsageError(f"--stream {chosen} is not in the transcript: {known}")
     return explain(sources[chosen])
 
 
 def _write(explanation: Explanation, out: Path, read: str, *, force: bool) -> None:
-    """Writes the page, which takes the place of nothing that is not to go."""
+    """Writes the page. It never replaces the file that was read, and another file only
+    with ``force``."""
     text = page(explanation)
     files = [Path(read)] if os.path.exists(read) else []
     opened = open_report(out, files, force=force, option="--html", use="read")

@@ -1,7 +1,7 @@
-"""An explanation as a terminal shows it: owners, a legend, the rules that decided.
+"""An explanation on a terminal: owners, a legend, and the rules that decided.
 
-Each piece stands behind the name of its owner. With colours its lines are lines, and
-each ends with the sign of a line end; without, a piece is a line.
+Each piece follows the name of its owner. With colours, each line of a piece is printed
+on one line and ends with the sign of a line end; without colours, a piece is one line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WIDTH = max(map(len, OWNERS))
 
 
 class ExplainText:
-    """``show`` all of an explanation, or where its page was ``written``."""
+    """``show`` prints a whole explanation, ``written`` where its page is."""
 
     def __init__(self) -> None:
         self._terminal = Terminal()
@@ -62,7 +62,7 @@ class ExplainText:
         self._terminal.paragraph(*self._legend(each))
 
     def _legend(self, explanation: Explanation) -> Iterator[str | tuple[str, str]]:
-        """Every owner with the number of its characters."""
+        """Each owner with the number of its characters."""
         sizes: Counter[Owner] = Counter()
         for lane in explanation.lanes:
             for piece in lane.pieces:
@@ -84,7 +84,7 @@ class ExplainText:
             name = ""
 
     def _reasons(self, explanation: Explanation) -> None:
-        """What decided, once each, with how many characters it decided on."""
+        """Prints each reason once, with the number of characters that it decided on."""
         sizes: Counter[tuple[Owner, Reason]] = Counter()
         for lane in explanation.lanes:
             for owner, reason, text in _runs(lane):
@@ -96,7 +96,7 @@ class ExplainText:
 
 
 def _runs(lane: Lane) -> Iterator[tuple[Owner, Reason, str]]:
-    """The pieces of a lane, neighbours of one owner and reason joined."""
+    """The pieces of a lane; neighbours with the same owner and reason are joined."""
     ends = ((piece.fates[-1], piece.text) for piece in lane.pieces)
     for (owner, reason), same in groupby(
         ends, key=lambda each: (each[0].owner, each[0].reason)

@@ -1,4 +1,4 @@
-"""What commands take that read a provider's stream: its file, and its format."""
+"""The arguments of commands that read a provider's stream: its file and its format."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ framing_option = click.option(
     type=click.Choice(FRAMINGS),
     default="auto",
     show_default=True,
-    help="How documents lie in FILE.",
+    help="How the documents in FILE are separated.",
 )
 
 
 class InputFile(click.File):
-    """A file that is read whole or as it arrives; ``-`` is standard input. It is an
-    error if the parent process has closed standard input."""
+    """A file that is read whole or as it arrives; ``-`` is standard input. Raises
+    `Failure` if the parent process has closed standard input."""
 
     def __init__(self) -> None:
         super().__init__("rb")

@@ -1,7 +1,7 @@
-"""Ctrl-C, and the other signals that ask a process to end, as a wish that is asked for.
+"""Ctrl-C and the other signals that end a process, noted so that a command can check.
 
-A command that changes files ends between two of them, not in the midst of one. The
-second signal ends it at once, as it would have without all this.
+A command that changes files ends between two files, never in the middle of a file. A
+second signal ends it immediately, as the first one would without this module.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Interruption:
-    """``number``: the signal that has come; 0: none."""
+    """``number``: the number of the signal that came; 0 if no signal came."""
 
     number = 0
 
@@ -27,8 +27,8 @@ class Interruption:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """While a person is asked Ctrl-C is a wish, and KeyboardInterrupt, too: nothing
-    else would end the question."""
+    """Makes Ctrl-C also raise KeyboardInterrupt, because only that ends a question to
+    the user."""
     before = signal.getsignal(signal.SIGINT)
 
     def note(number: int, frame: Any) -> None:
@@ -45,7 +45,7 @@ def raising() -> Iterator[None]:
 
 @contextmanager
 def interruption() -> Iterator[Interruption]:
-    """Notes signals as long as it lasts. What is ignored (nohup) stays so."""
+    """Notes signals inside the ``with`` block. Ignored signals (nohup) stay ignored."""
     come = Interruption()
     before = {
         number: handler

@@ -1,16 +1,15 @@
 """``stream-sidecar normalize FILE``: the channels of a stored stream or body.
 
-The same engine as the server: the file is pushed once and closed. The channels go to
-standard output under headings; ``--json`` prints one event a line, ``--message`` the
-message, as the protocol spells them, and ``--answer`` the text alone.
+The file goes through the engine of the server. The channels are printed under headings;
+``--json`` prints one event per line and ``--message`` the message, both as the protocol
+spells them, and ``--answer`` prints only the answer's text.
 
-Exit codes: 0 with an answer; 1 when the stream holds an error of its provider; 2 when
-nothing of an answer was in it, as in an empty file, or it could not be read; and those
-of all commands.
+Exit codes: 0 with an answer; 1 if the stream has an error of its provider; 2 if it has
+no answer (an empty file), or could not be read; and those of all commands.
 
-An answer that was cut off is 0, too: many a server writes neither finish reason nor end
-mark, and only the host knows how its connection ended. ``complete`` of ``finish``
-tells what the stream itself says of that.
+An answer that was cut off is 0, too: many servers write neither a finish reason nor an
+end mark, and only the host knows how its connection ended. Whether the stream itself
+says that it is complete is in ``complete`` of ``finish``.
 """
 
 from __future__ import annotations
@@ -44,17 +43,16 @@ _EPILOG = """\b
 Examples:
   stream-sidecar normalize response.sse
   curl -sN ... | stream-sidecar normalize - --model qwen3:32b
-  stream-sidecar normalize body.json --json   one event a line
+  stream-sidecar normalize body.json --json   one event per line
   stream-sidecar normalize body.json --answer > answer.md
 
-Exit codes: 0 with an answer, also one that was cut off: its last line says
-(incomplete); 1 when the stream holds an error of its provider; 2 when there was
-nothing of an answer in FILE, or it could not be read; 141 when whoever read the
-output went away.
+Exit codes: 0 with an answer, even if it was cut off (its last line then says
+"incomplete"); 1 if the stream has an error of its provider; 2 if FILE has no
+answer or could not be read; 141 if the reader of the output went away.
 """
 
 _ABOUT = {Diagnostic, Metadata, Usage, Finish}
-"""Events that say something about an answer, and are none."""
+"""Events about an answer, which are no part of it."""
 
 
 @click.command("normalize", epilog=_EPILOG)
@@ -65,15 +63,15 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 @click.option(
     "--tools",
     type=click.File("rb"),
-    help="The declared tools: JSON, a list or a request with it.",
+    help="The declared tools: a JSON list, or a request that has one.",
 )
 @click.option(
     "--response-template",
     type=click.File("rb"),
-    help="How the model writes: its tokenizer_config.json, or the template alone.",
+    help="How the model writes: a tokenizer_config.json, or only its template.",
 )
-@click.option("--json", "form", flag_value="json", help="Print one event a line.")
-@click.option("--answer", "form", flag_value="answer", help="Print the text alone.")
+@click.option("--json", "form", flag_value="json", help="Print one event per line.")
+@click.option("--answer", "form", flag_value="answer", help="Print only the answer.")
 @click.option("--message", "form", flag_value="message", help="Print it as JSON.")
 def command(
     file: BufferedReader,
@@ -106,8 +104,8 @@ def command(
 
 
 def _declared(file: BinaryIO) -> tuple[Tool, ...]:
-    """The tools of a file: a list of them or a request that has it, each as
-    ``stream/open`` or as a provider's request spells it."""
+    """The tools in a file. The file is a list of tools or a request with a list, and a
+    tool is spelled as in ``stream/open`` or in a provider's request."""
     from stream_sidecar.options import Tool
     from stream_sidecar.protocol.converter import structure
     from stream_sidecar.protocol.requests import tools_of
@@ -127,8 +125,8 @@ def _declared(file: BinaryIO) -> tuple[Tool, ...]:
 
 
 def _template(file: BinaryIO) -> Any:
-    """The response template of a file, which may be the configuration of a tokenizer;
-    it is one that can be read."""
+    """The response template in a file, which may be the configuration of a tokenizer.
+    Raises `Failure` if the template cannot be read."""
     from stream_sidecar.dialects.response_templates import TemplateError, template_of
     from stream_sidecar.values.jsontext import decode
 
@@ -145,21 +143,22 @@ def _template(file: BinaryIO) -> Any:
 
 
 def _events(stream: Stream, file: BufferedReader) -> Iterator[list[Event]]:
-    """What comes is read at once, so that a pipe's answer is shown while it goes on."""
+    """The events of each piece as it arrives, so that a pipe's answer is shown while it
+    continues."""
     while data := file.read1(_SLICE):
         yield stream.push(base64.b64encode(data).decode())
     yield stream.close()
 
 
 def _code(kinds: set[type]) -> int:
-    """The exit code, by the types of all events."""
+    """The exit code by the types of all events."""
     if ProviderError in kinds:
         return 1
     return 2 if kinds <= _ABOUT else 0
 
 
 def _print_json(*values: Event | Message) -> None:
-    """One value a line, spelled and sanitised as the server does it."""
+    """Prints one value per line, spelled and sanitised as by the server."""
     from stream_sidecar.protocol.converter import unstructure
     from stream_sidecar.values.jsontext import encode
 
@@ -169,7 +168,7 @@ def _print_json(*values: Event | Message) -> None:
 
 
 def _print_answer(message: Message) -> None:
-    """The text of the first choice, with a line end."""
+    """Prints the text of the first choice, with a line end."""
     terminal, text = Terminal(), message.text
     if text:
         terminal.body(text if text.endswith("\n") else f"{text}\n")

@@ -1,7 +1,7 @@
-"""Events as a person reads them: channels under headings, colour on a terminal.
+"""Events for people: channels under headings, with colours on a terminal.
 
-A heading begins at the line's first column. What is under it is indented, each line of
-it, so that no text of a model or a tool looks like a heading.
+A heading begins at the first column. Each line under it is indented, so that no text of
+a model or a tool looks like a heading.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STYLES = {
 
 _INDENT = "  "
 _MOST_CHARS = 2000
-"""Code points that are shown of a result."""
+"""How many code points of a result are shown."""
 
 _LINES: dict[type, Callable[[Any], tuple[str, ...]]] = {
     kinds.Reclassify: lambda e: ("diagnostic", f"block {_numbers(e)} was {e.to}"),
@@ -52,7 +52,7 @@ _LINES: dict[type, Callable[[Any], tuple[str, ...]]] = {
         *("finish", e.reason if e.complete else f"{e.reason} (incomplete)"),
     ),
 }
-"""What has a heading of its own: its style, its words, and what stands below."""
+"""Events with their own heading: its style, its words, and the text below it."""
 
 
 def _numbers(event: kinds.Reclassify | kinds.Retract) -> str:
@@ -60,8 +60,8 @@ def _numbers(event: kinds.Reclassify | kinds.Retract) -> str:
 
 
 def _shortened(raw: Any) -> str:
-    """A result, text as it is and anything else as JSON, with the size of what is left
-    out: ``... 31 kB more``, or bytes below 1 kB."""
+    """A result (text unchanged, anything else as JSON), followed by the size of what is
+    left out: ``... 31 kB more``, or bytes below 1 kB."""
     text = raw if isinstance(raw, str) else dumps(raw)
     left = len(text[_MOST_CHARS:].encode("utf-8", "surrogatepass"))
     if not left:
@@ -71,7 +71,7 @@ def _shortened(raw: Any) -> str:
 
 
 class Page:
-    """``show(events)`` prints them as they come, a heading at each change."""
+    """``show(events)`` prints events as they come, with a heading at each change."""
 
     def __init__(self) -> None:
         self._terminal = Terminal()
@@ -104,7 +104,7 @@ class Page:
         self._terminal.line((f"-- {heading}", _STYLES[kind]))
 
     def _body(self, text: str, style: str = "") -> None:
-        """A piece of what is under a heading, which may begin within a line."""
+        """Prints a piece of the text under a heading; it may begin within a line."""
         lines = []
         for line in text.splitlines(keepends=True):
             lines.append(_INDENT * (self._begins and not line.isspace()) + line)
@@ -112,7 +112,7 @@ class Page:
         self._terminal.body(("".join(lines), style))
 
     def _line(self, kind: str, words: str, body: str = "") -> None:
-        """A heading of its own, with an optional body."""
+        """Prints a separate heading, with an optional body."""
         self._head(kind, words)
         if body:
             self._body(body)

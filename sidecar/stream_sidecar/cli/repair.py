@@ -1,11 +1,14 @@
-"""``stream-sidecar repair PATH...``: stored sessions, without what leaked into them.
+"""``stream-sidecar repair PATH...``: finds and removes what leaked into stored
+sessions.
 
-Says what would change; with ``--write`` changes it. Exit codes: 0; 1 with ``--check``
-when something is malformed; 2 when a file could not be read or written, or something
-malformed had to stay with ``--write``, and with ``--check`` when one is not known to be
-clean, because nobody has looked at it or at a text in it, or because a line of it could
-not be read and nothing else is malformed; 128 and the signal's number when a signal
-ended it (130: Ctrl-C) before the last file.
+Without ``--write`` it only prints what would change. Exit codes:
+
+- 1 with ``--check`` if something is malformed.
+- 2 if a file could not be read or written; with ``--write`` also if something malformed
+  had to stay; with ``--check`` also if a file is not known to be clean: it or a text in
+  it was not looked at, or a line could not be read and nothing else is malformed.
+- 128 plus the number of a signal that came before the last file (130: Ctrl-C).
+- 0 otherwise.
 """
 
 from __future__ import annotations
@@ -49,27 +52,27 @@ _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_co
 _EPILOG = """\b
 Examples:
   stream-sidecar repair ~/.my-agent/sessions     what would change
-  stream-sidecar repair session.jsonl --diff     every removal in its place
-  stream-sidecar repair session.jsonl --write    does it, and keeps a backup
+  stream-sidecar repair session.jsonl --diff     every removal in context
+  stream-sidecar repair session.jsonl --write    changes it, keeps a backup
   stream-sidecar repair claude-code --check      exit code 1: something leaked
   stream-sidecar repair codex --ask --only reasoning
-  stream-sidecar repair session.jsonl --restore  the backup in its place
-  stream-sidecar repair --list                   agents, and where they look
+  stream-sidecar repair session.jsonl --restore  puts the backup back
+  stream-sidecar repair --list                   agents, and their sessions
   stream-sidecar repair --list codex --output-format json
 
-Exit codes: 0; 1 with --check when something leaked; 2 when a file could not be
-read or written, with --check also when no message of a model was recognised in
-one or a line could not be read; 141 when whoever read the output went away; 128
-and the signal's number when one ended it.
+Exit codes: 0; 1 with --check if something leaked; 2 if a file could not be read
+or written, with --check also if no message of a model was recognised in a file
+or a line could not be read; 141 if the reader of the output went away; 128 plus
+the number of a signal that ended the command.
 """
 
 
 _SECTIONS = {
     "See what leaked": ("check", "diff", "report_path", "output_format"),
-    "Take it out": ("write", "ask", "only", "but"),
-    "Take it back": ("back", "clean", "force"),
+    "Remove it": ("write", "ask", "only", "but"),
+    "Undo it": ("back", "clean", "force"),
     "Agents": ("list_agents", "everywhere", "folders"),
-    "How it is read": ("model", "provider", "jobs"),
+    "Reading": ("model", "provider", "jobs"),
     "Databases": (
         *("preset", "table", "column", "role"),
         *("role_column", "session_column", "model_column"),
@@ -86,10 +89,10 @@ _SECTIONS = {
     "--list",
     "list_agents",
     is_flag=True,
-    help="Print the agents that are known, and where they keep their sessions.",
+    help="Print the known agents, and where they keep their sessions.",
 )
 @click.option(
-    "--all", "everywhere", is_flag=True, help="--list: the places on every system."
+    "--all", "everywhere", is_flag=True, help="With --list: places on every system."
 )
 @click.option(
     "--folder",
@@ -97,22 +100,22 @@ _SECTIONS = {
     multiple=True,
     type=click.Path(file_okay=False),
     metavar="FOLDER",
-    help="--list: a folder that is worked in; may be said again. Default: this one.",
+    help="With --list: a folder you work in (repeatable). Default: the current one.",
 )
 @click.option(
     "--check",
     is_flag=True,
     help="Exit with 1 if anything is malformed, with 2 if a file is not recognised.",
 )
-@click.option("--diff", is_flag=True, help="Show every removal in its place.")
-@click.option("--write", is_flag=True, help="Repair the files; each keeps a backup.")
-@click.option("--ask", is_flag=True, help="Show each removal and ask; then --write.")
+@click.option("--diff", is_flag=True, help="Show every removal with its context.")
+@click.option("--write", is_flag=True, help="Repair the files; keep a backup of each.")
+@click.option("--ask", is_flag=True, help="Ask about each removal; implies --write.")
 @click.option(
     "--only",
     multiple=True,
     type=click.Choice(KINDS),
     metavar="KIND",
-    help=f"Only this kind; may be said again: {', '.join(KINDS)}.",
+    help=f"Only this kind (repeatable): {', '.join(KINDS)}.",
 )
 @click.option(
     "--except",
@@ -120,7 +123,7 @@ _SECTIONS = {
     multiple=True,
     type=click.Choice(KINDS),
     metavar="KIND",
-    help="Not this kind; may be said again.",
+    help="Not this kind (repeatable).",
 )
 @click.option("--restore", "back", is_flag=True, help="Put the latest backups back.")
 @click.option("--clean", is_flag=True, help="Remove the backups.")
@@ -130,7 +133,7 @@ _SECTIONS = {
     metavar="FORMAT",
     default="text",
     show_default=True,
-    help=f"How to say what was found: {', '.join(['text', *FORMATS])}.",
+    help=f"How to print the findings: {', '.join(['text', *FORMATS])}.",
 )
 @click.option(
     "--report",
@@ -141,11 +144,11 @@ _SECTIONS = {
 @click.option(
     "--force",
     is_flag=True,
-    help="--report may replace an older file, --restore one that was written to since.",
+    help="Let --report replace an old file, and --restore a file changed since.",
 )
-@click.option("--model", metavar="NAME", help="Model of the messages that name none.")
+@click.option("--model", metavar="NAME", help="The model, if a message names none.")
 @click.option(
-    "--provider", metavar="NAME", help="Provider of the messages that name none."
+    "--provider", metavar="NAME", help="The provider, if a message names none."
 )
 @click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: all cores."
@@ -161,11 +164,11 @@ _SECTIONS = {
     "--column", metavar="NAME", help="The column of the messages, or their content."
 )
 @click.option(
-    "--role", metavar="ROLE", help="The column is content of messages of this role."
+    "--role", metavar="ROLE", help="The column has content of messages of this role."
 )
-@click.option("--role-column", metavar="NAME", help="The column of that role.")
+@click.option("--role-column", metavar="NAME", help="The column of the role.")
 @click.option(
-    "--session-column", metavar="NAME", help="The column that tells sessions apart."
+    "--session-column", metavar="NAME", help="The column that identifies the session."
 )
 @click.option("--model-column", metavar="NAME", help="The column of the model's name.")
 @click.option(
@@ -176,7 +179,7 @@ _SECTIONS = {
     help="ray: PATHS are datasets (Parquet, JSONL) for Ray Data.",
 )
 @click.option(
-    "--ray-address", metavar="URL", help="The cluster; default: started here."
+    "--ray-address", metavar="URL", help="The cluster; default: a new one, here."
 )
 @click.option(
     "--ray-output", metavar="FOLDER", help="Where --write puts the repaired dataset."
@@ -186,7 +189,7 @@ _SECTIONS = {
     default="messages",
     show_default=True,
     metavar="NAME",
-    help="The column of the messages of a row.",
+    help="The column with the messages of a row.",
 )
 def command(**given: Any) -> None:
     """Find and remove what leaked into stored sessions.
@@ -232,10 +235,10 @@ _LISTS = {"text": print_agents, "json": print_agents_json}
 
 
 def _list(given: dict[str, Any]) -> None:
-    """Prints the agents that were named, or all."""
+    """Prints the named agents, or all agents."""
     print_list = _LISTS.get(given["output_format"])
     if print_list is None:
-        raise click.UsageError("--list has --output-format text and json only")
+        raise click.UsageError("--list needs --output-format text or json")
     names = [str(each) for each in given["paths"]]
     for name in names:
         if name not in AGENTS:
@@ -245,7 +248,7 @@ def _list(given: dict[str, Any]) -> None:
 
 
 def _near(word: str) -> str:
-    """Which agent may have been meant by a word that is no agent's name."""
+    """A hint at the agent that may have been meant by an unknown name."""
     near = get_close_matches(word, AGENTS, 1)
     return f". Did you mean {near[0]!r}?" if near else ""
 
@@ -260,25 +263,26 @@ _NOT_TOGETHER = (
 
 def _check_usage(given: dict[str, Any]) -> None:
     if not given["paths"]:
-        raise click.UsageError("Missing argument 'PATH' or 'AGENT'; --list has agents.")
+        raise click.UsageError("Missing argument 'PATH' or 'AGENT'. Agents: --list")
     for one, other in _NOT_TOGETHER:
         if given[one] and given[other]:
             names = (
                 f"--{name}" if name != "back" else "--restore" for name in (one, other)
             )
-            raise click.UsageError(f"{' and '.join(names)} exclude each other")
+            raise click.UsageError(f"{' and '.join(names)} cannot be used together")
     if given["folders"]:
-        raise click.UsageError("--folder goes with --list")
+        raise click.UsageError("--folder needs --list")
     if given["everywhere"]:
-        raise click.UsageError("--all goes with --list")
+        raise click.UsageError("--all needs --list")
     if given["ask"] and given["output_format"] != "text":
-        raise click.UsageError("--ask goes with --output-format text")
+        raise click.UsageError("--ask needs --output-format text")
     if given["force"] and not (given["report_path"] or given["back"]):
-        raise click.UsageError("--force goes with --report or --restore")
+        raise click.UsageError("--force needs --report or --restore")
 
 
 def _meant(given: tuple[Path, ...]) -> Meant:
-    """The paths, those of agents among them; and of what is nowhere, a report."""
+    """The given paths and the files of given agents, with a report of each name that
+    leads to no file."""
     meant = Meant()
     for path in given:
         name = str(path)
@@ -298,7 +302,7 @@ def _meant(given: tuple[Path, ...]) -> Meant:
 
 
 def _refuse_nothing(meant: Meant) -> None:
-    """Where there is nothing to look at, one line says so, without a table."""
+    """Raises an error of one line, without a table, if there is nothing to look at."""
     errors = [f"{each.path}: {each.error}" for each in meant.nowhere if each.error]
     if errors and not meant.paths and len(errors) == len(meant.nowhere):
         raise Failure("; ".join(errors))
@@ -312,14 +316,14 @@ def _leaving(link: Path) -> FileReport:
 
 
 def _nothing(name: str) -> str:
-    """That an agent has no session here, and where that was looked for."""
+    """The error for an agent without sessions, with the places that were looked at."""
     first, *others = places_of(name)
-    more = f", nor at {len(others)} more (--list {name})" if others else ""
-    return f"nothing at {first}{more}"
+    more = f" and {len(others)} more (--list {name})" if others else ""
+    return f"no session found; looked at {first}{more}"
 
 
 def _why_not(path: Path) -> str | None:
-    """Why nothing is known of what is at a path; None: something is there."""
+    """Why there is nothing at the path; None if something is there."""
     try:
         os.lstat(path)
     except OSError as error:
@@ -329,11 +333,11 @@ def _why_not(path: Path) -> str | None:
 
 @define
 class _Outcome:
-    """The result of a run: ``files`` and ``messages`` of a model that were read.
+    """The result of a run: how many ``files``, and ``messages`` of a model, were read.
 
-    ``malformed``: a message is. ``failed``: a file was left alone. ``kept``: a message
-    stays although it is malformed. ``unseen``: a file or a text was not looked at.
-    ``broken``: a line or cell is not JSON. ``stopped``: the run ended early."""
+    ``malformed``: some message is malformed. ``failed``: some file was left alone.
+    ``kept``: some malformed message stays. ``unseen``: some file or text was not looked
+    at. ``broken``: some line or cell is not JSON. ``stopped``: the run ended early."""
 
     files: int = 0
     messages: int = 0
@@ -354,8 +358,8 @@ class _Outcome:
         self.broken = self.broken or bool(report.unreadable)
 
     def code(self, *, check: bool, write: bool) -> int:
-        """The exit code; nothing is said to be clean that nobody has looked at, or to
-        be repaired that stays."""
+        """The exit code. A file that was not looked at does not count as clean, and a
+        malformed message that stays does not count as repaired."""
         if (
             self.failed
             or (write and self.kept)
@@ -368,22 +372,22 @@ class _Outcome:
 
 
 def _layout(given: dict[str, Any]) -> TableLayout | None:
-    """The layout of databases that the options say; None: whatever preset fits."""
+    """The layout of databases by the options; None: whatever preset fits."""
     if given["preset"] is not None:
         return PRESETS[given["preset"]]
     reported = {name: given[name] for name in _LAYOUT}
     if not any(reported.values()):
         return None
     if not (given["table"] and given["column"]):
-        raise click.UsageError("--table and --column go together")
+        raise click.UsageError("--table and --column need each other")
     return TableLayout(**reported)
 
 
 def _found(
     meant: Meant, layout: TableLayout | None
 ) -> tuple[list[Path], list[FileReport]]:
-    """The files to deal with; and a report of each link that was not followed, and of
-    each folder in which nothing may be a session."""
+    """The files to read, with a report of each link that was not followed and of each
+    folder without a file that may be a session."""
     found: dict[tuple[int, int] | str, Path] = {}
     nowhere = [*meant.nowhere]
     for path in meant.paths:
@@ -411,12 +415,11 @@ def _run(
         report_file = open_report(given["report_path"], paths, force=given["force"])
         report_file = report_file and stack.enter_context(report_file)
         records = report_file
-        if shows:  # which are read again; a pipe is not
+        if shows:  # the records are read again, and the report may be a pipe
             records = stack.enter_context(tempfile.TemporaryFile())
-        stack.callback(page.summary, total)  # however it ends
-        is_reported = is_text and not (
-            given["ask"] or shows
-        )  # a bar would write over it
+        stack.callback(page.summary, total)  # however the run ends
+        # A progress bar would overwrite other output.
+        is_reported = is_text and not (given["ask"] or shows)
         progress = (
             page.progress(paths) if is_reported else nullcontext(lambda _size: None)
         )
@@ -429,14 +432,14 @@ def _run(
                 page.add(report)
             if shows and records is not None:
                 shown = _show(page, records, shown, report_file)
-            if report_file is not None:  # it is complete before the next file is begun
+            if report_file is not None:  # so it is complete before the next file
                 report_file.flush()
     outcome.stopped = outcome.files < total
     return outcome
 
 
 def _show(page: Any, records: IO[bytes], start: int, copy: IO[bytes] | None) -> int:
-    """Shows the records from ``start`` on, and copies them; where they end."""
+    """Shows the records from ``start`` on, and copies them. Returns their end."""
     records.seek(start)
     for line in records:
         page.show(line)

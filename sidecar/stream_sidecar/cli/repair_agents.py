@@ -1,8 +1,8 @@
-"""``repair --list``: the agents whose sessions are known, and where they keep them.
+"""``repair --list``: the known agents, and where they keep their sessions.
 
-For people the places on this system, with ``--all`` on every one; as JSON those on
-every system and on this machine, and the files there. The form of that is documented
-in ``session_files/README.md``.
+As text, it lists the places on this system, or with ``--all`` on every system. As JSON,
+it lists the places on every system and on this machine, and the files there; see
+``session_files/README.md``.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def print_agents(
     names: Iterable[str], _folders: Sequence[str], *, everywhere: bool
 ) -> None:
-    """A line for each agent, and one for each of its places: this system's, or those
-    ``everywhere``, with the systems where one of them is."""
+    """Prints a line for each agent, and a line for each of its places on this system or
+    ``everywhere``. A place that is not on every system is followed by its systems."""
     terminal = Terminal()
     here = sys.platform if sys.platform in SYSTEMS else "linux"
     for name in names:
@@ -44,22 +44,22 @@ def print_agents(
             where = f"  ({', '.join(systems)})" if is_special else ""
             terminal.paragraph(f"    {pattern}{where}", indent=4)
     terminal.paragraph(
-        "A name can be given in place of a path: stream-sidecar repair claude-code. A "
-        "relative place is below the folder you work in."
+        "Use a name in place of a path: stream-sidecar repair claude-code. Relative "
+        "places are below the current folder."
     )
-    terminal.paragraph(f"Also read, as files in any place: {', '.join(ELSEWHERE)}.")
+    terminal.paragraph(f"Also read, wherever the files are: {', '.join(ELSEWHERE)}.")
     if not everywhere:
         terminal.paragraph(
-            f"Places are those on {SYSTEMS[here]}; --all has the others."
+            f"These are the places on {SYSTEMS[here]}; --all has those of all systems."
         )
 
 
 def print_agents_json(
     names: Iterable[str], folders: Sequence[str], *, everywhere: bool
 ) -> None:
-    """One document: the agents with their places and files, and what else is read.
-    ``folders`` are worked in, and may have sessions in them. The places on every system
-    are always in it."""
+    """Prints one document: the agents with their places and files, and what else can be
+    read. The user works in the ``folders``, which may have sessions. The places on
+    every system are always included."""
     document = {
         "version": 1,
         "system": sys.platform,

@@ -1,4 +1,4 @@
-"""Which removals are to be: by their kinds (``--only``, ``--except``), or one by one
+"""Which removals are made: chosen by kind (``--only``, ``--except``), or one by one
 (``--ask``)."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KEYS = "y: remove it, n: keep it, a: remove it and all others, q: keep it and t
 
 @frozen
 class OfKinds:
-    """Wants the removals of some ``kinds``."""
+    """Accepts the removals of some ``kinds``."""
 
     kinds: frozenset[str]
 
@@ -32,13 +32,13 @@ class OfKinds:
 
 
 def kinds_of(only: tuple[str, ...], but: tuple[str, ...]) -> OfKinds | None:
-    """The kinds of ``--only`` without those of ``--except``; None: all of them."""
+    """The kinds of ``--only`` without those of ``--except``; None: all kinds."""
     kinds = chosen_kinds(only, but)
     return None if kinds is None else OfKinds(kinds)
 
 
 class Asking:
-    """Shows each removal that ``kinds`` wants, and takes an answer for it."""
+    """Shows each removal of the ``kinds``, and asks the user about it."""
 
     def __init__(self, kinds: OfKinds | None) -> None:
         self._terminal = Terminal()

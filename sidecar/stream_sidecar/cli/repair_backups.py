@@ -1,8 +1,8 @@
-"""``repair --restore`` and ``--clean``: the way back, and the end of it.
+"""``repair --restore`` and ``--clean``: put backups back, or remove them.
 
-Both list what they will do first, and ask on a terminal whether they may. Only backups
-that we made are dealt with. One that is on no list, because it was made before there
-were lists, is put back when its file is named itself, and never removed.
+Both first list what they will do, and ask for permission if the input is a terminal.
+They only use backups that the sidecar made. A backup that is on no list, because it was
+made before there were lists, is put back if its file is named, and never removed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 @frozen
 class Meant:
-    """What was named: files and folders, those ``of_agents`` among them, and a report
-    of each name that is ``nowhere``."""
+    """What the user named: ``paths`` of files and folders, including those
+    ``of_agents``. ``nowhere`` has a report of each name that leads to no file."""
 
     paths: list[Path] = field(factory=list)
     of_agents: set[Path] = field(factory=set)
@@ -41,8 +41,8 @@ class Meant:
 
 
 def put_back(meant: Meant, *, force: bool) -> int:
-    """The latest backup of every file in its place; the exit code. What is nowhere is
-    told."""
+    """Puts the latest backup of every file back, and reports names that lead to no
+    file. Returns the exit code."""
     ours, others = _ours(meant)
     latest = {path: each[-1].path for path, each in ours.items()}
     for path in _named(meant):
@@ -54,30 +54,33 @@ def put_back(meant: Meant, *, force: bool) -> int:
         for path, backup in latest.items()
     }
     listed = [f"{backup} -> {path}" for path, backup in latest.items()]
-    code = _done(acts, meant.nowhere, listed, "put back")
-    _tell_of(others)
+    code = _done(acts, meant.nowhere, listed, "put back", "Put these backups back?")
+    _report(others)
     return code
 
 
 def clean(meant: Meant) -> int:
-    """Removes all backups; the exit code. What is nowhere is told."""
+    """Removes all backups, and reports names that lead to no file. Returns the exit
+    code."""
     ours, others = _ours(meant)
     acts = {each.path: partial(backups.remove, each) for each in chain(*ours.values())}
-    code = _done(acts, meant.nowhere, [*map(str, acts)], "removed")
-    _tell_of(others)
+    listed = [*map(str, acts)]
+    code = _done(acts, meant.nowhere, listed, "removed", "Remove these backups?")
+    _report(others)
     return code
 
 
-def _tell_of(others: int) -> None:
-    """That files stay which are only named like backups."""
+def _report(others: int) -> None:
+    """Prints the number of files that stay, because only their names are like those of
+    backups."""
     if others > 0:
-        words = "on no list of ours, with the name of a backup: left alone"
+        words = "left alone: named like a backup, but on no list of backups"
         Terminal().line(f"{count(others, 'file')} {words}")
 
 
 def _ours(meant: Meant) -> tuple[dict[Path, list[OurBackup]], int]:
-    """The backups that we made of what is meant, by their files; and how many others
-    are named like backups."""
+    """The backups that the sidecar made, by their files, and the number of other files
+    that are named like backups."""
     found: dict[Path, list[OurBackup]] = {}
     others, listed = 0, cache(backups.still_listed_in)
     for path in meant.paths:
@@ -97,7 +100,7 @@ def _ours(meant: Meant) -> tuple[dict[Path, list[OurBackup]], int]:
 
 
 def _named(meant: Meant) -> list[Path]:
-    """The files that were named themselves, where links to them lead."""
+    """The files that the user named directly, with links resolved."""
     named = (path for path in meant.paths if path not in meant.of_agents)
     files = (Path(os.path.realpath(path)) for path in named if not path.is_dir())
     return [*dict.fromkeys(files)]
@@ -108,15 +111,16 @@ def _done(
     nowhere: list[FileReport],
     listed: list[str],
     words: str,
+    question: str,
 ) -> int:
-    """Lists, asks, and acts on each backup, whatever becomes of the others."""
+    """Lists, asks, and acts on each backup, even if another one fails."""
     terminal = Terminal()
     for report in nowhere:
         terminal.line(f"{report.path}: {report.error or '; '.join(why(report))}")
     for line in listed:
         terminal.line(line)
     is_terminal = sys.stdin is not None and sys.stdin.isatty()
-    if acts and is_terminal and not click.confirm(f"To be {words}?"):
+    if acts and is_terminal and not click.confirm(question):
         return 0
     done = []
     try:

@@ -1,8 +1,8 @@
-"""``repair --output-format``: what was found, for programs.
+"""``repair --output-format``: the findings, for programs.
 
-Each format takes the removals as they come (``show``, a line of JSON each), the report
-of every file (``add``), and ends with ``summary``. ``json`` is one document, ``github``
-annotations of a workflow, ``sarif`` a log of SARIF 2.1.0.
+Each format gets the removals as they come (``show``, each a line of JSON), the report
+of every file (``add``), and at the end ``summary``. ``json`` is one document,
+``github`` annotations of a workflow, ``sarif`` a log of SARIF 2.1.0.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ WORDS: dict[str, str] = {
     "tool-call": "Tool call written as text",
     "marker": "Leaked mark of the protocol",
     "white-space": "White space of a removal",
-    "blocked": "Nothing else would be left of the message",
+    "blocked": "The message would be left empty",
 }
-"""What each kind of finding is called."""
+"""The title of each kind of finding."""
 
 _PLACE = ("line", "column", "endLine", "endColumn")
 
 
 def place_of(record: dict[str, Any]) -> str:
-    """Where in its file a finding is, as far as lines do not tell."""
+    """The place of a finding in its file, beside its lines."""
     names = (f"{name} {record[name]}" for name in ("table", "row") if name in record)
     return " ".join((*names, f"{record['message']}{record.get('path', '')}"))
 
 
 def _region(record: dict[str, Any], *names: str) -> dict[str, int]:
-    """Its lines and columns, as far as they are known, under these names."""
+    """The known lines and columns of a finding, under these names."""
     pairs = zip(names, _PLACE, strict=True)
     return {ours: record[name] for ours, name in pairs if name in record}
 
 
 def reported(record: dict[str, Any]) -> str:
-    """A finding in a sentence."""
+    """The finding in a sentence."""
     words = WORDS.get(record["kind"], record["kind"])
     text = f": {short(record['text'])}" if record["text"] else ""
     return f"{words}{text} ({place_of(record)})"
 
 
 def why(report: FileReport) -> list[str]:
-    """What keeps a file from being known to be clean, or from being made so."""
+    """Why a file is not known to be clean, or could not be repaired."""
     reasons = [f"left alone: {report.error}"] if report.error else []
     reasons += [f"{number} kept: {why}" for why, number in report.kept.items()]
     reasons += [f"{number} not read: {why}" for why, number in report.left.items()]
@@ -112,7 +112,7 @@ class JsonDocument:
 
 
 class GithubAnnotations:
-    """A warning for each finding, an error for each file that was not read."""
+    """A warning for each finding, and an error for each file that was left alone."""
 
     _ESCAPES: ClassVar = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
     _IN_PROPERTY: ClassVar = str.maketrans({":": "%3A", ",": "%2C"})
@@ -133,7 +133,7 @@ class GithubAnnotations:
             self._say(level, {"file": report.path}, reason)
 
     def summary(self, files: int) -> None:
-        """Every annotation stands alone."""
+        """Prints nothing: annotations have no summary."""
 
     def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
         reported = ",".join(
@@ -147,7 +147,7 @@ class GithubAnnotations:
 
 
 class SarifLog:
-    """A log of one run; its rules are the kinds of findings."""
+    """A log of one run, with the kinds of findings as its rules."""
 
     def __init__(self, *, write: bool) -> None:
         self._terminal = Terminal()
@@ -212,4 +212,4 @@ class SarifLog:
 
 
 FORMATS = {"json": JsonDocument, "github": GithubAnnotations, "sarif": SarifLog}
-"""Name -> what prints it; ``text`` is `stream_sidecar.cli.repair_page.RepairPage`."""
+"""Name -> class; ``text`` is `stream_sidecar.cli.repair_page.RepairPage`."""

@@ -1,7 +1,7 @@
-"""What a person sees of a repair: progress, diffs, what would change, and a summary.
+"""The output of a repair for people: progress, diffs, what would change, and a summary.
 
-Progress goes to standard error and only to a terminal; everything else to standard
-output.
+Progress goes to standard error, and only to a terminal; everything else goes to
+standard output.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.reports import FileReport
 
 _LONGEST = 400
-"""So many characters of a removal are shown."""
+"""How many characters of a removal are shown."""
 
 _MARKS = "[-", "-]"
-"""Around a removal where no colour can be seen, as in a diff of words."""
+"""Signs around a removal on outputs without colours, as in a diff of words."""
 
 _NAMELESS = _NOTHING = "-"
 
 _UNSURE = (
-    "Whether another program has {} of them open for writing could not be told: what "
-    "such a program goes on writing is in the old file, not in the new one."
+    "Files that another program may have open for writing: {}. This could not be "
+    "checked. What that program still writes goes to the old file, not to the new one."
 )
 
 
 class RepairPage:
-    """``add`` a file's report, ``show`` a removal, at the end the ``summary``."""
+    """Prints a run: ``add`` a file's report, ``show`` a removal, then ``summary``."""
 
     def __init__(self, *, write: bool, check: bool = False) -> None:
         self._terminal = Terminal()
@@ -55,7 +55,7 @@ class RepairPage:
     def progress(
         self, paths: list[Path]
     ) -> AbstractContextManager[Callable[[int], None]]:
-        """Shows how far it is; gives what is told of bytes that were read."""
+        """A progress bar; call the result with the number of bytes that were read."""
         total = sum(path.stat().st_size for path in paths if path.is_file())
         return self._terminal.progress("repair" if self._write else "inspect", total)
 
@@ -78,14 +78,14 @@ class RepairPage:
             self._counts.add(each)
 
     def show(self, line: bytes) -> None:
-        """Shows one removal, as it is in the report."""
+        """Shows one removal, given as a line of the report."""
         self._has_shown = True
         record: dict[str, Any] = loads(line.decode())
         place = ":".join(
             str(record[name]) for name in ("file", "line", "row") if name in record
         )
         where = f"{record['message']}{record.get('path', '')}"
-        if self._terminal.is_screen:  # which has no room for a path on each line
+        if self._terminal.is_screen:  # it has no room for a path on each line
             if record["file"] != self._last:
                 self._last = record["file"]
                 self._terminal.line((self._last, "bold"))
@@ -104,8 +104,8 @@ class RepairPage:
             )
 
     def summary(self, files: int) -> None:
-        """The files with something to say, and the numbers by model; ``files``: how
-        many there were to deal with."""
+        """Prints the files with findings or problems, and the numbers by model.
+        ``files``: how many files there were to read."""
         total = self._counts.total()
         kinds = sorted(total.removed)
         numbers = ["#messages", "#leaking", *(f"#{kind}" for kind in kinds)]
@@ -130,7 +130,7 @@ class RepairPage:
         if self._files < files:
             self._terminal.line(
                 f"stopped after {self._files} of {count(files, 'file')}; "
-                "the others are as they were"
+                "the others were not changed"
             )
         if total.changed > self._kept and not self._write:
             leaking = (
@@ -139,16 +139,16 @@ class RepairPage:
             failed = "The check failed: " if self._check else ""
             see = "" if self._has_shown else " See: --diff."
             self._terminal.paragraph(
-                f"{failed}{leaking} leak; nothing was changed.{see} Take out: --write"
+                f"{failed}{leaking} leak; nothing was changed.{see} To repair: --write"
             )
 
     def _unlisted(self) -> str:
-        """Of how many files there is no row."""
+        """The number of files without a row in the table, in words."""
         clean = self._files - len(self._rows)
         return f" ({clean} without a leak, not listed)" if clean and self._rows else ""
 
     def _done(self, changed: int) -> str:
-        """What became of the messages that have to lose something."""
+        """What became of the messages with findings, in words."""
         if not self._write:
             more = f", {self._kept} kept" if self._kept else ""
             return f"{changed - self._kept} to repair{more}"
@@ -163,7 +163,7 @@ def count(number: int, name: str) -> str:
 
 
 def _file_row(report: FileReport, kinds: Sequence[str]) -> Row:
-    """Under its folder."""
+    """The row of a file, in the group of its folder."""
     folder, name = os.path.split(report.path)
     group = f"{folder}{os.sep}" if folder.rstrip(os.sep) else folder
     counts = (report.messages, report.malformed)
@@ -179,7 +179,7 @@ def _model_row(each: ModelRepairCounters, kinds: Sequence[str]) -> Row:
 def _numbers(
     counts: Iterable[int], removed: dict[str, int], kinds: Sequence[str]
 ) -> list[str]:
-    """What was counted, and a column for each kind."""
+    """The cells for ``counts``, and for the removals of each kind."""
     return [*map(str, counts), *(str(removed.get(kind, _NOTHING)) for kind in kinds)]
 
 
@@ -188,7 +188,7 @@ def _result(report: FileReport) -> str:
     if report.error:
         reported.append(f"left alone: {report.error}")
     elif report.written:
-        old = f", old one in {report.backup}" if report.backup else ""
+        old = f", backup: {report.backup}" if report.backup else ""
         reported.append(f"written{old}")
     reported += [f"{number} kept: {reason}" for reason, number in report.kept.items()]
     if report.blocked:
@@ -204,6 +204,6 @@ def _result(report: FileReport) -> str:
 
 
 def short(text: str) -> str:
-    """``text``, or both ends of a long one."""
+    """``text``, or both ends of a long text."""
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"

@@ -1,4 +1,4 @@
-"""``stream-sidecar repair --engine ray DATASET``: the same over Ray Data."""
+"""``stream-sidecar repair --engine ray DATASET``: repairs datasets of Ray Data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def repair_datasets(given: dict[str, Any]) -> None:
-    """Repairs each dataset; ends the process with the exit codes of ``repair``."""
+    """Repairs each dataset; ends the process with an exit code of ``repair``."""
     if given["write"] and not given["ray_output"]:
         raise click.UsageError("--write needs --ray-output: datasets are not replaced")
     page = RepairPage(write=given["write"], check=given["check"])
@@ -34,7 +34,7 @@ def repair_datasets(given: dict[str, Any]) -> None:
 
 
 def _files(path: Path) -> Iterable[Path]:
-    """The files of a dataset, if it is one of this machine."""
+    """The files of a dataset, if it is on this machine."""
     return path.rglob("*") if path.is_dir() else [path]
 
 

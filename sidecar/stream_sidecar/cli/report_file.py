@@ -1,4 +1,4 @@
-"""The file of ``--report`` or ``--html``: a new one, and never one that is read."""
+"""The file of ``--report`` or ``--html``: a new file, never a file that is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OF_A_DATABASE = ("", "-wal", "-shm", "-journal")
-"""What the files of one database are called, by what follows its name (SQLite)."""
+"""What follows a database's name in the names of its files (SQLite)."""
 
 
 def open_report(
@@ -26,12 +26,12 @@ def open_report(
     option: str = "--report",
     use: str = "repaired",
 ) -> IO[bytes] | None:
-    """Opens the report about ``files``, which are in ``use``, to write to it; None:
-    none is wanted. ``option`` gave the path.
+    """Opens the report about ``files`` for writing; None without a ``path``. ``option``
+    gave the path, and ``use`` says in errors what happens to the files.
 
-    Its user alone may read it, as it holds what was in the files. UsageError when it
-    would take the place of one of them, by whatever name, or of another file without
-    ``force``. OSError when it cannot be made.
+    Only the user may read the report, because it contains text of the files. Raises
+    UsageError if the report would replace one of them, by whatever name, or another
+    file without ``force``. Raises OSError if it cannot be made.
     """
     if path is None:
         return None
@@ -40,14 +40,14 @@ def open_report(
     try:
         return os.fdopen(open_new(str(path), replace=force), "wb")
     except FileExistsError:
-        more = "; --force replaces no link" if path.is_symlink() else ""
+        more = "; --force does not replace links" if path.is_symlink() else ""
         hint = more if force else f"; --force replaces it{more}"
         raise click.UsageError(f"{option} {path} exists{hint}") from None
 
 
 def _is_of(path: Path, file: Path) -> bool:
-    """Whether ``path`` is the session file, by any name and in whatever case that is
-    spelled, or belongs to it."""
+    """Whether ``path`` leads to ``file`` or to a file of the same database. Links,
+    other names of the file, and upper and lower case do not matter."""
     real, named = os.path.realpath(path), os.path.realpath(file)
     for end in _OF_A_DATABASE:
         with suppress(OSError):

@@ -1,6 +1,6 @@
-"""The help of a command with many options, in sections of what belongs together.
+"""The help of a command with many options, which are grouped in sections.
 
-An option that no section names stands at the end, so that none can be forgotten.
+Options that are in no section come at the end, so that none is missing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SectionedCommand(click.Command):
-    """A command whose ``sections`` are titles with the names of their options."""
+    """A command with ``sections`` in its help: title -> names of options."""
 
     def __init__(
         self, *args: Any, sections: Mapping[str, Sequence[str]], **kwargs: Any

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from stream_sidecar.rpc.connection import Connection
 
 _ANSWER_SECONDS = 0.6
-"""So long what is in flight may be worked at, at the end of stdin."""
+"""How long the process waits for requests in flight after the end of stdin."""
 
 _WRITE_SECONDS = 0.3
-"""So long the client may take nothing before what is left to write is given up."""
+"""How long the client may read nothing before the rest of the output is dropped."""
 
 _EPILOG = """\b
 Examples:
   stream-sidecar                              what hosts and editors start
   stream-sidecar serve --log-level debug --log-file sidecar.log
-  stream-sidecar serve --record said-%p.txt    what a report of a bug needs
+  stream-sidecar serve --record record-%p.txt   to attach to a bug report
 """
 
 
@@ -49,7 +49,7 @@ Examples:
 @click.option(
     "--record",
     metavar="PATH",
-    help="Write everything that is said to this new file; %p is the process id.",
+    help="Write all messages to this new file; %p is the process id.",
 )
 @click.pass_context
 def command(
@@ -60,13 +60,13 @@ def command(
     log_level: str,
     record: str | None,
 ) -> None:
-    """Serve one client over stdin and stdout: the default.
+    """Serve one client over stdin and stdout (the default command).
 
-    Ends with code 0 after shutdown and exit, and when the client is gone (end of
-    stdin, closed stdout, death of the parent or of PID); with 1 after exit alone; with
-    128 and the signal's number on SIGTERM and SIGINT. Unknown flags are ignored.
+    Exit codes: 0 after shutdown and exit, or when the client is gone (end of stdin,
+    closed stdout, end of the parent or of PID); 1 after exit without shutdown; 128 plus
+    the signal's number after SIGTERM and SIGINT. Unknown flags are ignored.
     """
-    # stdout must be ours before anything else is imported.
+    # Before anything else is imported: an import must not write to stdout.
     from stream_sidecar.rpc.transport import claim
 
     stdin, stdout = claim()
@@ -74,7 +74,7 @@ def command(
 
     logs.start(log_level, log_file)
     if os.isatty(stdin):
-        os.write(2, b"serving JSON-RPC on stdin; --help has the commands\n")
+        os.write(2, b"serving JSON-RPC on stdin; for the commands: --help\n")
     for argument in context.args:
         logs.log.warning("ignored argument %s", argument)
     serve(stdin, stdout, client, record)
@@ -94,7 +94,7 @@ def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> No
     if client is not None and client.isdecimal():
         watch.add(int(client))
     elif client is not None:
-        log.warning("no process id %s", client)
+        log.warning("%s is not a process id", client)
     watch.start()
     ready = without_waiting(stdout)
     writer = Writer(stdout, failed=lambda: os._exit(0), ready=ready)
@@ -112,7 +112,7 @@ def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> No
 
 
 def _recorded(path: str) -> Callable[..., Connection]:
-    """Makes a connection that is written down, if the file can be written."""
+    """A maker of connections that are recorded, if the file can be made."""
     from stream_sidecar.rpc.connection import Connection
     from stream_sidecar.rpc.logs import log
     from stream_sidecar.rpc.recording import RecordedConnection, Recording

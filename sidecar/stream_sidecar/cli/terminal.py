@@ -1,8 +1,8 @@
-"""Where the commands write: the one place that knows the standard streams and rich.
+"""The output of the commands: the only module that knows the standard streams and rich.
 
-A `Terminal` takes plain text and nothing else, neither markup nor anything of rich,
-and makes it harmless on the way (``stream_sidecar.values.printable``); so no command
-can forget it. Styles are given beside the text.
+A `Terminal` accepts only plain text, without markup and without objects of rich. It
+escapes what could control a terminal (``stream_sidecar.values.printable``), so no
+command can forget that. Styles are passed next to the text.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ StyledText: TypeAlias = "str | tuple[str, str]"
 
 
 _ENDLESS = 1_000_000
-"""Columns of a page that wraps nothing."""
+"""The width at which nothing wraps, in columns."""
 
 _NARROWEST = 16
-"""Columns that a text has at least."""
+"""The smallest width of a text, in columns."""
 
 _GAP = "  "
 
 Row: TypeAlias = "tuple[str, Sequence[str], str]"
-"""Of a table: the name of its group, its cells, and a note on it."""
+"""A row of a table: the name of its group, its cells, and a note on it."""
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """The command line knows what that means, here as anywhere else."""
+        """Raises the usual error, which the command line handles in one place."""
         raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
 
 
@@ -55,25 +55,25 @@ class Terminal:
 
     @property
     def is_screen(self) -> bool:
-        """Whether it has a width: neither a file or a pipe, nor a terminal that can
-        nothing."""
+        """Whether the output is a terminal with a width: no file, no pipe, and no dumb
+        terminal."""
         return self._console.is_terminal and not self._console.is_dumb_terminal
 
     @property
     def has_colours(self) -> bool:
-        """Whether a style can be seen."""
+        """Whether the output can show styles."""
         console = self._console
         return console.color_system is not None and not console.no_color
 
     def line(self, *pieces: StyledText) -> None:
-        """One line, whatever is in its pieces; not wrapped."""
+        """Prints one line, which is not wrapped; line breaks in it are escaped."""
         reported = [(each, "") if isinstance(each, str) else each for each in pieces]
         text = Text.assemble(*((one_line(words), style) for words, style in reported))
         self._console.print(text, soft_wrap=True)
 
     def body(self, *pieces: StyledText) -> None:
-        """Text of any number of lines: as it is to a file or a pipe, harmless to a
-        terminal, which breaks it as it does."""
+        """Prints text of any number of lines: unchanged to a file or a pipe, escaped to
+        a terminal, which wraps it in its own way."""
         reported = [(each, "") if isinstance(each, str) else each for each in pieces]
         if self._console.is_terminal:
             shown = Text.assemble(
@@ -85,14 +85,14 @@ class Terminal:
             self._console.file.flush()
 
     def json(self, document: bytes) -> None:
-        """A JSON document in UTF-8 on a line of its own."""
+        """Prints a JSON document in UTF-8 on a separate line."""
         self._console.file.flush()
         sys.stdout.buffer.write(json_line(document) + b"\n")
         sys.stdout.flush()
 
     def paragraph(self, *pieces: StyledText, indent: int = 0) -> None:
-        """Text that a terminal wraps at words, under the ``indent`` of its first line;
-        a file or a pipe gets it as a line."""
+        """Prints text that wraps at words on a terminal, with further lines indented by
+        ``indent`` columns; on one line to a file or a pipe."""
         reported = [(each, "") if isinstance(each, str) else each for each in pieces]
         text = Text.assemble(*((one_line(words), style) for words, style in reported))
         width = self._console.width - indent
@@ -106,13 +106,13 @@ class Terminal:
             first = Text(" " * indent)
 
     def table(self, heads: Sequence[str], rows: Iterable[Row]) -> None:
-        """A table, each cell one line; columns of numbers have heads that begin with
-        #. The last cell of a row is a note on it.
+        """Prints a table. Each cell is one line; the heads of columns of numbers begin
+        with #, and the last head is that of the notes.
 
-        A terminal gets the groups of rows indented under their names; first cells that
-        are too long lose their middle, and notes stand below their rows. A file or a
-        pipe gets a line for each row, however long it is, with the notes as its last
-        column if there are any.
+        On a terminal, rows are indented under the name of their group, first cells that
+        are too long lose their middle, and notes stand below their rows. To a file or a
+        pipe, each row is one line, however long, with the notes in the last column, if
+        there are any.
         """
         rows = [*rows]
         has_notes = not self.is_screen and any(note for _, _, note in rows)
@@ -138,7 +138,8 @@ class Terminal:
                 self.paragraph(f"    {note}", indent=4)
 
     def _placed(self, row: Row, *, has_notes: bool) -> Row:
-        """A row as a line of its own, or with the indent that its group gives it."""
+        """The row as it is printed: indented under its group on a terminal, else with
+        its group and its note in its cells."""
         group, (first, *cells), note = row
         if self.is_screen:
             return group, (f"{_GAP if group else ''}{first}", *cells), note
@@ -146,8 +147,8 @@ class Terminal:
 
     @contextmanager
     def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
-        """Shows on standard error, if it is a terminal, how many bytes of ``total``
-        were told to what it gives."""
+        """A progress bar on standard error, if that is a terminal. Call the result with
+        the number of bytes that were read; ``total`` is the number of all bytes."""
         errors = Console(stderr=True)
         if not errors.is_terminal:
             yield lambda _size: None
@@ -167,7 +168,7 @@ class Terminal:
 
 
 def _row(columns: Sequence[tuple[str, int]], cells: Sequence[str]) -> str:
-    """The cells in their ``columns``, each a head and a width."""
+    """The cells as a line; each column has a head and a width."""
     padded = []
     for (head, width), cell in zip(columns, cells, strict=True):
         text = _elided(cell, width)
@@ -177,7 +178,7 @@ def _row(columns: Sequence[tuple[str, int]], cells: Sequence[str]) -> str:
 
 
 def _elided(text: str, width: int) -> str:
-    """``text`` without its middle where it takes more columns."""
+    """``text``, without its middle if it is wider than ``width`` columns."""
     if cell_len(text) <= width:
         return text
     tail = (width - 1) // 2
@@ -188,26 +189,26 @@ def _elided(text: str, width: int) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns a line of text takes; some characters take two."""
+    """The width of a line of text in columns; some characters have two."""
     return cell_len(text)
 
 
 def flush() -> None:
-    """All that was printed goes out now; OSError where it cannot."""
+    """Writes everything that was printed; raises OSError if that fails."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
 def suppress_output() -> None:
-    """Nothing of what is left to be printed is a reason to complain."""
+    """Discards all further output, so that it cannot cause another error."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in filter(None, (sys.stdout, sys.stderr)):
         os.dup2(nowhere, stream.fileno())
 
 
 def prepare() -> None:
-    """Lets standard output show characters that its encoding lacks as escapes; OSError
-    where whoever started the process has closed it."""
+    """Makes standard output escape characters that its encoding lacks. Raises OSError
+    if the parent process has closed standard output."""
     if sys.stdout is None:
         raise OSError(EBADF, "standard output is closed")
     if isinstance(sys.stdout, TextIOWrapper):
