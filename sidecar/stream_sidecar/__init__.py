@@ -1,19 +1,19 @@
 """Turns the stream of any language model into clean channels.
 
-The way of the data::
+The path of the data::
 
     host chunk -> framing -> wires -> stream (channel -> text) -> events -> protocol
 
-``framing`` cuts documents out of raw chunks, a wire of ``wires`` reads one provider's
-documents into parts, ``stream`` is the pipeline of one stream, ``channel`` and ``text``
-decide who owns each character of text, ``tools`` puts calls together and classifies
-them, ``message`` folds events into a message. All of that is sans-IO and deterministic.
-``protocol`` knows the methods, ``rpc`` speaks JSON-RPC over stdio, ``cli`` is the
-command line. The map of all rooms is sidecar/README.md, "Rooms".
+``framing`` cuts documents out of raw chunks, and ``wires`` reads each provider's
+documents into parts. ``stream`` is the pipeline of one stream: ``channel`` and ``text``
+decide which channel owns each character of text, ``tools`` joins and classifies calls,
+and ``message`` folds events into a message. All of these do no I/O and are
+deterministic. ``protocol`` has the methods, ``rpc`` speaks JSON-RPC over stdio, and
+``cli`` is the command line. sidecar/README.md, "Rooms", has the map of all rooms.
 
 The stable interface is the protocol (``protocol.md``) and the names of `__all__`, which
 are its methods and results (``api``), not these modules. Importing the package loads
-nothing: `__getattr__` does where one of the names is asked for.
+nothing else; the first use of one of these names does (`__getattr__`).
 """
 
 __version__ = "0.1.0"
@@ -30,7 +30,8 @@ __all__ = (
 
 
 def __getattr__(name: str) -> object:
-    """Loads Python's face; rooms are looked for in vain before they are imported."""
+    """Loads ``api`` for one of its names. Python also looks here for each submodule
+    before it imports it, so other names must fail fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

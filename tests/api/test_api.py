@@ -1,5 +1,5 @@
-"""Python's face gives what the methods of the protocol give, and costs nothing until
-it is asked for."""
+"""Python's interface gives what the methods of the protocol give, and costs nothing
+until it is asked for."""
 
 from __future__ import annotations
 

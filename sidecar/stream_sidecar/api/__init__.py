@@ -1,8 +1,8 @@
-"""Python's face: the methods of the protocol as functions and one class.
+"""Python's interface: the methods of the protocol as functions and one class.
 
-Everything here runs what the method of the same name runs (``protocol.methods``), and
-has the protocol's stability. The package gives these names at its top, loaded when one
-of them is asked for; README.md beside this file is their page.
+Each function runs the method of the same name (``protocol.methods``), and is as stable
+as the protocol. The package ``stream_sidecar`` exports these names and loads them at
+their first use. README.md in this folder documents them.
 """
 
 from stream_sidecar.api.calls import (

@@ -1,7 +1,7 @@
 """The methods that need no open stream, one function each.
 
-A parameter has the name and the value that the protocol gives it, ``None`` for an
-absent one. What does not fit raises a `UsageError`.
+Parameters have the names and the values of the protocol; ``None`` means absent. A value
+that does not fit raises a `UsageError`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def normalize(
     emit: Options | None = None,
     stream_id: str | None = None,
 ) -> NormalizeResult:
-    """``message/normalize``: a whole response. ``stream_id`` as of `Stream`."""
+    """``message/normalize``: reads a whole response; ``stream_id`` as in `Stream`."""
     result: NormalizeResult = call("message/normalize", locals())
     return result
 
@@ -54,7 +54,7 @@ def inspect(
     policy: Options | None = None,
     response_template: Options | None = None,
 ) -> InspectResult:
-    """``message/inspect``: what is malformed in the messages of a session."""
+    """``message/inspect``: finds what is malformed in the messages of a session."""
     result: InspectResult = call("message/inspect", locals(), _watch)
     return result
 
@@ -68,7 +68,7 @@ def repair(
     policy: Options | None = None,
     response_template: Options | None = None,
 ) -> RepairResult:
-    """``message/repair``: a session's messages without what is malformed."""
+    """``message/repair``: removes what is malformed from the messages of a session."""
     result: RepairResult = call("message/repair", locals(), _watch)
     return result
 
@@ -83,7 +83,7 @@ def render(
     claims: str = "drop",
     reasoning: str = "auto",
 ) -> RenderResult:
-    """``message/render``: a message as the next request must carry it."""
+    """``message/render``: writes a message as the next request must carry it."""
     if isinstance(message, Message):
         message = as_json(message)
     result: RenderResult = call("message/render", locals())
@@ -102,7 +102,8 @@ def prepare(
     claims: str = "drop",
     reasoning: str = "auto",
 ) -> PrepareResult:
-    """``request/prepare``: a whole request, clean and with nothing that is refused."""
+    """``request/prepare``: cleans a whole request, and removes or replaces what its
+    provider refuses."""
     result: PrepareResult = call("request/prepare", locals())
     return result
 
@@ -115,7 +116,7 @@ def as_json(value: Any) -> Any:
 def call(
     method: str, params: Options, *more: Any, sessions: Sessions | None = None
 ) -> Any:
-    """Runs the method, in ``sessions`` of its own where none are given."""
+    """Runs the method, in new sessions if there are no ``sessions``."""
     spelled = {camel(name): value for name, value in params.items()}
     return METHODS[method].run(sessions or new_sessions(), spelled, *more)
 
@@ -126,4 +127,4 @@ def new_sessions() -> Sessions:
 
 
 def _watch(done: int, total: int) -> None:
-    """Nobody waits between two messages."""
+    """Does nothing between two messages, because there is no progress to report."""

@@ -1,4 +1,4 @@
-"""`Stream`: one response of one model, pushed as it comes."""
+"""`Stream`: one response of one model, pushed as it arrives."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """``stream/open`` and the methods of the stream. ``opened`` is what open gives.
-    ``stream_id``: from it ids are made of calls that have none, so that each turn
-    should have another."""
+    """``stream/open`` and the methods of the stream. ``opened`` is the result of open.
+    ``stream_id``: calls without an id get an id that is made from it, so give each turn
+    another one."""
 
     def __init__(
         self,
@@ -76,7 +76,8 @@ class Stream:
 
 
 def _joined(pushed: PushResult, closed: CloseResult) -> CloseResult:
-    """What the end of a cut-off character gave stands before the rest."""
+    """``closed``, with the events of a last push before its own. The bytes may have
+    ended inside a character, and its replacement was pushed."""
     events = pushed.events + closed.events
     chunks = None if closed.chunks is None else (pushed.chunks or []) + closed.chunks
     return evolve(closed, events=events, chunks=chunks)

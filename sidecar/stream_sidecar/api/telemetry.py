@@ -1,8 +1,8 @@
-"""A response as OpenTelemetry tells it: attributes and messages of its semantic
-conventions for GenAI, and what was taken out of the text under names of our own.
+"""A response in OpenTelemetry's form: attributes and messages of its semantic
+conventions for GenAI, and counts of removals, named ``stream_sidecar.*``.
 
-Pure: the host has the span, and the clock. clients/README.md, "OpenTelemetry", is the
-page of it for every client.
+Pure: the host has the span and the clock. For all clients, it is documented in
+clients/README.md, "OpenTelemetry".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _REASONS = {
     "malformed": "error",
     "cancelled": "error",
 }
-"""Finish reasons that the conventions call otherwise."""
+"""Finish reasons with another name in the conventions."""
 
 
 def telemetry_attributes(
@@ -51,8 +51,8 @@ def telemetry_attributes(
 ) -> dict[str, Any]:
     """The attributes of a finished response, for its span.
 
-    ``time_to_first_chunk`` is in seconds from the request on. With ``content`` they
-    have the messages, too, as JSON: what was said, which may be nobody's to keep.
+    ``time_to_first_chunk`` is in seconds since the request. With ``content`` they also
+    have the messages as JSON: text of the model, which some hosts must not store.
     """
     message, stats = as_json(result.message), as_json(result.stats)
     metadata, usage = message.get("metadata", {}), message.get("usage", {})
@@ -96,7 +96,8 @@ def _message(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(block: dict[str, Any], calls: dict[Any, Any]) -> Iterator[dict[str, Any]]:
-    """A block; an echo is nothing of the answer, nor is a call that nobody runs."""
+    """The parts of a block: none for an echo, or for a call that nobody runs, because
+    these do not belong to the answer."""
     kind = block["type"]
     if kind in ("text", "reasoning") and block["text"]:
         yield {"type": kind, "content": block["text"]}
@@ -117,7 +118,7 @@ def _parts(block: dict[str, Any], calls: dict[Any, Any]) -> Iterator[dict[str, A
 
 
 def _of_server(kind: str, item: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """A call that the provider ran, or its result."""
+    """The part of a call that the provider ran, or of its result."""
     names = {"id": item.get("toolCallId"), "name": item.get("name")}
     reported = {name: value for name, value in names.items() if value is not None}
     return {

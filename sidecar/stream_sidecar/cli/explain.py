@@ -57,7 +57,9 @@ reader of the output went away.
 @framing_option
 @click.option("--model", help="Name of the model, to choose its dialects.")
 @click.option("--provider", help="Name of the provider.")
-@click.option("--stream", "chosen", help="Of a transcript; default: its first stream.")
+@click.option(
+    "--stream", "chosen", help="The stream of a transcript; default: the first."
+)
 def command(file: BinaryIO, **given: Any) -> None:
     """Show which channel each character went to, and why.
 

@@ -72,7 +72,9 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 )
 @click.option("--json", "form", flag_value="json", help="Print one event per line.")
 @click.option("--answer", "form", flag_value="answer", help="Print only the answer.")
-@click.option("--message", "form", flag_value="message", help="Print it as JSON.")
+@click.option(
+    "--message", "form", flag_value="message", help="Print the message as JSON."
+)
 def command(
     file: BufferedReader,
     form: str | None,

@@ -176,7 +176,7 @@ _SECTIONS = {
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="ray: PATHS are datasets (Parquet, JSONL) for Ray Data.",
+    help="ray: each PATH is a dataset (Parquet, JSONL) for Ray Data.",
 )
 @click.option(
     "--ray-address", metavar="URL", help="The cluster; default: a new one, here."
