@@ -100,7 +100,7 @@ def test_the_gateway_is_the_program_of_the_package(package: Path) -> None:
             server.shutdown()
     assert (done.returncode, done.stdout) == (3, "Four.\n"), done.stderr
     assert done.stderr.splitlines() == [
-        "POST /v1/chat/completions 200: took out 3 characters of reasoning"
+        "POST /v1/chat/completions 200: removed 3 characters of reasoning"
     ]
 
 

@@ -1,10 +1,10 @@
-// What a gateway adds to a stream: `node gateway.mjs SIDECAR WORKERS`, the command as JSON.
-// One process is the upstream and the client, another one the gateway with its sidecars.
-// Prints as JSON: milliseconds from the write of a chunk to its arrival, straight and behind
-// the gateway, one chunk at a time (p50 and p99); seconds of processor time for a chunk of
-// many streams at once, of the gateway and of its sidecars; bytes of memory a stream.
-// `node gateway.mjs serve SIDECAR WORKERS URL` is that other process. Linux only: processor
-// time and memory of the sidecars stand in /proc.
+// Measures what a gateway adds to a stream: `node gateway.mjs SIDECAR WORKERS`, with the command
+// as JSON. One process is the upstream and the client, another the gateway with its sidecars.
+// Prints JSON: milliseconds from the write of a chunk to its arrival, without and with the
+// gateway, one chunk at a time (p50 and p99); seconds of processor time for a chunk with many
+// concurrent streams, of the gateway and of its sidecars; bytes of memory for each stream.
+// `node gateway.mjs serve SIDECAR WORKERS URL` is the gateway's process. Linux only: processor
+// time and memory of the sidecars are read from /proc.
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -77,7 +77,7 @@ async function usage(child) {
   return (await once(child, "message"))[0];
 }
 
-/** What many streams cost, which each have a chunk in turns. */
+/** The cost of many streams, which get one chunk each in turn. */
 async function load(port, child) {
   const before = await usage(child);
   const streams = await Promise.all(Array.from({ length: STREAMS }, (_, number) => open(port, `load ${number}`)));

@@ -1,10 +1,10 @@
-// What a chunk costs through the client: `node pipe.mjs ECHO SIDECAR ROUNDS`, both commands
-// as JSON arrays. Recorded streams go through the client as fast as they can (pipe), chunk by
-// chunk, each answer awaited (push), and chunk by chunk without waiting (atOnce). The same
-// chunks go to a bare echo process through the same vscode-jsonrpc framing, one request for
-// each and one each for open and close. Prints seconds of processor time as JSON: of this
-// process and of the other one, each stream in its best round. Linux only: the processor
-// time of the other process stands in /proc.
+// Measures the cost of a chunk in the client: `node pipe.mjs ECHO SIDECAR ROUNDS`, with both
+// commands as JSON arrays. Recorded streams go through the client as fast as possible (pipe),
+// chunk by chunk with a wait for each answer (push), and chunk by chunk without waiting (atOnce).
+// The same chunks go to an echo process with the frames of vscode-jsonrpc, one request for each
+// chunk and one each for open and close. Prints JSON: seconds of processor time of this process
+// and of the other process, for each stream in its best round. Linux only: the processor time of
+// the other process is read from /proc.
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

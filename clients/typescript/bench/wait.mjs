@@ -1,8 +1,7 @@
-// How long a stream waits beside one that pushes very much at once: `node wait.mjs SIDECAR
-// FILE`, the command as JSON, and a file of texts by name, as JSON. While one stream pushes
-// a text with one call, the other pushes short deltas, one by one. Prints by name of each
-// round the milliseconds of the longest `wait`, of the longest one `alone`, and of the
-// large push, as JSON.
+// Measures how long a stream waits while another makes a large push: `node wait.mjs SIDECAR FILE`,
+// with the command as JSON, and a JSON file of texts by name. One stream pushes a text with one
+// call; meanwhile the other pushes short deltas, one by one. Prints JSON: for each name and round
+// the milliseconds of the longest `wait`, of the longest wait `alone`, and of the large push.
 
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";
@@ -13,7 +12,7 @@ const ALONE = 200;
 const command = JSON.parse(argv[2]);
 const texts = JSON.parse(readFileSync(argv[3], "utf8"));
 
-/** The longest wait of a stream that pushes until it is told to stop. */
+/** The longest wait of a stream that pushes until it is stopped. */
 async function longest(stream, goesOn) {
   let wait = 0;
   for (let count = 0; goesOn(count); count += 1) {

@@ -1,6 +1,6 @@
-// One start of a sidecar and so many pushes: `node ways.mjs WAY COUNT`. WAY is a command line
-// as a JSON array, `"webassembly"`, or `null` for Node.js alone. Prints the milliseconds
-// from the beginning to the answer of `initialize`.
+// Starts a sidecar and makes COUNT pushes: `node ways.mjs WAY COUNT`. WAY is a command line as a
+// JSON array, `"webassembly"`, or `null` for Node.js alone. Prints the milliseconds from the
+// beginning to the answer to `initialize`.
 
 import { argv } from "node:process";
 

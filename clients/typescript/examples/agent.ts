@@ -1,5 +1,5 @@
 // An agent of two turns with the Vercel AI SDK: the model asks for a tool, the tool runs,
-// and the model answers. Whatever the model's server leaks, the loop sees it clean.
+// and the model answers. The loop sees clean responses, whatever the model's server leaks.
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
@@ -10,7 +10,7 @@ export interface Asked {
   command: string;
 }
 
-/** Asks, runs what is asked for, and gives the answer and the reasoning of all turns. */
+/** Sends the question, runs the requested tools, and returns the answer and the reasoning of all turns. */
 export async function ask(sidecar: Sidecar, baseURL: string, prompt: string, run: (command: string) => string) {
   const provider = createOpenAICompatible({ name: "local", baseURL });
   const model = wrapLanguageModel({

@@ -1,10 +1,10 @@
 // Makes src/protocol.ts from ../schema: interfaces by json-schema-to-typescript, and the
 // tables of methods, events and errors. `--write` writes it; `generate()` gives its text.
 //
-// What JSON Schema says and TypeScript cannot is turned over first: an open enumeration
-// becomes its known values and any other string, and the Unknown... variants leave their
-// unions, because a member with `type: string` would take all narrowing from the others.
-// src/stream/events.ts says how the client tells events of a later version.
+// Some parts of the JSON Schema are changed first. An open enumeration becomes its known values
+// and any other string. The Unknown... variants leave their unions, because a member with
+// `type: string` would prevent the narrowing of the others; src/stream/events.ts says how the
+// client represents events of a later version.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { argv } from "node:process";
@@ -40,7 +40,7 @@ export async function generate() {
 
 const read = async (name) => JSON.parse(await readFile(new URL(name, SCHEMA), "utf8"));
 
-/** The schema as json-schema-to-typescript makes the right types of it. */
+/** The schema, changed so that json-schema-to-typescript makes the right types. */
 function typescriptOf(schema) {
   const definitions = schema.$defs;
   const types = { ...definitions };
@@ -51,7 +51,7 @@ function typescriptOf(schema) {
   return { title: "Protocol", type: "object", $defs: JSON.parse(JSON.stringify(types)) };
 }
 
-/** Fields that the client has no use for: nobody hears the notifications of progress. */
+/** Fields that the client does not need: it ignores notifications of progress. */
 const LEFT_OUT = { HistoryParams: ["workDoneToken"] };
 
 function turned(part, definitions) {
@@ -81,7 +81,7 @@ function anyWith(choices) {
   return `{ [k: string]: unknown } & (${named.join(" | ")})`;
 }
 
-/** The known members; those that may lack a field that the union asks for get it here. */
+/** The known members; members that may lack a field that the union needs get it here. */
 function unionOf(union, definitions) {
   const names = union.oneOf.map((each) => each.$ref.replace("#/$defs/", ""));
   return names

@@ -1,5 +1,5 @@
-// Makes dist/cjs of what `tsc` made: the same files, and the same types, for `require`. File
-// for file, so that a class is one class whatever entry of the package it comes from.
+// Makes dist/cjs from the output of `tsc`: the same files, and the same types, for `require`. It
+// converts file by file, so that a class is the same class in all entries of the package.
 
 import { cpSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { build } from "esbuild";
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const CJS = join(DIST, "cjs");
 
-const PROGRAM = join("gateway", "bin."); // which nobody requires
+const PROGRAM = join("gateway", "bin."); // which is never required
 
 const made = readdirSync(DIST, { recursive: true }).filter((name) => !name.startsWith(PROGRAM));
 await build({

@@ -1,12 +1,12 @@
-// Makes what the package `wasm/` publishes beside what is written there:
+// Makes the generated files of the package `wasm/`:
 //
-//   worker.js        what runs in the worker
+//   worker.js        the program of the worker
 //   core.zip         the sidecar and its libraries, pure Python, with bytecode for Pyodide
 //   snapshot.bin.gz  the memory of an interpreter that has imported them
-//   made.json        of which Pyodide the snapshot was taken
+//   made.json        the version of Pyodide that the snapshot was made with
 //
-// Python 3.11 with pip packs the sidecar (clients/bundle); its bytecode is compiled by the
-// very interpreter that will run it. STREAM_SIDECAR_PYTHON names a Python.
+// Python 3.11 with pip packs the sidecar (clients/bundle). Pyodide's own interpreter compiles the
+// bytecode, because it will run it. STREAM_SIDECAR_PYTHON names a Python.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

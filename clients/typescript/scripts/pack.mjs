@@ -1,6 +1,6 @@
-// Packs this package and `wasm/` as they are published: `node scripts/pack.mjs FOLDER`. The
-// platforms' packages are `optionalDependencies` there, and not in the checkout, where none
-// of them can be installed before they are published. Both have to be built.
+// Packs this package and `wasm/` as they are published: `node scripts/pack.mjs FOLDER`. The packed
+// manifest has the platforms' packages as `optionalDependencies`; the checkout has not, because
+// they cannot be installed before they are published. Both packages must be built.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const HOME = fileURLToPath(new URL("..", import.meta.url));
 const PLATFORMS = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64", "win32-arm64", "win32-x64"];
 
-/** The package's manifest with every platform in its own version. */
+/** The package's manifest, with every platform's package in the same version. */
 export function published(manifest) {
   const { devDependencies, scripts, prettier, ...about } = manifest;
   const optional = PLATFORMS.map((name) => [`@stream-sidecar/${name}`, manifest.version]);

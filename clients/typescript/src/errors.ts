@@ -1,8 +1,8 @@
-// What can go wrong between a host and the sidecar. What a *provider* does wrong is never
-// one of these: it is an `error` or `diagnostic` event of the stream.
+// The errors between a host and the sidecar. A *provider's* mistake is never an error here: it
+// is an `error` or `diagnostic` event of the stream.
 //
-// `kind` is for programs, `message` for people; `retryable`: the same call may succeed
-// later. An error that the sidecar answered with is a `RefusedError`, with its code.
+// `kind` is for programs, `message` for people; `retryable`: the same call may succeed later.
+// An error answer of the sidecar is a `RefusedError`, with its code.
 
 import type { ErrorData, ResponseError } from "./protocol.js";
 
@@ -24,7 +24,7 @@ export class SidecarError extends Error {
   }
 }
 
-/** The sidecar refused a request; `data` has what protocol.md, "Errors", says. */
+/** The sidecar refused a request; protocol.md, "Errors", describes `data`. */
 export class RefusedError extends SidecarError {
   readonly code: number;
   readonly data: ErrorData & Record<string, unknown>;
@@ -37,7 +37,7 @@ export class RefusedError extends SidecarError {
   }
 }
 
-/** One way that was tried to start the sidecar. */
+/** A command that was tried to start the sidecar, and its error. */
 export interface Attempt {
   readonly command: readonly string[];
   readonly error: Error;
@@ -51,12 +51,12 @@ export interface FoundPython {
 
 export type PythonProblem = "python-missing" | "python-too-old" | "package-missing";
 
-/** The sidecar cannot be started, or has crashed too often to be started again now. */
+/** The sidecar cannot be started, or has crashed too often to be restarted now. */
 export class SidecarUnavailable extends SidecarError {
   readonly attempts: readonly Attempt[];
-  /** What is wrong with the Pythons that were tried; undefined: something else is. */
+  /** The problem with the Pythons that were tried; undefined if the problem is another. */
   readonly problem: PythonProblem | undefined;
-  /** The Python that is too old, or that has no sidecar. */
+  /** The Python that is too old, or that cannot run the sidecar. */
   readonly python: FoundPython | undefined;
 
   constructor(
@@ -74,7 +74,7 @@ export class SidecarUnavailable extends SidecarError {
 
 /** The other side speaks another version of the protocol, or another protocol. */
 export class UnsupportedProtocol extends SidecarError {
-  /** Its versions; empty: it is no stream-sidecar. */
+  /** The versions that it speaks; empty if it is not a stream-sidecar. */
   readonly supported: readonly number[];
 
   constructor(message: string, supported: readonly number[]) {
@@ -83,13 +83,13 @@ export class UnsupportedProtocol extends SidecarError {
   }
 }
 
-/** The connection to the sidecar is gone: the process ended, or it spoke nonsense. */
+/** The connection to the sidecar is lost: the process ended, or did not speak the protocol. */
 export class ConnectionLost extends SidecarError {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** The last 64 kB of what the process wrote to standard error. */
+  /** The last 64 kB that the process wrote to standard error. */
   readonly stderr: string;
-  /** It was a connection of the host's, and nobody answers on it: it takes another one. */
+  /** The connection was the host's and cannot be made again by the client: the host must make a new one. */
   readonly isFinal: boolean;
 
   constructor(
@@ -112,14 +112,14 @@ export interface Ending {
   readonly cause: unknown;
 }
 
-/** No answer within the time that the client allows; a stream goes on in the next process instead. */
+/** No answer within the time limit. A stream does not fail with it, but continues in the next process. */
 export class RequestTimeout extends SidecarError {
   readonly method: string;
   readonly timeoutMs: number;
 
-  /** `said`: what came in place of an answer, if anything did. */
-  constructor(method: string, timeoutMs: number, said = "") {
-    const more = said === "" ? "" : `; it wrote: ${said}`;
+  /** `stderr`: the last line of standard error, if there is one. */
+  constructor(method: string, timeoutMs: number, stderr = "") {
+    const more = stderr === "" ? "" : `; standard error: ${stderr}`;
     super("request-timeout", `no answer to ${method} within ${timeoutMs} ms${more}`, { retryable: true });
     this.method = method;
     this.timeoutMs = timeoutMs;
@@ -129,7 +129,7 @@ export class RequestTimeout extends SidecarError {
 /** More requests wait than `maxQueuedRequests` allows. */
 export class QueueFull extends SidecarError {
   constructor(limit: number) {
-    super("queue-full", `${limit} requests are waiting already`, { retryable: true });
+    super("queue-full", `${limit} requests are already waiting`, { retryable: true });
   }
 }
 
@@ -140,7 +140,7 @@ export class SidecarClosed extends SidecarError {
   }
 }
 
-/** The stream was closed before. */
+/** The stream is closed already. */
 export class StreamClosed extends SidecarError {
   constructor(streamId: string) {
     super("stream-closed", `stream "${streamId}" is closed`);
@@ -148,14 +148,14 @@ export class StreamClosed extends SidecarError {
 }
 
 /**
- * Why a stream could not be carried over: more chunks than are kept (`replay-limit`), a
- * sidecar that cannot be had (`unavailable`), one that crashes or hangs on this very stream
- * (`crashing`) or that makes other events of the same chunks (`diverged`), or somebody
- * else closed it (`closed`).
+ * Why a stream could not continue in the next process: it had more chunks than are kept
+ * (`replay-limit`), no sidecar can be started (`unavailable`), every process crashes or hangs on
+ * this stream (`crashing`), the same chunks gave different events (`diverged`), or another
+ * client closed the stream (`closed`).
  */
 export type LossReason = "replay-limit" | "unavailable" | "crashing" | "diverged" | "closed";
 
-/** An open stream is gone with the process that had it; the events so far were right. */
+/** An open stream is lost with its process; the events so far were right. */
 export class StreamLost extends SidecarError {
   readonly reason: LossReason;
   readonly streamId: string;

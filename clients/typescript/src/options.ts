@@ -1,34 +1,34 @@
-// What a host may choose, and what happens when it does not. Times are milliseconds,
-// sizes bytes (a UTF-16 unit of a string counts as two).
+// The options of a host, and their defaults. Times are milliseconds, sizes bytes (a UTF-16 unit
+// of a string counts as two).
 
 import type { ConnectionLost } from "./errors.js";
 import type { LimitsPatch, OpenParams, PolicyPatch } from "./protocol.js";
 
-/** The visible text of a chunk, for when there is no sidecar to find it. */
+/** Returns the text of a chunk, for streams without a sidecar. */
 export type ReadText = (chunk: unknown, params: OpenParams) => string;
 
-/** What the sidecar is doing; `lost`: it cannot be had, or was shut down. */
+/** The state of the sidecar; `lost`: it could not be started, or was shut down. */
 export type SidecarState = "idle" | "starting" | "running" | "restarting" | "lost";
 
 export interface ClientOptions {
-  /** Bounds the wait for an answer. 30,000. */
+  /** How long an answer may take. Default: 30,000. */
   requestTimeoutMs?: number;
-  /** The same for `normalize`, `inspect` and `repair`, which do any amount of work. 300,000. */
+  /** How long an answer to `normalize`, `inspect` and `repair` may take: their work has no limit. Default: 300,000. */
   batchTimeoutMs?: number;
-  /** Requests on their way at once; further ones wait. 64. */
+  /** How many requests may be in flight; further requests wait. Default: 64. */
   maxConcurrentRequests?: number;
-  /** Bytes of the chunks of pushes on their way at once; a larger push goes alone. 16 MiB. */
+  /** How many bytes the chunks of pushes in flight may have; a larger push is sent alone. Default: 16 MiB. */
   maxConcurrentBytes?: number;
   /**
-   * Requests that may wait before further ones are refused with `QueueFull`; pipes and the
-   * ends of streams wait in any case. 1,024.
+   * How many requests may wait; a further request fails with `QueueFull`. Pipes and the ends of
+   * streams always wait. Default: 1,024.
    */
   maxQueuedRequests?: number;
-  /** How often a lost connection is made again. 4 times in 180,000 ms, after 100, 200, 400 and 800 ms. */
+  /** How often a lost connection is made again. Default: 4 times in 180,000 ms, after 100, 200, 400 and 800 ms. */
   restarts?: { max?: number; windowMs?: number; delayMs?: number };
-  /** Raw chunks that are kept so that a stream outlives a crash. 16 MiB a stream, 128 MiB in all. */
+  /** How many bytes of chunks are kept, so that a stream survives a crash. Default: 16 MiB for each stream, 128 MiB for all. */
   replay?: { maxStreamBytes?: number; maxBytes?: number };
-  /** How far `pipe` reads ahead while an answer is awaited. 64 chunks, 1 MiB. */
+  /** How far `pipe` reads ahead while it waits for an answer. Default: 64 chunks, 1 MiB. */
   readAhead?: { maxChunks?: number; maxBytes?: number };
   /** Called whenever the connection is lost, for the host's log. */
   onLost?: (error: ConnectionLost) => void;
@@ -36,48 +36,50 @@ export interface ClientOptions {
   onState?: (state: SidecarState) => void;
 }
 
-/** What a sidecar is started with, as a process or in a worker. */
+/** Options for starting a sidecar, as a process or in a worker. */
 export interface StartOptions extends ClientOptions {
-  /** What the sidecar logs. "warning". */
+  /** The level of the sidecar's log. Default: "warning". */
   logLevel?: "error" | "warning" | "info" | "debug";
-  /** Called with what the sidecar writes to standard error, or logs in a worker, as it comes. */
+  /** Called with everything that the sidecar writes to standard error, or logs in a worker, as it arrives. */
   onStderr?: (text: string) => void;
   /** Defaults for every stream (protocol.md, "Policy"). */
   policy?: PolicyPatch;
-  /** protocol.md, "Limits". */
+  /** Limits for the process and for every stream (protocol.md, "Limits"). */
   limits?: LimitsPatch;
-  /** Bounds a start, up to the answer of `initialize`. 60,000. */
+  /** How long a start may take, including the answer to `initialize`. Default: 60,000. */
   startTimeoutMs?: number;
-  /** How long a sidecar may take to end by itself. 5,000. */
+  /** How long a sidecar may take to exit at a shutdown. Default: 5,000. */
   shutdownTimeoutMs?: number;
   /**
-   * Work without a sidecar that cannot be started: text is handed through raw, flagged
-   * by `stream.passThrough`. `true`: strings as they are, documents as JSON; a function
-   * finds the text. false: `openStream` rejects with `SidecarUnavailable`.
+   * What `openStream` does if the sidecar cannot be started. `true`: it returns a stream whose
+   * text passes raw (strings unchanged, documents as JSON); `stream.passThrough` is true. A
+   * function: the same, and the function returns the text of a chunk. `false`, the default: it
+   * rejects with `SidecarUnavailable`.
    */
   passThrough?: boolean | ReadText;
 }
 
 export interface SidecarOptions extends StartOptions {
   /**
-   * In place of looking for the sidecar: a string is the path of one program (`--stdio` is
-   * added), an array a whole command line.
+   * The command that starts the sidecar: a string is the path of a program (`--stdio` is added),
+   * an array a whole command line. Default: the sidecar is looked for.
    */
   command?: string | readonly string[];
-  /** A Python in which the sidecar is installed: `[python, "-I", "-m", "stream_sidecar"]`, else with `-P`. */
+  /** A Python in which the sidecar is installed: `[python, "-I", "-m", "stream_sidecar"]`, else the same with `-P`. */
   python?: string;
-  /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
+  /** Whether `uvx` or `pipx` may download the package if no sidecar is installed. Default: false. */
   allowDownload?: boolean;
-  /** Run it as WebAssembly where the package `@stream-sidecar/wasm` is installed and nothing else is there. true. */
+  /** Whether the sidecar may run as WebAssembly, if nothing else is found and `@stream-sidecar/wasm` is installed. Default: true. */
   allowWebAssembly?: boolean;
   /**
-   * Where it works, and what relative paths in the arguments of `command` are below. The folder
-   * of the program that runs: never the one that the host works in, which may be anybody's.
+   * The process's working directory, which relative paths in the arguments of `command` start
+   * from. Default: the folder of the host's program. The host's own working directory is never
+   * the default, because its content may be untrusted.
    */
   cwd?: string;
-  /** Added to what the sidecar has of the environment of this process. */
+  /** Variables that are added to the inherited environment. */
   env?: Readonly<Record<string, string>>;
-  /** The names of the variables that the sidecar has of this process's environment. All but PYTHONHOME. */
+  /** The names of the only variables that the process inherits. Default: all except PYTHONHOME. */
   inheritEnv?: readonly string[];
 }
 

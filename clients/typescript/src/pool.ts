@@ -1,6 +1,6 @@
-// Several processes for many streams: each stream belongs to one of them, by its id, and
-// keeps its order there. Each process is supervised by itself, so that one that ends holds
-// up no other's streams.
+// Several processes for many streams. A stream belongs to one process, chosen by its id, so its
+// chunks keep their order. Each process is supervised separately: if a process ends, the streams
+// of the other processes are not delayed.
 
 import type { SidecarOptions } from "./options.js";
 import type { OpenParams } from "./protocol.js";
@@ -8,7 +8,7 @@ import { Sidecar } from "./sidecar.js";
 import type { SidecarStream } from "./stream/stream.js";
 
 export class SidecarPool implements AsyncDisposable {
-  /** One a process. */
+  /** The sidecars, one for each process. */
   readonly sidecars: readonly [Sidecar, ...Sidecar[]];
 
   constructor(sidecars: readonly Sidecar[]) {
@@ -17,23 +17,23 @@ export class SidecarPool implements AsyncDisposable {
     this.sidecars = [first, ...more];
   }
 
-  /** Sidecars of the same options, each of which is started when it is first needed. */
+  /** A pool of `workers` sidecars with the same options; each is started at its first use. */
   static create(workers: number, options: SidecarOptions = {}): SidecarPool {
     return new SidecarPool(Array.from({ length: workers }, () => Sidecar.create(options)));
   }
 
-  /** Whose a stream is: the same one for the same id. What belongs to no stream may go to any. */
+  /** The sidecar of a stream: the same sidecar for the same id. A request without a stream may go to any. */
   of(streamId: string): Sidecar {
     return this.sidecars[hash(streamId) % this.sidecars.length] ?? this.sidecars[0];
   }
 
-  /** As `Sidecar.openStream`. */
+  /** Opens a stream in its sidecar, as `Sidecar.openStream` does. */
   openStream(params: OpenParams = {}, options?: { signal?: AbortSignal }): Promise<SidecarStream> {
     const streamId = params.streamId ?? crypto.randomUUID();
     return this.of(streamId).openStream({ ...params, streamId }, options);
   }
 
-  /** Ends all of them. */
+  /** Shuts down all sidecars. */
   async shutdown(): Promise<void> {
     await Promise.all(this.sidecars.map((each) => each.shutdown()));
   }
@@ -43,7 +43,7 @@ export class SidecarPool implements AsyncDisposable {
   }
 }
 
-/** FNV-1a of 32 bits. */
+/** FNV-1a with 32 bits, as in the Rust client. */
 function hash(text: string): number {
   let found = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) found = Math.imul(found ^ byte, 0x01000193);

@@ -1,5 +1,5 @@
-// The sidecar as a host sees it: started when it is needed, restarted when it ends, and
-// asked for streams and for single messages.
+// The sidecar, for a host: it is started when it is needed, restarted when it ends, and opens
+// streams and handles single messages.
 
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
 import { eventsOf, type StreamEvent } from "./stream/events.js";
@@ -44,18 +44,18 @@ import { SidecarStream } from "./stream/stream.js";
 import { Supervisor, type Connect } from "./connection/supervisor.js";
 
 export interface CallOptions {
-  /** Stops waiting, and tells the sidecar. */
+  /** Stops waiting, and cancels the request in the sidecar. */
   signal?: AbortSignal;
-  /** In place of `requestTimeoutMs` or `batchTimeoutMs`. */
+  /** Replaces `requestTimeoutMs` or `batchTimeoutMs`. */
   timeoutMs?: number;
 }
 
 export interface SharedOptions extends ClientOptions {
-  /** What the sidecar answered to `initialize`, to be checked. */
+  /** The sidecar's result of `initialize`, whose version is checked. */
   initializeResult?: unknown;
 }
 
-/** What `normalize` gives. */
+/** The result of `normalize`. */
 export interface NormalizedMessage extends Omit<NormalizeResult, "events"> {
   events: StreamEvent[];
 }
@@ -79,28 +79,28 @@ export class Sidecar implements AsyncDisposable {
     this.#passThrough = passThrough;
   }
 
-  /** Where a sidecar would be looked for, best first; starts nothing. `String()` of it is for people. */
+  /** The ways to start a sidecar that would be tried, best first. Starts nothing. `String(...)` of the result is for people. */
   static locate(options: SidecarOptions = {}): Located {
     return locate(options);
   }
 
-  /** A sidecar that is started when it is first needed. */
+  /** A sidecar that is started at its first use. */
   static create(options: SidecarOptions = {}): Sidecar {
     return new Sidecar(starter(options), options, options.passThrough);
   }
 
   /**
-   * A sidecar that runs. Rejects with SidecarUnavailable or UnsupportedProtocol, but with
-   * `passThrough` only with the latter.
+   * Starts a sidecar and waits for its handshake. Rejects with SidecarUnavailable (not with
+   * `passThrough`) or UnsupportedProtocol.
    */
   static async spawn(options: SidecarOptions = {}): Promise<Sidecar> {
     return Sidecar.create(options).started();
   }
 
   /**
-   * A sidecar at the other end of a connection that the host has already: a
-   * MessageConnection of vscode-jsonrpc, or a language client, which may restart its
-   * server. The host has shaken hands, and ends the connection.
+   * A sidecar at the other end of an existing connection of the host: a MessageConnection of
+   * vscode-jsonrpc, or a language client, which may restart its server. The host has made the
+   * handshake, and ends the connection.
    */
   static fromConnection(connection: RpcConnection, options: SharedOptions = {}): Sidecar {
     const { initializeResult, ...settings } = options;
@@ -108,7 +108,7 @@ export class Sidecar implements AsyncDisposable {
     return new Sidecar(async () => new Link(connection, known, serverInfoOf(initializeResult)), settings);
   }
 
-  /** Starts the sidecar unless it runs; gives what it can do (unknown on a shared connection). */
+  /** Starts the sidecar if it is not running; returns its capabilities (undefined on a shared connection). */
   async start(): Promise<Capabilities | undefined> {
     return (await this.#supervisor.link()).capabilities;
   }
@@ -121,27 +121,27 @@ export class Sidecar implements AsyncDisposable {
     return this;
   }
 
-  /** What the sidecar is doing; `onState` tells each change. */
+  /** The state of the sidecar; `onState` reports each change. */
   get state(): SidecarState {
     return this.#supervisor.state;
   }
 
-  /** Name and version of the sidecar that runs; undefined: none, or not known. */
+  /** Name and version of the running sidecar; undefined if none runs, or if they are not known. */
   get serverInfo(): ServerInfo | undefined {
     return this.#supervisor.current?.serverInfo;
   }
 
-  /** What the running sidecar can do; undefined: none runs, or it is not known. */
+  /** The capabilities of the running sidecar; undefined if none runs, or if they are not known. */
   get capabilities(): Capabilities | undefined {
     return this.#supervisor.current?.capabilities;
   }
 
-  /** Ends the process and starts another; open streams go on in it. */
+  /** Ends the process and starts a new one, in which open streams continue. */
   async restart(): Promise<void> {
     await this.#supervisor.restart();
   }
 
-  /** The process that runs now; undefined: none, or not ours. */
+  /** The id of the running process; undefined if there is none, or if it is not ours. */
   get pid(): number | undefined {
     const link = this.#supervisor.current;
     return link instanceof PeerLink ? link.peer.pid : undefined;
@@ -153,7 +153,7 @@ export class Sidecar implements AsyncDisposable {
     return link instanceof PeerLink ? link.peer.stderr.toString() : "";
   }
 
-  /** Bytes of chunks that are kept for replays, of all open streams. */
+  /** How many bytes of chunks all open streams keep for replays. */
   get keptBytes(): number {
     return this.#budget.used;
   }
@@ -176,55 +176,55 @@ export class Sidecar implements AsyncDisposable {
     }
   }
 
-  /** A whole response at once. */
+  /** The events and the message of a whole response. */
   async normalize(params: NormalizeParams, options?: CallOptions): Promise<NormalizedMessage> {
     const answer = await this.request("message/normalize", params, options);
     return { ...answer, events: eventsOf(answer) };
   }
 
-  /** A message, and what its calls were answered, as the next request must carry them. */
+  /** A message and the results of its calls, in the form that the next request needs. */
   render(params: RenderParams, options?: CallOptions): Promise<RenderResult> {
     return this.request("message/render", params, options);
   }
 
-  /** A whole request: clean, and freed of what its provider refuses. */
+  /** A whole request, cleaned, and without everything that its provider refuses. */
   prepare(params: PrepareParams, options?: CallOptions): Promise<PrepareResult> {
     return this.request("request/prepare", params, options);
   }
 
-  /** Stored messages, mended. */
+  /** Stored messages, repaired: without everything that does not belong in an answer. */
   repair(params: HistoryParams, options?: CallOptions): Promise<RepairResult> {
     return this.request("message/repair", params, options);
   }
 
-  /** What `repair` would do to stored messages. */
+  /** The findings in stored messages, which `repair` would remove. */
   inspect(params: HistoryParams, options?: CallOptions): Promise<InspectResult> {
     return this.request("message/inspect", params, options);
   }
 
-  /** Who runs these calls, and what they do. */
+  /** Who runs these calls, and what kind of tool they call. */
   classify(params: ClassifyParams, options?: CallOptions): Promise<ClassifyResult> {
     return this.request("tool/classify", params, options);
   }
 
-  /** What a failed HTTP response means. */
+  /** The meaning of a failed HTTP response. */
   normalizeError(params: HttpFailure<NormalizeErrorParams>, options?: CallOptions): Promise<NormalizeErrorResult> {
     return this.request("error/normalize", withPlainHeaders(params), options);
   }
 
-  /** The streams that are open in the process. */
+  /** The open streams of the process. */
   list(options?: CallOptions): Promise<ListResult> {
     return this.request("stream/list", {}, options);
   }
 
-  /** What the running process has done so far. */
+  /** The counters of the process since its start. */
   stats(options?: CallOptions): Promise<StatsResult> {
     return this.request("sidecar/stats", {}, options);
   }
 
   /**
-   * Any method that belongs to no stream. One that was under way when the process ended
-   * is asked once more: it depends on nothing but its params.
+   * Makes a request to any method without a stream. If the process ends during the request, it
+   * is made once more: it depends only on its params.
    */
   async request<M extends string>(method: M, params: Params<M>, options: CallOptions = {}): Promise<Result<M>> {
     const { requestTimeoutMs, batchTimeoutMs } = this.#settings;
@@ -241,7 +241,7 @@ export class Sidecar implements AsyncDisposable {
     });
   }
 
-  /** Ends the sidecar, by force where it has to be; a connection of the host's is left alone. */
+  /** Ends the sidecar, by force if necessary; a connection of the host is not closed. */
   async shutdown(): Promise<void> {
     await this.#supervisor.close();
   }
@@ -251,10 +251,10 @@ export class Sidecar implements AsyncDisposable {
   }
 }
 
-/** They take as long as there is work. */
+/** Methods without a limit of work, which have `batchTimeoutMs`. */
 const BATCHES: ReadonlySet<string> = new Set(["message/normalize", "message/inspect", "message/repair"]);
 
-/** What a stream without a sidecar was opened as. */
+/** The result of opening a stream without a sidecar. */
 function unopened(streamId: string, params: OpenParams): OpenResult {
   const { wire, framing } = params;
   return {

@@ -1,7 +1,7 @@
-// The updates are what the Agent Client Protocol takes: its own SDK carries each from an
-// agent to a client, checked on the way, and the client gets the stream's text and calls.
-// What the updates of a stream are stands in tests/data/acp_updates.jsonl, for the Rust
-// client too; `UPDATE=1 npm test -- acp` writes it anew.
+// The updates are valid in the Agent Client Protocol: its own SDK checks and carries each from an
+// agent to a client, and the client gets the stream's text and calls. The updates of each stream
+// are in tests/data/acp_updates.jsonl, for the Rust client too; `UPDATE=1 npm test -- acp`
+// rewrites the file.
 
 import { agent, client, methods, type SessionUpdate as TheirUpdate } from "@agentclientprotocol/sdk";
 import { writeFileSync } from "node:fs";
@@ -16,14 +16,14 @@ import {
   type SessionUpdateV2,
 } from "../src/adapters/acp.js";
 import { Sidecar, type ClosedStream, type OpenParams, type StreamEvent } from "../src/index.js";
-// What the SDK checks updates of version 2 with; it is not exported.
+// The SDK's own check of updates of version 2, which it does not export.
 import { zSessionUpdate } from "../node_modules/@agentclientprotocol/sdk/dist/v2/schema/zod.gen.js";
 import { collect, linesOf, REAL, recordings, ROOT, until } from "./support.js";
 
 const TABLE = join(ROOT, "tests", "data", "acp_updates.jsonl");
 const IS_WRITTEN = process.env["UPDATE"] === "1";
 
-/** A stream and what it is told as; of a recording with calls params and chunks are in tests/wires. */
+/** A stream and its updates. For a recording, params and chunks are in tests/wires. */
 interface Row {
   readonly name: string;
   readonly params?: OpenParams;
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 const written = new Map<string, Row>();
 
-/** What arrives at a client when an agent sends these updates; the SDK parses them there. */
+/** The updates as a client receives them from an agent; the SDK parses them there. */
 async function carried(updates: readonly SessionUpdate[]): Promise<TheirUpdate[]> {
   const found: TheirUpdate[] = [];
   const editor = client({ name: "editor" }).onNotification(methods.client.session.update, ({ params }) => {
@@ -90,7 +90,7 @@ test("the types fit", () => {
   expectTypeOf<SessionUpdateV2>().toExtend<draft.SessionUpdate>();
 });
 
-/** Chunks behind each other that are of one message, as one. */
+/** The updates, with adjacent chunks of one message joined. */
 function joined(updates: readonly SessionUpdate[]): SessionUpdate[] {
   const found: SessionUpdate[] = [];
   for (const update of updates) {
@@ -140,7 +140,7 @@ async function* again(events: readonly unknown[]) {
   yield* events as StreamEvent[];
 }
 
-test("in version 2 what was told is taken back", async () => {
+test("in version 2 retracted updates are removed", async () => {
   const events = [
     { type: "text-delta", seq: 1, block: 0, text: "Hm" },
     { type: "text-delta", seq: 2, block: 0, text: "." },
@@ -171,7 +171,7 @@ test("in version 2 what was told is taken back", async () => {
   expect(shown(updates)).toEqual({ text: "Hm. So.", reasoning: "" });
 });
 
-test("a call of a stream that breaks off is ended, and the error is behind its end", async () => {
+test("a stream that breaks off ends its call before the error", async () => {
   async function* broken() {
     yield {
       type: "tool-call-delta",

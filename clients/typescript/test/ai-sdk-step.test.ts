@@ -1,5 +1,5 @@
-// What is taken back with `reset-step`: a reader that knows it sees each recording as the
-// message at its end has it, and never gets much more than twice what there was.
+// `reset-step`: a reader that supports it ends with each recording's final message, and never
+// gets much more than twice the size of the stream.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { uiMessageChunks, type SidecarUIMessageChunk } from "../src/adapters/ai-sdk.js";
@@ -34,7 +34,7 @@ test.for(recordings())("$name", async ({ params, chunks, closing }) => {
   expect(read(told)).toEqual({ text: message.text, reasoning: message.reasoning });
 });
 
-test("what is taken back again and again is told twice at most", async () => {
+test("a step that changes again and again is sent at most about twice", async () => {
   const deltas = Array.from({ length: 500 }, (_, block): StreamEvent[] => [
     { type: "text-delta", seq: 1, block, text: "x".repeat(20) },
     { type: "block-end", seq: 1, block, channel: "text" },

@@ -1,5 +1,5 @@
-// The parts are what the AI SDK takes: its own schema accepts each, and its own reader
-// makes a message of them that has the text, reasoning, calls and sources of the stream.
+// The parts are valid in the AI SDK: its own schema accepts each, and its own reader makes a
+// message from them with the text, reasoning, calls and sources of the stream.
 
 import { readUIMessageStream, uiMessageChunkSchema, type UIMessage, type UIMessageChunk as TheirChunk } from "ai";
 import { expect, expectTypeOf, test } from "vitest";

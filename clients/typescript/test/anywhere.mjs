@@ -1,6 +1,6 @@
-// Run in a project that has nothing but the packages: `node anywhere.mjs RECORDINGS` streams
-// every recording below that folder, and prints how the sidecar was found and which of them
-// gave other events than were recorded.
+// Runs in a project that has only the packages: `node anywhere.mjs RECORDINGS` streams every
+// recording in that folder, and prints how the sidecar was found and which recordings gave other
+// events.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ async function events(sidecar, path) {
   return found;
 }
 
-/** Without the ids that are made of a stream's name, which is another one each time. */
+/** Removes the ids that contain the stream's id, which differs in each run. */
 function withoutMadeIds(told) {
   const text = JSON.stringify(told);
   const made = [...text.matchAll(/"toolCallId":"([^"]+)","idSynthetic":true/g)].map(([, id]) => `"${id}"`);

@@ -1,4 +1,4 @@
-// A sidecar that goes wrong gives a typed error within its timeout, and is gone.
+// A sidecar that misbehaves gives a typed error within its timeout, and is ended.
 
 import { expect, test } from "vitest";
 import {
@@ -38,7 +38,7 @@ test("chatter: cannot be started", () =>
     const started = rejection(Sidecar.spawn(options));
     await until(() => log.includes("Loading"));
     await pass(300);
-    expectUnavailable(await started, "chatter", RequestTimeout, "within 300 ms; it wrote: Loading the model ...");
+    expectUnavailable(await started, "chatter", RequestTimeout, "within 300 ms; standard error: Loading the model ...");
   }));
 
 type Cause = typeof ConnectionLost | typeof RequestTimeout;
@@ -53,7 +53,7 @@ function expectUnavailable(error: Error, mode: string, cause: Cause, words: stri
   expect(attempt?.command).toEqual(fake(mode).command);
 }
 
-test("what a wrapper says first is passed over, and logged", async () => {
+test("the first output of a wrapper is skipped, and logged", async () => {
   let log = "";
   await using sidecar = await Sidecar.spawn({ ...fake("said-before"), onStderr: (text) => (log += text) });
   expect(log).toBe("(base) activated\n");

@@ -1,5 +1,5 @@
-// The sidecar in a web page: the package as it is built, served as files, in a Chromium that
-// is there already (CHROMIUM names another one). Where there is none, this is skipped.
+// The sidecar in a web page: the built package, served as files, in an installed Chromium
+// (CHROMIUM names another). Without a Chromium the test is skipped.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

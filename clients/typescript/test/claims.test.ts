@@ -1,6 +1,6 @@
-// Claims are never run: the AI SDK's own chat, with a tool of the host behind `onToolCall`,
-// and a client of the Agent Client Protocol get whole turns out of the real sidecar. What
-// runs is what the message of the closed stream says; nothing stays open.
+// Claims are never run. The AI SDK's own chat (with a tool of the host in `onToolCall`) and a
+// client of the Agent Client Protocol get whole turns from the real sidecar. Exactly the calls
+// that are executable in the message of the closed stream run, and nothing stays open.
 
 import { AbstractChat, lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -157,7 +157,7 @@ test.for(CASES)("the Agent Client Protocol: $name", async (each) => {
   expect(closings[0]?.flatMap(({ name, executable }) => (executable ? [name] : []))).toEqual(ran);
 });
 
-test.for(recordings())("what is run of $name, and nothing stays open", async ({ params, chunks }) => {
+test.for(recordings())("the calls that run in $name, and nothing stays open", async ({ params, chunks }) => {
   const open = () => sidecar.openStream(params);
   const [first, second] = await Promise.all([open(), open()]);
   const parts = await collect(uiMessageChunks(first.pipe(chunks)));
@@ -230,7 +230,7 @@ test("the message of the end has the last word, of each choice", async () => {
   expect(await Promise.all([run([false, true], 0), run([false, true], 1)])).toEqual([0, 1]);
 });
 
-test("a source that fails behind a call", async () => {
+test("a source that fails after a call", async () => {
   async function* source() {
     yield* [calls("delete_file"), ends("tool_calls")];
     throw new Error("ECONNRESET");
@@ -287,7 +287,7 @@ test("a long id is not repeated with every piece", async () => {
   expect(size).toBeLessThan(4 * (10_000 + 40_000));
 });
 
-test("a source is told once, and later citations have what its first one had", async () => {
+test("a source is reported once, and later citations have the fields of the first", async () => {
   const events = [
     cited({ seq: 1, choice: 1, source: 0, url: "u:1", title: "t" }),
     cited({ seq: 2, source: 0, citedText: "words" }),

@@ -1,5 +1,5 @@
-// A pipe whose source has ended closes its stream with the last push. Whatever is asked
-// in place of that close, and whatever goes wrong, all is as if the close had waited.
+// A pipe whose source has ended sends the close with the last push. If the host makes another call
+// instead, or if something fails, the result is the same as with a later close.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const closed = {
   stats: { pushes: 1, chunks: 3 },
 };
 
-/** A connection to the real sidecar; `asked`: what was asked without an answer so far, joined. */
+/** A connection to the real sidecar; `asked`: the requests without an answer so far, joined. */
 function overheard(refuse: (method: string) => object | undefined = () => undefined, options: SharedOptions = {}) {
   const asked: string[] = [];
   let waiting: string[] = [];

@@ -58,7 +58,7 @@ const model = (...texts: readonly string[]) => replaying(...texts.map(said));
 
 const CALL = '<tool_call>\n{"name": "run_command", "arguments": {"command": "git status"}}\n</tool_call>';
 
-test("the agent runs what a recorded model asks for, and answers", async () => {
+test("the agent runs the calls of a recorded model, and answers", async () => {
   const { asked, server } = replaying(recorded("leaking.sse"), recorded("leaking-next.sse"));
   const ran: string[] = [];
   const run = (command: string) => {

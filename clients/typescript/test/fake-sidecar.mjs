@@ -1,5 +1,5 @@
-// A sidecar that goes wrong: `node fake-sidecar.mjs MODE`. What it says is framed by hand,
-// so that it can say it wrongly, too. Modes are the keys of MODES.
+// A sidecar that misbehaves: `node fake-sidecar.mjs MODE`. It makes its frames itself, so that
+// they can be wrong too. Modes are the keys of MODES.
 
 import { spawn } from "node:child_process";
 import { appendFileSync, statSync } from "node:fs";
@@ -18,7 +18,7 @@ function frame(message) {
 const say = (message) => process.stdout.write(frame(message));
 const handshake = (streamSidecar = CAPABILITIES) => ({ capabilities: { experimental: { streamSidecar } } });
 
-/** more: "emits", for one that takes that option. */
+/** more: "emits", for a sidecar with that option. */
 const emit = more.includes("emits") ? { emit: {} } : {};
 const opened = { ...emit, streamId: "s", wire: "text", framing: "text", profile: {}, policy: {}, limits: {} };
 let pushes = 0;
@@ -41,9 +41,9 @@ const GOOD = {
   }),
   shutdown: () => null,
 };
-/** Does not answer, and says so to those who read its standard error. */
+/** Does not answer, and reports that on standard error. */
 const never = () => void process.stderr.write("hangs\n");
-/** Answers when everybody has gone. */
+/** Answers after all callers have given up. */
 const late = (answer) => (never(), void setTimeout(answer, 3_600_000));
 const junk = (then) => void process.stdout.write("Traceback (most recent call last):\r\n\r\n", then);
 
@@ -123,7 +123,7 @@ const MODES = {
       return size === 1 || size > 3 ? handshake() : process.exit(3);
     },
   },
-  /** A wrapper: its child is who would be left behind. more: a file for the child's pid. */
+  /** A wrapper, whose child could outlive it. more: a file for the child's pid. */
   wrapper: {
     ...GOOD,
     initialize: () => {

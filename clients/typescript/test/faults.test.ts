@@ -9,7 +9,7 @@ import { cut, dice, REAL, recordings, turns, UNDAUNTED, withoutMadeIds, type Rec
 const STREAMS = 50;
 const GROUP = 5;
 const KILLS = 200;
-/** So many groups at once, each with a sidecar of its own: most of the time goes to starts. */
+/** How many groups run at the same time, each with its own sidecar: starts need most of the time. */
 const LANES = 2;
 const SEED = 20_240_229;
 
@@ -25,7 +25,7 @@ interface Delivered {
 type Roll = (limit: number) => number;
 type Step = (isLast: boolean) => Promise<void>;
 
-/** Pipes a stream in small pieces; `step` is told of every moment in which something happens. */
+/** Pipes a stream in small pieces; `step` is called at every moment in which something happens. */
 async function deliver(sidecar: Sidecar, chunks: readonly unknown[], { params }: Recording, step: Step) {
   async function* source() {
     for (const chunk of chunks) {
@@ -42,8 +42,8 @@ async function deliver(sidecar: Sidecar, chunks: readonly unknown[], { params }:
 }
 
 /**
- * Kills the process at chosen steps, each time another one. A source waits for its kill,
- * while what it gave before is on its way; at its end it does not, so that the kill meets
+ * Kills the process at chosen steps, each time another process. A source waits for its kill while
+ * its earlier chunks are in flight. At its end it does not wait, so that the kill happens during
  * the close of the stream.
  */
 class Killer {

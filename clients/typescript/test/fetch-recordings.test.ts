@@ -94,7 +94,7 @@ test.for(CASES)("$name", async ({ wire, body }) => {
   const read = await READERS[wire](fetch).catch(() => undefined);
   if (failed) return;
   const asItCame = documents.every((document) => body.includes(JSON.stringify(document)));
-  // A provider's own document may be none that its SDK reads.
+  // A provider's own document may be one that its SDK cannot read.
   const own: Fetch = async () => new Response(documents.map(eventOf).join(""), { headers });
   const bare = asItCame ? await READERS[wire](own).catch(() => undefined) : message.text;
   expect([message.text, bare]).toContain(read);

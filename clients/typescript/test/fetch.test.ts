@@ -1,5 +1,5 @@
 // `sidecarFetch` under the official SDKs, unmodified: they read clean answers, streamed and
-// whole, of each endpoint; what is no answer of a model passes as it came.
+// whole, of each endpoint. Other responses pass unchanged.
 
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
@@ -154,7 +154,7 @@ test("Gemini's array of documents stays one", async () => {
   expect(parts.flatMap(({ text, thought }) => (thought ? [] : [text ?? ""])).join("")).toBe("Because.");
 });
 
-test("what is no answer of a model passes as it came", async () => {
+test("other responses pass unchanged", async () => {
   const url = "https://x/v1/chat/completions";
   const ask = { method: "POST", body: JSON.stringify({ model: "m" }) };
   const cases: readonly [string, RequestInit, typeof globalThis.fetch][] = [
@@ -222,7 +222,7 @@ test("an older sidecar that gives no documents lets the response pass", async ()
   expect(lost.filter((each) => String(each).includes("request/prepare"))).toHaveLength(1);
 });
 
-test("a stream whose sidecar is lost before it gave anything passes whole", async () => {
+test("a stream whose sidecar is lost before the first event passes whole", async () => {
   const lost: unknown[] = [];
   await using other = await Sidecar.spawn({ ...fake("ends-at-push", "emits"), restarts: { max: 1, delayMs: 0 } });
   const fetch = sidecarFetch(other, { fetch: giving(CHAT), prepare: false, onLost: (error) => lost.push(error) });

@@ -1,9 +1,9 @@
-// The real sidecar behind a relay that goes wrong on plan: `node flaky-sidecar.mjs LOG PLAN
-// COMMAND...`. Each start adds its process id as a line to LOG. The first takes the first
-// fate of PLAN (JSON), the second the second, and those behind the last one live. A fate is
-// `{ how, frames }`: instead of the answer number `frames` (0: the one to `initialize`) the
-// relay `dies`, `freezes`, or does so when half of it is written: `tears`, `stalls`. One that
-// has no `frames` dies before it reads anything.
+// The real sidecar behind a relay that fails as planned: `node flaky-sidecar.mjs LOG PLAN
+// COMMAND...`. Each start adds its process id as a line to LOG. The first start has the first
+// fate of PLAN (JSON), the second start the second, and starts after the last fate run normally. A
+// fate is `{ how, frames }`: instead of the answer number `frames` (0: the answer to
+// `initialize`) the relay `dies` or `freezes`; with `tears` and `stalls` it does so after half of
+// the answer. Without `frames` it dies before it reads anything.
 
 import { spawn } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ if (how !== "lives" && frames === undefined) meet();
 const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
 process.stdin.on("data", (data) => child.stdin.write(data));
 process.stdin.on("end", () => child.stdin.end());
-child.stdin.on("error", () => {}); // its end is told by "close"
+child.stdin.on("error", () => {}); // "close" reports its end
 child.on("close", (code) => process.exit(code ?? 1));
 if (frames === 0 && !isTorn) process.stdin.once("data", meet);
 

@@ -1,5 +1,5 @@
-// The gateway and the rules of HTTP: what belongs to one connection stays on it, bodies keep
-// their ends, what may be sent again is sent once more, and nothing is kept without a bound.
+// The gateway and the rules of HTTP: headers of one connection stay on it, bodies keep their
+// ends, repeatable requests are sent once more, and nothing is kept without a limit.
 
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";

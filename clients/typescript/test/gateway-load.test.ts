@@ -1,5 +1,5 @@
-// The gateway with many streams, readers that are slow, upstreams that hang, and sidecars
-// that are killed: nothing is lost or doubled, and nothing is read that nobody wants.
+// The gateway with many streams, slow readers, upstreams that hang, and killed sidecars: nothing
+// is lost or doubled, and nothing is read from the upstream without a reader.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";

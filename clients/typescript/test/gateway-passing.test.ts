@@ -1,5 +1,5 @@
-// The gateway between a client and an upstream of these tests: what it need not touch is
-// the same byte for byte, what leaked is not there, and what breaks on one side ends the other.
+// The gateway between a client and an upstream of these tests: everything without a leak is the
+// same byte for byte, leaks are removed, and a failure on one side ends the other side.
 
 import type { RequestListener } from "node:http";
 import { buffer, text } from "node:stream/consumers";
@@ -62,7 +62,7 @@ describe("what passes", () => {
     expect(seen[0]?.headers.join("\n")).toContain("Authorization\nBearer secret\nX-Odd-CASE\nkept");
   });
 
-  test("a request without a body has none behind the gateway", async () => {
+  test("a request without a body has none after the gateway", async () => {
     const seen: string[][] = [];
     const { port } = await before((asked, answer) => {
       seen.push(Object.keys(asked.headers));
@@ -119,7 +119,7 @@ test.each([204, 304])("an answer without a body, %i, to a request that is cleane
   expect((await asking(port, { path: CHAT, body: QUESTION })).statusCode).toBe(status);
 });
 
-test("an answer whose encoding nobody knows passes", async () => {
+test("an answer with an unknown encoding passes", async () => {
   const { port } = await before((request, answer) => {
     request.resume();
     answer.writeHead(200, { "content-type": "application/json", "content-encoding": "constructor" }).end("odd");

@@ -1,5 +1,5 @@
-// The gateway, over real connections: it cleans what leaks, and hands on the very bytes of
-// all else; also without a sidecar, when the client goes, and behind the program itself.
+// The gateway, over real connections: it removes leaks, and passes the bytes of everything else
+// unchanged; also without a sidecar, after the client disconnects, and as a program.
 
 import Anthropic from "@anthropic-ai/sdk";
 import { once } from "node:events";
@@ -74,14 +74,14 @@ async function ask(url: string, body: string | Uint8Array, headers: object = {},
   return { message, body: await buffer(message) };
 }
 
-test("a stream of Chat Completions comes out clean, under the SDK, and a line says what was taken out", async () => {
+test("a stream of Chat Completions comes out clean, under the SDK, and a line says what was removed", async () => {
   const base = await before(await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING)));
   const client = new OpenAI({ apiKey: "k", baseURL: `${base}/v1` });
   let told = "";
   for await (const each of await client.chat.completions.create({ ...ASKED, stream: true }))
     told += each.choices[0]?.delta.content ?? "";
   expect(told).toBe("Four.");
-  expect(lines.splice(0)).toEqual(["POST /v1/chat/completions 200: took out 12 characters of reasoning"]);
+  expect(lines.splice(0)).toEqual(["POST /v1/chat/completions 200: removed 12 characters of reasoning"]);
 });
 
 test("a clean stream goes out as it came, with its headers", async () => {
@@ -117,7 +117,7 @@ test("a whole answer in which nothing leaked keeps its bytes", async () => {
   expect([body.toString(), message.headers.date]).toEqual([answer, "today"]);
 });
 
-test("what is no answer passes byte for byte, both ways", async () => {
+test("everything else passes byte for byte, both ways", async () => {
   const asked: [string | undefined, IncomingMessage, Buffer][] = [];
   const zipped = await promisify(gzip)('{ "input_tokens" : 7 }');
   const base = await before(
@@ -226,7 +226,7 @@ test("a client that goes away ends the request of its upstream; an upstream that
   expect([answer.statusCode, body.toString().includes("did not answer")]).toEqual([502, true]);
 });
 
-test("many streams at once, none of them mixed up", async () => {
+test("many concurrent streams are not mixed up", async () => {
   const base = await before(
     await upstream(async (got, reply) => {
       const { messages } = JSON.parse(await text(got)) as { messages: { content: string }[] };
@@ -290,9 +290,9 @@ function fileOf(value: unknown): string {
 
 test.each([
   [[], "--upstream is missing"],
-  [["--upstream", "nonsense"], "no address of HTTP"],
-  [["--upstream", "http://a", "--port", "x"], "no number"],
-  [["--upstream", "http://a", "--claims", "run"], "--claims is one of drop, promote, text"],
+  [["--upstream", "nonsense"], "not an HTTP address"],
+  [["--upstream", "http://a", "--port", "x"], "not a number"],
+  [["--upstream", "http://a", "--claims", "run"], "--claims must be one of drop, promote, text"],
   [["--upstream", "http://a", "--response-template", "/nowhere"], "ENOENT"],
   [["--upstream", "http://a", "--response-template", fileOf({})], "has no response_template"],
   [["--odd"], "Unknown option"],
@@ -328,7 +328,7 @@ function agentOf(name: string, source: string): string {
   return agent;
 }
 
-test("an agent is started behind the gateway, with a key that says nothing, and ends it with its own exit code", async () => {
+test("an agent is started with the gateway and a placeholder key, and its exit code is returned", async () => {
   const asked = later<unknown>();
   const base = await upstream((request, reply) => {
     asked.resolve(request.headers["x-api-key"]);
@@ -339,14 +339,14 @@ test("an agent is started behind the gateway, with a key that says nothing, and 
   expect([code, await asked.promise]).toEqual([3, "none"]);
 });
 
-test("the user's keys stay, and a line says that an agent asked nothing through the gateway", async () => {
+test("the user's keys stay, and a line says that an agent sent no request through the gateway", async () => {
   expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
   expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
   const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));
-  expect([code, told.endsWith("claude asked nothing through the gateway\n")], told).toEqual([0, true]);
+  expect([code, told.endsWith("claude sent no request through the gateway\n")], told).toEqual([0, true]);
 });
 
-/** Asks for so many streams at once, and says what came of them. */
+/** Requests a number of streams at the same time, and reports the results. */
 const ASKING = `
 const base = process.env.OPENAI_BASE_URL;
 const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
@@ -355,7 +355,7 @@ const told = await Promise.all(Array.from({ length: Number(process.argv[2]) }, a
 await fetch(base + "/told", { method: "POST", body: JSON.stringify(told) });
 `;
 
-/** What an agent gets for so many streams that answer with this. */
+/** The results of a number of streams with this answer, for an agent. */
 async function toldBehind(answer: string, streams: number, ...options: readonly string[]): Promise<string[]> {
   const told = later<string>();
   const base = await upstream(async (got, reply) => {
@@ -392,7 +392,7 @@ test("an agent that leaves in the middle of a stream is no trouble", async () =>
   expect([code, written.includes("NOT CLEANED")], written).toEqual([0, false]);
 });
 
-test("a model that nobody knows is read by the template of a file", async () => {
+test("an unknown model is read with the template of a file", async () => {
   vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const answer = sse(chunk({ content: "<musing>Two and two.</musing>Four." }), chunk({}, "stop"));
   const fields = { thinking: { open: "<musing>", close: "</musing>" }, content: {} };
@@ -423,7 +423,7 @@ test("each of two workers has some of the streams, and all of them end", async (
   expect([Math.min(...opened) > 0, opened[0]! + opened[1]!]).toEqual([true, 40]);
 });
 
-test("the settings that it prints name each agent, and VS Code's entry has what its page demands", () => {
+test("the printed settings name each agent, and VS Code's entry has the required fields", () => {
   const told = settingsOf("http://127.0.0.1:4141", "m1").split("\n");
   expect(told.map((line) => line.slice(0, 14).trimEnd())).toEqual([
     ...Object.values(AGENTS).map(({ label }) => label),

@@ -1,5 +1,5 @@
-// Pushes that are made at once go in one request, and each gives what it would have given
-// alone: events, errors, numbers, whatever goes wrong on the way.
+// Pushes that are made at the same time are sent in one request, and each gives the result that
+// it would have given alone: events, errors, numbers, whatever fails.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -85,7 +85,7 @@ test("wherever a host waits in between", async () => {
   }
 });
 
-test("what is pushed in one turn goes in one request, and what is awaited goes alone, as `chunk`", async () => {
+test("pushes of one turn go in one request, and an awaited push goes alone, as `chunk`", async () => {
   await using host = await overheard();
   const stream = await host.shared.openStream(text);
   await Promise.all(["a", "b", "c"].map((chunk) => stream.push(chunk)));
@@ -180,7 +180,7 @@ test("after a bug in the sidecar nothing counts twice", async () => {
   expect(await stream.close()).toMatchObject({ message: { text: "abc" }, stats: { pushes: 3, chunks: 3 } });
 });
 
-test("what no JSON can hold any more ends the stream where it stands, and not before", async () => {
+test("a value that JSON cannot represent ends the stream at its place, and not before", async () => {
   const stream = await sidecar.openStream({ wire: "openai-chat" });
   const chunk: Record<string, unknown> = { choices: [{ delta: { content: "b" } }] };
   const before = stream.push({ choices: [{ delta: { content: "a" } }] });
@@ -222,7 +222,7 @@ test("a sidecar that is killed while pushes are under way", async () => {
   expect(await stream.close()).toMatchObject({ message: { text: "abcdefg" }, stats: { pushes: 7, chunks: 7 } });
 });
 
-test("each host waits as long as it wants to; what was pushed counts", async () => {
+test("each host chooses how long it waits; pushed chunks count", async () => {
   const reason = new Error("enough");
   const controller = new AbortController();
   const stream = await sidecar.openStream(text);
@@ -240,7 +240,7 @@ test("each host waits as long as it wants to; what was pushed counts", async () 
   expect((await stream.close()).message.text).toBe("abcd");
 });
 
-test("a stream that is aborted ends behind what was pushed", async () => {
+test("an aborted stream ends after the pushed chunks", async () => {
   const controller = new AbortController();
   const stream = await sidecar.openStream(text, { signal: controller.signal });
   const pushes = ["a", "b"].map((chunk) => rejection(stream.push(chunk)));

@@ -1,5 +1,5 @@
-// What a host may watch and choose of the process: its state, its log, its environment, how
-// long an answer is waited for, and what is said where there is no Python for it.
+// What a host can watch and choose: the process's state, log and environment, how long it waits
+// for an answer, and the error if there is no suitable Python.
 
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ test("states, a restart that open streams outlive, and who answers", async () =>
   expect(lost).toEqual([]);
 });
 
-test("what is logged comes live, and the environment is what the host allows", async () => {
+test("the log arrives live, and the environment is limited", async () => {
   let log = "";
   process.env["SIDECAR_TEST_SECRET"] = "secret";
   const script = [

@@ -1,7 +1,7 @@
-// A host that forgets `shutdown`: `node host.mjs CLIENT JOB`, the client's module and a file
-// of JSON. Delivers the job's streams through one sidecar, all at once, and again until it
-// was started `starts` times, which the lines of `log` count. Prints what each stream gave,
-// one line of JSON each, and has nothing more to do.
+// A host that forgets `shutdown`: `node host.mjs CLIENT JOB`, the client's module and a JSON file.
+// It sends the job's streams through one sidecar, all at the same time, and repeats this until the
+// sidecar was started `starts` times (`log` has a line for each start). It prints the result of
+// each stream as a line of JSON, and then has nothing more to do.
 
 import { readFileSync } from "node:fs";
 

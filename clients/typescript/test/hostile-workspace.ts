@@ -1,4 +1,4 @@
-// A folder as anybody may have made it, for the tests of what is started for one.
+// An untrusted folder, for the tests of processes that are started for it.
 
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 export const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? join(ROOT, ".venv", "bin", "python");
 
-/** A Python that looks there runs what is in it, which leaves a mark. */
+/** A Python that imports from the folder runs its modules, which leave a mark. */
 export function hostileWorkspace(): { readonly folder: string; readonly mark: string } {
   const folder = mkdtempSync(join(tmpdir(), "workspace-"));
   const mark = join(folder, "ran");

@@ -1,7 +1,7 @@
-// Hosts whose sidecar is killed while it starts, in the middle of a frame and between two,
-// or stops answering. Every stream delivers the events of an undisturbed run, each once, and
-// ends with the same message; every host, though none shuts its sidecar down, ends by
-// itself; and no sidecar outlives its host.
+// Hosts whose sidecar is killed while it starts, in the middle of a frame or between two frames,
+// or stops answering. Every stream delivers the events of an undisturbed run, each once, and ends
+// with the same message. No host shuts its sidecar down, but every host ends, and no sidecar
+// outlives its host.
 //
 // `SIDECAR_KILLS=250 npm test -- kills` does it 250 times. The order of the faults and where
 // they hit are drawn from a seed.
@@ -20,15 +20,15 @@ import { cut, dice, isAlive, REAL, recordings, UNDAUNTED, until, withoutMadeIds,
 const KILLS = Number(process.env["SIDECAR_KILLS"] ?? 12);
 const KILLS_OF_A_HOST = 4;
 const STREAMS_OF_A_HOST = 3;
-/** So many hosts at once: most of the time goes to starts. */
+/** How many hosts run at the same time: starts need most of the time. */
 const LANES = 2;
 const SEED = 20_240_229;
-/** A host that has had this long has stayed. */
+/** A host that runs longer than this has not ended. */
 const PATIENCE_MS = 240_000;
 
 type Fate = { how: "dies" | "tears" | "freezes" | "stalls"; frames?: number };
 
-/** Of each dozen a third each: while it starts, in mid-frame, frozen. `at`: behind some answers. */
+/** A third each of a dozen: while it starts, in mid-frame, frozen. `at`: after some answers. */
 const FAULTS: readonly (Fate & { at?: "later" })[] = [
   { how: "tears", at: "later" },
   { how: "dies" },
@@ -92,7 +92,7 @@ interface Told {
 async function host({ name, streams, fates, options }: Job) {
   const [log, job] = [join(scratch, `${name}.log`), join(scratch, `${name}.json`)];
   const command = [process.execPath, here("flaky-sidecar.mjs"), log, JSON.stringify(fates), ...REAL.command];
-  const waits = { requestTimeoutMs: 10_000, startTimeoutMs: 20_000 }; // what is frozen takes so long to be noticed
+  const waits = { requestTimeoutMs: 10_000, startTimeoutMs: 20_000 }; // a frozen sidecar is noticed after this time
   const cuts = streams.map((each) => ({ name: each.name, params: each.params, chunks: cut(each) }));
   const task = { options: { ...REAL, ...UNDAUNTED, ...waits, ...options, command }, streams: cuts, log };
   writeFileSync(job, JSON.stringify({ ...task, starts: options ? 1 : fates.length + 1 }));
@@ -120,7 +120,7 @@ async function undisturbed(recording: Recording): Promise<Told> {
 const roll = dice(SEED);
 const suitable = recordings().filter(({ closing }) => Object.keys(closing).length === 0);
 
-/** The `number`th host; its first start works, or it would be told at once that there is no sidecar. */
+/** The `number`th host. Its first start succeeds, because a first failure would be reported immediately. */
 function jobOf(number: number): Job {
   const fates = Array.from({ length: KILLS_OF_A_HOST }, (_, index): Fate => {
     const { how, at, frames } = FAULTS[(number * KILLS_OF_A_HOST + index) % FAULTS.length] as (typeof FAULTS)[number];

@@ -127,7 +127,7 @@ async function generateTextOf(asked: Omit<Parameters<typeof streamText>[0], "pro
   return { content: await result.content, response: await result.response };
 }
 
-test("claims are told in the finish", async () => {
+test("claims are listed in the finish", async () => {
   const result = streamText({ model: chat(answering(claim).fetch), tools: tools([]), prompt: "?" });
   expect(await result.providerMetadata).toMatchObject({
     streamSidecar: { claims: [{ toolName: "remove", input: { path: "a" }, state: "complete" }] },
@@ -269,7 +269,7 @@ test("a broken upstream ends with an error, a stop button with an abort", async 
   expect((await kinds(new AbortController())).at(-1)).toBe("abort");
 });
 
-test("without a sidecar the model's answer goes on as it is", async () => {
+test("without a sidecar the model's answer passes unchanged", async () => {
   const lost: unknown[] = [];
   const none = Sidecar.create({ command: ["/does/not/exist"], restarts: { max: 0 } });
   const { fetch } = answering(sse(says("<think>why</think>Because."), delta({}, "stop")));
@@ -300,7 +300,7 @@ test("a call that was written as text is silent, and the host hears of it, strea
   expect(heard.splice(0)).toEqual(expected);
 });
 
-test("what leaked into an earlier answer does not go back, unless the host sends its prompt as it is", async () => {
+test("leaks in an earlier answer are not sent back, unless the host sends its prompt unchanged", async () => {
   const messages = [
     { role: "user" as const, content: "?" },
     { role: "assistant" as const, content: [{ type: "text" as const, text: "<think>🌿</think>Be🌿cause." }] },

@@ -1,4 +1,4 @@
-// With a sidecar of an older version hosts go on, without what it lacks, and are told once.
+// With an older sidecar, hosts work without the missing features, which are reported once.
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, wrapLanguageModel } from "ai";
@@ -22,7 +22,7 @@ const MESSAGES = [
   { role: "assistant" as const, content: LEAKING },
   { role: "user" as const, content: "Sure?" },
 ];
-const OLD = "the sidecar is too old for request/prepare: requests go out as they came";
+const OLD = "the sidecar is too old for request/prepare: requests are sent unprepared";
 
 /** A provider that answers with a leak, and keeps what it was sent. */
 function leaking() {

@@ -1,4 +1,4 @@
-// Without a sidecar a host that asked for it works on, with raw text that says so.
+// Pass-through: without a sidecar a host keeps working with raw text, and is informed.
 
 import { expect, test } from "vitest";
 import { Sidecar, SidecarUnavailable } from "../src/index.js";
@@ -65,7 +65,7 @@ test.for([
   ]);
 });
 
-test("without being asked for there is none", async () => {
+test("there is no pass-through by default", async () => {
   const error = await rejection(Sidecar.create(missing).openStream());
   expect(error).toBeInstanceOf(SidecarUnavailable);
   const sidecar = await Sidecar.spawn({ ...missing, passThrough: true });

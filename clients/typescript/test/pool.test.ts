@@ -1,4 +1,4 @@
-// A pool: a stream keeps to its process, and a process that is killed is replaced by itself.
+// A pool: a stream stays in its process, and a killed process is replaced alone.
 
 import { afterEach, expect, test } from "vitest";
 import { SidecarPool } from "../src/index.js";

@@ -1,4 +1,4 @@
-// The end of a process, whose group is killed once: its number may be another's afterwards.
+// The end of a process: its group is killed only once, because its id may be reused afterwards.
 
 import { expect, test, vi } from "vitest";
 import { SidecarProcess } from "../src/process/process.js";

@@ -1,6 +1,5 @@
-// Every example of the README is TypeScript that compiles, where what it leaves out is what
-// it seems to be. That the first one runs as it stands is a test of the package
-// (tests/house/test_client_typescript.py).
+// Every example of the README compiles as TypeScript, with declarations for everything that it
+// does not define. tests/house/test_client_typescript.py runs the first example.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +9,7 @@ import { expect, test } from "vitest";
 
 const HOME = fileURLToPath(new URL("..", import.meta.url));
 
-/** What examples name and do not make. */
+/** Declarations of names that examples use and do not define. */
 const GIVEN: Readonly<Record<string, string>> = {
   sidecar: 'import("stream-sidecar").Sidecar',
   stream: 'import("stream-sidecar").SidecarStream',
@@ -33,7 +32,7 @@ const examples = [...readFileSync(join(HOME, "README.md"), "utf8").matchAll(/^``
   ([, code = ""]) => code,
 );
 
-/** The example in a function, behind its imports and what it is given. */
+/** The example in a function, after its imports and the declarations. */
 function whole(code: string): string {
   const lines = code.split("\n");
   const isImport = (line: string) => line.startsWith("import ");

@@ -1,5 +1,5 @@
-// A provider on this machine that answers first with a call, and refuses what follows in the
-// words of the provider whose name stands first in the path: `/groq/leaked/v1/...`.
+// A local provider that first answers with a call, and refuses the next request with the message
+// of the provider named first in the path: `/groq/leaked/v1/...`.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -162,12 +162,12 @@ const GEMINI: Wire = {
   done: () => candidates([{ text: "Done." }]),
 };
 
-/** What this provider signed; nothing else is a signature. */
+/** The signature of this provider; nothing else is valid. */
 const SIGNED = "EqQBCkYIBxgCKkBz";
 
 interface Provider extends Wire {
   readonly native: Json;
-  /** The words with which an earlier answer is refused; undefined: it is taken. */
+  /** The message that refuses an earlier answer; undefined: it is accepted. */
   readonly refuses: (turn: Json, at: number) => string | undefined;
 }
 
@@ -288,7 +288,7 @@ function written(answer: Json, events: Json[] | undefined): [string, string] {
   return ["text/event-stream", named.join("") + last];
 }
 
-/** Listens; `refused` are the words that were said, `close` ends it. */
+/** Starts the server; `refused` has the messages of refusals, `close` ends it. */
 export async function refusingProvider() {
   const refused: string[] = [];
   const sent: string[] = [];

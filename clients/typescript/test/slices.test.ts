@@ -1,4 +1,4 @@
-// Long strings go in slices, and nobody notices but the streams that have their turn.
+// Long strings are sent in slices, and the only effect is that other streams have their turn.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What a stream promises its host: order, ends of all kinds, bytes, and bounds.
+// The guarantees of a stream: order, all kinds of ends, bytes, and limits.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { QueueFull, RefusedError, Sidecar, StreamClosed, type PolicyPatch, type StreamEvent } from "../src/index.js";
@@ -36,7 +36,7 @@ test("nothing pushed, nothing asked", async () => {
   expect((await stream.close()).stats.pushes).toBe(0);
 });
 
-test("a mistake of the host's is told, and ends nothing", async () => {
+test("a mistake of the host is reported, and ends nothing", async () => {
   const error = await rejection(sidecar.openStream({ wire: "telepathy" as never }));
   expect(error).toBeInstanceOf(RefusedError);
   expect(error).toMatchObject({ code: -32602, kind: "invalid-params", data: { path: "params.wire" } });
@@ -274,7 +274,7 @@ test("a host that does not wait is stopped", async () => {
   const pushed = await hanging();
   const stream = await pushed.openStream();
   const pushes = Promise.all(Array.from({ length: 14 }, () => rejection(stream.push("x"))));
-  await pushed.shutdown(); // all that still wait are told
+  await pushed.shutdown(); // all waiting calls are rejected
   expect(full(await pushes)).toHaveLength(3);
 
   const asked = await hanging();

@@ -1,4 +1,4 @@
-// Starts, restarts and ends: on demand, not too often, and leaving nobody behind.
+// Starts, restarts and ends: on demand, not too often, and without leaving a process.
 
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -217,7 +217,7 @@ test("a connection that the host has already", async () => {
   await host.process.ended;
 });
 
-test("a connection of the host's that is dead is nobody's crash", async () => {
+test("a dead connection of the host is not a crash", async () => {
   const host = await new Host().start();
   const states: SidecarState[] = [];
   const restarts = { delayMs: 1_000_000 };
@@ -232,13 +232,13 @@ test("a connection of the host's that is dead is nobody's crash", async () => {
   expect(states.slice(0, 3)).toEqual(["starting", "running", "lost"]);
 });
 
-test("a connection of the host's on which nobody has ever answered", async () => {
+test("a connection of the host without any answer", async () => {
   const sendRequest = () => Promise.reject(new Error("nobody is there"));
   const sidecar = Sidecar.fromConnection({ sendRequest });
   expect(await rejection(sidecar.openStream())).toMatchObject({ kind: "connection-lost", isFinal: true });
 });
 
-test("a stream that the sidecar forgot because nobody used it", async () => {
+test("a stream that expired", async () => {
   await using sidecar = await Sidecar.spawn({ ...REAL, limits: { idleTimeoutMs: 500 } });
   const stream = await sidecar.openStream({ wire: "text" });
   await stream.push("<think>a");
@@ -265,7 +265,7 @@ test("the id of a call is the same in a replay", async () => {
   });
 });
 
-test("what no JSON can hold is the caller's mistake, and ends nothing", async () => {
+test("a value that JSON cannot represent is the caller's mistake, and ends nothing", async () => {
   await using sidecar = await Sidecar.spawn(REAL);
   const { pid } = sidecar;
   expect(await rejection(sidecar.normalize({ body: 1n }))).toBeInstanceOf(TypeError);

@@ -1,5 +1,5 @@
-// What the tests share: the real sidecar, recorded streams, seeded chance, and patience
-// without sleeping.
+// Shared by the tests: the real sidecar, recorded streams, seeded random numbers, and waiting
+// without sleeps.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -10,7 +10,7 @@ import { Sidecar, type ConnectionLost, type OpenParams, type SidecarOptions, typ
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? "python3";
 
-/** The real sidecar, as it lies beside the client. */
+/** The real sidecar of this checkout. */
 export const REAL = {
   command: [PYTHON, "-m", "stream_sidecar", "--stdio"],
   cwd: ROOT,
@@ -24,7 +24,7 @@ export function fake(mode: string, ...more: string[]): SidecarOptions & { readon
   return { command: [process.execPath, FAKE, mode, ...more] };
 }
 
-/** Restarts at once and as often as it takes. */
+/** Restarts without a delay, as often as needed. */
 export const UNDAUNTED = { restarts: { max: 10_000, delayMs: 0 } } satisfies SidecarOptions;
 
 export interface Recording {
@@ -42,7 +42,7 @@ export function linesOf(path: string): unknown[] {
   return lines.map((line) => JSON.parse(line) as unknown);
 }
 
-/** Every stream of tests/wires whose chunks JavaScript can hold. */
+/** Every stream of tests/wires whose chunks JavaScript can represent. */
 export function recordings(): Recording[] {
   const home = join(ROOT, "tests", "wires");
   const entries = readdirSync(home, { withFileTypes: true });
@@ -59,7 +59,7 @@ function recording(path: string, name: string): Recording {
   return { name, params: header.options, closing: header.close ?? {}, chunks, events };
 }
 
-/** Without the ids that are made of a stream's name, which is another one each time. */
+/** Removes the ids that contain the stream's id, which differs in each run. */
 export function withoutMadeIds<T>(told: T): T {
   const text = JSON.stringify(told);
   const made = [...text.matchAll(/"toolCallId":"([^"]+)","idSynthetic":true/g)].map(([, id]) => `"${id}"`);
@@ -93,21 +93,21 @@ export function dice(seed: number): (limit: number) => number {
   return (limit) => Math.floor(next() * limit);
 }
 
-/** A few turns of the event loop, in which everything that can go on does. */
+/** Waits a few turns of the event loop, in which everything continues that can. */
 export async function turns(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const wait = globalThis.setTimeout; // also where time stands still
 
-/** Looks until something is so; the test's timeout bounds it. */
+/** Waits until a condition is true; the test's timeout limits the wait. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => wait(resolve, 2));
 }
 
 /**
- * Runs a test in which the client's time stands still, so that no answer is late because the
- * machine is busy. It passes when `pass` is called, for all that wait for an answer by then.
+ * Runs a test in which the client's clock stands still, so that no answer is late because the
+ * machine is busy. `pass` lets time pass, for everything that waits for an answer at that moment.
  */
 export async function timeless(test: (pass: (ms: number) => Promise<void>) => Promise<void>): Promise<void> {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -133,7 +133,7 @@ export function cited(fields: { seq: number; source?: number; [field: string]: u
   return citation as StreamEvent;
 }
 
-/** What a promise is rejected with; fails when it is not. */
+/** The error that a promise is rejected with; fails if it is not rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   return promise.then(
     (value) => {

@@ -1,4 +1,4 @@
-// What OpenTelemetry is told of a response is what every client tells (tests/data).
+// The OpenTelemetry attributes of a response are the same in every client (tests/data).
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -21,7 +21,7 @@ test.for(rows)("$name", ({ closed, attributes }) => {
   expect(JSON.parse(String(told["gen_ai.output.messages"]))).toEqual(messages);
 });
 
-test("what was said is told only where it is asked for", () => {
+test("the conversation is included only on request", () => {
   const [row] = rows;
   const told = row && telemetryAttributes(row.closed);
   expect(told).not.toHaveProperty(["gen_ai.output.messages"]);

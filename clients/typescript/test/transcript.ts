@@ -1,5 +1,5 @@
-// A conversation of tests/transcripts, the same files that Python replays, spoken with a
-// sidecar through the reader of vscode-jsonrpc, which takes no noise.
+// Replays a transcript of tests/transcripts, the same files that Python replays, to a sidecar. It
+// uses the reader of vscode-jsonrpc, which accepts no text between frames.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ interface Line {
   code?: number;
 }
 
-/** What is needed of a process or a worker. */
+/** The part of a process or a worker that is needed. */
 export interface Spoken {
   readonly ended: Promise<Ending>;
   listen(onData: (data: Uint8Array) => void, onEnd: () => void): void;
@@ -33,7 +33,7 @@ export function transcripts(): string[] {
   return readdirSync(HOME).sort();
 }
 
-/** Fails where `sidecar` says anything but what was recorded. */
+/** Fails if `sidecar` sends anything that was not recorded. */
 export async function speak(file: string, sidecar: Spoken): Promise<void> {
   const lines = linesOf(join(HOME, file)) as Line[];
   expect(lines[0]?.transcript).toBe(1);

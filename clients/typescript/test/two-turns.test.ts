@@ -1,5 +1,5 @@
-// What an SDK's own loop sends back is taken by a provider that refuses what we found: the
-// SDK runs a tool between the two turns, and a server of ours refuses in the provider's words.
+// The second request of an SDK's own loop is accepted by a provider with the refusals that we have
+// found: the SDK runs a tool between the two turns, and our server refuses as the provider does.
 
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
@@ -39,10 +39,10 @@ const CHAT_MODELS: Readonly<Record<string, string>> = {
   deepseek: "deepseek-v4",
 };
 
-/** Runs the loop of an SDK; gives its last text. `ran` hears of each call. */
+/** Runs the loop of an SDK; returns its last text. `ran` is called for each call. */
 type Loop = (url: string, fetch: typeof globalThis.fetch, ran: (path: string) => void) => Promise<string | null>;
 
-/** The loop of OpenAI's own page: the message that came goes back as it is. */
+/** The loop of OpenAI's documentation: the received message is sent back unchanged. */
 const chat =
   (model: string): Loop =>
   async (url, fetch, ran) => {
@@ -61,7 +61,7 @@ const chat =
     }
   };
 
-/** The same with streamed answers: the message that the SDK adds up goes back as it is. */
+/** The same with streamed answers: the message that the SDK assembles is sent back unchanged. */
 const chatStream =
   (model: string): Loop =>
   async (url, fetch, ran) => {
@@ -75,7 +75,7 @@ const chatStream =
 
 type Created = Pick<OpenAI.Responses.Response, "output" | "output_text">;
 
-/** The same of Responses: what came, and behind it the answers. */
+/** The same with Responses: the received items, and then the results. */
 async function answered(create: (asked: object) => Promise<Created>, ran: (path: string) => void) {
   const input: OpenAI.Responses.ResponseInput = [{ role: "user", content: "?" }];
   for (;;) {
@@ -96,7 +96,7 @@ const responses: Loop = (url, fetch, ran) => {
   return answered((asked) => client.responses.create({ model: "gpt-5", ...asked }), ran);
 };
 
-/** The same with streamed answers: the items of the response that the SDK adds up go back. */
+/** The same with streamed answers: the items of the response that the SDK assembles are sent back. */
 const responsesStream: Loop = async (url, fetch, ran) => {
   const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
   const create = async (asked: object) =>

@@ -1,4 +1,4 @@
-// The parts that need no process.
+// Modules that need no process.
 
 import { PassThrough } from "node:stream";
 import { delimiter, dirname } from "node:path";
@@ -90,7 +90,7 @@ test("the shell starts a batch file, and passes its words on", () => {
   expect(startable(["s.cmd"])).toEqual({ file: "s.cmd", args: [] });
 });
 
-test("the ways are tried, and told, in one order", () => {
+test("the ways are tried, and listed, in one order", () => {
   const package_ = "/n/node_modules/@stream-sidecar/linux-x64";
   const program = `${package_}/stream-sidecar/stream-sidecar`;
   const surroundings = place(
@@ -164,7 +164,7 @@ test("the tail of standard error", async () => {
   expect(tail.toString()).toBe("€efghijk");
 });
 
-test("the gate lets in so many bytes at once, and what is larger alone", async () => {
+test("the gate limits bytes, and larger work enters alone", async () => {
   const gate = new Gate({ maxConcurrentRequests: 9, maxConcurrentBytes: 100, maxQueuedRequests: 3 });
   const inside = new Set<number>();
   const leave = new Map<number, () => void>();
@@ -215,7 +215,7 @@ test("the gate lets in so many at once, in order", async () => {
   expect([order, most]).toEqual([numbers, 2]);
 });
 
-/** What is left of `text`, cut into pieces of `size`, and what was told as noise. */
+/** The rest of `text` (pushed in pieces of `size`), and the bytes that were skipped as noise. */
 function withoutNoise(text: string, size: number): readonly [string, string] {
   const told: Uint8Array[] = [];
   const noise = new LeadingNoise((data) => told.push(data));
@@ -238,13 +238,13 @@ test.for([
   }
 });
 
-test("noise is told as it comes, and only so much of it is none", () => {
+test("noise is reported as it arrives, up to a limit", () => {
   expect(withoutNoise("Loading", 3)).toEqual(["", "Loading"]);
   const [left, told] = withoutNoise("y".repeat(200_000), 10_000);
   expect([told.length, left.length]).toEqual([60_000, 140_000]);
 });
 
-test("a model's name is what it is, percent signs included", () => {
+test("a model's name may have percent signs", () => {
   const asked = (path: string, body: object) => askedOf("POST", new URL(path, "http://x"), JSON.stringify(body))?.model;
   for (const model of ["100%", "a%20b", "%zz"]) expect(asked("/v1/chat/completions", { model })).toBe(model);
   expect(asked("/v1/models/a%20b:generateContent", {})).toBe("a b");

@@ -1,4 +1,4 @@
-// The sidecar in a worker, without a process: the same `Sidecar`, with all that holds for it.
+// The sidecar in a worker, without a process: the same `Sidecar`, with the same guarantees.
 
 import type { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";

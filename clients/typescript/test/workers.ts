@@ -1,5 +1,4 @@
-// The worker of the package as it is built: vitest compiles what it imports, and nothing for
-// a worker.
+// Builds the worker of the package, because vitest does not compile files for a worker.
 
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";

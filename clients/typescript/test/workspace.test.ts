@@ -1,5 +1,5 @@
-// A host that works in a folder that is anybody's: nothing of that folder is run, however
-// the sidecar is found, and whatever the user's PYTHONPATH says.
+// A host that works in an untrusted folder: nothing in that folder is run, however the sidecar is
+// found, and whatever the user's PYTHONPATH says.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,11 +9,11 @@ import { Sidecar, type SidecarOptions } from "../src/index.js";
 import { pythonProblem } from "../src/process/python.js";
 import { hostileWorkspace, PYTHON, ROOT } from "./hostile-workspace.js";
 
-/** An interpreter that has no package of ours, and where there is all that ours needs. */
+/** An interpreter without our package, and the folder that has everything our package needs. */
 const ASKED = "import sys, sysconfig; print(sys._base_executable); print(sysconfig.get_path('purelib'))";
 const [bare = "", packages = ""] = execFileSync(PYTHON, ["-I", "-c", ASKED], { encoding: "utf8" }).split(/\r?\n/);
 const added = [join(ROOT, "sidecar"), packages];
-/** Every way in which a shell makes the folder that is worked in a place of modules. */
+/** A PYTHONPATH with every entry that means the working directory. */
 const searched = ["", ...added, ".", "sub", ""].join(delimiter);
 
 const before = process.cwd();
@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A Python on PATH that writes down how it is started. */
+/** A Python on PATH that logs how it is started. */
 function written(python: string): { readonly program: string; starts(): string[] } {
   const [program, log] = [join(home, "python3"), join(home, "log")];
   writeFileSync(program, `#!/bin/sh\necho "$1" >> '${log}'\nexec '${python}' "$@"\n`);

@@ -1,6 +1,6 @@
-// A command that asks a model about the selection and shows the clean answer as it comes.
-// The sidecar, that of the extension if it carries one, starts with the first question,
-// and ends with the window.
+// A command that asks a model about the selection and shows the clean answer as it arrives. The
+// sidecar starts with the first question and ends with the window; it is the extension's own
+// sidecar if the extension includes one.
 
 import { existsSync } from "node:fs";
 import { Sidecar } from "stream-sidecar";

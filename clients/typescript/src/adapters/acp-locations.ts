@@ -1,4 +1,4 @@
-// The files that a call is about, as editors follow them: absolute paths, with a line.
+// The files that a call works on, as editors need them: absolute paths, with a line.
 
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,15 +9,15 @@ export interface Location {
   line?: number;
 }
 
-/** Names under which tools take a path, and a line of it (counted from 1). */
+/** Names of arguments that hold a path, and names that hold a line of the file (counted from 1). */
 const PATHS = ["path", "file_path", "filePath", "filepath", "file", "filename", "uri", "target_file", "targetFile"];
 const MORE_PATHS = ["source", "destination", "old_path", "new_path", "oldPath", "newPath"];
 const LINES = ["line", "start_line", "startLine", "line_number", "lineNumber"];
 
-/** Kinds of calls whose arguments of these names are files. */
+/** Kinds of calls for which arguments with these names are files. */
 const ON_FILES: ReadonlySet<string> = new Set(["read", "edit", "delete", "move", "search"]);
 
-/** A relative path is one of `cwd`; without that it is left out. */
+/** The files of a call. Relative paths start from `cwd`; without it they are left out. */
 export function locationsOf({ kind, input }: ToolCall, cwd: string | undefined): Location[] {
   if (!ON_FILES.has(kind) || typeof input !== "object" || input === null) return [];
   const given = input as Readonly<Record<string, unknown>>;
@@ -37,6 +37,6 @@ function ofUrl(url: string): string | undefined {
   try {
     return fileURLToPath(url);
   } catch {
-    return undefined; // of another machine, or none at all
+    return undefined; // a file of another machine, or an invalid URL
   }
 }

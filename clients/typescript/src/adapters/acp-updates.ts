@@ -1,11 +1,11 @@
-// The `session/update`s of the Agent Client Protocol that the adapter makes.
+// Types of the `session/update`s of the Agent Client Protocol that the adapter makes.
 
 import type { Location } from "./acp-locations.js";
 
 export type ToolKind =
   "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
 
-/** Marks a call that is not run, whatever its status is made to be. */
+/** Marks a call that is not run, whatever its status. */
 export type ClaimMeta = {
   streamSidecar: { claim: true; reason: string; origin?: string; declared?: boolean };
 };

@@ -1,6 +1,6 @@
-// Version 2 of the Agent Client Protocol, a draft: a message, or a thought, can be sent
-// anew as a whole. So what a `reclassify` moves, or a `retract` takes back, is taken back
-// in the editor, too. A call has one kind of update there.
+// Version 2 of the Agent Client Protocol, a draft. A message or a thought can be replaced as a
+// whole there, so the editor also moves the text that a `reclassify` moves, and removes the
+// text that a `retract` removes. All updates of calls are of one kind.
 
 import type { StreamEvent } from "../stream/events.js";
 import type { SessionUpdate, SessionUpdateV2 } from "./acp-updates.js";
@@ -10,7 +10,7 @@ type Channel = "agent_message" | "agent_thought";
 
 const CHANNELS: Readonly<Record<string, Channel>> = { text: "agent_message", reasoning: "agent_thought" };
 
-/** What an editor shows of each block. */
+/** Makes updates of version 2; remembers the text that an editor shows for each block. */
 export class Upserts {
   readonly #shown = new Map<number, { channel: Channel; text: string }>();
   readonly #idOf: (block: number) => string;
@@ -19,7 +19,7 @@ export class Upserts {
     this.#idOf = idOf;
   }
 
-  /** The updates of an event, of which `made` are those of version 1. */
+  /** The updates for an event; `made` are its updates of version 1. */
   of(event: StreamEvent | TurnEnd, made: readonly SessionUpdate[]): SessionUpdateV2[] {
     switch (event.type) {
       case "text-delta":
@@ -41,7 +41,7 @@ export class Upserts {
     this.#shown.set(block, { channel, text: (shown?.text ?? "") + text });
   }
 
-  /** Takes a block out of its message, and shows it on another channel, if there is one. */
+  /** Removes a block from its message, and shows it on another channel if one is given. */
   #move(block: number, channel?: Channel): SessionUpdateV2[] {
     const shown = this.#shown.get(block);
     if (!shown || shown.channel === channel) return [];

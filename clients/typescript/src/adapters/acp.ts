@@ -1,7 +1,8 @@
-// Events of a stream as `session/update`s of the Agent Client Protocol, version 1, or 2 if
-// that is asked for, as clients/README.md, "Agent Client Protocol", tells. Makes the updates
-// itself and imports nothing of the SDK. What is `pending` when the turn has ended is to be run by the agent,
-// or runs at the provider's; every other call has failed, and its `_meta` says why.
+// Events of a stream as `session/update`s of the Agent Client Protocol, version 1 or 2; the
+// table is in clients/README.md, "Agent Client Protocol". The module makes the updates itself
+// and imports nothing from the SDK. After the end of a turn, a `pending` call must be run by
+// the agent, or runs at the provider; every other call has failed, and its `_meta` says why,
+// or has a result.
 
 import type { StreamEvent } from "../stream/events.js";
 import type { Finish, Retract, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
@@ -15,18 +16,18 @@ export type { SessionUpdate, SessionUpdateV2, ToolKind } from "./acp-updates.js"
 export type StopReason = "end_turn" | "max_tokens" | "refusal" | "cancelled";
 
 export interface SessionUpdateOptions {
-  /** Begins every id: unique for the stream within the session, as `stream.id` is. */
+  /** Every id starts with it. It must be unique for the stream within the session, as `stream.id` is. */
   prefix: string;
-  /** Which choice of the response is told. 0. */
+  /** The choice of the response that the updates are made from. Default: 0. */
   choice?: number;
-  /** The session's folder, in which relative paths of calls are; without it they have no `locations`. */
+  /** The session's folder, which relative paths of calls start from. Without it, they have no `locations`. */
   cwd?: string;
-  /** The tokens that the model's context holds; without it `usage` cannot be told. */
+  /** How many tokens the model's context holds. Without it there is no update for `usage`. */
   contextSize?: number;
   /**
-   * Gets the events that have no update: those for the agent itself (`citation`,
-   * `diagnostic`, `block-end` ...), and `reclassify` and `retract`, which take back what
-   * was told; `idOf` gives the ids of the updates that were made of a block.
+   * Gets the events that have no update: events for the agent itself (`citation`,
+   * `diagnostic`, `block-end` ...), and `reclassify`, `retract` and `finish`. `idOf` returns
+   * the id that updates use for a block.
    */
   onOther?: (event: StreamEvent, idOf: (block: number) => string) => void;
 }
@@ -56,7 +57,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason | undefined>> = {
 };
 
 /**
- * What to answer to `session/prompt`. undefined: nothing yet: the turn goes on
+ * The stop reason for the answer to `session/prompt`. undefined: the turn is not over
  * (`tool-calls`, `pause`), or it failed (`error`, `malformed`).
  */
 export function stopReason({ reason }: Pick<Finish, "reason">): StopReason | undefined {
@@ -64,8 +65,8 @@ export function stopReason({ reason }: Pick<Finish, "reason">): StopReason | und
 }
 
 /**
- * The updates of the events of `stream.pipe(...)`, to be sent one by one. With
- * `version: 2` they are those of that version, a draft: what was told can be taken back.
+ * The updates for the events of `stream.pipe(...)`, to be sent one by one. With `version: 2`
+ * they are of that version, a draft in which earlier updates can be replaced.
  */
 export function sessionUpdates(
   events: AsyncIterable<StreamEvent>,
@@ -84,13 +85,14 @@ export async function* sessionUpdates(
   for await (const event of turn(events, options.choice ?? 0)) {
     const made = updates.of(event);
     yield* upserts?.of(event, made) ?? made;
-    const told = event.type === "turn-end" ? event.finish : event;
-    if (told && (made.length === 0 || !TOLD.has(told.type))) options.onOther?.(told, (block) => updates.idOf(block));
+    const original = event.type === "turn-end" ? event.finish : event;
+    const isOther = original && (made.length === 0 || !COVERED.has(original.type));
+    if (isOther) options.onOther?.(original, (block) => updates.idOf(block));
   }
 }
 
-/** Events of which the updates say everything. */
-const TOLD: ReadonlySet<string> = new Set([
+/** Types of events whose updates have all their information. */
+const COVERED: ReadonlySet<string> = new Set([
   "text-delta",
   "reasoning-delta",
   "tool-call-delta",
@@ -103,13 +105,13 @@ class Updates {
   readonly #prefix: string;
   readonly #contextSize: number | undefined;
   readonly #cwd: string | undefined;
-  /** Calls that were told, by block; undefined: only the beginning is known. */
+  /** Calls that have an update, by block; undefined: only the call's beginning is known. */
   readonly #calls = new Map<number, ToolCall | undefined>();
-  /** Those that are neither run nor given up. */
+  /** Blocks of the calls that are `pending`. */
   readonly #pending = new Set<number>();
-  /** Those that have a result, which may come before its call. */
+  /** Blocks of the calls that have a result, which may arrive before its call. */
   readonly #answered = new Set<number>();
-  /** Blocks of structured calls by the provider's id: the last one that had it. */
+  /** Blocks of structured calls by the provider's id; if an id repeats, the last block. */
   readonly #blocks = new Map<string, number>();
 
   constructor({ prefix, contextSize, cwd }: SessionUpdateOptions) {
@@ -152,7 +154,7 @@ class Updates {
     return { sessionUpdate, content: { type: "text", text }, messageId: this.idOf(block) };
   }
 
-  /** Only the first is told: there is no update for a piece of the arguments. */
+  /** Only the first delta has an update: none exists for a piece of the arguments. */
   #callDelta({ block, toolCallId = "", name }: ToolCallDelta): SessionUpdate[] {
     if (this.#calls.has(block)) return [];
     this.#calls.set(block, undefined);
@@ -185,7 +187,7 @@ class Updates {
     };
   }
 
-  /** A result without its call has nothing to update, and one that the model wrote is none. */
+  /** Nothing for a result without a call, and for a result that the model wrote itself. */
   #result({ toolCallId, content, isError, source }: ToolResult): SessionUpdate[] {
     const block = toolCallId === undefined ? undefined : this.#blocks.get(toolCallId);
     if (block === undefined || source !== "server") return [];
@@ -209,7 +211,10 @@ class Updates {
     return calls.map((block) => this.#fail(block, `the call was retracted: ${reason}`));
   }
 
-  /** What the provider runs may answer in a later turn, unless this one has failed. */
+  /**
+   * Fails the calls that nobody will run. Unless the turn failed, a call that the provider runs
+   * stays pending, because its result may arrive in a later turn.
+   */
   #end({ finish, executable }: TurnEnd): SessionUpdate[] {
     const isKept = (block: number) => {
       const call = this.#calls.get(block);
@@ -237,6 +242,6 @@ function statusOf(call: ToolCall, isPending: boolean): Pick<Call, "status" | "_m
 
 function metaOf(reason: string, call: Pick<ToolCall, "origin" | "declared"> | undefined): ClaimMeta {
   const { origin, declared } = call ?? {};
-  const told = { ...(origin === undefined ? {} : { origin }), ...(declared === undefined ? {} : { declared }) };
-  return { streamSidecar: { claim: true, reason, ...told } };
+  const more = { ...(origin === undefined ? {} : { origin }), ...(declared === undefined ? {} : { declared }) };
+  return { streamSidecar: { claim: true, reason, ...more } };
 }

@@ -1,9 +1,9 @@
 // The calls of a turn as parts of the Vercel AI SDK.
 //
-// The SDK runs the client's tool at `tool-input-available`, so that this part waits for the
-// end of the turn, which tells what is to be run. A call whose input has begun and which is
-// not, ends with `tool-input-error`, as the SDK does itself with calls of unknown tools. What
-// was found in text is no call of a tool at all, but data.
+// The SDK runs the client's tool at `tool-input-available`, so this part waits for the end of
+// the turn, which says which calls are run. A call that has begun and is not run ends with
+// `tool-input-error`, as the SDK itself ends calls of unknown tools. A call found in text is
+// not a call for the SDK, but data.
 
 import type { Retract, ToolCall, ToolCallDelta, ToolResult } from "../protocol.js";
 import type { Claim, SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
@@ -13,11 +13,11 @@ import { isOfServer, objection, objectionOfEnd, type TurnEnd } from "./turn.js";
 interface OpenInput {
   readonly toolName: string;
   text: string;
-  /** The end of it that no part has carried yet. */
+  /** The end of `text` that no part has carried yet. */
   unsent: string;
-  /** Its output, where the server's result has come before its call. */
+  /** The call's output, if the server's result arrived before its call. */
   output?: SidecarUIMessageChunk;
-  /** It is whole, and executable unless the turn's end says otherwise. */
+  /** The complete call, which is executable unless the turn's end says otherwise. */
   call?: ToolCall;
 }
 
@@ -28,8 +28,8 @@ export class Calls {
   readonly #sendReasoning: boolean;
   /** Ids of calls that have a tool's part, by block. */
   readonly #calls = new Map<number, string>();
-  readonly #taken = new Set<string>();
-  /** Blocks of calls by the provider's id: the last one that had it. */
+  readonly #used = new Set<string>();
+  /** Blocks of calls by the provider's id; if an id repeats, the last block. */
   readonly #latest = new Map<string, number>();
   readonly #open = new Map<number, OpenInput>();
   readonly #claims = new Map<number, Claim>();
@@ -55,9 +55,9 @@ export class Calls {
     const known = this.#calls.get(block);
     if (known !== undefined) return known;
     let id = toolCallId;
-    while (this.#taken.has(id)) id += `#${block}`;
+    while (this.#used.has(id)) id += `#${block}`;
     this.#calls.set(block, id);
-    this.#taken.add(id);
+    this.#used.add(id);
     this.#latest.set(toolCallId, block);
     return id;
   }
@@ -77,7 +77,7 @@ export class Calls {
     return [{ ...start, dynamic: this.#dynamic }, ...this.#send(block, input)];
   }
 
-  /** Every delta carries the id, so that behind a long one there is as much of the input. */
+  /** Every delta repeats the id, so a delta with a long id waits until it has as much input. */
   #send(block: number, input: OpenInput): SidecarUIMessageChunk[] {
     const toolCallId = this.#calls.get(block) ?? "";
     if (toolCallId.length > LONG_ID && input.unsent.length < toolCallId.length) return [];
@@ -98,7 +98,7 @@ export class Calls {
     return begun;
   }
 
-  /** What was in the reasoning is shown where the reasoning is. */
+  /** A claim found in the reasoning is shown only if the reasoning is. */
   #isShown({ channel }: ToolCall): boolean {
     return channel !== "reasoning" || this.#sendReasoning;
   }
@@ -119,7 +119,7 @@ export class Calls {
     return { type: "tool-input-error", input, errorText, ...this.#part(call), providerExecuted };
   }
 
-  /** What all ends of an input have; it is open no more. */
+  /** The fields that all ends of an input share; closes the input. */
   #part({ block = -1, toolCallId, name, kind, executable, awaits }: ToolCall) {
     this.#open.delete(block);
     return {
@@ -130,7 +130,7 @@ export class Calls {
     };
   }
 
-  /** Ends an input that will never be available; nothing where none is open. */
+  /** Ends an input that will never be available; nothing if none is open. */
   #endInput(block: number, errorText: string): SidecarUIMessageChunk[] {
     const input = this.#open.get(block);
     if (!input) return [];
@@ -142,7 +142,7 @@ export class Calls {
     return [{ type: "tool-input-error", ...end }, ...(output ? [output] : [])];
   }
 
-  /** An output needs the call it belongs to, which the server has run; without one it is data. */
+  /** The output of a call that the server has run; a result without such a call is data. */
   result({ toolCallId, name, content, isError, source }: ToolResult): SidecarUIMessageChunk[] {
     const block = toolCallId === undefined ? undefined : this.#latest.get(toolCallId);
     if (source !== "server" || block === undefined) {
@@ -159,7 +159,7 @@ export class Calls {
     return [];
   }
 
-  /** Inputs of a turn that was cancelled stay as they are: `abort` ends them, and no reader goes on with it. */
+  /** Ends all open inputs. After a cancelled turn they stay open: `abort` ends them. */
   end({ finish, executable }: TurnEnd): SidecarUIMessageChunk[] {
     const isCancelled = finish?.reason === "cancelled";
     return [...this.#open].flatMap(([block, { call }]) => {
@@ -172,8 +172,8 @@ export class Calls {
 function claimOf(call: ToolCall): Claim {
   const { block = -1, toolCallId, name, state, origin, kind, declared, dialect } = call;
   const input = call.input ?? call.arguments;
-  const told = { ...(declared === undefined ? {} : { declared }), ...(dialect === undefined ? {} : { dialect }) };
-  return { block, toolCallId, toolName: name, input, state, origin, kind, ...told };
+  const more = { ...(declared === undefined ? {} : { declared }), ...(dialect === undefined ? {} : { dialect }) };
+  return { block, toolCallId, toolName: name, input, state, origin, kind, ...more };
 }
 
 function textOf(content: unknown): string {

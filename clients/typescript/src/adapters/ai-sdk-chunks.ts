@@ -1,15 +1,15 @@
-// The shapes of the parts that the adapters for the Vercel AI SDK make, and its words.
+// Types of the parts that the adapters for the Vercel AI SDK make, and its finish reasons.
 
 import type { Retract, ToolCall } from "../protocol.js";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
 
-/** What only the sidecar knows of a part, under its name. */
+/** The sidecar's own data about a part, under its name. */
 export type Metadata = { streamSidecar: { [key: string]: Json | undefined } };
 
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
 
-/** The SDK's word for a reason of ours; any other is `other`. */
+/** The SDK's finish reason for each of ours; any other reason is `other`. */
 export const FINISH: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
@@ -27,7 +27,7 @@ interface Tool {
   dynamic?: boolean;
 }
 
-/** A call that nobody is to run as it is: `data-claim`, with the block's number as its id. */
+/** A call found in text, which must not simply be run: `data-claim`, with the block's number as its id. */
 export interface Claim {
   block: number;
   toolCallId: string;
@@ -38,7 +38,7 @@ export interface Claim {
   kind: ToolCall["kind"];
   declared?: boolean;
   dialect?: string;
-  /** Why it is taken back, in a part that replaces the first. */
+  /** Why it is retracted, in a part that replaces the first part. */
   retracted?: Retract["reason"];
 }
 

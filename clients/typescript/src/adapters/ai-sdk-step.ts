@@ -1,6 +1,6 @@
-// A step of a UI message as it is now: what is taken back in the middle of it is left out,
-// and the step is told again behind `reset-step`, which readers of the SDK know since
-// version 7. Example: reasoning that only its closer gave away was told as text before.
+// The current step of a UI message. After a reclassify or a retract, the step is sent again
+// after `reset-step`, without the retracted parts; readers of the SDK support this since
+// version 7. Example: text that turns out to be reasoning when its closing tag arrives.
 
 import type { SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
 import type { StreamEvent } from "../stream/events.js";
@@ -9,17 +9,17 @@ import type { TurnEnd } from "./turn.js";
 
 type Chunk = SidecarUIMessageChunk;
 
-/** No chunk for the types of older versions: only a reader that knows it is asked for it. */
+/** Not a chunk in the types of older versions; it is used only if the host asks for it. */
 const RESET = { type: "reset-step" } as unknown as Chunk;
 
 export class Step {
-  #told: Chunk[] = [];
-  /** Characters and chunks that were sent, and those that were sent again. */
+  #chunks: Chunk[] = [];
+  /** The size of everything sent, and of everything sent again, in characters plus chunks. */
   #sent = 0;
   #again = 0;
   #isStale = false;
 
-  /** The chunks of an event, as a reader that resets the step is to see them. */
+  /** The chunks for an event, for a reader that supports `reset-step`. */
   of(event: StreamEvent | TurnEnd, chunks: readonly Chunk[]): Chunk[] {
     if (event.type === "reclassify") this.#reclassify(event);
     else if (event.type === "retract") this.#retract(new Set(event.blocks.map(String)));
@@ -30,31 +30,31 @@ export class Step {
 
   #add(chunk: Chunk): Chunk {
     this.#sent += sizeOf(chunk);
-    const last = this.#told.at(-1);
+    const last = this.#chunks.at(-1);
     if (last && "delta" in last && "delta" in chunk && last.id === chunk.id && last.type === chunk.type) {
-      this.#told[this.#told.length - 1] = { ...last, delta: last.delta + chunk.delta };
-    } else this.#told.push(chunk);
+      this.#chunks[this.#chunks.length - 1] = { ...last, delta: last.delta + chunk.delta };
+    } else this.#chunks.push(chunk);
     return chunk;
   }
 
-  /** All of the step again: never more than was sent before, but at the end. */
+  /** The whole step again. Before the end, repeats never exceed the size of everything sent. */
   #reset(isEnd: boolean): Chunk[] {
     if (!this.#isStale || (!isEnd && this.#again > this.#sent)) return [];
     this.#isStale = false;
-    this.#again += this.#told.reduce((sum, chunk) => sum + sizeOf(chunk), 0);
-    return [RESET, ...this.#told];
+    this.#again += this.#chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0);
+    return [RESET, ...this.#chunks];
   }
 
   #reclassify({ blocks, to }: Reclassify): void {
     const ids = new Set(blocks.map(String));
-    this.#told = this.#told.map((chunk) => {
+    this.#chunks = this.#chunks.map((chunk) => {
       const [, step] = chunk.type.split("-");
       return isOfBlock(chunk, ids) ? ({ ...chunk, type: `${to}-${step}` } as Chunk) : chunk;
     });
   }
 
   #retract(ids: ReadonlySet<string>): void {
-    this.#told = this.#told.filter((chunk) => !isOfBlock(chunk, ids));
+    this.#chunks = this.#chunks.filter((chunk) => !isOfBlock(chunk, ids));
   }
 }
 

@@ -1,6 +1,6 @@
 // Events of a stream as the parts of a UI message stream of the Vercel AI SDK (5 to 7), for
-// createUIMessageStreamResponse, useChat and readUIMessageStream. Makes the parts itself and
-// imports nothing of the SDK. The README has the mapping as a table.
+// createUIMessageStreamResponse, useChat and readUIMessageStream. The module makes the parts
+// itself and imports nothing from the SDK. The README has the table of events and parts.
 
 import type { StreamEvent } from "../stream/events.js";
 import type { BlockEnd, Citation, Finish } from "../protocol.js";
@@ -16,17 +16,17 @@ export { ModelError, type ClaimPolicy } from "./model-parts.js";
 export interface UIMessageStreamOptions {
   /** The id of the new message. */
   messageId?: string;
-  /** Which choice of the response is shown. 0. */
+  /** The choice of the response that is shown. Default: 0. */
   choice?: number;
   /** false: reasoning is left out. */
   sendReasoning?: boolean;
   /** false: the client's tools are typed (`tool-NAME` parts); true, the default: `dynamic-tool`. */
   dynamicTools?: boolean;
-  /** The stop button's: once it has aborted, the message ends with `abort`. */
+  /** The signal of the stop button: after it has aborted, the message ends with `abort`. */
   signal?: AbortSignal;
   /**
-   * true, for readers of version 7 and newer: what is reclassified or retracted is taken
-   * back with `reset-step`, and the step is told again as it is now. false: data parts say so.
+   * true, for readers of version 7 and newer: after a reclassify or a retract, `reset-step` is
+   * sent, and the corrected step again. false, the default: data parts report them.
    */
   resetStep?: boolean;
 }
@@ -77,7 +77,7 @@ class Parts {
   /** Blocks of text and reasoning: true while they are open. */
   readonly #blocks = new Map<number, boolean>();
   readonly #calls: Calls;
-  /** A reader of the SDK stops at an error, so that errors wait for what goes before the end. */
+  /** A reader of the SDK stops at an error, so errors are sent right before the end. */
   readonly #errors: SidecarUIMessageChunk[] = [];
   readonly #urls = new Set<string>();
   #sources = 0;
@@ -115,7 +115,7 @@ class Parts {
         return [this.#metadata(event)];
       case "turn-end":
         return this.#end(event);
-      default: // diagnostics, and what a later version sends
+      default: // diagnostics, and events of later versions
         return [];
     }
   }
@@ -166,7 +166,7 @@ class Parts {
     return { type: "message-metadata", messageMetadata: { usage } };
   }
 
-  /** What a stream that threw ends with; its error may have been told as an event. */
+  /** The end of a stream that threw; its error may have been reported as an event already. */
   failed(error: unknown, signal: AbortSignal | undefined): SidecarUIMessageChunk[] {
     if (isAbort(error, signal)) return [{ type: "abort" }];
     return this.#errors.length > 0 ? [] : [{ type: "error", errorText: String((error as Error)?.message ?? error) }];
@@ -177,7 +177,7 @@ class Parts {
   }
 }
 
-/** A stop button ends a request, and nothing else: not the server that shows it. */
+/** Whether the user stopped the request. */
 function isAbort(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true || (error as { name?: unknown } | undefined)?.name === "AbortError";
 }
@@ -188,7 +188,7 @@ function finishOf(finish: Finish | undefined): SidecarUIMessageChunk[] {
   return [{ type: "finish-step" }, { type: "finish", finishReason: FINISH[finish.reason] ?? "other" }];
 }
 
-/** The fields that have a value; undefined when none has. */
+/** The fields that have a value; undefined if none has. */
 function written(fields: Record<string, unknown>): { [key: string]: Json | undefined } | undefined {
   const found = Object.entries(fields).filter(([, value]) => value !== undefined);
   return found.length === 0 ? undefined : (Object.fromEntries(found) as { [key: string]: Json });

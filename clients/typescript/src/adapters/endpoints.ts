@@ -1,9 +1,9 @@
-// The endpoints of providers whose responses can be made clean: which wire they speak,
-// what a request says of itself, and which format its answer has.
+// The endpoints whose responses can be cleaned: their wire, the fields of a request that
+// matter, and the format of the answer.
 
 import { ARRAY, sseOf, type BodyFormat, type EmittedWire } from "../stream/body-format.js";
 
-/** What a request asks, as far as it tells how to read the answer. */
+/** The parts of a request that say how to read its answer. */
 export interface Asked {
   readonly wire: EmittedWire;
   readonly host: string;
@@ -18,13 +18,13 @@ const ENDPOINTS: readonly (readonly [RegExp, EmittedWire])[] = [
   [/\/models\/([^/:]+):(?:streamG|g)enerateContent$/, "gemini"],
 ];
 
-/** What is asked; undefined: it is no endpoint of ours, or no request that can be read. */
+/** Reads a request; undefined if it goes to another endpoint, or its body is not a JSON object. */
 export function askedOf(method: string, url: URL, body: string): Asked | undefined {
   const [pattern, wire] = ENDPOINTS.find(([each]) => each.test(url.pathname)) ?? [];
-  const told = method === "POST" && wire ? objectIn(body) : undefined;
-  if (!told || !wire) return undefined;
-  const model = decoded(pattern?.exec(url.pathname)?.[1]) ?? told["model"];
-  const tools = wire === "gemini" ? declarationsIn(told["tools"]) : told["tools"];
+  const fields = method === "POST" && wire ? objectIn(body) : undefined;
+  if (!fields || !wire) return undefined;
+  const model = decoded(pattern?.exec(url.pathname)?.[1]) ?? fields["model"];
+  const tools = wire === "gemini" ? declarationsIn(fields["tools"]) : fields["tools"];
   return {
     wire,
     host: url.hostname,
@@ -33,7 +33,7 @@ export function askedOf(method: string, url: URL, body: string): Asked | undefin
   };
 }
 
-/** A name of a path; as it stands where its escapes are none. */
+/** The name in a path, decoded; unchanged if its escapes are invalid. */
 function decoded(name: string | undefined): string | undefined {
   try {
     return name && decodeURIComponent(name);
@@ -42,7 +42,7 @@ function decoded(name: string | undefined): string | undefined {
   }
 }
 
-/** The JSON object that `body` is; undefined: it is none. */
+/** Parses a JSON object; undefined if `body` is anything else. */
 export function objectIn(body: string): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(body) as unknown;
@@ -52,7 +52,7 @@ export function objectIn(body: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Gemini declares functions in groups: `[{functionDeclarations: [...]}]`. */
+/** The functions in Gemini's groups: `[{functionDeclarations: [...]}]`. */
 function declarationsIn(tools: unknown): unknown {
   if (!Array.isArray(tools)) return undefined;
   return tools.flatMap((group: { functionDeclarations?: readonly Record<string, unknown>[] } | null) =>
@@ -60,13 +60,13 @@ function declarationsIn(tools: unknown): unknown {
   );
 }
 
-/** Tools of the provider that have no name (`{type: "web_search"}`) are not declared to us. */
+/** Whether a tool has a name. The provider's own tools (`{type: "web_search"}`) have none. */
 function isNamed(tool: unknown): boolean {
   const { name, function: called } = (tool ?? {}) as { name?: unknown; function?: { name?: unknown } };
   return typeof (called?.name ?? name) === "string";
 }
 
-/** How a response streams; undefined: it is one document, or nothing of ours. */
+/** The format of a streamed response; undefined for one document, and for other responses. */
 export function formatOf({ wire }: Asked, url: URL, contentType: string): BodyFormat | undefined {
   if (contentType.startsWith("text/event-stream")) return sseOf(wire);
   return wire === "gemini" && url.pathname.endsWith(":streamGenerateContent") ? ARRAY : undefined;

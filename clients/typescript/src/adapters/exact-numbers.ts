@@ -1,12 +1,12 @@
-// Numbers of a request keep their digits: JavaScript reads an integer of 17 digits as
-// another one. Such a number goes through `JSON.parse` as a string with a mark.
+// Keeps the digits of numbers in a request. JavaScript rounds an integer of 17 digits, so such
+// a number is parsed as a string with a mark, and written as a number again.
 
 const MARK = `${crypto.randomUUID()}:`;
 const LONG = /\d{16}/;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 const MARKED = new RegExp(`"${MARK}([^"]+)"`, "g");
 
-/** Like `JSON.parse` of an object; what it gives is written by `stringifyExact`. */
+/** Like `JSON.parse` for an object; `stringifyExact` writes the result. */
 export function parseExact(text: string): Record<string, unknown> {
   return JSON.parse(LONG.test(text) ? text.replace(TOKEN, marked) : text) as Record<string, unknown>;
 }

@@ -1,8 +1,7 @@
-// A `fetch` for the SDKs of providers, whose responses are clean: what the model leaked is
-// in its place, and the SDK reads what its provider would have sent. Streams and whole
-// responses of Chat Completions, Responses, Messages and Gemini; everything else passes
-// untouched: what is no answer of that kind, and what no sidecar can be had for, or only
-// one that answers nonsense.
+// A `fetch` with clean responses for the SDKs of providers: leaked text is moved to its channel,
+// and the SDK reads the format of its provider. It cleans streams and whole responses of Chat
+// Completions, Responses, Messages and Gemini. Everything else passes unchanged: other
+// responses, and all responses if no sidecar can be started.
 
 import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
@@ -16,24 +15,23 @@ import { Listening, type ListeningOptions } from "./listening.js";
 import { Preparing, type PreparingOptions } from "./preparing.js";
 
 export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions {
-  /** What sends the requests. The global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Calls that the model wrote into its text are left out, left in the text, or made calls. "drop". */
+  /** Calls that the model wrote into its text are left out, kept in the text, or turned into calls. Default: "drop". */
   claims?: "drop" | "text" | "promote";
   policy?: PolicyPatch;
-  /** How the model writes, in place of what its name says (protocol.md, "Response templates"). */
+  /** How the model writes; replaces the profile of its name (protocol.md, "Response templates"). */
   responseTemplate?: OpenParams["responseTemplate"];
-  /** Who answers, where the host of the address does not say it ("groq" behind a proxy). */
+  /** The provider, if the host of the address does not show it ("groq" for a proxy). */
   provider?: string;
   /**
-   * Called where a response passes as it came, because no sidecar can read it, where one
-   * breaks off, where a request goes out as it came, because it could not be prepared, and
-   * with what a listener throws.
+   * Called if a response passes unchanged because no sidecar can read it, if a response breaks
+   * off, if a request is sent unprepared, and with an error that a listener throws.
    */
   onLost?: (error: unknown) => void;
 }
 
-/** The `fetch`; hand it to an SDK as its option of that name. */
+/** Returns the `fetch`; pass it to an SDK as its option `fetch`. */
 export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}): typeof globalThis.fetch {
   const send = options.fetch ?? globalThis.fetch;
   const cleaner = new Cleaner(sidecar, options);
@@ -46,7 +44,7 @@ export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}
   };
 }
 
-/** What a request asks; undefined: the answer is not ours. The request is left as it is. */
+/** Reads a request without consuming it; undefined if its answer is not cleaned. */
 async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit | undefined) {
   const request = input instanceof Request ? input : undefined;
   const url = new URL(request?.url ?? String(input), "http://localhost");
@@ -58,7 +56,7 @@ async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit
   return asked && { url, asked, body };
 }
 
-/** The same request with another body, whose length is another one. */
+/** The arguments of `fetch` with a new body, without the old length. */
 function withBody(input: Parameters<typeof fetch>[0], init: RequestInit | undefined, body: string) {
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
   headers.delete("content-length");
@@ -76,11 +74,11 @@ class Cleaner {
     this.#preparing = new Preparing(sidecar, options);
   }
 
-  /** The body to send; undefined: the caller's own bytes. */
+  /** The prepared body to send; undefined: the caller's own bytes. */
   async prepared({ asked, body }: { asked: Asked; body: string }): Promise<string | undefined> {
     const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body) };
-    const told = await this.#preparing.attempt(() => this.#sidecar.prepare(request));
-    return told?.changed && told.body ? stringifyExact(told.body) : undefined;
+    const result = await this.#preparing.attempt(() => this.#sidecar.prepare(request));
+    return result?.changed && result.body ? stringifyExact(result.body) : undefined;
   }
 
   async clean(response: Response, url: URL, asked: Asked): Promise<Response> {
@@ -101,23 +99,23 @@ class Cleaner {
     return answer(body as ReadableStream<Uint8Array>, response);
   }
 
-  /** Read from a copy, so that the response itself can pass. */
+  /** Reads a copy, so that the response itself can pass. */
   async #whole(response: Response, asked: Asked): Promise<Response> {
     const text = await response.clone().text();
     if (!objectIn(text)) return response;
-    // Ids of promoted calls are made of it: two turns must not have one.
+    // Ids of promoted calls contain the stream's id, so two turns must not share it.
     const streamId = crypto.randomUUID();
     const params = { ...this.#params(asked), framing: "json" as const, body: text, streamId };
     const listening = new Listening(this.#options, streamId, asked.model);
-    const body = await this.#unlessLost(async () => told(await this.#sidecar.normalize(params), listening));
+    const body = await this.#unlessLost(async () => reported(await this.#sidecar.normalize(params), listening));
     return body ? answer(JSON.stringify(body), response) : response;
   }
 
   /**
-   * The clean body, as it is made. What goes wrong before anything of it was given lets the
-   * source pass as it came; what breaks it off later is thrown behind what was certain.
+   * The clean body, as it is made. After a failure before its first document, the source passes
+   * unchanged. A later failure is thrown, after everything that was certain.
    */
-  async *#written({ stream, listening }: Told, source: KeptSource, format: BodyFormat): AsyncGenerator<Uint8Array> {
+  async *#written({ stream, listening }: Reading, source: KeptSource, format: BodyFormat): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();
     let isFirst = true;
     try {
@@ -146,7 +144,7 @@ class Cleaner {
     return { ...this.#about(asked), wire: asked.wire, emit: { wire: asked.wire, claims, ...reasoning } };
   }
 
-  /** What is known of the model and who answers. */
+  /** The params about the model and the provider. */
   #about({ host, model, tools }: Asked) {
     const { provider = host, policy, responseTemplate } = this.#options;
     return {
@@ -158,7 +156,7 @@ class Cleaner {
     };
   }
 
-  /** undefined: there is no sidecar that could do it, or it does not know how. */
+  /** The result of `work`; undefined if there is no sidecar, or if it cannot do the work. */
   async #unlessLost<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -169,37 +167,37 @@ class Cleaner {
   }
 }
 
-interface Told {
+interface Reading {
   readonly stream: SidecarStream;
   readonly listening: Listening;
 }
 
-/** A stream whose documents are to be had; throws where the sidecar is too old for it. */
+/** The stream; throws if the sidecar is too old to emit the documents of the clean stream. */
 function emitting(stream: SidecarStream): SidecarStream {
   if (stream.opened.emit || stream.passThrough) return stream;
   stream.cancel().catch(() => {});
   throw new SidecarError("unsupported", "the sidecar does not know the option emit of stream/open");
 }
 
-/** The clean body; undefined: nothing was read of the one that came. Throws where it is too long. */
+/** The clean body; undefined if the sidecar could not read the body. Throws if it is too long. */
 function bodyOf({ body, events }: NormalizedMessage): object | undefined {
   const codes = events.flatMap((event) => (event.type === "diagnostic" ? [event.code] : []));
   if (codes.includes("document-limit")) throw new SidecarError("unsupported", "the answer is too long for the sidecar");
   return codes.some((code) => UNREAD.has(code)) ? undefined : (body ?? undefined);
 }
 
-/** What is said of a document that the wire does not know. */
+/** Codes of diagnostics about documents that the wire does not know. */
 const UNREAD: ReadonlySet<string> = new Set(["malformed-chunk", "unknown-chunk"]);
 
-/** The response with another body, of which neither length nor encoding are known. */
+/** The response with a new body, without the old length and encoding. */
 function answer(body: string | ReadableStream<Uint8Array>, { status, statusText, headers: given }: Response): Response {
   const headers = new Headers(given);
   for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
   return new Response(body, { status, statusText, headers });
 }
 
-/** The clean body, whose events the host has heard; undefined: it passes as it came. */
-function told(normalized: NormalizedMessage, listening: Listening): object | undefined {
+/** Reports the events to the host and returns the clean body; undefined: the response passes unchanged. */
+function reported(normalized: NormalizedMessage, listening: Listening): object | undefined {
   const body = bodyOf(normalized);
   if (!body) return undefined;
   normalized.events.forEach(listening.event);

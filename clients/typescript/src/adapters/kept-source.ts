@@ -1,5 +1,5 @@
-// The body of a response that can be had from its beginning again, as long as it is kept:
-// for whoever finds out late that it has to pass as it came.
+// The body of a response, kept so that it can be read from its beginning again: after a failure
+// the response passes unchanged.
 
 export class KeptSource implements AsyncIterable<Uint8Array> {
   readonly #iterator: AsyncIterator<Uint8Array>;
@@ -11,12 +11,12 @@ export class KeptSource implements AsyncIterable<Uint8Array> {
     this.#iterator = body[Symbol.asyncIterator]();
   }
 
-  /** Whoever reads this and stops does not stop the body. */
+  /** A reader that stops early does not stop the body. */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return { next: () => this.#next() };
   }
 
-  /** All that came, and all that is still to come. */
+  /** The kept slices, then the rest of the body. */
   async *again(): AsyncGenerator<Uint8Array, void, void> {
     await this.#reading.catch(() => {});
     yield* this.#kept ?? [];
@@ -28,17 +28,17 @@ export class KeptSource implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Nobody will want it again. */
+  /** Stops keeping the slices. */
   forget(): void {
     this.#kept = undefined;
   }
 
-  /** Whether this is what the body broke off with. */
+  /** Whether this is the error that the body broke off with. */
   brokeOffWith(error: unknown): boolean {
     return this.#failure !== undefined && this.#failure.error === error;
   }
 
-  /** No more is wanted. */
+  /** Stops the body: no more slices are needed. */
   stop(): void {
     this.forget();
     void this.#iterator.return?.().catch(() => {});

@@ -1,12 +1,12 @@
-// The shapes of the Vercel AI SDK's language models (specification 3, and what of 4 is the
-// same) as far as the middleware reads and makes them.
+// Types of the Vercel AI SDK's language models: the part that the middleware reads and makes, as
+// it is in specifications 3 and 4.
 
 import type { FinishReason } from "./ai-sdk-chunks.js";
 
-/** State of a provider, under the provider's name; the SDK sends it back in the next turn. */
+/** State by the name of its provider; the SDK sends it back in the next turn. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
 
-/** A part of a model's stream. Those that the middleware does not know pass as they are. */
+/** A part of a model's stream. Parts that the middleware does not know pass unchanged. */
 export interface StreamPart {
   readonly type: string;
   readonly id?: string;
@@ -27,7 +27,7 @@ export interface StreamPart {
   readonly usage?: unknown;
 }
 
-/** Why a model stopped: in our word, and in the provider's. */
+/** Why a model stopped: the unified reason, and the provider's own. */
 export interface Finished {
   readonly unified: FinishReason;
   readonly raw: string | undefined;
@@ -50,7 +50,7 @@ export interface GenerateResult {
   readonly response?: { readonly body?: unknown };
 }
 
-/** What a call of a model is asked with. */
+/** The options of a call of a model. */
 export interface CallOptions {
   readonly prompt?: readonly PromptMessage[];
   readonly tools?: readonly ModelTool[];
@@ -58,7 +58,7 @@ export interface CallOptions {
   readonly includeRawChunks?: boolean;
 }
 
-/** A message of a prompt; a system's content is a string. */
+/** A message of a prompt; a system message's content is a string. */
 export interface PromptMessage {
   readonly role: string;
   readonly content: string | readonly PromptPart[];

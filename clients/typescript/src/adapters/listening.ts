@@ -1,19 +1,19 @@
-// What a host hears of an answer that its SDK has no place for: a call that the model wrote
-// as text, what was taken out, usage that nobody asked for.
+// Callbacks of the host about an answer, for everything that its SDK has no place for: a call
+// that the model wrote as text, removed text, usage that was not asked for.
 
 import type { StreamEvent } from "../stream/events.js";
 import type { Message } from "../protocol.js";
 
 export interface ListeningOptions {
-  /** Called with each event of an answer, before the SDK sees what it means. */
+  /** Called with each event of an answer, before the SDK gets the text made from it. */
   onEvent?: (event: StreamEvent, answer: AnswerInfo) => void;
-  /** Called at the end of an answer with its message: `toolCalls` has those found in text, too. */
+  /** Called at the end of an answer with its message; `toolCalls` include the calls found in the text. */
   onMessage?: (message: Message, answer: AnswerInfo) => void;
-  /** Called with what one of them throws. */
+  /** Called with an error that `onEvent` or `onMessage` throws. */
   onLost?: (error: unknown) => void;
 }
 
-/** Which answer it is, among several at once. */
+/** Identifies an answer, since several may arrive at the same time. */
 export interface AnswerInfo {
   readonly streamId: string;
   readonly model?: string;
@@ -28,18 +28,18 @@ export class Listening {
     this.#answer = { streamId, ...(model && { model }) };
   }
 
-  /** Tells the event, and gives it. */
+  /** Reports the event, and returns it. */
   readonly event = (event: StreamEvent): StreamEvent => {
-    this.#tell(() => this.#options.onEvent?.(event, this.#answer));
+    this.#call(() => this.#options.onEvent?.(event, this.#answer));
     return event;
   };
 
   message(message: Message): void {
-    this.#tell(() => this.#options.onMessage?.(message, this.#answer));
+    this.#call(() => this.#options.onMessage?.(message, this.#answer));
   }
 
-  /** A listener that throws breaks no answer. */
-  #tell(listener: () => void): void {
+  /** Calls a listener; its error does not affect the answer. */
+  #call(listener: () => void): void {
     try {
       listener();
     } catch (error) {

@@ -1,6 +1,6 @@
-// A middleware of the Vercel AI SDK: `wrapLanguageModel({ model, middleware })` gives a
-// model whose answers have gone through the sidecar, streamed or whole. The provider's raw
-// chunks are read where they are known, else what the provider made of them.
+// A middleware of the Vercel AI SDK: `wrapLanguageModel({ model, middleware })` returns a model
+// whose answers, streamed or whole, go through the sidecar. The sidecar reads the provider's
+// raw chunks if their wire is known, or else the SDK's own parts.
 
 import type { ClosedStream } from "../stream/events.js";
 import { failedResponse } from "../stream/failed-response.js";
@@ -17,29 +17,29 @@ import { providerName, wireOf } from "./provider-wires.js";
 
 export interface MiddlewareOptions extends ListeningOptions {
   /**
-   * What becomes of calls that the model wrote into its text. `drop`: nothing. `data`:
-   * `providerMetadata.streamSidecar.claims` of the finish lists them. `promote`: once the
-   * turn has ended well, those of tools that were given are calls. `approve`: the same, for
-   * tools of `withClaimApproval`, which the SDK asks about before it runs them.
+   * What happens to calls that the model wrote into its text. `drop`: they are left out. `data`,
+   * the default: `providerMetadata.streamSidecar.claims` of the finish lists them. `promote`:
+   * at the end of a successful turn, calls of the given tools become calls. `approve`: the same
+   * for tools of `withClaimApproval`; the SDK asks before it runs them.
    */
   claims?: ClaimPolicy;
   policy?: PolicyPatch;
-  /** How the model writes, in place of what its name says (protocol.md, "Response templates"). */
+  /** How the model writes; replaces the profile of its name (protocol.md, "Response templates"). */
   responseTemplate?: OpenParams["responseTemplate"];
   /**
-   * Earlier answers of the prompt go out without what leaked in them, and without reasoning
-   * that the provider refuses. true; false sends the prompt as it is.
+   * Whether earlier answers in the prompt are sent without leaked text, and without reasoning
+   * that the provider refuses. Default: true. false sends the prompt unchanged.
    */
   prepare?: boolean;
   /**
-   * The sidecar cannot be had: the model's answer goes on as it is. Without it that is an
-   * error. Also called where a prompt goes out as it is, because it could not be prepared,
-   * and with what a listener throws.
+   * Called if there is no sidecar: the model's answer passes unchanged. Without this option
+   * that is an error. Also called if a prompt is sent unprepared, and with an error that a
+   * listener throws.
    */
   onLost?: (error: unknown) => void;
 }
 
-/** What `wrapLanguageModel` takes; of every version of the SDK since 6. */
+/** The middleware for `wrapLanguageModel` of all versions of the SDK since 6. */
 export interface SidecarMiddleware {
   readonly specificationVersion: never;
   transformParams<P>(asked: { type: string; params: P; model?: Model }): Promise<P>;
@@ -47,7 +47,7 @@ export interface SidecarMiddleware {
   wrapStream<R>(asked: { doStream: () => PromiseLike<R>; params: object; model: Model }): Promise<R>;
 }
 
-/** The middleware. One sidecar serves any number of models. */
+/** Returns the middleware. One sidecar serves any number of models. */
 export function sidecarMiddleware(sidecar: Sidecar, options: MiddlewareOptions = {}): SidecarMiddleware {
   const through = new Through(sidecar, options);
   const middleware = {
@@ -63,7 +63,7 @@ export function sidecarMiddleware(sidecar: Sidecar, options: MiddlewareOptions =
   return middleware as unknown as SidecarMiddleware;
 }
 
-/** Tools whose calls may be found in text and then wait for approval; their own wish stays. */
+/** Tools whose calls may also be found in text; such calls wait for approval. Their own `needsApproval` still applies. */
 export function withClaimApproval<T extends Readonly<Record<string, object>>>(tools: T): T {
   const made = Object.entries(tools).map(([name, tool]) => [name, approvable(tool)]);
   return Object.fromEntries(made) as T;
@@ -104,7 +104,7 @@ class Through {
     this.#preparing = new Preparing(sidecar, options);
   }
 
-  /** The same params where the prompt goes out as it is. */
+  /** The params with a prepared prompt; the same object if the prompt needs no change. */
   async prepared(params: CallOptions, model: Model): Promise<CallOptions> {
     const { prompt } = params;
     if (!prompt?.some(({ role }) => role === "assistant")) return params;
@@ -119,7 +119,7 @@ class Through {
     const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) });
     if (!stream) return result;
     const parts = this.#parts(params, stream.id);
-    const chunks = told(result.stream, {
+    const chunks = read(result.stream, {
       stream,
       listening: this.#listening(stream, model),
       parts,
@@ -130,7 +130,7 @@ class Through {
     return { ...result, stream: ReadableStream.from(chunks) as ReadableStream<StreamPart> };
   }
 
-  /** A whole answer: the provider's body, or else what the provider made of it, as documents. */
+  /** A whole answer: read from the provider's body, or else from the SDK's parts as documents. */
   async whole(result: GenerateResult, params: Asked["params"], model: Model): Promise<GenerateResult> {
     const wire = result.response?.body === undefined ? undefined : wireOf(model.provider);
     const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) });
@@ -142,16 +142,16 @@ class Through {
     const documents = new ModelDocuments();
     const chunks = wire ? [result.response?.body] : [...natives, finish].flatMap((part) => documents.of(part));
     const isEnd = ({ type }: StreamPart) => type === "text-end" || type === "reasoning-end";
-    const told = [...natives.filter((part) => !isEnd(part)), finish].flatMap((part) => parts.native(part));
-    for await (const event of stream.pipe(chunks)) told.push(...parts.event(listening.event(event)));
-    told.push(...natives.filter(isEnd).flatMap((part) => parts.native(part)));
+    const made = [...natives.filter((part) => !isEnd(part)), finish].flatMap((part) => parts.native(part));
+    for await (const event of stream.pipe(chunks)) made.push(...parts.event(listening.event(event)));
+    made.push(...natives.filter(isEnd).flatMap((part) => parts.native(part)));
     const closed = await stream.close();
     listening.message(closed.message);
-    told.push(...parts.end(parts.turn.end(closed)));
-    const { finishReason = result.finishReason, providerMetadata = {} } = told.at(-1) as StreamPart;
-    const failed = told.find(({ type }) => type === "error");
+    made.push(...parts.end(parts.turn.end(closed)));
+    const { finishReason = result.finishReason, providerMetadata = {} } = made.at(-1) as StreamPart;
+    const failed = made.find(({ type }) => type === "error");
     if (failed) throw failed.error;
-    return { ...result, content: contentOf(told), finishReason, providerMetadata };
+    return { ...result, content: contentOf(made), finishReason, providerMetadata };
   }
 
   async #open(params: OpenParams): Promise<SidecarStream | undefined> {
@@ -198,8 +198,8 @@ interface Reading {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The parts of a streamed answer. A broken upstream ends it with an error, an abort as it does. */
-async function* told(source: ReadableStream<StreamPart>, reading: Reading): AsyncGenerator<StreamPart> {
+/** The parts of a streamed answer. A broken upstream ends it with an error part; an abort is thrown. */
+async function* read(source: ReadableStream<StreamPart>, reading: Reading): AsyncGenerator<StreamPart> {
   const { stream, parts, listening, signal } = reading;
   const documents = new ModelDocuments();
   let closed: ClosedStream;
@@ -225,12 +225,12 @@ async function* told(source: ReadableStream<StreamPart>, reading: Reading): Asyn
   }
   for (const event of closed.events) yield* parts.event(listening.event(event));
   listening.message(closed.message);
-  // The sidecar has an event for it, unless it is gone.
+  // The sidecar has an event for the failure, unless the sidecar is lost.
   if (failure && !closed.message.errors.length) yield { type: "error", error: failure.error };
   yield* parts.end(parts.turn.end(closed));
 }
 
-/** The parts of a stream as a whole answer. */
+/** The content of a whole answer, from the parts of a stream. */
 function contentOf(parts: readonly StreamPart[]): Content[] {
   const content: Content[] = [];
   const open = new Map<string, { type: string; text: string }>();
@@ -256,5 +256,5 @@ function contentOf(parts: readonly StreamPart[]): Content[] {
   return content;
 }
 
-/** Parts of a stream that a whole answer has elsewhere. */
+/** Types of parts that are not content of a whole answer. */
 const NOT_CONTENT = /^(finish|error|tool-input-.*)$/;

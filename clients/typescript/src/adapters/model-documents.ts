@@ -1,5 +1,5 @@
-// What a model of the Vercel AI SDK said, as documents of the wire openai-chat: for models
-// that hand over no raw chunks. Example: `{type: "text-delta", delta: "<think>"}` becomes
+// The parts of a model of the Vercel AI SDK as documents of the wire openai-chat, for models
+// without raw chunks. Example: `{type: "text-delta", delta: "<think>"}` becomes
 // `{choices: [{index: 0, delta: {content: "<think>"}}]}`.
 
 import type { FinishReason } from "./ai-sdk-chunks.js";
@@ -15,11 +15,11 @@ const FINISH: Readonly<Record<FinishReason, string>> = {
 };
 
 export class ModelDocuments {
-  /** The places of the calls whose input has begun. */
+  /** The indexes of the calls whose input has begun. */
   readonly #calls = new Map<string, number>();
   readonly #ofProvider = new Set<string>();
 
-  /** The documents that say what the part says: none where the sidecar need not know it. */
+  /** The documents for a part; none if the sidecar does not need the part. */
   of(part: StreamPart): unknown[] {
     switch (part.type) {
       case "text-delta":
@@ -51,7 +51,7 @@ export class ModelDocuments {
     return index === undefined ? [] : [delta({ tool_calls: [{ index, function: { arguments: text } }] })];
   }
 
-  /** A call whose input did not come in pieces. */
+  /** A call whose input did not arrive in pieces. */
   #whole({ toolCallId = "", toolName, input, providerExecuted }: StreamPart): unknown[] {
     const isKnown = this.#calls.has(toolCallId) || this.#ofProvider.has(toolCallId);
     return isKnown || providerExecuted ? [] : [this.#call(toolCallId, toolName, input ?? "")];

@@ -1,9 +1,9 @@
 // The events of a stream as the parts of a language model of the Vercel AI SDK.
 //
-// Text, reasoning, the client's calls, errors and the reason of the end are the sidecar's.
-// Everything else is the provider's own part, as it came: what the provider ran, sources,
-// files, usage, and the state that goes back to it. Calls wait for the end of the turn,
-// which tells what is to be run; calls found in the text are what `claims` makes of them.
+// Text, reasoning, the client's calls, errors and the finish reason come from the sidecar.
+// Everything else is the provider's own part, unchanged: tools that the provider ran, sources,
+// files, usage, and the state that is sent back to the provider. Calls wait for the end of
+// the turn, which says which calls are run; `claims` says what happens to calls in the text.
 
 import type { StreamEvent } from "../stream/events.js";
 import type { BlockEnd, Citation, ProviderError, ToolCall } from "../protocol.js";
@@ -12,10 +12,10 @@ import type { ModelTool, ProviderMetadata, StreamPart } from "./language-model.j
 import { ProviderState } from "./provider-state.js";
 import { isFailed, Turn, type TurnEnd } from "./turn.js";
 
-/** What becomes of calls that the model wrote into its text. */
+/** What happens to calls that the model wrote into its text. */
 export type ClaimPolicy = "drop" | "data" | "approve" | "promote";
 
-/** In a tool's `providerOptions`: calls of it that were found in text wait for approval. */
+/** In a tool's `providerOptions`: calls of this tool that were found in text wait for approval. */
 export const APPROVABLE = { streamSidecar: { claims: "approve" } } as const;
 
 export const CLAIM_PREFIX = "claim-";
@@ -37,10 +37,10 @@ export class ModelParts {
     reasoning: new ProviderState(),
   };
   readonly #open = new Map<number, Channel>();
-  /** Blocks that have ended, whose state the provider's next parts may still tell. */
+  /** Blocks that have ended; the provider's next parts may still bring their state. */
   readonly #ending: { readonly block: number; readonly channel: Channel }[] = [];
   readonly #claims = new Map<number, ToolCall>();
-  /** The provider's own parts of calls that no call of ours has met. */
+  /** The provider's own parts of calls, until the call of ours for them arrives. */
   readonly #nativeCalls: StreamPart[] = [];
   readonly #ofProvider = new Set<string>();
   readonly #urls = new Set<string>();
@@ -50,7 +50,7 @@ export class ModelParts {
     this.#options = options;
   }
 
-  /** Takes a part of the provider; gives it where it is not the sidecar's to tell. */
+  /** Records a part of the provider, and returns it if the sidecar does not report its content itself. */
   native(part: StreamPart): StreamPart[] {
     const { type, id = "", toolCallId = "" } = part;
     const [channel, step] = type.split("-");
@@ -71,14 +71,14 @@ export class ModelParts {
         this.#finish = part;
         return [];
       case "error":
-        return []; // the sidecar is told, too, and has an event for it
+        return []; // the sidecar gets the error too, and has an event for it
       default:
         return [part];
     }
   }
 
   #nativeText(channel: Channel, part: StreamPart): StreamPart[] {
-    const bare = this.#state[channel].take(part);
+    const bare = this.#state[channel].accept(part);
     if (!bare) return [];
     const id = `native-${bare.id}`;
     const providerMetadata = bare.state as ProviderMetadata;
@@ -93,26 +93,26 @@ export class ModelParts {
     return part.providerExecuted ? [part] : [];
   }
 
-  /** What the event makes certain. */
+  /** The parts for an event. */
   event(event: StreamEvent): StreamPart[] {
-    const told = this.#turn.of(event);
-    switch (told?.type) {
+    const filled = this.#turn.of(event);
+    switch (filled?.type) {
       case "text-delta":
-        return this.#delta("text", told);
+        return this.#delta("text", filled);
       case "reasoning-delta":
-        return this.#delta("reasoning", told);
+        return this.#delta("reasoning", filled);
       case "block-end":
-        return this.#blockEnd(told);
+        return this.#blockEnd(filled);
       case "tool-call":
-        if (told.origin === "text" && told.block !== undefined) this.#claims.set(told.block, told);
+        if (filled.origin === "text" && filled.block !== undefined) this.#claims.set(filled.block, filled);
         return [];
       case "retract":
-        for (const block of told.blocks) this.#claims.delete(block);
+        for (const block of filled.blocks) this.#claims.delete(block);
         return [];
       case "citation":
-        return this.#citation(told);
+        return this.#citation(filled);
       case "error":
-        return [{ type: "error", error: new ModelError(told) }];
+        return [{ type: "error", error: new ModelError(filled) }];
       default:
         return [];
     }
@@ -134,14 +134,14 @@ export class ModelParts {
     return [];
   }
 
-  /** The ends of blocks that wait for the provider's state; called before more comes. */
+  /** The ends of blocks that wait for the provider's state; called before the next chunks. */
   settle(): StreamPart[] {
     return this.#ending
       .splice(0)
       .map(({ block, channel }) => ({ type: `${channel}-end`, id: String(block), ...this.#state[channel].of(block) }));
   }
 
-  /** Sources that the provider's own parts have not told. */
+  /** A source, unless the provider's own parts have reported it. */
   #citation({ url, title }: Citation): StreamPart[] {
     if (url === undefined || this.#urls.has(url)) return [];
     this.#urls.add(url);
@@ -160,7 +160,7 @@ export class ModelParts {
     return [...this.settle(), ...this.#stillOpen(), ...parts, this.#finished(end, parts.length > 0)];
   }
 
-  /** Unique in a conversation, and `withClaimApproval` knows it. */
+  /** An id that is unique in a conversation, with the prefix that `withClaimApproval` looks for. */
   #claimId({ block }: ToolCall): string {
     return `${CLAIM_PREFIX}${this.#options.streamId}-${block}`;
   }
@@ -169,7 +169,7 @@ export class ModelParts {
     return this.#turn;
   }
 
-  /** Blocks of a stream that broke off. */
+  /** The ends of blocks that are open because the stream broke off. */
   #stillOpen(): StreamPart[] {
     return [...this.#open].map(([block, channel]) => ({ type: `${channel}-end`, id: String(block) }));
   }
@@ -181,7 +181,7 @@ export class ModelParts {
     return this.#options.claims === "approve" && tool?.providerOptions?.["streamSidecar"]?.["claims"] === "approve";
   }
 
-  /** A call; the provider's part of it tells its state, and the id where there was none. */
+  /** The parts of a call; the provider's part for it has its state, and its id if the call had none. */
   #ofModel(call: ToolCall): StreamPart[] {
     const found = this.#nativeCalls.findIndex(
       ({ toolCallId, toolName }) =>
@@ -194,8 +194,8 @@ export class ModelParts {
 
   #finished({ finish }: TurnEnd, hasCalls: boolean): StreamPart {
     const { usage, providerMetadata, finishReason } = this.#finish;
-    const told = FINISH[finish?.reason ?? "error"] ?? "other";
-    const unified = hasCalls ? "tool-calls" : told === "tool-calls" ? "stop" : told;
+    const reason = FINISH[finish?.reason ?? "error"] ?? "other";
+    const unified = hasCalls ? "tool-calls" : reason === "tool-calls" ? "stop" : reason;
     const ours = this.#options.claims === "data" ? claimsOf([...this.#claims.values()]) : {};
     return {
       type: "finish",
@@ -206,7 +206,7 @@ export class ModelParts {
   }
 }
 
-/** The SDK wants JSON as the input, of free text too. */
+/** The parts of a call. The SDK needs JSON as the input, also for free text. */
 function callParts(call: ToolCall, state: { toolCallId: string }): StreamPart[] {
   const { name, argumentsFormat, arguments: text } = call;
   const written = argumentsFormat === "json" ? text : JSON.stringify(text);
@@ -221,7 +221,7 @@ function callParts(call: ToolCall, state: { toolCallId: string }): StreamPart[] 
 
 const NO_USAGE = { inputTokens: { total: undefined }, outputTokens: { total: undefined } };
 
-/** The calls that were found in text, for whoever wants to look at them. */
+/** The metadata that lists the calls found in the text. */
 function claimsOf(calls: readonly ToolCall[]): ProviderMetadata {
   if (calls.length === 0) return {};
   const claims = calls.map(({ name, input, arguments: text, state, dialect, declared }) => ({

@@ -1,9 +1,8 @@
-// The prompt of a model of the Vercel AI SDK, as its provider takes it. It is no request of
-// a wire: the provider makes one of it, with reasoning in `reasoning_content` where it has
-// no state of the provider's beside it. So the sidecar mends the texts of earlier answers,
-// and a request with nothing but their reasoning and calls tells which reasoning may go, and
-// which ids of calls.
-// Parts with `providerOptions` (signatures, ids of items) are the provider's and stay.
+// Prepares the prompt of a model of the Vercel AI SDK. A prompt is not a request of a wire: the
+// provider makes a request from it, and sends reasoning without state of its own as
+// `reasoning_content`. So the sidecar repairs the texts of earlier answers. A request made only
+// of their reasoning and calls shows which reasoning and which ids of calls may be sent.
+// Parts with `providerOptions` (signatures, ids of items) belong to the provider and stay.
 
 import type { Edit, HistoryParams, Repair } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
@@ -11,7 +10,7 @@ import type { PromptMessage, PromptPart } from "./language-model.js";
 
 type About = Omit<HistoryParams, "messages">;
 
-/** The same array where nothing is to be done. */
+/** The prepared prompt; the same array if nothing needs to change. */
 export async function preparedPrompt(
   sidecar: Sidecar,
   prompt: readonly PromptMessage[],
@@ -21,13 +20,13 @@ export async function preparedPrompt(
   const ids = new Map(turns.flatMap(({ ids: renamed }) => renamed));
   const refused = new Set(turns.filter(({ isRefused }) => isRefused).map(({ at }) => at));
   const made = prompt.map((message, at) =>
-    mended(message, { repair: repairs.get(at), ids, isRefused: refused.has(at) }),
+    repaired(message, { repair: repairs.get(at), ids, isRefused: refused.has(at) }),
   );
   if (made.every((message, at) => message === prompt[at])) return prompt;
   return made.filter(({ role, content }) => role !== "assistant" || content.length > 0);
 }
 
-/** What is to be mended in the texts of answers, by their places. */
+/** The repairs of the texts of answers, by their places in the prompt. */
 async function repairsOf(sidecar: Sidecar, prompt: readonly PromptMessage[], about: About) {
   const places = placesOf(prompt, isOurText);
   if (places.length === 0) return new Map<number, Repair>();
@@ -36,26 +35,26 @@ async function repairsOf(sidecar: Sidecar, prompt: readonly PromptMessage[], abo
   return new Map(places.flatMap((at, index) => (results[index] ? [[at, results[index]] as const] : [])));
 }
 
-/** What the provider takes of an answer: whether its reasoning, and its calls by which ids. */
-interface Taken {
+/** What the provider accepts of an answer: whether its reasoning, and new ids of its calls. */
+interface Accepted {
   readonly at: number;
   readonly isRefused: boolean;
   readonly ids: readonly (readonly [string, string])[];
 }
 
-async function turnsOf(sidecar: Sidecar, prompt: readonly PromptMessage[], about: About): Promise<Taken[]> {
+async function turnsOf(sidecar: Sidecar, prompt: readonly PromptMessage[], about: About): Promise<Accepted[]> {
   if (placesOf(prompt, (part) => isOurReasoning(part) || isOurCall(part)).length === 0) return [];
   const messages = prompt.flatMap(skeleton);
-  const told = await sidecar.prepare({ ...about, wire: "openai-chat", body: { messages } });
-  const [asked, sent] = [messages, (told.body?.["messages"] ?? messages) as Turn[]].map((all) =>
+  const prepared = await sidecar.prepare({ ...about, wire: "openai-chat", body: { messages } });
+  const [asked, sent] = [messages, (prepared.body?.["messages"] ?? messages) as Turn[]].map((all) =>
     all.filter(({ role }) => role === "assistant"),
   );
-  if (!told.changed || !asked || asked.length !== sent?.length) return [];
+  if (!prepared.changed || !asked || asked.length !== sent?.length) return [];
   const answers = prompt.flatMap(({ role }, at) => (role === "assistant" ? [at] : []));
-  return answers.map((at, index) => taken(at, asked[index], sent[index]));
+  return answers.map((at, index) => accepted(at, asked[index], sent[index]));
 }
 
-function taken(at: number, asked: Turn | undefined, sent: Turn | undefined): Taken {
+function accepted(at: number, asked: Turn | undefined, sent: Turn | undefined): Accepted {
   const ids = (asked?.tool_calls ?? []).flatMap(({ id }, index) => {
     const other = sent?.tool_calls?.[index]?.id;
     return other === undefined || other === id ? [] : [[id, other] as const];
@@ -63,11 +62,11 @@ function taken(at: number, asked: Turn | undefined, sent: Turn | undefined): Tak
   return { at, ids, isRefused: asked?.reasoning_content !== undefined && sent?.reasoning_content === undefined };
 }
 
-/** The places of answers that have such a part. */
-function placesOf(prompt: readonly PromptMessage[], isSuch: (part: PromptPart) => boolean): number[] {
+/** The places of answers with a part for which `matches` is true. */
+function placesOf(prompt: readonly PromptMessage[], matches: (part: PromptPart) => boolean): number[] {
   return prompt.flatMap(({ role, content }, at) => {
     const isAnswer = role === "assistant" && typeof content === "object";
-    return isAnswer && content.some(isSuch) ? [at] : [];
+    return isAnswer && content.some(matches) ? [at] : [];
   });
 }
 
@@ -80,7 +79,7 @@ const isOurReasoning = ({ type, providerOptions }: PromptPart) => type === "reas
 const isOurCall = ({ type, providerOptions, providerExecuted }: PromptPart) =>
   type === "tool-call" && !providerOptions && !providerExecuted;
 
-/** Other parts only keep their places. */
+/** A part of text; other parts only keep their places. */
 function textOnly(part: PromptPart) {
   return isOurText(part) ? { type: "text", text: part.text ?? "" } : { type: part.type };
 }
@@ -116,14 +115,14 @@ function skeleton(message: PromptMessage): Turn[] {
 
 const TEXT = "text";
 
-interface Mending {
+interface Changes {
   readonly repair: Repair | undefined;
   readonly ids: ReadonlyMap<string, string>;
   readonly isRefused: boolean;
 }
 
-/** The same message where nothing of it is to be mended. */
-function mended(message: PromptMessage, { repair, ids, isRefused }: Mending): PromptMessage {
+/** The repaired message; the same object if nothing needs to change. */
+function repaired(message: PromptMessage, { repair, ids, isRefused }: Changes): PromptMessage {
   const edits = repair?.changed ? repair.edits : [];
   const content = partsOf(message).flatMap((part, index) => {
     if (isRefused && isOurReasoning(part)) return [];

@@ -1,35 +1,35 @@
-// What adapters send goes through `request/prepare` first, where the sidecar has it: an
-// older one cannot, which is said once, and the host's own request goes.
+// Adapters prepare their requests with `request/prepare` before they send them. An older sidecar
+// does not have the method; that is reported once, and requests are sent unprepared.
 
 import { SidecarError } from "../errors.js";
 import type { Sidecar } from "../sidecar.js";
 
 export interface PreparingOptions {
   /**
-   * Requests go out without what the model leaked before, and without reasoning that their
-   * provider refuses. true; false sends them as they are, and asks nobody.
+   * Whether requests are sent without text that leaked in earlier turns, and without reasoning
+   * that their provider refuses. Default: true. false sends them unchanged.
    */
   prepare?: boolean;
-  /** Called where a request goes out as it came, because it could not be prepared. */
+  /** Called if a request is sent unprepared. */
   onLost?: (error: unknown) => void;
 }
 
 export class Preparing {
   readonly #sidecar: Sidecar;
   readonly #options: PreparingOptions;
-  #saysOld = false;
+  #hasReportedOld = false;
 
   constructor(sidecar: Sidecar, options: PreparingOptions) {
     this.#sidecar = sidecar;
     this.#options = options;
   }
 
-  /** Whether what comes back is prepared, so that all reasoning may go out. */
+  /** Whether the next requests are prepared, so that responses may include all reasoning. */
   get isCertain(): boolean {
     return this.#options.prepare !== false && (this.#sidecar.capabilities?.methods?.includes(PREPARE) ?? false);
   }
 
-  /** What `work` gives; undefined: the host's own request is to go. */
+  /** The result of `work`; undefined: the host's own request must be sent. */
   async attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (this.#options.prepare === false || !(await this.#isPossible())) return undefined;
     try {
@@ -40,7 +40,7 @@ export class Preparing {
     }
   }
 
-  /** That no sidecar can be had is said of the answer. */
+  /** Whether the sidecar can prepare. A missing sidecar is reported with the answer, not here. */
   async #isPossible(): Promise<boolean> {
     try {
       const known = await this.#sidecar.start();
@@ -48,11 +48,11 @@ export class Preparing {
     } catch {
       return false;
     }
-    if (!this.#saysOld) this.#options.onLost?.(new SidecarError("unsupported", OLD));
-    this.#saysOld = true;
+    if (!this.#hasReportedOld) this.#options.onLost?.(new SidecarError("unsupported", OLD));
+    this.#hasReportedOld = true;
     return false;
   }
 }
 
 const PREPARE = "request/prepare";
-const OLD = `the sidecar is too old for ${PREPARE}: requests go out as they came`;
+const OLD = `the sidecar is too old for ${PREPARE}: requests are sent unprepared`;

@@ -1,7 +1,7 @@
-// State of a provider (a signature, an item's id, encrypted reasoning) goes back with the
-// part that it came with. The provider's own parts tell it, the sidecar's blocks are what
-// the host keeps: this brings the two together, for one channel. Example: Anthropic's
-// parts of thinking "0" end with `{anthropic: {signature}}`, which goes to our block 3.
+// A provider's state (a signature, an item's id, encrypted reasoning) must be sent back with
+// the part that it came with. The provider's own parts bring the state, but the host keeps the
+// sidecar's blocks. This module matches the two, for one channel. Example: Anthropic's parts
+// of thinking "0" end with `{anthropic: {signature}}`, which is attached to our block 3.
 
 import type { ProviderMetadata, StreamPart } from "./language-model.js";
 
@@ -12,16 +12,16 @@ interface NativePart {
 }
 
 export class ProviderState {
-  /** Parts of the provider that have begun and belong to no block yet, in their order. */
+  /** Parts of the provider that have begun and have no block yet, in order. */
   readonly #waiting: NativePart[] = [];
   readonly #parts = new Map<string, NativePart>();
   readonly #ofBlock = new Map<number, NativePart>();
 
   /**
-   * Takes the provider's part. Gives its state where it has ended without a block of ours:
-   * encrypted reasoning, of which there is nothing to read.
+   * Records a part of the provider. Returns it if it has ended with state, but without a block
+   * of ours: encrypted reasoning has no text.
    */
-  take({ type, id = "", providerMetadata }: StreamPart): NativePart | undefined {
+  accept({ type, id = "", providerMetadata }: StreamPart): NativePart | undefined {
     const part = type.endsWith("-start") ? this.#begin(id) : this.#parts.get(id);
     if (!part) return undefined;
     if (providerMetadata) part.state = { ...part.state, ...providerMetadata };
@@ -37,7 +37,7 @@ export class ProviderState {
     return part;
   }
 
-  /** A block of ours begins: it carries the state of the provider's part that waits longest. */
+  /** A block of ours begins: it gets the state of the part that has waited longest. */
   begin(block: number): void {
     const part = this.#waiting.shift();
     if (!part) return;
@@ -45,14 +45,14 @@ export class ProviderState {
     this.#ofBlock.set(block, part);
   }
 
-  /** What goes into the end of our block. */
+  /** The fields for the end of our block. */
   of(block: number): { providerMetadata?: ProviderMetadata } {
     const state = this.#ofBlock.get(block)?.state;
     return state ? { providerMetadata: state } : {};
   }
 }
 
-/** Whether anything of it has a value: an id with `null` beside it is no state. */
+/** Whether any field except an item's id has a value. */
 function hasState(state: ProviderMetadata | undefined): boolean {
   return Object.values(state ?? {}).some((fields) =>
     Object.entries(fields).some(([name, value]) => name !== "itemId" && value !== null && value !== undefined),

@@ -1,12 +1,12 @@
-// A response as OpenTelemetry tells it: attributes and messages of its semantic
-// conventions for GenAI, and what was taken out of the text under names of our own. Pure:
-// the host has the span and the clock. clients/README.md, "OpenTelemetry", is its page.
+// A response as attributes and messages of OpenTelemetry's semantic conventions for GenAI.
+// Counts of removed text have names that start with `stream_sidecar.`. The functions are pure:
+// the host has the span and the clock. clients/README.md, "OpenTelemetry", has the table.
 
 import type { CloseResult, Finish, Message, ToolCall, ToolResult } from "../protocol.js";
 
 export type AttributeValue = string | number | string[];
 
-/** A part of a message, as `gen_ai.output.messages` has them. */
+/** A part of a message in `gen_ai.output.messages`. */
 export type Part =
   | { type: "text" | "reasoning"; content: string }
   | { type: "tool_call"; id: string; name: string; arguments: unknown }
@@ -27,11 +27,11 @@ export interface OutputMessage {
 export interface TelemetryOptions {
   /** Seconds from the request to the first chunk of its response. */
   timeToFirstChunk?: number;
-  /** The messages, too, as JSON: what was said, which may be nobody's to keep. false. */
+  /** Whether the messages are included as JSON: the text of the conversation, which may be confidential. Default: false. */
   content?: boolean;
 }
 
-/** Finish reasons that the conventions call otherwise. */
+/** Finish reasons that have another name in the conventions. */
 const REASONS: Readonly<Record<string, string>> = {
   "tool-calls": "tool_call",
   "context-length": "length",
@@ -49,7 +49,7 @@ export function telemetryAttributes(
   const { metadata, usage } = message;
   const choices = choicesOf(message);
   const reasons = choices.flatMap(({ finish }) => (finish ? [reasonOf(finish)] : []));
-  const told = {
+  const attributes = {
     "gen_ai.response.id": metadata?.id,
     "gen_ai.response.model": metadata?.model,
     "gen_ai.response.finish_reasons": reasons.length > 0 ? reasons : undefined,
@@ -70,11 +70,11 @@ export function telemetryAttributes(
       .filter(({ origin }) => origin === "text").length,
     "gen_ai.output.messages": content ? JSON.stringify(outputMessages(message)) : undefined,
   };
-  const known = Object.entries(told).filter((each): each is [string, AttributeValue] => each[1] !== undefined);
+  const known = Object.entries(attributes).filter((each): each is [string, AttributeValue] => each[1] !== undefined);
   return Object.fromEntries(known);
 }
 
-/** `gen_ai.output.messages`: a message for each choice. */
+/** The value of `gen_ai.output.messages`: a message for each choice. */
 export function outputMessages(message: Message): OutputMessage[] {
   return choicesOf(message).map(({ blocks = [], toolCalls, finish }) => {
     const calls = new Map(toolCalls.map((call) => [call.block, call]));
@@ -95,21 +95,21 @@ function reasonOf({ reason }: Finish): string {
   return REASONS[reason] ?? reason;
 }
 
-/** A call that nobody runs is no part of the answer. */
+/** The part for a call; none for a call that nobody runs. */
 function partsOfCall(call: ToolCall): Part[] {
   const { toolCallId: id, name, executor, executable } = call;
   const input = call.input ?? call.arguments;
   if (executor === "server") {
-    const told = { type: name || "tool", arguments: input };
-    return [{ type: "server_tool_call", id, name, server_tool_call: told }];
+    const details = { type: name || "tool", arguments: input };
+    return [{ type: "server_tool_call", id, name, server_tool_call: details }];
   }
   return executable ? [{ type: "tool_call", id, name, arguments: input }] : [];
 }
 
-/** Nor is an echo. */
+/** The part for a result; none for a result that the model repeated. */
 function partsOfResult({ source, toolCallId, name, content }: ToolResult): Part[] {
   if (source !== "server") return [];
   const names = { ...(toolCallId !== undefined && { id: toolCallId }), ...(name !== undefined && { name }) };
-  const told = { type: name || "tool", content: content ?? null };
-  return [{ type: "server_tool_call_response", ...names, server_tool_call_response: told }];
+  const details = { type: name || "tool", content: content ?? null };
+  return [{ type: "server_tool_call_response", ...names, server_tool_call_response: details }];
 }

@@ -1,5 +1,5 @@
-// Messages out of the frames of the base protocol: `Content-Length: 2\r\n\r\n{}`. Tells at
-// once when what comes is no frame, or no JSON; frames may be cut anywhere.
+// Reads messages from the frames of the base protocol: `Content-Length: 2\r\n\r\n{}`. Frames may
+// be cut anywhere. Input that is not a frame, or not JSON, is reported immediately.
 
 const LONGEST_HEADER = 1_024;
 const LARGEST_BODY = 1 << 30;
@@ -10,17 +10,17 @@ const LENGTH = /^content-length: *(\d+) *$/im;
 export class FrameReader {
   #header = "";
   #body: Uint8Array[] = [];
-  /** How much of the body is still to come. */
+  /** How many bytes of the body are missing. */
   #rest = 0;
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-  /** The messages that are whole now. Throws NoFrame for what is none; nothing comes behind it. */
+  /** The messages that are complete now. Throws NoFrame for anything else, and is unusable after that. */
   *push(data: Uint8Array): Generator<unknown, void, void> {
     let at = 0;
     while (at < data.length) {
       if (this.#rest === 0) {
         const end = this.#readHeader(data.subarray(at, at + LONGEST_HEADER));
-        if (end === undefined) return; // the rest of the header is still to come
+        if (end === undefined) return; // the header is not complete
         at += end;
       }
       const part = data.subarray(at, at + this.#rest);
@@ -31,7 +31,7 @@ export class FrameReader {
     }
   }
 
-  /** How much of `data` ends the header; undefined: it goes on. */
+  /** Where in `data` the header ends; undefined: it is not complete. */
   #readHeader(data: Uint8Array): number | undefined {
     const before = this.#header.length;
     this.#header += latin1(data);
@@ -56,7 +56,7 @@ export class FrameReader {
     try {
       return JSON.parse(this.#decoder.decode(joined(body))) as unknown;
     } catch (cause) {
-      throw new NoFrame("a message is no JSON", { cause });
+      throw new NoFrame("a message is not JSON", { cause });
     }
   }
 }
@@ -65,7 +65,7 @@ export class NoFrame extends Error {
   override readonly name = "NoFrame";
 }
 
-/** A message as it is sent. Throws TypeError for what JSON cannot hold. */
+/** The frame of a message. Throws TypeError if JSON cannot represent it. */
 export function frameOf(message: object): Uint8Array {
   const body = JSON.stringify(message);
   const length = globalThis.Buffer?.byteLength(body) ?? ENCODER.encode(body).length;

@@ -1,6 +1,6 @@
-// Bounds what is on its way and what waits for it: work enters in the order in which it
-// came, so many pieces or bytes at once, and is refused when `maxQueued` wait already. Work
-// that is patient waits in any case.
+// Limits the requests in flight and the waiting requests. Work enters in order, up to a number of
+// requests and of bytes at the same time. If `maxQueuedRequests` are waiting, further work is
+// refused; patient work always waits.
 
 import { QueueFull } from "../errors.js";
 
@@ -10,7 +10,7 @@ export interface GateBounds {
   readonly maxQueuedRequests: number;
 }
 
-/** What a piece of work is; without `bytes` it counts as none. */
+/** A piece of work. `bytes` default to 0. */
 export interface Work {
   readonly bytes?: number;
   readonly isPatient?: boolean;
@@ -26,7 +26,7 @@ export class Gate {
     this.#bounds = bounds;
   }
 
-  /** Runs `work` when there is room; rejects with QueueFull. */
+  /** Runs `work` as soon as there is room. Rejects with QueueFull. */
   async run<T>(work: () => Promise<T>, { bytes = 0, isPatient = false }: Work = {}): Promise<T> {
     if (this.#waiting.length === 0 && this.#hasRoom(bytes)) this.#enter(bytes);
     else await this.#wait(bytes, isPatient);

@@ -1,12 +1,12 @@
-// One connection to one sidecar, from the handshake to its loss. Every request settles:
-// with its answer, with the sidecar's refusal, with RequestTimeout, with the reason of an
-// AbortSignal, or with ConnectionLost. Knows nothing of streams and restarts.
+// One connection to one sidecar, from the handshake to its loss. Every request settles: with its
+// answer, with the sidecar's refusal, with RequestTimeout, with the reason of an AbortSignal, or
+// with ConnectionLost. This module knows no streams and no restarts.
 
 import { ConnectionLost, RefusedError, RequestTimeout, SidecarClosed } from "../errors.js";
 import { tokenOf } from "./message-connection.js";
 import type { Capabilities, Methods } from "../protocol.js";
 
-/** What is needed of a JSON-RPC connection: a MessageConnection, or a language client. */
+/** The part of a JSON-RPC connection that is needed: a MessageConnection, or a language client. */
 export interface RpcConnection {
   sendRequest(method: string, params: unknown, token?: unknown): Promise<unknown>;
 }
@@ -14,9 +14,9 @@ export interface RpcConnection {
 export interface RequestOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** The caller is in a hurry: that no answer came in time says nothing of the sidecar. */
+  /** The caller's time limit is short, so a late answer does not mean that the sidecar hangs. */
   readonly isHurried?: boolean | undefined;
-  /** The caller goes on in the next process: where a late answer is a loss, it is told the loss. */
+  /** The caller can continue in the next process: if a late answer is a loss, it gets the loss. */
   readonly isResumable?: boolean | undefined;
 }
 
@@ -38,7 +38,7 @@ export class Link {
   #isEnding = false;
   #hasAnswered = false;
 
-  /** `capabilities`: what the other side can do, when that is known. */
+  /** `capabilities`: the sidecar's capabilities, if they are known. */
   constructor(
     connection: RpcConnection,
     public capabilities?: Capabilities | undefined,
@@ -51,13 +51,13 @@ export class Link {
     return this.#loss !== undefined;
   }
 
-  /** Calls `listener` when the connection is lost, at once if it is. */
+  /** Calls `listener` when the connection is lost; immediately if it is lost already. */
   onLost(listener: (loss: ConnectionLost) => void): void {
     if (this.#loss) listener(this.#loss);
     else this.#losing.push(listener);
   }
 
-  /** The connection is gone: all that wait are told, once. */
+  /** The connection is lost: all listeners and all waiting requests get `loss`, once. */
   lose(loss: ConnectionLost): void {
     if (this.#loss) return;
     this.#loss = loss;
@@ -65,15 +65,15 @@ export class Link {
     for (const fail of [...this.#pending]) fail(loss);
   }
 
-  /** Takes no more requests; ends the connection in good order, where it is ours to end. */
+  /** Accepts no more requests, and shuts the connection down if it is ours. */
   async end(): Promise<void> {
     this.#isEnding = true;
   }
 
-  /** There was no answer in time: what that says of the connection. */
+  /** Called if an answer did not arrive in time. */
   protected timedOut(_error: RequestTimeout): void {}
 
-  /** A request could not be sent, or its answer not be read: sooner or later, a loss. */
+  /** Called if a request could not be sent, or if its answer could not be read: the connection is lost. */
   protected broken(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     const isFinal = !this.#hasAnswered || CLOSED.has((error as { code?: unknown } | null)?.code);
@@ -100,10 +100,10 @@ export class Link {
         const error = new RequestTimeout(method, timeoutMs);
         if (!isResumable) fail(error);
         if (!isHurried) this.timedOut(error);
-        fail(error); // unless it has failed by now
+        fail(error); // no effect if the request has failed already
       }, timeoutMs);
       this.#pending.add(fail);
-      const sent = this.#send(method, params, signal && tokenOf(signal)); // which hears of an abort first
+      const sent = this.#send(method, params, signal && tokenOf(signal)); // its listener for aborts is called first
       signal?.addEventListener("abort", abort, { once: true });
       sent.then(
         (result) => {
@@ -121,7 +121,7 @@ export class Link {
     });
   }
 
-  /** A connection that is closed throws in place of rejecting. */
+  /** `async`, because a closed connection throws instead of rejecting. */
   async #send(method: string, params: unknown, token: unknown): Promise<unknown> {
     return token === undefined
       ? this.#connection.sendRequest(method, params)
@@ -129,25 +129,25 @@ export class Link {
   }
 }
 
-/** What the other side, or JSON, has against a request; undefined: the connection failed. */
+/** Why a request was refused, by the sidecar or because it is not JSON; undefined: the connection failed. */
 function refusalOf(error: unknown, params: unknown): Error | undefined {
   const { code, message = String(error), data } = error as Partial<RefusedError>;
   if (code !== undefined && code < -30_000 && !LOST.has(code)) {
     return new RefusedError({ code, message, ...(data && { data }) });
   }
   if (canBeWritten(params)) return undefined;
-  return new TypeError(`the params are no JSON: ${message}`, { cause: error });
+  return new TypeError(`the params are not JSON: ${message}`, { cause: error });
 }
 
-/** Codes that the connection of a host (vscode-jsonrpc) makes itself, when there is nobody to answer. */
+/** Error codes that a host's connection (vscode-jsonrpc) makes itself if the other side does not answer. */
 const LOST: ReadonlySet<number> = new Set([
   -32096, // inactive connection
   -32097, // pending response rejected
   -32098, // read error
-  -32099, // write error, also of what is no JSON
+  -32099, // write error, also for params that are not JSON
 ]);
 
-/** How a connection of vscode-jsonrpc says that it is closed or disposed, for good. */
+/** Error codes of a connection of vscode-jsonrpc that is closed or disposed. */
 const CLOSED: ReadonlySet<unknown> = new Set([1, 2]);
 
 function canBeWritten(params: unknown): boolean {

@@ -1,5 +1,5 @@
-// One client of JSON-RPC: requests go out, each gets its answer. What the other side asks
-// of it is refused, what it merely tells is passed over. Knows no process and no timeouts.
+// A JSON-RPC client: sends requests, and each gets its answer. Requests of the other side are
+// refused, its notifications are ignored. This module knows no process and no timeouts.
 
 import { frameOf } from "./frames.js";
 
@@ -8,13 +8,13 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Tells when a request is wanted no more, in the shape that language clients know. */
+/** Reports that a request is cancelled, in the form that language clients use. */
 export interface CancellationToken {
   readonly isCancellationRequested: boolean;
   onCancellationRequested(listener: () => void): { dispose(): void };
 }
 
-/** A signal as such a token. */
+/** A signal as a `CancellationToken`. */
 export function tokenOf(signal: AbortSignal): CancellationToken {
   return {
     get isCancellationRequested() {
@@ -42,12 +42,12 @@ export class MessageConnection {
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 
-  /** `write` sends the bytes of one message; it rejects where they cannot be sent. */
+  /** `write` sends the bytes of one message; it rejects if they cannot be sent. */
   constructor(write: (frame: Uint8Array) => Promise<void>) {
     this.#write = write;
   }
 
-  /** Rejects with the other side's error, with what writing failed with, or with a TypeError. */
+  /** Returns the result. Rejects with the other side's error, with the error of writing, or with a TypeError. */
   async sendRequest(method: string, params?: unknown, token?: CancellationToken): Promise<unknown> {
     const id = ++this.#lastId;
     const frame = frameOf({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) });
@@ -69,8 +69,8 @@ export class MessageConnection {
     await this.#write(frameOf({ jsonrpc: "2.0", method, ...(params !== undefined && { params }) }));
   }
 
-  /** Takes a message of the other side. */
-  take(message: unknown): void {
+  /** Handles a message of the other side. */
+  receive(message: unknown): void {
     const { id, method, result, error } = (message ?? {}) as Message;
     if (method !== undefined) return id === undefined ? undefined : this.#refuse(id);
     const pending = this.#pending.get(id as number);

@@ -1,6 +1,6 @@
-// Shakes hands with a sidecar that was just started, and stays its link: or gives the error
-// that says why not. A peer that speaks nonsense, hangs or ends is killed, and its link is
-// lost with what it had written to standard error.
+// Makes the handshake with a sidecar that was just started, and returns a link to it, or an
+// error. A peer that does not speak the protocol or hangs is killed, and its link is lost; the
+// loss has the peer's standard error.
 
 import { ConnectionLost, RefusedError, RequestTimeout, UnsupportedProtocol, type Ending } from "../errors.js";
 import { FrameReader } from "./frames.js";
@@ -14,7 +14,7 @@ export interface HandshakeOptions extends ConnectionOptions {
   readonly shutdownTimeoutMs: number;
 }
 
-/** So long a peer may live on that has closed its output. */
+/** How long a peer that has closed its output may live. */
 const CLOSED_MS = 500;
 
 /** A link that owns its peer. */
@@ -40,8 +40,8 @@ export class PeerLink extends Link {
   }
 
   /**
-   * Answers come in the order of the requests, so the first that is late is the one that
-   * the peer hangs on: it is of no use to anybody any more.
+   * Answers come in the order of the requests, so the peer hangs on the first late request, and
+   * no other request will be answered.
    */
   protected override timedOut(error: RequestTimeout): void {
     const stderr = this.peer.stderr.toString();
@@ -49,13 +49,13 @@ export class PeerLink extends Link {
     this.peer.kill();
   }
 
-  /** Its end, which says more, is near. */
+  /** Waits for the end of the peer, whose loss says more. */
   protected override broken(): void {
     void this.peer.end(CLOSED_MS);
   }
 }
 
-/** Shakes hands with `peer`; rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
+/** Makes the handshake with `peer`. Rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
 export async function connect(peer: Peer, options: HandshakeOptions): Promise<PeerLink> {
   const connection = new MessageConnection((frame) => peer.write(frame));
   const link = new PeerLink(peer, connection, options.shutdownTimeoutMs);
@@ -73,13 +73,13 @@ export async function connect(peer: Peer, options: HandshakeOptions): Promise<Pe
   }
 }
 
-/** Loses `link` when the peer ends, and ends the peer when it speaks nonsense. */
+/** Reports the end of the peer to `link`, and kills a peer that does not speak the protocol. */
 function watch(link: Link, peer: Peer, connection: MessageConnection): void {
   const frames = new FrameReader();
-  const take = (data: Uint8Array) => {
+  const receive = (data: Uint8Array) => {
     if (link.isLost) return;
     try {
-      for (const message of frames.push(data)) connection.take(message);
+      for (const message of frames.push(data)) connection.receive(message);
     } catch (cause) {
       const stderr = peer.stderr.toString();
       const what = (cause as Error).message;
@@ -87,7 +87,7 @@ function watch(link: Link, peer: Peer, connection: MessageConnection): void {
       peer.kill();
     }
   };
-  peer.listen(take, () => void peer.end(CLOSED_MS)); // so it has to end, too
+  peer.listen(receive, () => void peer.end(CLOSED_MS)); // without its output the peer is useless
   void peer.ended.then((ending) => link.lose(new ConnectionLost(epitaph(ending), ending)));
 }
 
@@ -102,7 +102,7 @@ function lastLineOf(text: string): string {
   return text.trim().split("\n").at(-1) ?? "";
 }
 
-/** Gives what `initialize` is answered with. */
+/** Sends `initialize` and returns its result. */
 async function shakeHands(link: Link, options: HandshakeOptions): Promise<unknown> {
   const { policy, limits, startTimeoutMs } = options;
   const ours = { protocolVersion: PROTOCOL_VERSION, ...(policy && { policy }), ...(limits && { limits }) };
@@ -120,18 +120,18 @@ async function shakeHands(link: Link, options: HandshakeOptions): Promise<unknow
   }
 }
 
-/** Name and version of what answered. */
+/** Name and version of the sidecar that answered. */
 export function serverInfoOf(initializeResult: unknown): ServerInfo | undefined {
   return (initializeResult as { serverInfo?: ServerInfo } | null)?.serverInfo;
 }
 
-/** Our part of what `initialize` gave; throws UnsupportedProtocol. */
+/** Our part of the result of `initialize`. Throws UnsupportedProtocol. */
 export function capabilitiesOf(initializeResult: unknown): Capabilities {
   const result = initializeResult as { capabilities?: { experimental?: { streamSidecar?: Capabilities } } } | null;
   const found = result?.capabilities?.experimental?.streamSidecar;
-  if (found === undefined) throw new UnsupportedProtocol("the process is no stream-sidecar", []);
+  if (found === undefined) throw new UnsupportedProtocol("the process is not a stream-sidecar", []);
   const version = found.protocolVersion;
   if (version === PROTOCOL_VERSION) return found;
-  const message = `the sidecar speaks version ${version} of the protocol, and this client ${PROTOCOL_VERSION}`;
+  const message = `the sidecar speaks version ${version} of the protocol, but this client speaks ${PROTOCOL_VERSION}`;
   throw new UnsupportedProtocol(message, [version]);
 }

@@ -1,21 +1,21 @@
-// The other end of a connection that is ours to start and to end: a process, or a worker
-// that has an interpreter in it.
+// The other end of a connection that the client itself starts and ends: a process, or a worker
+// with an interpreter.
 
 import type { Ending } from "../errors.js";
 
 export interface Peer {
-  /** Of a process. */
+  /** The id of a process. */
   readonly pid: number | undefined;
-  /** The last 64 kB that it wrote to standard error. */
+  /** The last 64 kB that the peer wrote to standard error. */
   readonly stderr: { toString(): string };
-  /** Resolves when it is gone; never rejects. `cause`: it could not even be started. */
+  /** Resolves when the peer has ended; never rejects. `cause`: it could not be started. */
   readonly ended: Promise<Ending>;
-  /** Calls `onData` with what it says, as it comes, and `onEnd` when it can say no more. */
+  /** Calls `onData` with the peer's output as it arrives, and `onEnd` at its end. */
   listen(onData: (data: Uint8Array) => void, onEnd: () => void): void;
-  /** Resolves when the bytes are taken; rejects when none are taken any more. */
+  /** Resolves when the bytes are accepted; rejects if the peer accepts no more. */
   write(data: Uint8Array): Promise<void>;
-  /** Ends it at once; nothing happens when it is gone. */
+  /** Kills the peer; does nothing if it has ended. */
   kill(): void;
-  /** Waits for the end for so long, then kills; whoever waits here is kept alive. */
+  /** Waits up to `patienceMs` for the end, then kills the peer. Keeps the host's process alive while it waits. */
   end(patienceMs: number): Promise<Ending>;
 }

@@ -1,5 +1,5 @@
-// When a connection that was lost may be made again: at most `max` times within
-// `windowMs`, each time after twice the delay of the time before.
+// Decides when a lost connection may be made again: at most `max` times within `windowMs`, each
+// time after twice the previous delay.
 
 import type { Settings } from "../options.js";
 
@@ -20,12 +20,12 @@ export class Restarts {
     this.#clock = clock;
   }
 
-  /** A connection was lost, or could not be made. */
+  /** Records that a connection was lost, or could not be made. */
   failed(): void {
     this.#failures.push(this.#clock.now());
   }
 
-  /** Waits until it is time to try; false: there were too many failures. */
+  /** Waits until the next try is due; false: there were too many failures. */
   async ready(): Promise<boolean> {
     const { max, windowMs, delayMs } = this.#settings;
     const now = this.#clock.now();

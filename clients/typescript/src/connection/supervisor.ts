@@ -1,7 +1,7 @@
-// Has a link whenever one is needed: makes it on demand, once for all that ask, and again
-// after it was lost, as often as `Restarts` allows. The first start has one try, so that a
-// host learns at once that there is no sidecar; what has worked once is tried until the
-// restarts are used up, because a process may also be killed while it starts.
+// Provides a link whenever one is needed: makes it on demand, once for all callers, and again
+// after a loss, as often as `Restarts` allows. The first start has one try, so that a host learns
+// immediately that there is no sidecar. After a successful start, failed starts are retried until
+// the restarts are used up, because a process may also be killed while it starts.
 
 import { ConnectionLost, SidecarClosed, SidecarUnavailable, UnsupportedProtocol } from "../errors.js";
 import type { Link } from "./link.js";
@@ -33,12 +33,12 @@ export class Supervisor {
     return this.#state;
   }
 
-  /** The link as it is now, if there is one. */
+  /** The live link; undefined if there is none. */
   get current(): Link | undefined {
     return this.#link?.isLost ? undefined : this.#link;
   }
 
-  /** A link that works; rejects with SidecarUnavailable, UnsupportedProtocol, SidecarClosed. */
+  /** A live link. Rejects with SidecarUnavailable, UnsupportedProtocol or SidecarClosed. */
   async link(): Promise<Link> {
     if (this.#isClosed) throw new SidecarClosed();
     if (this.current) return this.current;
@@ -46,7 +46,7 @@ export class Supervisor {
     return this.#making;
   }
 
-  /** Ends the link and all that wait for one. */
+  /** Ends the link for good. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#making?.catch(() => {});
@@ -54,7 +54,7 @@ export class Supervisor {
     this.#enter("lost");
   }
 
-  /** Ends the link and makes another, which open streams go on in; costs no restart. */
+  /** Ends the link and makes a new one, in which open streams continue; does not count as a restart. */
   async restart(): Promise<Link> {
     await this.#making?.catch(() => {});
     const old = this.current;

@@ -1,18 +1,18 @@
-// Points terminal agents at the gateway, each by what it reads: environment variables,
-// arguments, or a configuration file of one run. It changes no file of the user's.
+// Configures terminal agents to use the gateway, for one run: with environment variables,
+// arguments, or a temporary configuration file. No file of the user is changed.
 
 import { join } from "node:path";
 
-/** The gateway, as an agent has to find it. */
+/** The gateway's address, and what the configuration of an agent needs. */
 export interface Place {
   readonly base: string;
-  /** For agents that ask no model but one of their configuration. */
+  /** The model, for agents that use only models in their configuration. */
   readonly model: string;
-  /** Where the file of the wiring is written. */
+  /** The folder for a temporary configuration file. */
   readonly folder: string;
 }
 
-/** What an agent is started with, beside its own arguments. */
+/** The variables, arguments and file that connect an agent to the gateway. */
 export interface Wiring {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
@@ -21,7 +21,7 @@ export interface Wiring {
 
 interface Agent {
   readonly label: string;
-  /** Variables with a key, of which it wants one even where the provider wants none. */
+  /** Variables for a key. The agent does not start without one of them, even if the provider needs no key. */
   readonly keys?: readonly string[];
   readonly wiring: (place: Place) => Wiring;
 }
@@ -31,7 +31,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   claude: {
     label: "Claude Code",
     keys: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
-    // An address in the user's settings has precedence over the environment.
+    // An address in the user's settings would override the environment.
     wiring: ({ base }) => ({ args: ["--settings", JSON.stringify({ env: { ANTHROPIC_BASE_URL: base } })] }),
   },
   codex: {
@@ -70,7 +70,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
       file: { name: "gateway.js", text: piExtension(base, model) },
     }),
   },
-  // OPENAI_API_BASE would give way to the user's configuration.
+  // The user's configuration would override OPENAI_API_BASE.
   aider: {
     label: "aider",
     keys: ["OPENAI_API_KEY", "AIDER_OPENAI_API_KEY"],
@@ -78,13 +78,13 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
 };
 
-/** A key that says nothing, for a provider that wants none, where the user has set none. */
+/** A placeholder key (`none`) for an agent that needs a key, if the user has set none. */
 export function emptyKey(name: string, environment: NodeJS.ProcessEnv): Record<string, string> {
   const { keys = [] } = AGENTS[name] ?? {};
   return keys.length > 0 && keys.every((key) => !environment[key]) ? { [keys[0]!]: "none" } : {};
 }
 
-/** The settings of all agents, for people who start one by hand. */
+/** The settings of all agents, for people who start an agent by hand. */
 export function settingsOf(base: string, model: string): string {
   const place = { base, model, folder: "FOLDER" };
   const agents = Object.values(AGENTS).map(({ label, wiring }) => [label, commandLine(wiring(place))] as const);
@@ -92,7 +92,7 @@ export function settingsOf(base: string, model: string): string {
   return [...agents, editor].map(([label, settings]) => label.padEnd(14) + settings).join("\n");
 }
 
-/** As a shell reads it: `NAME=value --option value`. */
+/** The settings as a shell reads them: `NAME=value --option value`. */
 function commandLine({ env = {}, args = [], file }: Wiring): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
   const words = [...variables, ...args.map(quoted)].join(" ");
@@ -104,8 +104,8 @@ function quoted(word: string): string {
 }
 
 function codexProvider(base: string): string {
-  const told = { name: "gateway", base_url: `${base}/v1`, wire_api: "responses", env_key: "OPENAI_API_KEY" };
-  const members = Object.entries(told).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const provider = { name: "gateway", base_url: `${base}/v1`, wire_api: "responses", env_key: "OPENAI_API_KEY" };
+  const members = Object.entries(provider).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `{${members.join(",")}}`;
 }
 
@@ -116,7 +116,7 @@ function opencodeConfig(base: string, model: string): object {
 }
 
 function continueConfig(base: string, model: string): object {
-  const told = {
+  const entry = {
     name: model,
     provider: "openai",
     model,
@@ -124,10 +124,10 @@ function continueConfig(base: string, model: string): object {
     apiKey: "${{ secrets.OPENAI_API_KEY }}",
     roles: ["chat"],
   };
-  return { name: "gateway", version: "1.0.0", schema: "v1", models: [told] };
+  return { name: "gateway", version: "1.0.0", schema: "v1", models: [entry] };
 }
 
-/** Its own folder of settings stays in place: its sessions and keys are there. */
+/** An extension, because another folder of settings would hide the user's sessions and keys. */
 function piExtension(base: string, model: string): string {
   const limits = { contextWindow: 128_000, maxTokens: 16_384 };
   const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -140,6 +140,6 @@ function customEndpoint(base: string, model: string): object {
   const url = `${base}/v1/chat/completions`;
   const limits = { maxInputTokens: 111_616, maxOutputTokens: 16_384 };
   const models = [{ id: model, name: model, url, toolCalling: true, vision: true, ...limits }];
-  const told = { name: "gateway", vendor: "customendpoint", apiKey: "${input:gatewayKey}" };
-  return { ...told, apiType: "chat-completions", models };
+  const provider = { name: "gateway", vendor: "customendpoint", apiKey: "${input:gatewayKey}" };
+  return { ...provider, apiType: "chat-completions", models };
 }

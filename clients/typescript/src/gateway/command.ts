@@ -1,5 +1,5 @@
-// `stream-sidecar-gateway`: reads the arguments, starts the gateway, and with `run` an
-// agent behind it. Gives the exit code.
+// `stream-sidecar-gateway`: reads the arguments and starts the gateway, and with `run` an agent
+// that uses it. Returns the exit code.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,26 +17,28 @@ import { MOST_WHOLE } from "./upstream.js";
 const HELP = `stream-sidecar-gateway --upstream URL [options]
 stream-sidecar-gateway run --upstream URL [options] -- AGENT [arguments]
 
-Cleans what a model's answers leak, for an agent that cannot be changed. The agent calls
-the gateway as it would call the provider; everything else passes as it is.
+Removes leaked text from a model's answers, for an agent that cannot be changed. The agent
+calls the gateway as it would call the provider. Everything else passes unchanged.
 
-  --upstream URL     the provider; PATH=URL for one of several, by the path in front
-  --port PORT        where it listens (4141; with run: a free one)
-  --host HOST        the address (127.0.0.1)
+  --upstream URL     the provider; PATH=URL for each of several, chosen by the first part
+                     of the path
+  --port PORT        the port to listen on (4141; with run: a free one)
+  --host HOST        the address to listen on (127.0.0.1)
   --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
-  --provider NAME    who answers, where the URL does not tell
+  --provider NAME    the provider's name, if the URL does not show it
   --model NAME       the model, for agents that need one in their configuration
   --response-template FILE
                      how the model writes: its tokenizer_config.json, or the response
                      template alone
-  --workers COUNT    processes of the sidecar, a core each (1)
-  --no-prepare       requests go out as they came
-  --record FOLDER    keeps what each turn asked, what came and what went on, contents too
-  --sidecar COMMAND  the program of the sidecar, where it is not found
-  --help
+  --workers COUNT    number of sidecar processes; each uses one core (1)
+  --no-prepare       send requests unchanged
+  --record FOLDER    record each turn with its contents: the request, the provider's
+                     answer, and the answer that the agent got
+  --sidecar COMMAND  the sidecar's program, if it is not found
+  --help             show this help
 
-run knows ${Object.keys(AGENTS).join(", ")}; another agent is started as it is, with
-OPENAI_BASE_URL and ANTHROPIC_BASE_URL. It ends with the agent's exit code.
+run configures ${Object.keys(AGENTS).join(", ")}; any other agent gets
+OPENAI_BASE_URL and ANTHROPIC_BASE_URL. run exits with the agent's exit code.
 `;
 
 const OPTIONS = {
@@ -56,7 +58,7 @@ const OPTIONS = {
 const CLAIMS = ["drop", "promote", "text"] as const;
 const [PORT, LAST_PORT, MOST_WORKERS, USAGE] = [4141, 65_535, 256, 2];
 
-/** What the user got wrong. */
+/** A mistake in the arguments. */
 class UsageError extends Error {}
 
 interface Arguments {
@@ -70,7 +72,7 @@ interface Arguments {
   readonly agent?: readonly string[];
 }
 
-/** Runs the command; resolves with its exit code when it is over. */
+/** Runs the command; resolves with its exit code. */
 export async function main(words: readonly string[]): Promise<number> {
   try {
     const given = readArguments(words);
@@ -84,7 +86,7 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-/** undefined: help is wanted. */
+/** Reads the arguments; undefined: the user asked for help. */
 function readArguments(words: readonly string[]): Arguments | undefined {
   const end = words.indexOf("--");
   const [own, agent] = end < 0 ? [words, []] : [words.slice(0, end), words.slice(end + 1)];
@@ -93,9 +95,9 @@ function readArguments(words: readonly string[]): Arguments | undefined {
   if (help) return undefined;
   if (upstream.length === 0) throw new UsageError("--upstream is missing");
   if (runs && agent.length === 0) throw new UsageError("run needs an agent after --");
-  if (!runs && agent.length > 0) throw new UsageError("an agent is started by run");
+  if (!runs && agent.length > 0) throw new UsageError("an agent after -- needs run");
   const claims = CLAIMS.find((each) => each === (given.claims ?? "drop"));
-  if (!claims) throw new UsageError(`--claims is one of ${CLAIMS.join(", ")}`);
+  if (!claims) throw new UsageError(`--claims must be one of ${CLAIMS.join(", ")}`);
   return {
     options: {
       upstreams: Object.fromEntries(upstream.map(upstreamOf)),
@@ -123,11 +125,11 @@ function parsed(words: readonly string[]) {
 function upstreamOf(text: string): [string, string] {
   const [, path = "/", url = text] = /^(\/?[\w.-]+)=(.*)$/.exec(text) ?? [];
   const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (!isUrl) throw new UsageError(`--upstream ${text}: no address of HTTP`);
+  if (!isUrl) throw new UsageError(`--upstream ${text}: not an HTTP address`);
   return [path.startsWith("/") ? path : `/${path}`, url];
 }
 
-/** The response template of a file, which may be the configuration of a tokenizer. */
+/** The response template in a file, which may be the configuration of a tokenizer. */
 function templateIn(path: string): Record<string, unknown> {
   try {
     const found = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown> | null;
@@ -139,7 +141,7 @@ function templateIn(path: string): Record<string, unknown> {
   throw new UsageError(`--response-template ${path}: it has no response_template`);
 }
 
-/** A template that the sidecar refuses would be refused in every turn. */
+/** Checks the template once: if the sidecar refuses it, every turn would fail. */
 async function checkTemplate(pool: SidecarPool, { responseTemplate }: GatewayOptions): Promise<void> {
   if (!responseTemplate) return;
   try {
@@ -152,7 +154,7 @@ async function checkTemplate(pool: SidecarPool, { responseTemplate }: GatewayOpt
 function numberOf(name: string, text: string, least: number, most: number): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= least && number <= most) return number;
-  throw new UsageError(`${name} ${text}: no number from ${least} to ${most}`);
+  throw new UsageError(`${name} ${text}: not a number from ${least} to ${most}`);
 }
 
 async function serve({ options, host, port, model, workers, sidecar: command, agent }: Arguments): Promise<number> {
@@ -160,11 +162,11 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
   let isOver = false;
   const pool = SidecarPool.create(workers, {
     ...(command && { command }),
-    limits: { maxDocumentChars: MOST_WHOLE }, // an image comes whole in one event
-    onState: (state) => state === "lost" && !isOver && say("THERE IS NO SIDECAR: everything passes as it comes"),
+    limits: { maxDocumentChars: MOST_WHOLE }, // an image arrives in one event
+    onState: (state) => state === "lost" && !isOver && say("NO SIDECAR IS RUNNING: everything passes unchanged"),
   });
   const turns: string[] = [];
-  const onTurn = agent ? (line: string) => void turns.push(line) : say; // an agent has its terminal for itself
+  const onTurn = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
   const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {
     await checkTemplate(pool, options);
@@ -175,7 +177,7 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
       server.once("request", () => (isAsked = true));
       const isKeyless = Object.values(options.upstreams).every((each) => new URL(each).protocol === "http:");
       const code = await runAgent(agent, { base, model }, isKeyless);
-      if (!isAsked) say(`${agent[0]} asked nothing through the gateway`);
+      if (!isAsked) say(`${agent[0]} sent no request through the gateway`);
       return code;
     }
     say(`listening on ${base}, in front of ${Object.values(options.upstreams).join(", ")}`);
@@ -205,7 +207,7 @@ async function ended(): Promise<void> {
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
 }
 
-/** Starts the agent in this terminal, wired to the gateway; gives its exit code. */
+/** Starts the agent in this terminal, configured for the gateway; returns its exit code. */
 async function runAgent(
   [program = "", ...args]: readonly string[],
   at: Omit<Place, "folder">,
@@ -218,7 +220,7 @@ async function runAgent(
   try {
     const variables = { ...(isKeyless && emptyKey(name, process.env)), ...process.env, ...env };
     const child = spawn(program, [...more, ...args], { stdio: "inherit", env: variables });
-    process.on("SIGINT", () => {}); // the terminal tells the agent, too, which decides
+    process.on("SIGINT", () => {}); // the agent gets the signal from the terminal too, and decides
     process.on("SIGTERM", () => child.kill("SIGTERM"));
     const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
     return code ?? (signal === "SIGINT" ? 130 : 143);

@@ -1,6 +1,6 @@
-// A gateway in front of a provider: the agent that calls it needs no change, and sees the
-// provider's own answers, only clean. What it need not touch passes byte for byte: other
-// endpoints, headers, keys, errors, compressed bodies. Without a sidecar everything passes.
+// A gateway in front of a provider. An agent that calls it needs no change, and gets the
+// provider's answers without leaks. Everything else passes byte for byte: other endpoints,
+// headers, keys, errors, compressed bodies. Without a sidecar everything passes unchanged.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
@@ -28,34 +28,35 @@ export interface GatewayOptions extends Pick<
   SidecarFetchOptions,
   "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
 > {
-  /** Path -> base URL of the provider behind it. `/` is the one of all other paths. */
+  /** The base URL of the provider for each path. `/` is for all other paths. */
   upstreams: Readonly<Record<string, string | URL>>;
-  /** A folder for what each turn asked, what came and what went on: contents too. */
+  /** A folder in which each turn is recorded with its contents: request, provider's answer, agent's answer. */
   record?: string;
-  /** Called with a line for people: what was taken out of the answer of a turn. */
+  /** Called with a line for people: what was removed from the answer of a turn. */
   onTurn?: (line: string) => void;
   /** Called with a line for people: what went wrong. */
   onTrouble?: (line: string) => void;
 }
 
 /**
- * The server; it listens when its `listen` is called, and never ends the sidecar. Of a pool,
- * each turn has one of the processes.
+ * Returns the server; call its `listen`. The server never ends the sidecar. With a pool, each
+ * turn uses one of the processes.
  */
-export function createGateway(by: Sidecar | SidecarPool, options: GatewayOptions): Server {
-  const gateway = new Gateway(by instanceof SidecarPool ? by : new SidecarPool([by]), options);
+export function createGateway(sidecars: Sidecar | SidecarPool, options: GatewayOptions): Server {
+  const pool = sidecars instanceof SidecarPool ? sidecars : new SidecarPool([sidecars]);
+  const gateway = new Gateway(pool, options);
   const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
   const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
   server.on("close", () => gateway.close());
   return server;
 }
 
-const UNREAD = "a body of more than 32 MiB, or one that cannot be decoded";
+const UNREAD = "a body has more than 32 MiB, or cannot be decoded";
 
-/** Sends the headers, whose bytes stay what they are: `flushHeaders` would write them as UTF-8. */
+/** Writing this sends the headers with their bytes unchanged; `flushHeaders` would write them as UTF-8. */
 const NOTHING = Buffer.alloc(0);
 
-/** A path that no provider has: what the gateway itself says. */
+/** The path of the gateway's own status; no provider has it. */
 const HEALTH = "/health";
 
 interface Route {
@@ -80,13 +81,13 @@ class Gateway {
 
   async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const gone = new AbortController();
-    reply.sendDate = false; // the provider's is handed on
+    reply.sendDate = false; // the provider's date is passed on
     reply.on("close", () => gone.abort());
     try {
       const route = this.#routeOf(request.url ?? "/");
-      if (isRebound(request)) fail(reply, 403, "on this machine it is called by an address or a local name");
-      else if (request.url === HEALTH) this.#tellHealth(reply);
-      else if (!route) fail(reply, 404, "no upstream is behind this path");
+      if (isRebound(request)) fail(reply, 403, "on this machine, call it by an address or a local name");
+      else if (request.url === HEALTH) this.#sendHealth(reply);
+      else if (!route) fail(reply, 404, "no upstream has this path");
       else if (isCleaned(request, route.url)) await this.#clean(request, reply, route, gone.signal);
       else await this.#pass(request, reply, route, gone.signal);
     } catch (error) {
@@ -106,7 +107,7 @@ class Gateway {
     return found && { upstream: found[1], url: found[1].url(path.slice(found[0].length)) };
   }
 
-  /** Both ways as it comes. */
+  /** Passes request and answer unchanged. */
   async #pass(
     request: IncomingMessage,
     reply: ServerResponse,
@@ -116,14 +117,14 @@ class Gateway {
   ) {
     const { method = "GET", rawHeaders } = request;
     const body = read ?? (hasBody(request) ? request : new Uint8Array());
-    handOn({ message: await upstream.send(url, { method, headers: passedOn(rawHeaders), body, signal }) }, reply);
+    passOn({ message: await upstream.send(url, { method, headers: passedOn(rawHeaders), body, signal }) }, reply);
   }
 
   async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, signal: AbortSignal) {
     const { upstream, url } = route;
     const { bytes, text } = (await wholeOf(request)) ?? {};
     if (bytes === undefined || text === undefined) {
-      this.#sayLost(UNREAD);
+      this.#reportLost(UNREAD);
       return this.#pass(request, reply, route, signal, bytes);
     }
     const asked = askedOf("POST", url, text);
@@ -135,14 +136,14 @@ class Gateway {
     const send = async (_input: unknown, init?: RequestInit) => {
       const isOwn = init?.body === text;
       const body = isOwn ? bytes : Buffer.from(String(init?.body));
-      const told = isOwn ? headers : without(headers, "content-encoding", "content-length");
-      const sized: Headers = isOwn ? told : [...told, ["content-length", String(body.length)]];
+      const kept = isOwn ? headers : without(headers, "content-encoding", "content-length");
+      const sized: Headers = isOwn ? kept : [...kept, ["content-length", String(body.length)]];
       tape?.asked(body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
       const { "content-type": type = "" } = message.headers;
       const isWhole = type.startsWith("application/json") && !(asked && formatOf(asked, url, type));
       came = await readable(message, isWhole, record);
-      if (came.isUnread) this.#sayLost(UNREAD);
+      if (came.isUnread) this.#reportLost(UNREAD);
       return came.response;
     };
     const turn = new Turn();
@@ -155,38 +156,38 @@ class Gateway {
         ...(prepare !== undefined && { prepare }),
         fetch: send as typeof fetch,
       },
-      onEvent: (event) => turn.hear(event),
-      onLost: (error) => this.#sayLost(error),
+      onEvent: (event) => turn.count(event),
+      onLost: (error) => this.#reportLost(error),
     });
     const response = await fetching(url, { method: "POST", body: text, signal });
     const body = came.whole && came.response !== response ? await response.text() : undefined;
-    if (came.response === response || isSame(body, came.whole?.text)) handOn(came, reply, record);
+    if (came.response === response || isSame(body, came.whole?.text)) passOn(came, reply, record);
     else await write(response, reply, came.message, body);
-    this.#options.onTurn?.(`${request.method} ${url.pathname} ${came.message.statusCode}: took out ${String(turn)}`);
+    this.#options.onTurn?.(`${request.method} ${url.pathname} ${came.message.statusCode}: removed ${String(turn)}`);
   }
 
-  #tellHealth(reply: ServerResponse): void {
+  #sendHealth(reply: ServerResponse): void {
     const upstreams = Object.fromEntries(
       Object.entries(this.#options.upstreams).map(([at, base]) => [at, String(base)]),
     );
     const sidecars = this.#pool.sidecars.map(({ state }) => state);
     const lost = sidecars.filter((state) => state === "lost").length;
-    const status = lost > 0 ? `NOT CLEANED, what has no sidecar: ${lost} of ${sidecars.length} are lost` : "ok";
+    const status = lost > 0 ? `NOT ALL ANSWERS ARE CLEANED: ${lost} of ${sidecars.length} sidecars are lost` : "ok";
     reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ status, sidecars, upstreams }));
   }
 
-  /** The same trouble is said once, until it is another one. */
-  #sayLost(error: unknown): void {
-    const told = String(error);
-    if (told !== this.#lost) this.#options.onTrouble?.(`NOT CLEANED, it passes as it came: ${told}`);
-    this.#lost = told;
+  /** Reports a problem, unless it is the same as the last one. */
+  #reportLost(error: unknown): void {
+    const message = String(error);
+    if (message !== this.#lost) this.#options.onTrouble?.(`NOT CLEANED, passed unchanged: ${message}`);
+    this.#lost = message;
   }
 }
 
 /**
- * Whether a request over the loopback address names a host of the internet: a page in a
- * browser, whose name was made to lead here (DNS rebinding). The provider cannot refuse it,
- * because it gets the name that belongs to it.
+ * Whether a request to the loopback address has a public domain name in `Host`: it comes from a
+ * web page whose domain was made to resolve to this machine (DNS rebinding). The provider cannot
+ * refuse it, because the gateway sends the provider's own name.
  */
 function isRebound({ headers: { host = "" }, socket }: IncomingMessage): boolean {
   const isHere = /^(::1$|(::ffff:)?127\.)/.test(socket.localAddress ?? "");
@@ -194,7 +195,7 @@ function isRebound({ headers: { host = "" }, socket }: IncomingMessage): boolean
   return isHere && name.includes(".") && isIP(name) === 0 && !/\.(localhost|local|internal)$/i.test(name);
 }
 
-/** Whether a request is of an endpoint whose answers can be cleaned. */
+/** Whether a request goes to an endpoint whose answers can be cleaned. */
 function isCleaned({ method = "" }: IncomingMessage, url: URL): boolean {
   return askedOf(method, url, "{}") !== undefined;
 }
@@ -203,8 +204,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }
 
-/** An answer as it came. `onRead` gets what nobody has read before. */
-function handOn(
+/** Passes an answer unchanged. `onRead` gets the bytes that were not read before. */
+function passOn(
   { message, whole }: Pick<ReadAnswer, "message" | "whole">,
   reply: ServerResponse,
   onRead: (bytes: Uint8Array) => void = () => {},
@@ -221,12 +222,12 @@ function end(reply: ServerResponse, message: IncomingMessage, body: Uint8Array):
   reply.end(body);
 }
 
-/** Those of a message whose body has ended. */
+/** Adds the trailers of a message whose body has ended. */
 function addTrailers(reply: ServerResponse, { rawTrailers }: IncomingMessage): void {
   reply.addTrailers(passedOn(rawTrailers));
 }
 
-/** A body in which nothing was cleaned keeps its own bytes. */
+/** Whether two bodies are equal as JSON: then nothing was cleaned, and the original bytes are sent. */
 function isSame(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 }

@@ -1,14 +1,14 @@
-// What a turn was asked, what came of it and what went on to the agent, each in a file of
-// its own that only the user may read.
+// Records a turn in three files that only the user may read: the request, the provider's answer
+// (`came`), and the answer that the agent got (`went`).
 
 import { createWriteStream, mkdirSync, writeFileSync, type WriteStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 
-/** New files that nobody else may read. */
+/** Options for new files that only the user may read. */
 const OWN = { mode: 0o600, flag: "wx" };
 
-/** Makes the tapes of a gateway, a number for each turn. */
+/** Makes the tapes of a gateway; each turn has a number. */
 export class Recorder {
   readonly #folder: string;
   readonly #begun = new Date().toISOString().replaceAll(/[:.]/g, "-");
@@ -29,17 +29,17 @@ export class Tape {
   readonly #base: string;
   readonly #files: Record<string, WriteStream> = {};
 
-  /** `base`: how the names of its files begin. */
+  /** `base`: the beginning of the names of its files. */
   constructor(base: string) {
     this.#base = base;
   }
 
-  /** The request as it goes to the upstream. */
+  /** Records the request as it is sent to the upstream. */
   asked(bytes: Uint8Array): void {
     writeFileSync(`${this.#base}.request`, bytes, OWN);
   }
 
-  /** Everything that is written to the agent. */
+  /** Records everything that is written to the agent. */
   follow(reply: ServerResponse): void {
     const write = reply.write.bind(reply) as (...given: unknown[]) => boolean;
     const end = reply.end.bind(reply) as (...given: unknown[]) => ServerResponse;

@@ -1,4 +1,4 @@
-// What was taken out of an answer, in one line for the person who runs a gateway.
+// Counts what was removed from an answer, for one line of the gateway's log.
 
 import type { StreamEvent } from "../stream/events.js";
 
@@ -7,19 +7,19 @@ export class Turn {
   #calls = 0;
   #results = 0;
 
-  hear(event: StreamEvent): void {
+  count(event: StreamEvent): void {
     if (event.type === "reasoning-delta" && event.source === "tag") this.#reasoning += event.text.length;
     if (event.type === "tool-call" && event.origin === "text") this.#calls += 1;
     if (event.type === "tool-result" && event.source !== "server") this.#results += 1;
   }
 
   toString(): string {
-    const told = [
+    const parts = [
       this.#reasoning > 0 && `${this.#reasoning} characters of reasoning`,
       this.#calls > 0 && counted(this.#calls, "call written as text", "calls written as text"),
       this.#results > 0 && counted(this.#results, "result that the model wrote", "results that the model wrote"),
     ].filter((each) => each !== false);
-    return told.length > 0 ? told.join(", ") : "nothing";
+    return parts.length > 0 ? parts.join(", ") : "nothing";
   }
 }
 

@@ -1,5 +1,5 @@
-// The provider behind a gateway. A request goes to it as it came. Its answer has two forms:
-// the bytes that came, and a `Response` that can be read.
+// The provider of a gateway. Requests are sent to it unchanged. Its answer has two forms: the
+// received bytes, and a `Response` that can be read.
 
 import { Agent, request as byHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
@@ -11,13 +11,13 @@ const OF_THE_CONNECTION = [
   ...["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "host", "expect"],
   ...["proxy-connection", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization"],
 ];
-/** Methods that may reach the provider twice (RFC 9110, 9.2.2). */
+/** Methods of requests that may be sent twice (RFC 9110, 9.2.2). */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
-/** Errors of a kept connection that the provider had closed before the request came. */
+/** Errors of an idle connection that the provider had closed before the request was sent. */
 const CLOSED = new Set(["ECONNRESET", "EPIPE"]);
-/** Node.js has it from 22.15 on. */
+/** Available since Node.js 22.15. */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Duplex };
-/** Events of a compressed stream come as soon as they are there, also where it breaks off. */
+/** Events of a compressed stream are decoded as soon as they arrive, also before the stream breaks off. */
 const EAGER = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex>([
   ["gzip", () => zlib.createGunzip(EAGER)],
@@ -26,12 +26,12 @@ const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex
   ["br", () => zlib.createBrotliDecompress()],
   ...(createZstdDecompress ? ([["zstd", createZstdDecompress]] as const) : []),
 ]);
-/** Bytes of a whole body that are read, decoded or not, and characters of an event: the sidecar accepts no longer message (`maxMessageBytes`). */
+/** The most bytes of a whole body, encoded or decoded, and the most characters of an event: the sidecar accepts no longer message (`maxMessageBytes`). */
 export const MOST_WHOLE = 32 * 1024 * 1024;
-/** Bytes of headers, both ways: as many as a whole sign-in needs. */
+/** The most bytes of headers, both ways: a sign-in may need many. */
 export const MOST_HEADERS = 256 * 1024;
 const SECURE = { keepAlive: true };
-/** Answers that have no body (RFC 9110, 15), whatever their headers say. */
+/** Status codes of answers without a body (RFC 9110, 15), whatever their headers say. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 export interface OutgoingRequest {
@@ -41,10 +41,10 @@ export interface OutgoingRequest {
   readonly signal: AbortSignal;
 }
 
-/** Names and values as they were written, in their order. */
+/** Names and values as they were received, in order. */
 export type Headers = readonly [string, string][];
 
-/** The headers or trailers of a message, without those of its connection. */
+/** The headers or trailers of a message, without the headers of its connection. */
 export function passedOn(raw: readonly string[]): Headers {
   const pairs = raw.flatMap((name, at): Headers => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""]] : []));
   const connections = pairs.filter(([name]) => name.toLowerCase() === "connection");
@@ -52,12 +52,12 @@ export function passedOn(raw: readonly string[]): Headers {
   return without(pairs, ...OF_THE_CONNECTION, ...named.map((name) => name.trim()));
 }
 
-/** The same without some of them. */
+/** The headers without those with these names. */
 export function without(headers: Headers, ...names: readonly string[]): Headers {
   return headers.filter(([name]) => !names.includes(name.toLowerCase()));
 }
 
-/** The same, which accept no encoding of an answer that cannot be undone. */
+/** The headers, accepting only encodings of an answer that can be decoded here. */
 export function decodable(headers: Headers): Headers {
   return headers.map(([name, value]) => [name, name.toLowerCase() === "accept-encoding" ? codingsOf(value) : value]);
 }
@@ -70,7 +70,7 @@ function codingsOf(accepted: string): string {
 
 type Decoder = (source: Readable) => Readable;
 
-/** Takes the encoding off bytes; undefined: it is one that cannot be undone. */
+/** The decoder for an encoding; undefined if there is none. */
 function decoderOf(encoding = "identity"): Decoder | undefined {
   if (encoding === "identity" || encoding === "") return (source) => source;
   const make = DECODERS.get(encoding.toLowerCase());
@@ -87,9 +87,9 @@ export class Upstream {
   }
 
   /**
-   * Where a path of the gateway leads: always to this provider, whatever the path says
-   * (`//other.example`, an absolute address). What the base ends with, and the path begins
-   * with, stands there once.
+   * The URL for a path of the gateway. It always leads to this provider, whatever the path is
+   * (`//other.example`, an absolute address). If the end of the base equals the start of the
+   * path (`/v1`), it appears once.
    */
   url(path: string): URL {
     const base = this.#base.pathname.replace(/\/$/, "");
@@ -99,8 +99,8 @@ export class Upstream {
   }
 
   /**
-   * Where a kept connection had just been closed, an idempotent request without a body is
-   * sent once more, on a new connection. Any other one may have been processed.
+   * Sends a request. If an idle connection had just been closed, an idempotent request without
+   * a body is sent once more, on a new connection. Any other request may have been processed.
    */
   send(url: URL, request: OutgoingRequest, mayRepeat = true): Promise<IncomingMessage> {
     const { method, headers, body, signal } = request;
@@ -116,7 +116,7 @@ export class Upstream {
         else reject(error);
       });
       if (body instanceof Uint8Array) return void sent.end(body);
-      // Node.js would send a body of GET or DELETE without its end.
+      // Without this header, Node.js would send the body of a GET or DELETE without its end.
       if (!sent.hasHeader("content-length")) sent.setHeader("transfer-encoding", "chunked");
       pipeline(body, sent, () => {});
     });
@@ -127,13 +127,13 @@ export class Upstream {
   }
 }
 
-/** A body that came whole. Without a text: it cannot be decoded, or is too long. */
+/** A whole body. It has no `text` if it cannot be decoded, or is too long. */
 export interface Whole {
   readonly bytes: Uint8Array;
   readonly text?: string;
 }
 
-/** Reads the body of a message. undefined: it is too long, and the message is as if it were unread. */
+/** Reads the body of a message; undefined if it is too long: then the message can be read again. */
 export async function wholeOf(message: IncomingMessage): Promise<Whole | undefined> {
   const bytes = await gathered(message.iterator({ destroyOnReturn: false }));
   if (bytes.length > MOST_WHOLE) return void message.unshift(bytes);
@@ -147,11 +147,11 @@ async function textOf(bytes: Uint8Array, encoding: string | undefined): Promise<
     const decoded = decode && (await gathered(decode(Readable.from([bytes]))));
     return decoded && decoded.length <= MOST_WHOLE ? decoded.toString() : undefined;
   } catch {
-    return undefined; // broken bytes, which the receiver shall see
+    return undefined; // the receiver gets the broken bytes
   }
 }
 
-/** Stops where there is too much. */
+/** The bytes of a source; stops if there are too many. */
 async function gathered(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -163,21 +163,21 @@ async function gathered(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** An answer to be read: `response` is what it says, `message` and `whole` the bytes that came. */
+/** An answer: `response` to be read, `message` and `whole` with the received bytes. */
 export interface ReadAnswer {
   readonly response: Response;
   readonly message: IncomingMessage;
   readonly whole?: Whole;
-  /** It should be read, but cannot be decoded or is too long. */
+  /** The answer should be read, but cannot be decoded, or is too long. */
   readonly isUnread?: boolean;
 }
 
-/** A response that nobody reads: the message passes as it came. */
+/** A response that is not read: the message passes unchanged. */
 const UNREAD = Response.error();
 
 /**
- * A whole answer is read at once. A stream is read when somebody reads the response. An
- * error, and an answer that cannot be decoded or is too long, are not read. `onRead` gets
+ * Makes an answer readable. A whole answer is read immediately, a stream when its response is
+ * read. Errors, and answers that cannot be decoded or are too long, are not read. `onRead` gets
  * each piece that is read.
  */
 export async function readable(

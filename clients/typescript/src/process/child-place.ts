@@ -1,7 +1,7 @@
-// Where a sidecar's process works, and what it has of an environment. A Python runs what
-// lies on its search path before it runs what it was asked for, so the folder that the host
-// has opened, which may be anybody's, must not get there: neither as the folder that the
-// process works in nor by an entry of PYTHONPATH that means it.
+// The working directory and the environment of a sidecar's process. A Python runs modules on its
+// search path before it runs the requested program. So the folder that the host has opened, whose
+// content may be untrusted, must not get on the search path: neither as the working directory nor
+// by a relative entry of PYTHONPATH.
 
 import { existsSync } from "node:fs";
 import { basename, delimiter, isAbsolute, parse, resolve } from "node:path";
@@ -9,8 +9,8 @@ import { basename, delimiter, isAbsolute, parse, resolve } from "node:path";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The folder of the program that runs; its root, where an update has taken the folder away.
- * Who may write there may as well replace the program.
+ * The folder of the running program, or its root if an update has removed that folder. A person
+ * who can write there can also replace the program.
  */
 export function ownFolder(): string {
   const { dir, root } = parse(process.execPath);
@@ -18,8 +18,8 @@ export function ownFolder(): string {
 }
 
 /**
- * What is inherited, without PYTHONHOME, and what is added. Of PYTHONPATH only absolute
- * entries are left: an empty or relative one is below the folder that is worked in.
+ * The inherited variables without PYTHONHOME, and the added ones. Only absolute entries of
+ * PYTHONPATH are kept: empty and relative entries are in the working directory.
  */
 export function childEnvironment(inherited: Environment, added: Environment = {}): Environment {
   const rest = Object.entries(inherited).filter(([name]) => name.toUpperCase() !== "PYTHONHOME");
@@ -28,14 +28,14 @@ export function childEnvironment(inherited: Environment, added: Environment = {}
 }
 
 function isSearchPath(name: string): boolean {
-  return name.toUpperCase() === "PYTHONPATH"; // Windows knows one name in any case
+  return name.toUpperCase() === "PYTHONPATH"; // Windows ignores the case of names
 }
 
 function absolute(path: string | undefined): string | undefined {
   return path?.split(delimiter).filter(isAbsolute).join(delimiter);
 }
 
-/** A program that a path names, as that path is meant here; a bare name is looked up on PATH. */
+/** The absolute path of a program, relative to the host's working directory. A bare name is looked up on PATH. */
 export function fromHere(program: string): string {
   return basename(program) === program ? program : resolve(program);
 }

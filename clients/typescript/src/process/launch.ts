@@ -1,5 +1,4 @@
-// Starts one process and shakes hands with it: from a command line to a Link, or to the
-// error that says why not.
+// Starts one process and makes the handshake: from a command line to a Link, or to an error.
 
 import { connect, type HandshakeOptions, type PeerLink } from "../connection/peer-link.js";
 import { SidecarProcess, type ProcessOptions } from "./process.js";
@@ -8,7 +7,7 @@ export interface LaunchOptions extends ProcessOptions, HandshakeOptions {
   readonly logLevel?: string | undefined;
 }
 
-/** Starts `command`; rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
+/** Starts `command`. Rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
 export async function launch(command: readonly string[], options: LaunchOptions): Promise<PeerLink> {
   const logging = options.logLevel === undefined ? [] : ["--log-level", options.logLevel];
   return connect(new SidecarProcess([...command, ...logging], options), options);

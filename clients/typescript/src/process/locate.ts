@@ -1,5 +1,5 @@
-// Where the sidecar may be, in the order in which it is looked for. Only looks at the
-// environment and at which files exist; starts nothing.
+// Where the sidecar may be, in the order in which it is looked for. This module looks only at the
+// environment and at which files exist; it starts nothing.
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly platform: string;
   readonly arch: string;
   readonly exists: (file: string) => boolean;
-  /** The file that a package gives under this name; undefined: it is not installed. */
+  /** The file of a package with this name; undefined if the package is not installed. */
   readonly resolve: (name: string) => string | undefined;
 }
 
@@ -31,17 +31,17 @@ const here: Surroundings = {
   },
 };
 
-/** Who brings the sidecar along. */
+/** Where a sidecar was found. */
 export type WayName = "host" | "package" | "path" | "python" | "index" | "webassembly";
 
-/** A way to have a sidecar: by a command line, or in a worker with the files of this folder. */
+/** A way to start a sidecar: by a command line, or in a worker with the files of a folder. */
 export interface Way {
   readonly name: WayName;
   readonly command?: readonly string[];
   readonly files?: string;
 }
 
-/** All ways of this machine that are worth a try, best first, in words for people. */
+/** The ways in words for people, best first, with the places where nothing was found. */
 export function described(found: readonly Way[]): string {
   const lines = ORDER.map((name) => {
     const places = found.filter((way) => way.name === name).map(({ command, files }) => command?.join(" ") ?? files);
@@ -54,7 +54,7 @@ const TITLES: Readonly<Record<WayName, string>> = {
   host: "the options command and python, and STREAM_SIDECAR",
   package: "the package @stream-sidecar/<os>-<arch> beside this one",
   path: "stream-sidecar on PATH",
-  python: "Python 3.11 or newer on PATH, which has the package",
+  python: "Python 3.11 or newer on PATH that has the package",
   index: "uvx on PATH, from its cache unless allowDownload is given",
   webassembly: `the package ${WASM}`,
 };
@@ -63,9 +63,9 @@ const ORDER = Object.keys(TITLES) as WayName[];
 type Choice = Pick<SidecarOptions, "command" | "python" | "allowDownload" | "allowWebAssembly">;
 
 /**
- * What to try one after the other. What the host names, by option or by STREAM_SIDECAR, is
- * all that is tried. uvx may only use what it has already fetched, unless `allowDownload` is
- * given; pipx cannot be told so.
+ * The ways to try, one after the other. If the host names a command, by an option or by
+ * STREAM_SIDECAR, nothing else is tried. Without `allowDownload`, uvx uses only its cache; pipx
+ * has no option for that and is left out.
  */
 export function ways(choice: Choice = {}, surroundings: Surroundings = here): Way[] {
   const named = namedBy(choice, surroundings);
@@ -90,8 +90,9 @@ export function ways(choice: Choice = {}, surroundings: Surroundings = here): Wa
 const PROGRAM = "stream-sidecar";
 
 /**
- * A Python by itself (`-I`), then one with what its user has added to it by PYTHONPATH or in
- * the home (`-P`); never with the folder that it works in.
+ * The command lines for a Python: first without anything that its user added (`-I`), then with
+ * the packages of PYTHONPATH and of the home folder (`-P`). Neither imports from the working
+ * directory.
  */
 function serving(python: readonly string[]): string[][] {
   return ["-I", "-P"].map((alone) => [...python, alone, "-m", "stream_sidecar", "--stdio"]);
@@ -121,7 +122,7 @@ function inWorker({ resolve }: Surroundings): Way[] {
   return about === undefined ? [] : [{ name: "webassembly", files: dirname(about) }];
 }
 
-/** A relative place on PATH is one in the folder that the host works in, and is passed over. */
+/** Looks up a program on PATH. Relative entries are skipped: they are in the host's working directory. */
 function onPath(name: string, { env, platform, exists }: Surroundings): string | undefined {
   const { isAbsolute } = platform === "win32" ? win32 : posix;
   const places = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((place) => isAbsolute(place));
@@ -129,7 +130,7 @@ function onPath(name: string, { env, platform, exists }: Surroundings): string |
   return files.find((file) => exists(file) && !isStub(file, platform));
 }
 
-/** Words of a command line; quotes keep blanks in one. */
+/** The words of a command line; quotes protect blanks. */
 function words(line: string): string[] {
   const found = line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g);
   return [...found].map(([, double, single, bare]) => double ?? single ?? bare ?? "");

@@ -1,7 +1,7 @@
-// A child process with three pipes, in a process group of its own, so that what a
-// wrapper (uvx, a shell script) has started ends with it. It keeps nobody alive: a host
-// that has nothing more to do ends, and the process with it; whoever waits for an answer
-// has a timer for that. Knows no protocol.
+// A child process with three pipes. It has a new process group, so that the children of a wrapper
+// (uvx, a shell script) end with it. It does not keep the host's process alive: a host with
+// nothing more to do ends, and the child with it; a caller that waits for an answer has a timer.
+// This module knows no protocol.
 
 import { spawn, spawnSync, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
@@ -13,14 +13,14 @@ import type { Peer } from "../connection/peer.js";
 import { startable } from "./programs.js";
 import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 
-/** So long the pipes of a process that has ended are read, when they do not end. */
+/** How long the pipes of a process that has ended are read, if they do not end. */
 const PIPES_MS = 1_000;
 
 export interface ProcessOptions {
-  /** undefined: the folder of the program that runs. */
+  /** undefined: the folder of the running program. */
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** The variables that it has of ours; undefined: all. */
+  /** The names of inherited variables; undefined: all. */
   readonly inheritEnv?: readonly string[] | undefined;
   readonly onStderr?: ((text: string) => void) | undefined;
 }
@@ -29,7 +29,7 @@ export class SidecarProcess implements Peer {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: StderrTail;
-  /** Resolves when the process is gone; never rejects. */
+  /** Resolves when the process has ended; never rejects. */
   readonly ended: Promise<Ending>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   #isGone = false;
@@ -47,7 +47,7 @@ export class SidecarProcess implements Peer {
     this.stdin = this.#child.stdin;
     this.stdout = this.#child.stdout;
     this.stderr = new StderrTail(this.#child.stderr, STDERR_BYTES, onStderr);
-    for (const pipe of [this.stdin, this.stdout]) pipe.on("error", () => {}); // broken: the end of the process tells
+    for (const pipe of [this.stdin, this.stdout]) pipe.on("error", () => {}); // the end of the process reports it
     for (const handle of [this.#child, ...this.#child.stdio]) (handle as Partial<Socket>).unref?.();
     this.ended = this.#watch();
   }
@@ -62,21 +62,21 @@ export class SidecarProcess implements Peer {
     this.stdout.on("end", onEnd);
   }
 
-  /** Resolves when the bytes are with the system; rejects when the process takes none any more. */
+  /** Resolves when the system has the bytes; rejects if the process accepts no more. */
   write(data: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.stdin.write(data, (error) => (error ? reject(error) : resolve()));
     });
   }
 
-  /** Ends the whole group at once; nothing happens when it is gone. */
+  /** Kills the whole group; does nothing if the process has ended. */
   kill(): void {
     if (this.#isGone) return;
     if (process.platform === "win32") this.#killTree();
     else this.#killGroup();
   }
 
-  /** Waits for the end for so long, then kills; whoever waits here is kept alive. */
+  /** Waits up to `patienceMs` for the end, then kills. Keeps the host's process alive while it waits. */
   async end(patienceMs: number): Promise<Ending> {
     const timer = setInterval(() => this.kill(), patienceMs);
     try {
@@ -93,15 +93,15 @@ export class SidecarProcess implements Peer {
       let timer: NodeJS.Timeout | undefined;
       const done = (exitCode: number | null, signal: string | null, cause?: unknown) => {
         clearTimeout(timer);
-        if (this.#isGone) return; // its number may be another's by now
-        this.#killGroup(); // what the process has left behind
+        if (this.#isGone) return; // its id may belong to another process by now
+        this.#killGroup(); // children that the process has left
         this.#isGone = true;
         alive.delete(this);
         resolve({ exitCode, signal, cause, stderr: this.stderr.toString() });
       };
       child.on("error", (error) => done(null, null, error));
-      // "close" comes when the pipes are read to their end, and not at all while somebody
-      // else holds one of them; so "exit" bounds it.
+      // "close" comes after the pipes are read to their end, and never while another process
+      // holds one of them. So "exit" starts a time limit.
       child.once("close", done);
       child.once("exit", (code, signal) => (timer = setTimeout(() => done(code, signal), PIPES_MS).unref()));
     });
@@ -112,7 +112,7 @@ export class SidecarProcess implements Peer {
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      // Nobody of the group is left.
+      // No process of the group is left.
     }
   }
 
@@ -126,7 +126,7 @@ function inherited(names: readonly string[] | undefined): NodeJS.ProcessEnv {
   return Object.fromEntries(names.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])));
 }
 
-/** A host that ends without `shutdown` leaves nothing behind. */
+/** The running processes, which are killed if the host ends without `shutdown`. */
 const alive = new Set<SidecarProcess>();
 process.on("exit", () => {
   for (const each of alive) each.kill();

@@ -1,5 +1,5 @@
-// Whether there are processes: `index.ts` says how they are started, and a browser, which
-// has none, imports `stream-sidecar/wasm` and not that.
+// Whether processes can be started. `index.ts` provides the functions for it; a browser has no
+// processes, and imports `stream-sidecar/wasm` instead.
 
 import { SidecarUnavailable } from "../errors.js";
 import type { Link } from "../connection/link.js";
@@ -7,13 +7,13 @@ import type { Way } from "./locate.js";
 import type { SidecarOptions } from "../options.js";
 
 export interface Processes {
-  /** The ways to one, best first, and the same in words. */
+  /** The ways to start a sidecar, best first. */
   locate(options: SidecarOptions): Located;
-  /** Starts a sidecar each time it is called. */
+  /** Returns a function that starts a sidecar each time it is called. */
   starter(options: SidecarOptions): () => Promise<Link>;
 }
 
-/** Where a sidecar may be had. */
+/** The ways to start a sidecar; `toString()` is for people. */
 export interface Located {
   readonly ways: readonly Way[];
   toString(): string;
@@ -22,7 +22,7 @@ export interface Located {
 const NONE: Processes = {
   locate: () => ({ ways: [], toString: () => "no process can be started here" }),
   starter: () => {
-    const message = "no process can be started here; take spawn of stream-sidecar/wasm, or fromConnection";
+    const message = "no process can be started here; use spawn of stream-sidecar/wasm, or fromConnection";
     return () => Promise.reject(new SidecarUnavailable(message, []));
   },
 };

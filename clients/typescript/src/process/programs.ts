@@ -1,19 +1,19 @@
-// Programs of a system: how they are called on PATH, which of them are none, and how they
-// are started. Windows leaves batch files (.cmd, .bat) to its shell, and node starts none by
-// itself, because the shell reads the words once more and some characters mean something
-// to it. pyenv, npm and many an installer put such files on PATH.
+// Programs of a system: their file names on PATH, stubs that are no programs, and how they are
+// started. On Windows the shell runs batch files (.cmd, .bat), which pyenv, npm and many
+// installers put on PATH. Node.js does not start batch files, because the shell parses their
+// arguments again, and some characters are special there.
 
-/** How a program may be called on PATH, the best first. */
+/** The possible file names of a program, best first. */
 export function fileNames(name: string, platform: string): string[] {
   return (platform === "win32" ? [".exe", ".com", ".cmd", ".bat"] : [""]).map((ending) => name + ending);
 }
 
-/** What of macOS opens an installer where Xcode's tools are not there, and is too old where they are. */
+/** Whether this is the `python3` of macOS: without Xcode's tools it opens an installer, and with them it is too old. */
 export function isStub(file: string, platform: string): boolean {
   return platform === "darwin" && file === "/usr/bin/python3";
 }
 
-/** What to give to `spawn`; the shell where the program is a batch file. */
+/** The arguments for `spawn`; for a batch file the program is the shell. */
 export interface Startable {
   readonly file: string;
   readonly args: readonly string[];
@@ -32,7 +32,7 @@ export function startable(command: readonly string[], { platform, env }: NodeJS.
   };
 }
 
-/** A word that the shell passes on, and the program reads, as it is. */
+/** A word, quoted so that it is unchanged after the shell and the program have parsed it. */
 function quoted(word: string): string {
   const escaped = word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, "$1$1");
   return `"${escaped}"`.replace(/[()\][%!^"`<>&|;, *?]/g, "^$&");

@@ -1,5 +1,5 @@
-// Why no Python that was tried has the sidecar, and the way out, in words for whoever
-// reads the host's error message.
+// Why no tried Python can run the sidecar, and what to do about it, for the reader of the host's
+// error message.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -8,11 +8,11 @@ import type { Attempt, FoundPython, PythonProblem } from "../errors.js";
 import { startable } from "./programs.js";
 
 const NEEDED = [3, 11] as const;
-/** `-E`, because an old one knows no other way to leave PYTHONPATH alone. */
+/** `-E`, because an old Python has no other option to ignore PYTHONPATH. */
 const ASK_VERSION = ["-E", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"];
 const PATIENCE_MS = 5_000;
 
-/** What is wrong with the Pythons that were tried; undefined: it is something else. */
+/** The problem with the Pythons that were tried; undefined if the problem is another. */
 export async function pythonProblem(attempts: readonly Attempt[]): Promise<Problem | undefined> {
   const interpreters = new Map(attempts.flatMap(({ command }) => interpreterOf(command)));
   if (interpreters.size === 0) return attempts.length === 0 ? new Problem("python-missing") : undefined;
@@ -34,18 +34,18 @@ export class Problem {
     const { version = "", path = "" } = this.python ?? {};
     switch (this.kind) {
       case "python-missing":
-        return `${needed}, and none was found; ${OR_NAME_IT}`;
+        return `${needed}, but none was found; ${OR_NAME_IT}`;
       case "python-too-old":
         return `${needed}, found ${version} at ${path}; ${OR_NAME_IT}`;
       case "package-missing":
-        return `Python ${version} at ${path} cannot run stream-sidecar; install the package there, or name another with the option python or command`;
+        return `Python ${version} at ${path} cannot run stream-sidecar; install the package there, or name another Python with the option python`;
     }
   }
 }
 
-const OR_NAME_IT = "or name a sidecar that brings its own with the option command or STREAM_SIDECAR";
+const OR_NAME_IT = "or name a sidecar that includes a Python, with the option command or STREAM_SIDECAR";
 
-/** What starts the Python of a command, by itself in words; nothing: it has none. */
+/** The words that start the Python of a command, with their text as the key; empty if it has none. */
 function interpreterOf(command: readonly string[]): readonly (readonly [string, readonly string[]])[] {
   const module = command.indexOf("-m");
   if (command[module + 1] !== "stream_sidecar") return [];

@@ -1,4 +1,4 @@
-// Tries the ways in which a sidecar can be had until one of them answers, and stays with it.
+// Tries the ways to start a sidecar until one of them answers, and uses that way from then on.
 
 import { SidecarUnavailable, UnsupportedProtocol, type Attempt } from "../errors.js";
 import { launch, type LaunchOptions } from "./launch.js";
@@ -8,7 +8,7 @@ import type { SidecarOptions } from "../options.js";
 import { pythonProblem, type Problem } from "./python.js";
 import { launchWorker, PACKAGE as WASM, WEBASSEMBLY } from "../wasm/start.js";
 
-/** Starts a sidecar each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
+/** Returns a function that starts a sidecar. It rejects with SidecarUnavailable or UnsupportedProtocol. */
 export function starter(options: SidecarOptions): () => Promise<Link> {
   let known: Way | undefined;
   return async () => {

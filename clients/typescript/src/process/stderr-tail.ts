@@ -1,5 +1,5 @@
-// The last bytes that a process wrote to standard error. It is always drained, so that
-// the process never waits for a reader, and bounded, so that it may write for ever.
+// The last bytes that a process wrote to standard error. They are always read, so that the
+// process never waits, and limited, so that it may write without end.
 
 import type { Readable } from "node:stream";
 
@@ -8,28 +8,28 @@ export const STDERR_BYTES = 65_536;
 export class StderrTail {
   #pieces: Uint8Array[] = [];
   #size = 0;
-  readonly #tell: ((text: string) => void) | undefined;
+  readonly #onText: ((text: string) => void) | undefined;
   readonly #decoder = new TextDecoder();
 
-  /** `tell` gets what comes, decoded, as it comes. */
+  /** `onText` gets the decoded text as it arrives. */
   constructor(
     stream: Readable,
     readonly limit = STDERR_BYTES,
-    tell?: (text: string) => void,
+    onText?: (text: string) => void,
   ) {
-    this.#tell = tell;
+    this.#onText = onText;
     stream.on("data", (data: Buffer) => this.add(data));
-    stream.on("error", () => {}); // its end is told by the end of the process
+    stream.on("error", () => {}); // the end of the process reports it
   }
 
-  /** Decoded; a character that was cut in two at the front becomes U+FFFD. */
+  /** The decoded text; a character that is cut at its start becomes U+FFFD. */
   toString(): string {
     return Buffer.concat(this.#pieces).subarray(-this.limit).toString("utf8");
   }
 
-  /** More of it, from wherever it comes. */
+  /** Adds bytes, also from another source. */
   add(data: Uint8Array): void {
-    this.#tell?.(this.#decoder.decode(data, { stream: true }));
+    this.#onText?.(this.#decoder.decode(data, { stream: true }));
     this.#pieces.push(data);
     this.#size += data.length;
     if (this.#size > 2 * this.limit) {

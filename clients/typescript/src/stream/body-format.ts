@@ -1,14 +1,14 @@
-// How the documents of a clean response are the body of one over HTTP.
+// How an HTTP body is written from the documents of a clean response.
 
 import type { Emit } from "../protocol.js";
 
 export type EmittedWire = Emit["wire"];
 
-/** How documents are written into a body. */
+/** The format of a body. */
 export interface BodyFormat {
   readonly framing: "sse" | "json-array";
   document(chunk: Record<string, unknown>, isFirst: boolean): string;
-  /** What follows the last document. `isMarked`: also the wire's end mark, where it has one. */
+  /** The text after the last document. `isMarked`: with the wire's end mark, if it has one. */
   end(isFirst: boolean, isMarked: boolean): string;
 }
 
@@ -27,12 +27,12 @@ function event(name: string, data: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A document that says no type, with the name of its event. */
+/** Whether this is a document without a type, under the name of its event. */
 function isNamed(chunk: Record<string, unknown>): chunk is { event: string; data: unknown } {
   return typeof chunk["event"] === "string" && "data" in chunk && Object.keys(chunk).length === 2;
 }
 
-/** Gemini's, where no server-sent events were asked for. */
+/** A JSON array, which Gemini sends if the request did not ask for server-sent events. */
 export const ARRAY: BodyFormat = {
   framing: "json-array",
   document: (chunk, isFirst) => `${isFirst ? "[" : ","}${JSON.stringify(chunk)}\n`,
@@ -46,7 +46,7 @@ const SSE: Readonly<Record<string, BodyFormat>> = {
   gemini: DATA,
 };
 
-/** The server-sent events of a wire. */
+/** The format of a wire's server-sent events. */
 export function sseOf(wire: string): BodyFormat {
   return SSE[wire] ?? DATA;
 }

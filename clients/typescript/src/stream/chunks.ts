@@ -1,14 +1,14 @@
-// The chunks of a response as the client holds them: what is sent, what is kept to be
-// sent again, and how much memory that takes.
+// The chunks of a response in the client: the value to send, the form to keep for a replay, and
+// the memory it needs.
 
-/** `json` is there where the value is no string, as it was when it was handed over. */
+/** A chunk. If the value is not a string, `json` is its text at the time of the push. */
 export interface Chunk {
   readonly value: unknown;
   readonly json?: string;
   readonly bytes: number;
 }
 
-/** What a chunk costs beside its characters. */
+/** The bytes that a chunk costs besides its characters. */
 const OVERHEAD = 64;
 
 /** A slice of text. */
@@ -16,7 +16,7 @@ export function textChunk(value: string): Chunk {
   return { value, bytes: 2 * value.length + OVERHEAD };
 }
 
-/** Turns what a host hands over into chunks; bytes become text, or base64. */
+/** Makes chunks from the values that a host pushes; bytes become text, or base64. */
 export class ChunkReader {
   readonly #isBase64: boolean;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -25,16 +25,16 @@ export class ChunkReader {
     this.#isBase64 = encoding === "base64";
   }
 
-  /** Throws TypeError for what JSON cannot hold. */
+  /** Returns the chunk for a value. Throws TypeError if JSON cannot represent it. */
   read(given: unknown): Chunk {
     const value = given instanceof Uint8Array ? this.#text(given) : (given ?? null);
     if (typeof value === "string") return textChunk(value);
     const json = JSON.stringify(value);
-    if (json === undefined) throw new TypeError(`a ${typeof given} is no chunk`);
+    if (json === undefined) throw new TypeError(`a ${typeof given} is not a chunk`);
     return { value, json, bytes: 2 * json.length + OVERHEAD };
   }
 
-  /** What is left of a character that was cut off by the end; undefined: nothing. */
+  /** A chunk with U+FFFD if the body ended inside a character; undefined otherwise. */
   end(): Chunk | undefined {
     const rest = this.#decoder.decode();
     return rest === "" ? undefined : this.read(rest);

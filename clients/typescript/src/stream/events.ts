@@ -1,39 +1,39 @@
-// Events as the client hands them out. The sidecar may be newer than the client: an event
-// of a type that is not in EVENT_TYPES arrives as an `unknown-event` with the original
-// inside, so that the union stays one that a `switch` over `type` can narrow.
+// The events that the client returns. The sidecar may be newer than the client: an event with a
+// type that is not in EVENT_TYPES becomes an `unknown-event` with the original inside, so that a
+// `switch` over `type` can narrow the union.
 
 import { EVENT_TYPES, type CloseResult, type Event, type PushResult } from "../protocol.js";
 
-/** An event of a later version of the protocol; it may be passed over. */
+/** An event of a later version of the protocol; it may be ignored. */
 export interface UnknownEvent {
   type: "unknown-event";
   seq: number;
   choice?: number;
-  /** As the sidecar sent it. */
+  /** The event as the sidecar sent it. */
   event: Record<string, unknown>;
 }
 
 export type StreamEvent = Event | UnknownEvent;
 
-/** What closing a stream gives; of `chunks` the documents. `isMarked`: the provider's end mark stood behind them. */
+/** The result of closing a stream. `chunks` has only documents; `isMarked`: the provider's end mark followed them. */
 export interface ClosedStream extends Omit<CloseResult, "events" | "chunks"> {
   events: StreamEvent[];
   chunks?: readonly Record<string, unknown>[];
   isMarked?: boolean;
 }
 
-/** What a push gives: the events that are certain now, and with `emit` the documents of them. */
+/** The result of a push: the events that are certain now, and with `emit` their documents. */
 export interface Pushed {
   readonly events: StreamEvent[];
   readonly chunks?: readonly Record<string, unknown>[];
 }
 
-/** What is answered to several chunks. */
+/** The sidecar's answer to several chunks. */
 interface Answer extends Pushed {
   readonly lastSeqs?: readonly number[];
 }
 
-/** What several pushes gave, as what one gave. */
+/** The results of several pushes, joined. */
 export function together(all: readonly Pushed[]): Pushed {
   const [only] = all;
   if (all.length === 1 && only) return only;
@@ -43,9 +43,9 @@ export function together(all: readonly Pushed[]): Pushed {
 }
 
 /**
- * What each of several pushes gives, of the one answer to the chunks of all: `lastSeqs` says
- * where each chunk's events end, and documents go to the last. So do all events where the
- * sidecar is an older one, which does not say it.
+ * The results of several pushes, from one answer to the chunks of all: `lastSeqs` says where the
+ * events of each chunk end. Documents go to the last push. An older sidecar has no `lastSeqs`;
+ * then all events go to the last push too.
  */
 export function apart(answer: Answer, pushes: readonly { readonly length: number }[]): Pushed[] {
   const { events, chunks, lastSeqs = [] } = answer;
@@ -60,14 +60,14 @@ export function apart(answer: Answer, pushes: readonly { readonly length: number
   return [...each, { events: [...rest, ...events.slice(at)], ...(chunks && { chunks }) }];
 }
 
-/** The documents among the last chunks, behind which there may be a `"[DONE]"`. */
+/** The documents among the last chunks, which may end with `"[DONE]"`. */
 export function documentsOf(chunks: readonly unknown[]): Record<string, unknown>[] {
   return chunks.filter((chunk): chunk is Record<string, unknown> => typeof chunk === "object" && chunk !== null);
 }
 
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
 
-/** The events of an answer, those of unknown types wrapped. */
+/** The events of an answer; events of unknown types are wrapped. */
 export function eventsOf(answer: Pick<PushResult, "events">): StreamEvent[] {
   const { events } = answer;
   return events.every(isKnown) ? events : events.map((event) => (isKnown(event) ? event : wrapped(event)));

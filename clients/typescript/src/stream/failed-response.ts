@@ -1,10 +1,10 @@
-// What the sidecar is told of the error that ended a response.
+// Describes the error that ended a response, for the sidecar.
 
 import type { HttpFailure } from "./headers.js";
 import type { FailedResponse } from "../protocol.js";
 
 /** Fields of errors: of Node.js and undici, of providers' SDKs, of the Vercel AI SDK. */
-interface Told {
+interface ErrorFields {
   message?: string;
   code?: unknown;
   cause?: { code?: unknown } | null;
@@ -15,15 +15,15 @@ interface Told {
   error?: unknown;
 }
 
-/** A provider's error has a status and a body; a transport's is its words, and its code (ECONNRESET ...). */
+/** A provider's error becomes its status and body; a transport's error its message and code (ECONNRESET ...). */
 export function failedResponse(error: unknown): HttpFailure<FailedResponse> {
-  const told = (error ?? {}) as Told;
-  const { message = String(error), responseHeaders: headers } = told;
-  const status = told.status ?? told.statusCode;
+  const fields = (error ?? {}) as ErrorFields;
+  const { message = String(error), responseHeaders: headers } = fields;
+  const status = fields.status ?? fields.statusCode;
   if (typeof status === "number" && status >= 400) {
-    return { status, body: told.responseBody ?? told.error ?? message, ...(headers && { headers }) };
+    return { status, body: fields.responseBody ?? fields.error ?? message, ...(headers && { headers }) };
   }
-  const code = told.code ?? told.cause?.code;
+  const code = fields.code ?? fields.cause?.code;
   const isNew = typeof code === "string" && !message.includes(code);
   return { body: isNew ? `${message} (${code})` : message };
 }

@@ -1,7 +1,7 @@
-// The calls of one stream, one after the other, however many a host makes at once. Pushes
-// that wait for their turn go to the sidecar together; each gets what it would have got
-// alone. The turn of a call is at the end of a turn of the event loop, so that all that
-// arrives in it goes in one request, and nothing waits for what has not arrived.
+// Runs the calls of one stream one after the other, however many a host makes at the same time.
+// Pushes that wait for their turn are sent together, and each gets the result that it would have
+// got alone. A call's turn comes at the end of a turn of the event loop: everything that arrives
+// in that turn is sent in one request, and nothing waits for calls that have not arrived.
 
 import type { Chunk } from "./chunks.js";
 import { QueueFull, RefusedError } from "../errors.js";
@@ -18,7 +18,7 @@ interface Push {
   reject(error: unknown): void;
 }
 
-/** Pushes of one request. */
+/** The pushes of one request. */
 interface Gathered {
   readonly pushes: Push[];
   bytes: number;
@@ -31,7 +31,7 @@ export class InOrder {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #failure: { readonly error: unknown } | undefined;
-  /** What the next push may go with: it waits, and is the last that does. */
+  /** The waiting request that the next push may join; it is the last that waits. */
   #gathered: Gathered | undefined;
 
   constructor(core: StreamCore, gate: Gate, maxQueued: number) {
@@ -40,7 +40,10 @@ export class InOrder {
     this.#maxQueued = maxQueued;
   }
 
-  /** `isPatient`: waits however many wait, and goes alone. `isLast`: the plain end of the stream comes next. */
+  /**
+   * Pushes chunks. `isPatient`: waits even if the queue is full, and is sent alone. `isLast`: the
+   * plain end of the stream follows.
+   */
   push(chunks: readonly Chunk[], isPatient = false, isLast = false): Promise<Pushed> {
     return this.#counted(isPatient, () => {
       const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
@@ -53,7 +56,7 @@ export class InOrder {
     });
   }
 
-  /** Any other call. */
+  /** Runs any other call. */
   call<T>(work: () => Promise<T>, isPatient = false): Promise<T> {
     return this.#counted(isPatient, () => this.#inTurn(work, () => ({ isPatient })));
   }
@@ -77,17 +80,17 @@ export class InOrder {
     return gathered;
   }
 
-  /** In one request; where that fails, one by one, so that each fails for itself. */
+  /** Sends pushes in one request; if that fails, one by one, so that each fails separately. */
   async #send(pushes: readonly Push[]): Promise<void> {
     const all = pushes.length > 1 && (await this.#core.pushEach(pushes.map(({ chunks }) => chunks)));
     for (const [at, { chunks, isLast, resolve, reject }] of pushes.entries()) {
       const one = all && all[at];
       if (one) resolve(one);
-      else await this.#core.push(chunks, isLast).then(resolve, (error: unknown) => reject(passedOver(error)));
+      else await this.#core.push(chunks, isLast).then(resolve, (error: unknown) => reject(ofOnePush(error)));
     }
   }
 
-  /** After all calls before this one; what fails for good fails all that follow. */
+  /** Runs `work` after all earlier calls. An error that ends the stream fails all later calls. */
   #inTurn<T>(work: () => Promise<T>, what: () => Work): Promise<T> {
     this.#gathered = undefined;
     const mine = this.#last.then(endOfTurn).then(() => {
@@ -104,13 +107,13 @@ export class InOrder {
   }
 }
 
-/** A call that was refused has changed nothing, and one that was never sent neither. */
+/** Whether the call has changed nothing: it was refused, or never sent. */
 function endsNothing(error: unknown): boolean {
   return error instanceof RefusedError || error instanceof QueueFull;
 }
 
-/** The error of one of several pushes; throws what is that of all behind it, too. */
-function passedOver(error: unknown): unknown {
+/** The error of one of several pushes; throws an error that also ends the pushes after it. */
+function ofOnePush(error: unknown): unknown {
   if (endsNothing(error)) return error;
   throw error;
 }

@@ -1,5 +1,5 @@
-// A stream without a sidecar: the text of every chunk as it is. Nothing is taken apart,
-// so tags, calls and framing stay in it; the first event says so.
+// A stream without a sidecar: the text of every chunk, unchanged. Tags, calls and framing stay in
+// the text, and the first event reports this.
 
 import type { Chunk } from "./chunks.js";
 import type { SidecarUnavailable } from "../errors.js";
@@ -74,7 +74,7 @@ export class PassThroughStream implements StreamCore {
   }
 
   #warning(): StreamEvent {
-    const message = `The text is unchecked: ${this.#error.message}`;
+    const message = `The text is not checked: ${this.#error.message}`;
     return { type: "diagnostic", seq: this.#next(), code: "sidecar-unavailable", severity: "warning", message };
   }
 

@@ -1,7 +1,7 @@
-// Reads a source of chunks ahead of its consumer, up to a bound: what comes in one turn of
-// the event loop, or while an answer is awaited, goes out together in the next push. A slow
-// source gives its chunks one by one, a fast one in batches; a consumer that stops stops the
-// source.
+// Reads a source of chunks ahead of its consumer, up to a limit. Chunks that arrive in one turn
+// of the event loop, or during the wait for an answer, are sent together in the next push. A slow
+// source gives its chunks one by one, a fast source in batches. If the consumer stops, the source
+// stops too.
 
 import type { Chunk } from "./chunks.js";
 import { endOfTurn } from "./turn-end.js";
@@ -32,7 +32,7 @@ export class ReadAhead {
     this.#limits = limits;
   }
 
-  /** The chunks that have come, at least one; undefined at the end. Throws what the source threw. */
+  /** The available chunks, at least one; undefined at the end. Throws the error of the source. */
   async take(): Promise<Chunk[] | undefined> {
     void this.#fill();
     if (this.#chunks.length === 0 && !this.#isOver) {
@@ -49,12 +49,12 @@ export class ReadAhead {
     return undefined;
   }
 
-  /** Nothing will come behind what was taken, and the source has not failed. */
+  /** Whether everything was taken, and the source has ended without an error. */
   get isAtEnd(): boolean {
     return this.#isOver && this.#chunks.length === 0 && !this.#error;
   }
 
-  /** Tells the source that no more is wanted; waits for nothing. */
+  /** Stops the source, without waiting for it. */
   stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,8 +1,8 @@
-// One stream in the sidecar that outlives the sidecar: after a loss it is opened again,
-// what was pushed is pushed again, and the events of that are dropped, because the same
-// pushes give the same events, `seq` included. A sidecar of ours that hangs is lost, too:
-// its link has killed it. One call at a time, and one request of it: what is too much for a
-// request goes in several, between which other streams have their turn.
+// One stream in the sidecar, which survives the end of the process: it is opened again in the
+// next process, the kept chunks are pushed again, and their events are dropped, because the same
+// pushes give the same events, `seq` included. A process of ours that hangs is killed by its link,
+// and counts as ended. The stream has one call at a time, and a call one request at a time: a
+// large push is sent in several requests, and other streams have their turn between them.
 
 import type { Chunk } from "./chunks.js";
 import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "../errors.js";
@@ -14,15 +14,15 @@ import type { ReplayLog } from "./replay-log.js";
 import { requestsOf } from "./slices.js";
 import type { Supervisor } from "../connection/supervisor.js";
 
-/** What a stream needs to be one, with a sidecar or without. */
+/** The core of a stream, with a sidecar or without. */
 export interface StreamCore {
-  /** `isLast`: a plain close is most likely what comes next, so its request may go out with the chunks. */
+  /** Pushes chunks. `isLast`: a plain close will most likely follow, so its request may be sent with the chunks. */
   push(chunks: readonly Chunk[], isLast?: boolean): Promise<Pushed>;
-  /** What each of several pushes gives, which have room in one request; undefined: none was applied, try one by one. */
+  /** The results of several pushes, sent in one request; undefined: none was applied, and each must be tried alone. */
   pushEach(pushes: readonly (readonly Chunk[])[]): Promise<Pushed[] | undefined>;
   snapshot(): Promise<SnapshotResult>;
   close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream>;
-  /** Nothing will be asked of it any more. */
+  /** Frees the memory; no calls follow. */
   forget(): void;
 }
 
@@ -49,7 +49,7 @@ export class RemoteStream implements StreamCore {
     this.#log = log;
   }
 
-  /** Opens the stream; rejects with what the sidecar, or its start, has against it. */
+  /** Opens the stream. Rejects with the sidecar's refusal, or with the error of its start. */
   async open(): Promise<OpenResult> {
     for (let losses = 0; ; losses++) {
       const link = await this.#supervisor.link();
@@ -64,7 +64,7 @@ export class RemoteStream implements StreamCore {
     }
   }
 
-  /** Pushes all of the chunks; when a part of them is refused, none. */
+  /** Pushes all of the chunks, or none of them if a part is refused. */
   async push(chunks: readonly Chunk[], isLast = false): Promise<Pushed> {
     const [kept, lastSeq] = [this.#log.length, this.#lastSeq];
     const answers: Pushed[] = [];
@@ -77,7 +77,7 @@ export class RemoteStream implements StreamCore {
         answers.push((isEnd && (await this.#pushedWithEnd(request))) || (await this.#pushed(request)));
       }
     } catch (error) {
-      if (answers.length > 0 && error instanceof RefusedError) this.#takeBack(kept, lastSeq);
+      if (answers.length > 0 && error instanceof RefusedError) this.#undo(kept, lastSeq);
       throw error;
     }
     this.#pushes += 1;
@@ -95,7 +95,10 @@ export class RemoteStream implements StreamCore {
     return { events: this.#delivered(answer), ...(chunks && { chunks }) };
   }
 
-  /** With the close right behind; undefined: nothing of it is left. What is kept is whole, for the close may not be wanted. */
+  /**
+   * Sends the close right after the push, if all chunks can be kept: the close may have to be
+   * undone. undefined: the push was not applied, and must be tried again.
+   */
   async #pushedWithEnd(chunks: readonly Chunk[]): Promise<Pushed | undefined> {
     const [link, kept] = [this.#link, this.#log.length];
     if (!link || link.isLost) return undefined;
@@ -120,20 +123,20 @@ export class RemoteStream implements StreamCore {
     return apart({ ...answer, events: this.#delivered(answer) }, pushes);
   }
 
-  /** undefined: the chunks were refused together or met the end of a process, and nothing of them is left. */
+  /** undefined: the request was refused, or its process ended; none of the chunks was applied. */
   async #askOnce(chunks: readonly Chunk[]): Promise<PushResult | undefined> {
     const link = this.#link;
     if (!link || link.isLost) return undefined;
     const params = { streamId: this.#id, chunks: chunks.map(({ value }) => value) };
     return this.#request(link, "stream/push", params).catch((error: unknown) => {
       const isRefused = error instanceof RefusedError;
-      if (isRefused && error.kind === "internal-error") this.#takeBack(this.#log.length, this.#lastSeq);
+      if (isRefused && error.kind === "internal-error") this.#undo(this.#log.length, this.#lastSeq);
       return triedAgain(error);
     });
   }
 
-  /** The stream is as before a push of which some requests were answered: it is left, and opened again when it is needed. */
-  #takeBack(kept: number, lastSeq: number): void {
+  /** Restores the state before a push whose requests were partly answered: the stream is closed, and opened again at its next use. */
+  #undo(kept: number, lastSeq: number): void {
     const link = this.#link;
     const params = { streamId: this.#id, reason: "cancelled" } as const;
     if (link) this.#request(link, "stream/close", params).catch(() => {});
@@ -155,7 +158,7 @@ export class RemoteStream implements StreamCore {
     return { ...answer, ...emitted, streamId: this.#id, events, stats: { ...stats, pushes: this.#pushes } };
   }
 
-  /** The answer to the close that is out already, where it is this one. */
+  /** The answer to the close that was sent already, if this close has no params. */
   async #ended(params: object): Promise<CloseResult | undefined> {
     if (Object.keys(params).length > 0) return undefined;
     const ending = this.#ending;
@@ -167,7 +170,7 @@ export class RemoteStream implements StreamCore {
     this.#log.drop();
   }
 
-  /** The events are the next ones, or the replay was not the same. */
+  /** Returns the events of an answer. Throws if they do not follow the last `seq`: the replay was different. */
   #delivered(answer: Pick<PushResult, "events">): StreamEvent[] {
     const [first] = answer.events;
     if (first && first.seq !== this.#lastSeq + 1) {
@@ -177,7 +180,7 @@ export class RemoteStream implements StreamCore {
     return eventsOf(answer);
   }
 
-  /** Asks until there is an answer, on as many links as it takes. */
+  /** Makes a request until it is answered, on as many links as needed. */
   async #ask<M extends StreamMethod>(method: M, what: object): Promise<Result<M>> {
     const { restarts } = this.#settings;
     for (let losses = 0; ; losses++) {
@@ -192,15 +195,15 @@ export class RemoteStream implements StreamCore {
     }
   }
 
-  /** Throws the error, unless the stream can be had again. */
+  /** Throws the error, unless the stream can be restored. */
   #examine(error: unknown): void {
     if (error instanceof ConnectionLost) {
       if (error.isFinal) throw this.#lost("unavailable", error.message, error);
       return;
     }
     if (!(error instanceof RefusedError) || error.kind !== "stream-not-found") throw error;
-    if (error.data["reason"] === "closed") throw this.#lost("closed", "somebody else closed it", error);
-    this.#link = undefined; // expired, or a process that was started behind our back
+    if (error.data["reason"] === "closed") throw this.#lost("closed", "another client closed it", error);
+    this.#link = undefined; // expired, or the host has restarted the process
   }
 
   /** The link on which the stream is open, with everything pushed so far. */
@@ -218,7 +221,7 @@ export class RemoteStream implements StreamCore {
     return link;
   }
 
-  /** By the same name in a replay: ids are made of it. So an old self that is left there ends. */
+  /** Opens the stream under the same id, which other ids contain. A stream of ours left from before is closed first. */
   async #openOn(link: Link): Promise<OpenResult> {
     const params = { ...this.#params, streamId: this.#id };
     const opening = this.#request(link, "stream/open", params);
@@ -252,7 +255,7 @@ export class RemoteStream implements StreamCore {
   }
 }
 
-/** What a push can fail with that is tried in another way; throws any other error. */
+/** Returns undefined for an error after which the push is tried in another way; throws any other error. */
 function triedAgain(error: unknown): undefined {
   const isMended = [RefusedError, ConnectionLost, TypeError].some((each) => error instanceof each);
   if (!isMended) throw error;

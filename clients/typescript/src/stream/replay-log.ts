@@ -1,5 +1,5 @@
-// The chunks that a stream has pushed, kept so that they can be pushed again. Bounded for
-// each stream and for all together; what would be more is not kept, and then nothing is.
+// The chunks that a stream has pushed, kept so that they can be pushed again. Each stream and all
+// streams together have a limit; after a stream exceeds one, nothing of it is kept.
 
 import type { Chunk } from "./chunks.js";
 
@@ -27,7 +27,7 @@ export class Budget {
 /** A chunk without the value, which the host may have changed since. */
 type Kept = string | { readonly json: string };
 
-/** A replay keeps other streams waiting no longer than a push does. */
+/** The size of a push of a replay: other streams wait no longer for it than for any other push. */
 const BATCH_BYTES = 16 << 10;
 
 export class ReplayLog {
@@ -41,7 +41,7 @@ export class ReplayLog {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether everything that was added is still here. */
+  /** Whether everything that was added is still kept. */
   get isWhole(): boolean {
     return this.#kept !== undefined;
   }
@@ -55,12 +55,12 @@ export class ReplayLog {
     }
   }
 
-  /** How many chunks are here. */
+  /** How many chunks are kept. */
   get length(): number {
     return this.#kept?.length ?? 0;
   }
 
-  /** Forgets what was added behind the first `length`. */
+  /** Removes the chunks after the first `length`. */
   shorten(length: number): void {
     for (const [, bytes] of this.#kept?.splice(length) ?? []) {
       this.#budget.give(bytes);
@@ -68,14 +68,14 @@ export class ReplayLog {
     }
   }
 
-  /** Forgets everything. */
+  /** Removes everything, and keeps nothing more. */
   drop(): void {
     this.#budget.give(this.#bytes);
     this.#kept = undefined;
     this.#bytes = 0;
   }
 
-  /** What was added, in order, in messages of a reasonable size. */
+  /** The kept chunks, in order, in batches of a limited size. */
   *batches(): Generator<unknown[]> {
     let batch: unknown[] = [];
     let size = 0;

@@ -1,4 +1,4 @@
-// A response of a model on its way through the sidecar: the class that hosts hold.
+// A response of a model that goes through the sidecar: the class that hosts use.
 
 import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
@@ -13,12 +13,12 @@ import type { CloseParams, FailedResponse, OpenParams, OpenResult, SnapshotResul
 import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
 
-/** Why a stream is closed, and what is known of a response that failed. */
+/** Why a stream is closed, and what is known about a response that failed. */
 export interface CloseOptions extends Omit<CloseParams, "streamId" | "error"> {
   error?: HttpFailure<FailedResponse> | null;
 }
 
-/** How long a host waits for an answer of a stream: until the signal aborts, or so long. */
+/** How long a host waits for an answer of a stream: until the signal aborts, or until the time limit. */
 export interface Patience {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
@@ -35,14 +35,14 @@ export interface StreamParts {
 }
 
 /**
- * An open stream. Calls may be made without waiting for those before: they are carried
- * out one after the other. When the signal of `openStream` aborts, the stream is closed
- * as `cancelled`; everything but `close` then rejects with the signal's reason.
+ * An open stream. Calls may be made without waiting for earlier calls: they run one after the
+ * other. If the signal of `openStream` aborts, the stream is closed as `cancelled`, and all calls
+ * except `close` reject with the signal's reason.
  */
 export class SidecarStream implements AsyncDisposable {
-  /** What the sidecar chose: wire, framing, profile, and the policy in force. */
+  /** The sidecar's choices: wire, framing, profile, and the policy in force. */
   readonly opened: OpenResult;
-  /** There is no sidecar: the text is raw (see the option `passThrough`). */
+  /** Whether there is no sidecar: then the text is raw (see the option `passThrough`). */
   readonly passThrough: boolean;
   readonly #core: StreamCore;
   readonly #order: InOrder;
@@ -50,8 +50,8 @@ export class SidecarStream implements AsyncDisposable {
   readonly #reader: ChunkReader;
   readonly #signal: AbortSignal | undefined;
   #closed: Promise<ClosedStream> | undefined;
-  /** What the last bytes gave before a close that was refused: the next answer tells it. */
-  #untold: Pushed | undefined;
+  /** The result of the last bytes before a refused close; the next answer includes it. */
+  #undelivered: Pushed | undefined;
 
   /** @internal */
   constructor({ core, opened, params, gate, settings, passThrough, signal }: StreamParts) {
@@ -71,15 +71,15 @@ export class SidecarStream implements AsyncDisposable {
   }
 
   /**
-   * Pushes one chunk and gives the events that it makes certain. A chunk is a slice of the
-   * body (a string, or bytes: decoded as UTF-8, sent as base64 where `encoding` says so)
-   * or a decoded document.
+   * Pushes one chunk and returns the events that are certain after it. A chunk is a decoded
+   * document, or a slice of the body: a string, or bytes (decoded as UTF-8, or sent as base64 if
+   * `encoding` is base64).
    */
   async push(chunk: unknown, patience: Patience = {}): Promise<StreamEvent[]> {
     return (await this.#push([this.#reader.read(chunk)], patience)).events;
   }
 
-  /** Pushes several chunks at once; gives what pushing them one by one would. */
+  /** Pushes several chunks together; returns the events that pushing them one by one would give. */
   async pushAll(chunks: Iterable<unknown>, patience: Patience = {}): Promise<StreamEvent[]> {
     return (
       await this.#push(
@@ -89,7 +89,7 @@ export class SidecarStream implements AsyncDisposable {
     ).events;
   }
 
-  /** The message so far. Changes nothing. */
+  /** Returns the message so far, without changing the stream. */
   async snapshot(patience: Patience = {}): Promise<SnapshotResult> {
     this.#assertOpen();
     return waitFor(
@@ -100,8 +100,8 @@ export class SidecarStream implements AsyncDisposable {
   }
 
   /**
-   * Ends the stream: the last events, and the whole message. Later calls give the same. A
-   * close that the sidecar refuses ends nothing.
+   * Ends the stream, and returns the last events and the whole message. Later calls return the
+   * same. If the sidecar refuses the close, the stream stays open.
    */
   close(options: CloseOptions = {}, patience: Patience = {}): Promise<ClosedStream> {
     this.#signal?.removeEventListener("abort", this.#abort);
@@ -111,32 +111,32 @@ export class SidecarStream implements AsyncDisposable {
 
   #end({ error, ...options }: CloseOptions): Promise<ClosedStream> {
     const params = { ...options, ...(error && { error: withPlainHeaders(error) }) };
-    // As a pipe, it waits however many requests wait.
+    // It waits even if the queue is full, as a pipe does.
     const closed = this.#order.call(async () => {
       const rest = this.#reader.end();
-      if (rest) this.#untold = this.#told(await this.#core.push([rest]));
-      const answer = this.#told(await this.#core.close(params));
+      if (rest) this.#undelivered = this.#withUndelivered(await this.#core.push([rest]));
+      const answer = this.#withUndelivered(await this.#core.close(params));
       this.#core.forget();
       return answer;
     }, true);
     closed.catch((refusal: unknown) => {
-      if (refusal instanceof RefusedError) this.#goOn(options.reason === "cancelled");
+      if (refusal instanceof RefusedError) this.#reopen(options.reason === "cancelled");
     });
     return closed;
   }
 
-  /** The stream is as open as before the close that was refused. */
-  #goOn(wasCancelled: boolean): void {
+  /** After a refused close, the stream is open as before. */
+  #reopen(wasCancelled: boolean): void {
     this.#closed = undefined;
     this.#signal?.addEventListener("abort", this.#abort, { once: true });
     if (this.#signal?.aborted && !wasCancelled) this.#cancel();
   }
 
-  /** An answer with what has not been told yet in front of it. */
-  #told<T extends Pushed>(answer: T): T {
-    const before = this.#untold;
+  /** The answer, after the undelivered result. */
+  #withUndelivered<T extends Pushed>(answer: T): T {
+    const before = this.#undelivered;
     if (!before) return answer;
-    this.#untold = undefined;
+    this.#undelivered = undefined;
     const chunks = answer.chunks && { chunks: [...(before.chunks ?? []), ...answer.chunks] };
     return { ...answer, events: [...before.events, ...answer.events], ...chunks };
   }
@@ -147,18 +147,18 @@ export class SidecarStream implements AsyncDisposable {
   }
 
   /**
-   * Pushes what `source` gives, as it comes, and gives the events up to the last; then
-   * the stream is closed, and `close()` gives the message. Reads ahead no further than
-   * `readAhead`, so that a consumer that stops stops the source. A source that throws
-   * ends the stream with an `error` event; the error is thrown behind the last event.
+   * Pushes the items of `source` as they arrive, and yields all events. At the end the stream is
+   * closed, and `close()` returns the message. It reads ahead only up to `readAhead`, so that the
+   * source stops if the consumer stops. If the source throws, the stream ends with an `error`
+   * event, and the error is thrown after the last event.
    */
   pipe(source: Source): AsyncGenerator<StreamEvent, ClosedStream, void> {
     return this.#pipe(source, ({ events }) => events);
   }
 
   /**
-   * The same, of a stream that was opened with `emit`: gives the documents of the clean
-   * stream (protocol.md, "The way through"). `onEvent` is called with each event.
+   * `pipe` for a stream opened with `emit`: yields the documents of the clean stream
+   * (protocol.md, "The way through"). `onEvent` is called with each event.
    */
   pipeChunks(
     source: Source,
@@ -171,8 +171,8 @@ export class SidecarStream implements AsyncDisposable {
   }
 
   /**
-   * The same as the body of a response: server-sent events, a document each. Without a
-   * sidecar it is the text that was pushed, as it is.
+   * `pipeChunks` as the body of a response: server-sent events, one for each document. Without a
+   * sidecar it is the pushed text, unchanged.
    */
   async *emit(source: Source): AsyncGenerator<Uint8Array, ClosedStream, void> {
     const format = sseOf(this.opened.emit?.wire ?? "");
@@ -200,7 +200,7 @@ export class SidecarStream implements AsyncDisposable {
           return undefined;
         });
         if (!chunks) break;
-        // Not `yield*`, which makes three promises of each event.
+        // Not `yield*`, which makes three promises for each event.
         for (const each of pick(await this.#push(chunks, {}, true, ahead.isAtEnd))) yield each;
       }
       const closed = await this.close(failure ? { reason: "error", error: failedResponse(failure.error) } : {});
@@ -220,7 +220,7 @@ export class SidecarStream implements AsyncDisposable {
   async #push(chunks: readonly Chunk[], patience: Patience = {}, isPatient = false, isLast = false): Promise<Pushed> {
     this.#assertOpen();
     if (chunks.length === 0) return { events: [] };
-    const pushed = this.#order.push(chunks, isPatient, isLast).then((answer) => this.#told(answer));
+    const pushed = this.#order.push(chunks, isPatient, isLast).then((answer) => this.#withUndelivered(answer));
     return waitFor(this.#unlessAborted(pushed), "stream/push", patience);
   }
 
@@ -239,11 +239,11 @@ export class SidecarStream implements AsyncDisposable {
     if (this.#closed) throw new StreamClosed(this.id);
   }
 
-  /** Does not wait longer than the host wants to. */
+  /** Waits for `work`, but no longer than until the signal aborts. */
   async #unlessAborted<T>(work: Promise<T>): Promise<T> {
     const signal = this.#signal;
     if (!signal) return work;
-    work.catch(() => {}); // somebody else's when the signal was first
+    work.catch(() => {}); // its error is ignored if the signal aborts first
     return new Promise((resolve, reject) => {
       const abort = () => reject(signal.reason as Error);
       if (signal.aborted) return abort();
@@ -258,10 +258,10 @@ function textOf({ events }: Pushed): string {
   return events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
 }
 
-/** Waits no longer than the host wants to; the work itself goes on, and is applied whole. */
+/** Waits for `work` up to the limit of `Patience`; the work itself continues, and is applied completely. */
 async function waitFor<T>(work: Promise<T>, method: string, { signal, timeoutMs }: Patience): Promise<T> {
   if (!signal && timeoutMs === undefined) return work;
-  work.catch(() => {}); // somebody else's when the wait is over
+  work.catch(() => {}); // its error is ignored after the wait
   const waits = [...(signal ? [signal] : []), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
   const over = AbortSignal.any(waits);
   return new Promise((resolve, reject) => {

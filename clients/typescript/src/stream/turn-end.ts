@@ -1,9 +1,9 @@
-// The end of a turn of the event loop: when nothing is left that can go on without waiting,
-// and before anything new comes.
+// The end of a turn of the event loop: after everything that can continue without waiting, and
+// before anything new arrives.
 
 const later: (resolve: () => void) => void = globalThis.process?.nextTick ?? queueMicrotask;
 
-/** In a browser, the end of what was ready when it was called. */
+/** Waits for the end of the turn; in a browser, for everything that is ready at the call. */
 export function endOfTurn(): Promise<void> {
   return new Promise((resolve) => later(resolve));
 }

@@ -1,4 +1,4 @@
-// What a worker with the sidecar in it and its host say to each other.
+// The messages between a host and the worker that runs the sidecar.
 
 /** An end of a channel between two workers. */
 export interface Port {
@@ -7,16 +7,16 @@ export interface Port {
   close(): void;
 }
 
-/** What a worker is told to begin with; places are URLs of folders. */
+/** The first message to a worker; `pyodide` and `files` are URLs of folders. */
 export interface WorkerStart {
   readonly port: Port;
-  /** Where Pyodide is. */
+  /** The folder of Pyodide. */
   readonly pyodide: string;
-  /** Where the sidecar's Python is, and the snapshot. */
+  /** The folder with the sidecar's Python code and the snapshot. */
   readonly files: string;
   readonly logLevel: string;
 }
 
-/** What a worker says: bytes of the protocol, how much it took, what it logs, how it ended. */
+/** A message of a worker: bytes of the protocol, how many bytes it accepted, its log, its end. */
 export type WorkerSays =
   { said: Uint8Array } | { taken: number } | { logged: string } | { exit: number } | { failed: string };

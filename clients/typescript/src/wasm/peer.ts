@@ -1,11 +1,11 @@
-// A worker with the sidecar in it, as the other end of a link. Knows no Python and no
-// protocol: what it writes goes to a port, and what comes from there is handed on.
+// A worker that runs the sidecar, as the other end of a link. This module knows no Python and no
+// protocol: it sends bytes to a port, and passes on the bytes that the port receives.
 
 import type { Ending } from "../errors.js";
 import type { Peer } from "../connection/peer.js";
 import type { Port, WorkerSays, WorkerStart } from "./messages.js";
 
-/** What is needed of a worker, of Node.js or of a web page. */
+/** The part of a worker, of Node.js or of a web page, that is needed. */
 export interface WorkerLike {
   postMessage(message: unknown, transfer: never[]): void;
   terminate(): unknown;
@@ -41,7 +41,7 @@ export class WorkerPeer implements Peer {
     this.ended = new Promise((resolve) => {
       this.#finish = (ending) => resolve({ ...ending, stderr: this.#log });
     });
-    port1.onmessage = ({ data }) => this.#take(data as WorkerSays);
+    port1.onmessage = ({ data }) => this.#receive(data as WorkerSays);
     this.#watch(worker as Listening);
     worker.postMessage({ ...start, port: port2 }, [port2 as never]);
     (port1 as Listening).unref?.();
@@ -58,11 +58,11 @@ export class WorkerPeer implements Peer {
   write(data: Uint8Array): Promise<void> {
     if (this.#isGone) return Promise.reject(new Error(GONE));
     this.#port.postMessage(data);
-    (this.#port as Listening).ref?.(); // until it is taken, as the system does with a pipe
+    (this.#port as Listening).ref?.(); // keeps the process alive until the bytes are accepted, as a pipe does
     return new Promise((resolve, reject) => this.#writes.push({ resolve, reject }));
   }
 
-  /** The end of what is written, after which the sidecar ends by itself. */
+  /** Ends the input, after which the sidecar exits. */
   endInput(): Promise<void> {
     return this.write(new Uint8Array());
   }
@@ -80,7 +80,7 @@ export class WorkerPeer implements Peer {
     }
   }
 
-  /** Nobody is kept alive by a worker, whose death is heard of in Node.js alone. */
+  /** Watches the worker, without keeping the process alive. Only Node.js reports the end of a worker. */
   #watch(worker: Listening): void {
     const fail = (message: string) => this.#end({ exitCode: null, signal: null, cause: new Error(message) });
     if (worker.on) {
@@ -92,15 +92,15 @@ export class WorkerPeer implements Peer {
     }
   }
 
-  #take(says: WorkerSays): void {
+  #receive(says: WorkerSays): void {
     if ("said" in says) this.#onData(says.said);
-    else if ("taken" in says) this.#taken();
+    else if ("taken" in says) this.#accepted();
     else if ("logged" in says) this.#note(says.logged);
     else if ("exit" in says) this.#end({ exitCode: says.exit, signal: null, cause: undefined });
     else this.#end({ exitCode: null, signal: null, cause: new Error(says.failed) });
   }
 
-  #taken(): void {
+  #accepted(): void {
     this.#writes.shift()?.resolve();
     if (this.#writes.length === 0) (this.#port as Listening).unref?.();
   }

@@ -1,4 +1,4 @@
-// Starts the sidecar in a worker and shakes hands with it.
+// Starts the sidecar in a worker and makes the handshake.
 
 import { SidecarUnavailable, UnsupportedProtocol } from "../errors.js";
 import type { Link } from "../connection/link.js";
@@ -8,18 +8,18 @@ import type { WorkerStart } from "./messages.js";
 import { WorkerPeer, type WorkerLike } from "./peer.js";
 
 export interface WasmOptions extends StartOptions {
-  /** The URL of the folder with Pyodide's files. That of the package `pyodide` which `files` needs. */
+  /** The URL of the folder with Pyodide's files. Default: the package `pyodide` that `files` needs. */
   pyodide?: string | URL;
-  /** The URL of the folder with the files of the package `@stream-sidecar/wasm`. That of the package. */
+  /** The URL of the folder with the files of `@stream-sidecar/wasm`. Default: the installed package. */
   files?: string | URL;
-  /** Makes the worker, where `new Worker(url, { type: "module" })` cannot. */
+  /** Makes the worker, if `new Worker(url, { type: "module" })` cannot. */
   worker?: (url: URL) => WorkerLike | Promise<WorkerLike>;
 }
 
-/** Stands for a command line where there is none. */
+/** Replaces the command line in error messages. */
 export const WEBASSEMBLY = "WebAssembly (pyodide)";
 
-/** Starts a worker each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
+/** Returns a function that starts a worker. It rejects with SidecarUnavailable or UnsupportedProtocol. */
 export function wasmStarter(options: WasmOptions): () => Promise<Link> {
   return async () => {
     try {
@@ -32,7 +32,7 @@ export function wasmStarter(options: WasmOptions): () => Promise<Link> {
   };
 }
 
-/** A link to a new worker; rejects with whatever is wrong. */
+/** A link to a new worker. Rejects with any error of the start. */
 export async function launchWorker(options: WasmOptions): Promise<Link> {
   const { logLevel = "warning", onStderr } = options;
   const start = { ...(await placesOf(options)), logLevel };
@@ -46,14 +46,14 @@ async function placesOf({ files, pyodide }: WasmOptions): Promise<Pick<WorkerSta
   return { files: folder(files ?? found.files), pyodide: folder(pyodide ?? found.pyodide) };
 }
 
-export const PACKAGE: string = "@stream-sidecar/wasm"; // which no bundler looks at: whoever bundles says where it is
+export const PACKAGE: string = "@stream-sidecar/wasm"; // typed as string, so that bundlers ignore it: a bundle names the places itself
 
-/** What the package says of its own place, and of that of its Pyodide. */
+/** The places of the package's files and of its Pyodide, as the package exports them. */
 async function installed(): Promise<{ files: string; pyodide: string }> {
   try {
     return (await import(/* webpackIgnore: true */ /* @vite-ignore */ PACKAGE)) as { files: string; pyodide: string };
   } catch (cause) {
-    throw new Error(`npm install ${PACKAGE}, or name the places files and pyodide`, { cause });
+    throw new Error(`npm install ${PACKAGE}, or set the options files and pyodide`, { cause });
   }
 }
 
@@ -65,7 +65,7 @@ function folder(url: string | URL): string {
 async function openWorker(url: URL): Promise<WorkerLike> {
   const { Worker } = globalThis as unknown as { Worker?: new (url: URL, options: object) => WorkerLike };
   if (Worker) return new Worker(url, { type: "module" });
-  const threads: string = "node:worker_threads"; // which no bundler looks at
+  const threads: string = "node:worker_threads"; // typed as string, so that bundlers ignore it
   const node = (await import(/* webpackIgnore: true */ /* @vite-ignore */ threads)) as {
     Worker: new (url: URL) => WorkerLike;
   };

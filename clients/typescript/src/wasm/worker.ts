@@ -1,10 +1,10 @@
-// What runs in the worker: Python as WebAssembly, by Pyodide, with the sidecar in it. Each
-// message (`WorkerStart`) brings a port, over which bytes of the protocol go both ways, for a
-// sidecar of its own in the one interpreter; no bytes are the end of what is written. A file that
-// imports nothing, so that a web page can serve it as it is: `worker.js` of `@stream-sidecar/wasm`.
+// The program of the worker: Python as WebAssembly (Pyodide) with the sidecar. Each message
+// (`WorkerStart`) brings a port that carries the bytes of the protocol, for a separate sidecar in
+// the same interpreter; an empty message ends the input. The file imports nothing, so that a web
+// page can serve it unchanged: `worker.js` of `@stream-sidecar/wasm`.
 //
-// The interpreter continues from a snapshot of its memory where that was taken of this very
-// Pyodide, which takes a tenth of the time; otherwise it starts, and imports the sidecar.
+// If a snapshot of the interpreter's memory was made with this version of Pyodide, the interpreter
+// continues from it, in a tenth of the time. Otherwise it starts, and imports the sidecar.
 
 import type { Port, WorkerSays, WorkerStart } from "./messages.js";
 
@@ -23,13 +23,13 @@ interface Pyodide {
   loadPyodide(options: object): Promise<Python>;
 }
 
-/** Gives how it ended, once it has. */
+/** Pushes bytes; returns the sidecar's exit code after it has ended. */
 type Push = (data: Uint8Array) => number | undefined;
 type Begin = (say: (data: Uint8Array) => void, ask: () => Uint8Array, logLevel: string) => Push;
 
 const CORE = "/stream-sidecar.zip";
 
-/** Bytes cross the border as copies: neither side sees the other's memory. */
+/** Python and JavaScript pass bytes as copies: neither side sees the other's memory. */
 const BEGIN = `
 import sys
 sys.path[:0] = [] if ${JSON.stringify(CORE)} in sys.path else [${JSON.stringify(CORE)}]
@@ -59,13 +59,13 @@ async function run({ port, pyodide, files, logLevel }: WorkerStart): Promise<voi
     const begin = (await loading) as Begin;
     const ask = await asker(port, (taken) => say({ taken }));
     const push = begin((said) => say({ said }), ask, logLevel);
-    const take = (data: Uint8Array) => {
+    const receive = (data: Uint8Array) => {
       const exit = push(data);
       say({ taken: data.length });
       if (typeof exit === "number") say({ exit });
     };
-    port.onmessage = ({ data }) => guarded(() => take(data as Uint8Array), say);
-    for (const data of early.splice(0)) take(data);
+    port.onmessage = ({ data }) => guarded(() => receive(data as Uint8Array), say);
+    for (const data of early.splice(0)) receive(data);
   } catch (error) {
     say({ failed: String(error) });
   }
@@ -74,7 +74,7 @@ async function run({ port, pyodide, files, logLevel }: WorkerStart): Promise<voi
 let loading: Promise<unknown> | undefined;
 const logs = new Set<(text: string) => void>();
 
-/** A bug that leaves the interpreter ends the worker, as it would the process. */
+/** Runs `work`. An error that leaves the interpreter is a bug, and ends the worker as it would a process. */
 function guarded(work: () => void, say: (what: WorkerSays) => void): void {
   try {
     work();
@@ -83,7 +83,7 @@ function guarded(work: () => void, say: (what: WorkerSays) => void): void {
   }
 }
 
-/** Gives what has arrived and was not taken: in Node.js only, nobody else can look. */
+/** Returns a function that reads waiting messages during a request; only Node.js can do this. */
 async function asker(port: Port, taken: (size: number) => void): Promise<() => Uint8Array> {
   const nothing = new Uint8Array();
   if (!isNode()) return () => nothing;
@@ -98,8 +98,8 @@ async function asker(port: Port, taken: (size: number) => void): Promise<() => U
 async function load(place: string, files: string): Promise<unknown> {
   const pyodide = (await import(/* webpackIgnore: true */ /* @vite-ignore */ `${place}pyodide.mjs`)) as Pyodide;
   const core = read(`${files}core.zip`);
-  const tell = (line: string) => logs.forEach((log) => log(`${line}\n`));
-  const options = { stdout: tell, stderr: tell, indexURL: await pathOf(place) };
+  const write = (line: string) => logs.forEach((log) => log(`${line}\n`));
+  const options = { stdout: write, stderr: write, indexURL: await pathOf(place) };
   const snapshot = await snapshotOf(pyodide, files);
   const python = snapshot
     ? await resumed(pyodide, place, options, snapshot).catch(() => pyodide.loadPyodide(options))
@@ -108,7 +108,7 @@ async function load(place: string, files: string): Promise<unknown> {
   return python.runPython(BEGIN);
 }
 
-/** The snapshot, if it was taken of this Pyodide. */
+/** The snapshot, if it was made with this version of Pyodide. */
 async function snapshotOf({ version }: Pyodide, files: string): Promise<Uint8Array | undefined> {
   const made = JSON.parse(new TextDecoder().decode(await read(`${files}made.json`))) as { pyodide: string };
   if (made.pyodide !== version) return undefined;
@@ -118,7 +118,7 @@ async function snapshotOf({ version }: Pyodide, files: string): Promise<Uint8Arr
   return new Uint8Array(await new Response(stream as never).arrayBuffer());
 }
 
-/** Memory has to be as large as the snapshot before that is put there. */
+/** Resumes from the snapshot. The memory must first be as large as the snapshot. */
 async function resumed(pyodide: Pyodide, place: string, options: object, snapshot: Uint8Array): Promise<Python> {
   const made = (await import(/* webpackIgnore: true */ /* @vite-ignore */ `${place}pyodide.asm.mjs`)) as {
     default: (settings: object) => Promise<PythonModule>;
@@ -131,7 +131,7 @@ async function resumed(pyodide: Pyodide, place: string, options: object, snapsho
   return pyodide.loadPyodide({ ...options, _loadSnapshot: snapshot, createPyodideModule });
 }
 
-/** What Pyodide opens: told nothing, it looks at a stack trace, which source maps change. */
+/** The path that Pyodide loads from. Without it, Pyodide parses a stack trace, which source maps change. */
 async function pathOf(place: string): Promise<string> {
   if (!place.startsWith("file:")) return place;
   const { fileURLToPath } = await import(/* webpackIgnore: true */ /* @vite-ignore */ URLS);
@@ -152,7 +152,7 @@ function isNode(): boolean {
   return "process" in globalThis && process.versions?.node !== undefined;
 }
 
-// Names that no bundler looks at: they are asked for in Node.js alone.
+// Typed as string, so that bundlers ignore them: they are imported only in Node.js.
 const THREADS: string = "node:worker_threads";
 const FILES: string = "node:fs/promises";
 const URLS: string = "node:url";
