@@ -77,6 +77,8 @@ test("a document with changes that are not saved is shown as its editor shows it
   expect(tree.leaking().map(({ path }) => path)).toEqual(["/p/2.jsonl", "/p/3.jsonl"]);
   tree.edit([]);
   expect(rows(tree)).toEqual(rows(checked()));
+  tree.edit([{ path: "/p/2.jsonl", isDirty: false, findings: [finding("/p/2.jsonl")] }]);
+  expect(rows(tree)).toContain("  2.jsonl: 1 leak"); // the file has changed since
 });
 
 test("what is open and no agent's is below the agents, once they were asked for", () => {

@@ -13,7 +13,7 @@
 //   npm run workbench -- --target                     without Python: the included native sidecar
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundings.mjs";
 
@@ -123,10 +123,11 @@ async function agentSays(text) {
   if (hasProcesses) await row("Claude Code").filter({ hasText: text }).waitFor();
 }
 
-/** Sets the kinds of findings in the file of the settings, as a person does. */
+/** Sets the kinds of findings in the settings of the folder, as a person does. */
 function choose({ only = [], except = [] }) {
+  mkdirSync(at("work", ".vscode"), { recursive: true });
   const kinds = { "streamSidecar.only": only, "streamSidecar.except": except };
-  writeFileSync(SETTINGS, JSON.stringify({ ...settings(), ...kinds }));
+  writeFileSync(at("work", ".vscode", "settings.json"), JSON.stringify(kinds));
 }
 
 const SETTINGS = at("data", "User", "settings.json");
@@ -308,9 +309,11 @@ const STEPS = {
     writeFileSync(at("work", "session.jsonl"), SESSION);
     await open("session.jsonl");
     await until(async () => (await squiggles().count()) >= 3, "three squiggles");
+    await lens("reasoning").waitFor();
     await page.mouse.click(...(await pointAt("asks")));
     await (await fixAtCursor('Never show "reasoning"')).click();
     await lens("reasoning").waitFor({ state: "detached" });
+    await lens("tool-call").waitFor();
     await until(() => String(settings()["streamSidecar.except"]) === "reasoning", "the setting");
   },
 
@@ -321,10 +324,10 @@ const STEPS = {
     await agentSays("2 leaks in 2 files · 3 checked");
     choose({ only: ["tool-call"] });
     await lens("tool-call").waitFor();
-    await until(async () => (await squiggles().count()) === 1, "one squiggle");
+    await lens("delimiter").waitFor({ state: "detached" });
     await agentSays("no leaks · 3 checked");
     choose({});
-    await until(async () => (await squiggles().count()) >= 3, "all squiggles");
+    for (const kind of ["reasoning", "tool-call", "delimiter"]) await lens(kind).waitFor();
     await agentSays("3 leaks in 2 files · 3 checked");
   },
 

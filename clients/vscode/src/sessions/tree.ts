@@ -235,11 +235,13 @@ function checkedOf(checked: number, { files }: Agent): readonly string[] {
 
 const isShown = ({ state, isUnsaved }: Session) => state !== "clean" || isUnsaved;
 
-/** The session as its editor shows it, if it is open with unsaved changes. */
+/** The session as its editor shows it, if it is open with unsaved changes or if its file has changed since. */
 function asEdited(session: Session, open: OpenDocument | undefined): Session {
-  if (open === undefined || !open.isDirty) return session;
-  const { findings } = open;
-  return { ...session, findings, state: findings.length > 0 ? "leaks" : "clean", isUnsaved: true };
+  if (open === undefined) return session;
+  const { findings, isDirty } = open;
+  const hasChanged = findings.length > 0 && ["clean", "repaired"].includes(session.state);
+  if (!isDirty && !hasChanged) return session;
+  return { ...session, findings, state: findings.length > 0 ? "leaks" : "clean", isUnsaved: isDirty };
 }
 
 function inEditor({ path, findings, isDirty }: OpenDocument): Session {

@@ -25,6 +25,8 @@ export class SessionsView implements vscode.Disposable {
   readonly #view: vscode.TreeView<Node>;
   readonly #subscriptions: vscode.Disposable;
   #isChecking = false;
+  /** Whether the kinds of findings have changed since the last check began. */
+  #isOutdated = false;
   /** Repairs, and checks after a save, run one after another: the last check sees the final file. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -47,9 +49,7 @@ export class SessionsView implements vscode.Disposable {
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
       onOpenDocuments(() => this.#edit()),
-      vscode.workspace.onDidChangeConfiguration(
-        (change) => void (changesKinds(change) && this.#tree.hasChecked() ? this.#look().catch(showError) : undefined),
-      ),
+      vscode.workspace.onDidChangeConfiguration((change) => void this.#lookIfOutdated(change).catch(showError)),
       vscode.workspace.onDidSaveTextDocument(
         ({ uri }) => void this.#inTurn(() => this.#lookAgain(uri)).catch(showError),
       ),
@@ -86,23 +86,38 @@ export class SessionsView implements vscode.Disposable {
     await this.#look();
   }
 
+  /** Checks the sessions; once more if the kinds of findings have changed meanwhile. */
   async #look(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
     try {
-      await cancellable("Checking the sessions of this machine", async (signal, reportProgress) => {
-        const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-        const agents = await this.#repair.agents(folders, signal);
-        this.#begin(agents);
-        await this.#remember();
-        for (const agent of agents) {
-          reportProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
-          for await (const report of this.#repair.check(agent.files, signal)) await this.#add(agent, report);
-        }
-      });
+      do {
+        this.#isOutdated = false;
+        await this.#lookOnce();
+      } while (this.#isOutdated);
     } finally {
       this.#isChecking = false;
     }
+  }
+
+  #lookOnce(): Promise<void> {
+    return cancellable("Checking the sessions of this machine", async (signal, reportProgress) => {
+      const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+      const agents = await this.#repair.agents(folders, signal);
+      this.#begin(agents);
+      await this.#remember();
+      for (const agent of agents) {
+        reportProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
+        for await (const report of this.#repair.check(agent.files, signal)) await this.#add(agent, report);
+      }
+    });
+  }
+
+  /** Checks again if the view shows findings of other kinds than the user chose. */
+  async #lookIfOutdated(change: vscode.ConfigurationChangeEvent): Promise<void> {
+    if (!changesKinds(change)) return;
+    this.#isOutdated = true;
+    if (this.#tree.hasChecked()) await this.#look();
   }
 
   #begin(agents: readonly Agent[]): void {
@@ -180,7 +195,7 @@ export class SessionsView implements vscode.Disposable {
       }
     });
     await closePreviews(sessions);
-    void this.#offerUndo(sessions.map(({ path }) => this.#tree.session(path)).filter((each) => each !== undefined));
+    void this.#offerUndo(sessions.map(({ path }) => this.#tree.known(path)).filter((each) => each !== undefined));
   }
 
   async #offerUndo(sessions: readonly Session[]): Promise<void> {
