@@ -895,7 +895,7 @@ export interface OpenResult {
 }
 
 /**
- * `dialects`: names of `stream_sidecar.dialects.DIALECTS`.
+ * How a family of models writes. `dialects`: keys of `DIALECTS`. `startsOpen`: the chat template writes the opener of reasoning, so the model may write only the closer (text rule 9.3).
  */
 export interface Profile {
   name: string;
