@@ -126,7 +126,8 @@ class Blocks:
             self.end()
 
     def begin_native(self) -> None:
-        """The next native reasoning belongs to another block."""
+        """Ends the block of native reasoning: the next native reasoning begins a new
+        one."""
         self.end_native()
         self._native = None
 

@@ -295,7 +295,8 @@ class Channel:
         self.blocks.refuses = True if is_refusal else None
 
     def _called(self) -> None:
-        """Text from before this call is never reclassified."""
+        """Notes that a structured call begins here: no later orphan closer turns the
+        text before the call into reasoning."""
         self._since_call = array("Q")
         self._empty_at_call = self.empty
 

@@ -122,7 +122,8 @@ class NativeText:
             self.fields.append(field)
 
     def head(self, size: int) -> str:
-        """The first ``size`` characters given, or somewhat more."""
+        """The beginning of the native text so far: ``size`` characters or somewhat
+        more; all of the text if it is shorter."""
         end = min(4 * size, len(self._given))
         while end < len(self._given) and self._given[end] & 0xC0 == 0x80:
             end -= 1  # inside a character

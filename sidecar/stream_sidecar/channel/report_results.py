@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class ResultWatch:
-    """``push`` visible text; ``flush`` reports the number of results (text rule
-    10.8)."""
+    """Counts repeated results in visible text (text rule 10.8). `push` reads the text,
+    `flush` returns the number since the last `flush`."""
 
     def __init__(self, shared: Surroundings) -> None:
         assert shared.watch is not None  # the caller looked

@@ -63,8 +63,8 @@ class Surroundings:
     tools: dict[str, Tool] | None
 
     def passes_at_first(self, text: str) -> Passage | None:
-        """The passage after the first ``text`` of a choice, if that text need not be
-        read."""
+        """The `Passage` (fast path) for deltas after ``text``, the first text of a
+        choice; None if the text engine must read ``text`` itself."""
         reads = self.outlet.trace or self.watch is not None
         opened = self.policy.reasoning.starts_open == "open"
         has_room = self.options.limits.max_held_chars >= ROOM

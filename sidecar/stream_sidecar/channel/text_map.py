@@ -114,7 +114,8 @@ class TextMap:
         return self._order
 
     def units(self, position: int, unit: Unit) -> int:
-        """How many of ``unit`` stand before the raw code point ``position``."""
+        """Converts a raw position: the number of units (code points, bytes of UTF-8
+        or UTF-16 units) before the code point ``position``."""
         if unit == "code-point" or not self._starts:
             return position
         index = bisect_right(self._starts, position) - 1
@@ -239,7 +240,9 @@ class TextMap:
         return self._at(tail, tail.end, True)
 
     def _at(self, segment: _Segment, position: int, is_live: bool) -> tuple[int, int]:
-        """Where the raw ``position`` in ``segment`` stands in its block."""
+        """Converts the raw ``position``, which is in ``segment``, to a position in the
+        block's text: code points and UTF-16 units. Both are 0 if the block was
+        retracted (not ``is_live``)."""
         if not is_live:
             return 0, 0
         if segment.utf16 is None:

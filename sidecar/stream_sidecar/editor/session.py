@@ -105,7 +105,7 @@ class PlacedUnit:
     keeps_length: bool = False
 
     def place_of(self, leak: Leak) -> Cut:
-        """The span of one of its leaks in the document."""
+        """The span in the document of ``leak``, a leak of this unit."""
         return self.start + leak.start, self.start + leak.end
 
 

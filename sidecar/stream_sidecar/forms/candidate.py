@@ -303,8 +303,8 @@ class Candidate:
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
     ) -> Taken | None:
-        """Handles a reader whose form cannot continue, or in which the text ended (text
-        rule 11.7). Returns a truncated call if there is one."""
+        """Gives up a reader whose form cannot continue, or whose text ended within the
+        form (text rule 11.7). Returns the truncated call if the reader has read one."""
         position = self.size + 1  # the text ended
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)

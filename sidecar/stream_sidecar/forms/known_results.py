@@ -74,7 +74,7 @@ class KnownResults:
 
     @cached_property
     def _having(self) -> dict[str, list[frozenset[str]]]:
-        """Key -> the sets of keys, of objects, that contain this key."""
+        """For each key: the key sets of the known objects that have this key."""
         found: dict[str, list[frozenset[str]]] = {}
         for names in self._objects:
             for name in names:

@@ -75,8 +75,9 @@ class RunReader:
 
 
 class Listener(Protocol):
-    """Gets the text of each channel of the wire before anything is removed, for
-    `stream_sidecar.explain`. Spans of ``trace`` are positions in these texts."""
+    """Gets the raw text of each channel before anything is removed, for
+    `stream_sidecar.explain`. The spans of events (policy ``trace``) are positions in
+    these texts."""
 
     def text(self, choice: int, text: str) -> None:
         """A piece of the answer's channel."""

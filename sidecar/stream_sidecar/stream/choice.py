@@ -147,7 +147,8 @@ class Choice:
             PartsRun(self.outlet, parts, going)
 
     def _going(self, part: CallPart) -> RunReader | None:
-        """How more fragments like ``part``, which came last, are read."""
+        """The fast reader for further fragments of the call of ``part``, the latest
+        fragment; None if each of them must be read in full."""
         entry = self._calls.continuing(part)
         if entry is None:
             return None

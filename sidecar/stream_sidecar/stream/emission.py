@@ -314,7 +314,8 @@ class Emission:
 
 
 def _chunk(value: JsonObject, event: str | None) -> Chunk:
-    """A document as it came; one that says its type needs no name of an event."""
+    """The chunk for a document that is passed on unchanged. The chunk has the name of
+    the event only if the document itself has no ``type``."""
     is_named = event is not None and "type" not in value
     return Chunk(portable({"event": event, "data": value} if is_named else value))
 

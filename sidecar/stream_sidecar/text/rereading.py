@@ -204,8 +204,8 @@ class Rereading:
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
-        """The pieces of both readings after the second one, which is awake, has read
-        the first one's ``pieces``."""
+        """Gives ``pieces`` of the first reading to the second, which must be awake, and
+        returns the pieces of both."""
         out = self._read(pieces)
         self._fall_asleep()
         return out

@@ -119,8 +119,9 @@ class ShownText:
 
     def write(self, text: str, start: int, out: Pieces) -> None:
         """Adds ``text``, which begins at position ``start`` of the raw channel, and
-        appends the pieces to ``out``. If blanks could reach the hold limit, each line
-        is added separately."""
+        appends the pieces that are now decided to ``out``. If the waiting white space
+        could reach the hold limit, adds the text line by line, so that the limit is
+        checked at each line."""
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
         whole = "\n" not in text or most < self.budget.room(most + 1)
         for line in [text] if whole else _LINE.findall(text):
@@ -272,8 +273,9 @@ class ShownText:
             self.begin(out)
 
     def flush(self, out: Pieces) -> None:
-        """Decides waiting white space as at the text's end. An orphan closer counts as
-        alone on its line, and continues to wait for visible text."""
+        """Decides the waiting white space as if the text ended here. A waiting orphan
+        closer now counts as alone on its line, and still needs visible text after
+        it."""
         self.ahead = None
         if self.orphan is Orphan.LINE:
             self.orphan = Orphan.ARMED
@@ -343,7 +345,7 @@ class ShownText:
         return _STATE(self), tail, code, self.at_call
 
     def resume(self, state: tuple[Any, ...]) -> None:
-        """Continues from ``state``, a result of `state`."""
+        """Continues from ``state``, which the method `state` returned earlier."""
         known, self.tail, code, self.at_call = state
         self.ahead = None
         for name, value in zip(_KNOWN, known, strict=True):

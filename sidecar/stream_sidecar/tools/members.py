@@ -28,7 +28,8 @@ def is_ambiguous(text: str, value: dict[str, Any] | None) -> bool:
 
 
 def _names_in(value: dict[str, Any]) -> int:
-    """How many members all objects in ``value`` have together once they are written."""
+    """The number of members of ``value`` and of all objects in it, as JSON. Names that
+    differ only in half surrogates are written alike and count once."""
     count, todo = 0, list[Any]([value])
     while todo:
         item = todo.pop()
