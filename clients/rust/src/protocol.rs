@@ -1026,7 +1026,7 @@ pub struct PrepareResult {
     pub body: Option<Map<String, Value>>,
 }
 
-/// `dialects`: names of `stream_sidecar.dialects.DIALECTS`.
+/// How a family of models writes. `dialects`: keys of `DIALECTS`. `startsOpen`: the chat template writes the opener of reasoning, so the model may write only the closer (text rule 9.3).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
