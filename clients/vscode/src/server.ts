@@ -31,7 +31,7 @@ export class Server implements vscode.Disposable {
     this.#turn = this.#turn.then(async () => {
       await this.#end();
       try {
-        this.#client = await this.#make();
+        this.#client = quietWhenStopped(await this.#make());
         await this.#client.start();
       } catch (error) {
         await this.#end();
@@ -63,4 +63,12 @@ export class Server implements vscode.Disposable {
 
 function triedIn(error: unknown): readonly string[] {
   return (error as { tried?: readonly string[] }).tried ?? [];
+}
+
+/** A client that reports no failed request while it stops: whatever was asked for is asked again after the start. */
+function quietWhenStopped<T extends BaseLanguageClient>(client: T): T {
+  const report = client.handleFailedRequest.bind(client);
+  client.handleFailedRequest = (type, token, error, defaultValue, ...more) =>
+    client.isRunning() ? report(type, token, error, defaultValue, ...more) : defaultValue;
+  return client;
 }

@@ -380,7 +380,7 @@ const WITHOUT = {
     await command("Check the Sessions of This Machine");
     assert.equal(await page.locator(".notification-toast").count(), 1);
     await said.locator('.monaco-button:has-text("Settings")').click();
-    await page.locator(".settings-editor").getByText("streamSidecar.command").first().waitFor();
+    await page.locator(".settings-editor .setting-item").filter({ hasText: "Stream Sidecar" }).first().waitFor();
   },
 };
 
