@@ -1,4 +1,4 @@
-"""The table of wires: name -> its row, in the order in which they are announced.
+"""The table of wires: name -> row, in the order in which wires are announced.
 
 A new wire is one file or folder with a ``ROW``, its name here, and one recording under
 ``tests/wires`` (wires/README.md, "Adding a wire"). A wire's module is imported when its
@@ -50,6 +50,6 @@ WIRES = _Rows()
 
 
 def detect(document: Document) -> str | None:
-    """The only wire that ``document`` fits; None if there are none or several."""
+    """The only wire that ``document`` fits; None if it fits no wire or several."""
     names = [row.name for row in WIRES.values() if row.fits(document)]
     return names[0] if len(names) == 1 else None

@@ -1,10 +1,11 @@
 """Makes the turns of a request fit together as the provider requires.
 
 `TurnList` has the items of a request, after `refused` has cleaned each of them. It puts
-results right after their calls, joins turns of one role, and makes turns that must
-stand between or before others. Text that it makes says so. Whatever it removes is
-reported. A prefix at the list's end stays. It changes only what the rule ``refuses``
-(wires/README.md, "Requests"). Never raises for any JSON value.
+results right after their calls, joins turns of one role, and adds turns that a provider
+requires between or before others. Text that it adds says that it was added. Whatever it
+removes is reported. A prefix (a turn of the model at the list's end) stays. It changes
+only what the rule ``refuses`` (wires/README.md, "Requests"). Never raises for any JSON
+value.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 _NO_RESULT = "No result: the call was not finished."
 _SAID = "..."
-"""The text of a turn that has to be made."""
+"""The text of a turn that is added."""
 
 UNANSWERED = "it has no result, which is refused; one that says so was put there"
 STRAY = "no call before it has its id"
@@ -53,8 +54,9 @@ ALONE = "nothing follows it, so it is refused"
 class ListedTurn:
     """An item of the list, or part of an item.
 
-    ``value``: an answer, or the item without its answers. ``number``: the place of its
-    item ``home``. An answer has its ``call``; a turn of the model has its ``calls``.
+    ``value``: an answer (a tool's result), or the item without its answers. ``home``:
+    the item, ``number``: its place in the request. An answer has its ``call``; a turn
+    of the model has its ``calls``.
     """
 
     kind: Kind
@@ -81,9 +83,9 @@ class Call:
 
 @define
 class TurnList:
-    """The items of one request with their original places. ``model``: the model the
-    request is for. ``lost``: collects what is removed, and what stays although it is
-    refused."""
+    """The items of one request with their original places. ``model``: the model that
+    the request is for. ``lost``: collects reports of what is removed, and of what stays
+    although it is refused."""
 
     wire: str
     rule: Rule
@@ -97,8 +99,8 @@ class TurnList:
         return SHAPES[self.wire]
 
     def mend(self) -> list[Json]:
-        """The items to send. If the last ones were removed, a user's turn is added, so
-        that no turn of the model becomes a prefix."""
+        """The items to send. If items at the end were removed, a user's turn is added:
+        otherwise a turn of the model would become a prefix."""
         end = self.items[-1:]
         for word, mend in _MENDED.items():
             if word in self.rule.refuses:
@@ -122,7 +124,7 @@ class TurnList:
         self.items = list(self._joined(self._paired(entries)))
 
     def _entries(self, number: int, item: Json) -> Iterator[ListedTurn]:
-        """The parts of an item. Results come before everything else in it."""
+        """The parts of an item: first its results, then the rest."""
         shape = self.shape
         if not isinstance(item, dict) or not shape.answers(item):
             yield ListedTurn(self._kind(item), item, item, number)
@@ -146,8 +148,8 @@ class TurnList:
         return "model" if is_models else "other"
 
     def _paired(self, entries: list[ListedTurn]) -> Iterator[ListedTurn]:
-        """Puts results right after the turn with their calls. If results are items of
-        their own kind, they may stand anywhere after it."""
+        """Puts results right after the turn with their calls. On a wire where each
+        result is an item, results may stand anywhere after the turn, and stay."""
         self._assign(entries)
         due: list[Call] = []
         for entry in entries:
@@ -169,8 +171,9 @@ class TurnList:
         yield from map(self._without, due)
 
     def _assign(self, entries: list[ListedTurn]) -> None:
-        """Assigns results to calls. If calls have the same id, those of the last turn
-        are meant. If a call has two results side by side, the last one counts."""
+        """Assigns results to calls. If several calls have a result's id, the result is
+        for the call in the latest turn. If a call has two results side by side, the
+        last one counts."""
         open: defaultdict[Key, deque[Call]] = defaultdict(deque)
         answered: dict[Key, Call] = {}
         turn = 0
@@ -213,9 +216,9 @@ class TurnList:
         self._lose(entry.number, "tool-result", STRAY)
 
     def _keys(self, id: Json, name: Json) -> Iterator[Key]:
-        """The keys to find a call by: its id; on a wire where ids may be missing, also
-        its name. On other wires calls and results without an id belong together in
-        order."""
+        """The keys by which a result finds its call: the id; on a wire where ids may be
+        missing, also the name. On other wires calls and results without an id are
+        paired in their order."""
         if isinstance(id, str):
             yield "id", id
         elif self.wire != "gemini":
@@ -230,7 +233,7 @@ class TurnList:
         return answer.get("id") if is_item else id, name_of(answer)
 
     def _for(self, call: Call, entry: ListedTurn) -> ListedTurn:
-        """The answer with the id and the name of its call."""
+        """The answer ``entry`` with the id and the name of its ``call``."""
         value = entry.value
         if call.sent != call.id:
             value = self._reported(value, {self.shape.answered: call.sent})
@@ -247,7 +250,8 @@ class TurnList:
         return new if inner is value else {**value, word: new}
 
     def _opened(self, entry: ListedTurn, turn: int) -> list[Call]:
-        """The calls of a turn. If ids must differ, a repeated id is replaced."""
+        """The calls of the turn ``entry``. If the provider refuses repeated ids, they
+        are replaced."""
         calls: list[Call] = []
 
         def renamed(call: JsonObject) -> JsonObject:
@@ -268,12 +272,12 @@ class TurnList:
         return calls
 
     def _without(self, call: Call) -> ListedTurn:
-        """A result that says that there is none."""
+        """A result for ``call``, which has none, that says so."""
         self._lose(call.number, "tool-result", UNANSWERED)
         return ListedTurn("answer", self._made(call), None, call.number)
 
     def _made(self, call: Call) -> JsonObject:
-        """That result, written by the wire's own writer."""
+        """The added result for ``call``, written by the wire's own writer."""
         value, is_text = call.value, type_of(call.value).startswith("custom")
         is_text = is_text or "custom" in value
         block = TurnBlock(
@@ -292,8 +296,8 @@ class TurnList:
         return answer[self.shape.parts][0] if self.shape.answer else answer
 
     def _joined(self, entries: Iterable[ListedTurn]) -> Iterator[tuple[int, Json]]:
-        """Joins results that are parts into one item, together with the other parts of
-        theirs."""
+        """The items of ``entries``: results that are parts of a turn become one item,
+        with the other parts of that turn."""
         run: list[ListedTurn] = []
         homes: set[int] = set()
         for entry in entries:
@@ -389,7 +393,7 @@ class TurnList:
         self.items = parted
 
     def _split(self, item: Json) -> tuple[Json, Json]:
-        """The results in a turn, and the rest of the turn."""
+        """A turn with only the results of ``item``, and a turn with the rest of it."""
         entries = list(self._entries(0, item))
         if not self.shape.answer or len({each.kind for each in entries}) < 2:
             return item, None
@@ -398,8 +402,9 @@ class TurnList:
         return {**item, self.shape.parts: [each.value for each in reported]}, rest.value
 
     def begin(self) -> None:
-        """Makes a user's turn before the first call unless there is one that is not
-        only results. Without calls, one anywhere is enough."""
+        """Adds a user's turn before the first call, unless there is one already (a turn
+        of results only does not count). Without calls, a user's turn anywhere is
+        enough."""
         shape = self.shape
         roles = [shape.role(item) for _, item in self.items]
         asked = [
@@ -413,7 +418,7 @@ class TurnList:
             self.items.insert(start, (self.items[start][0], self._turn("user")))
 
     def lead(self) -> None:
-        """Moves later system turns to the first one."""
+        """Moves the content of later system turns into the first one."""
         said = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
         if not said or said == self.items[:1]:
             return
@@ -439,8 +444,8 @@ _MENDED: dict[str, Callable[[TurnList], None]] = {
     "user-behind-results": TurnList.part,
     "no-user-turn": TurnList.begin,
 }
-"""Shapes that are refused -> their remedies, in order: each sees what the one before
-left."""
+"""What a rule ``refuses`` -> the method that mends it. They run in this order, each on
+the result of the one before."""
 
 
 def _one(turns: list[Any]) -> JsonObject:

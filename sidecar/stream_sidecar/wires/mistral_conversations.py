@@ -1,7 +1,7 @@
 """The wire ``mistral-conversations``: Mistral's conversations and agents.
 
-A response is its entries: messages, calls of the client's functions, tools that the
-server ran, and handoffs between agents. Events bring them piece by piece, a body has
+A response consists of entries: messages, calls of the client's functions, tools that
+the server ran, and handoffs between agents. A stream sends them in pieces; a body has
 them in ``outputs`` (wires/README.md, "Mistral conversations"). Never raises.
 """
 
@@ -36,7 +36,7 @@ _REFERENCES = ("tool_reference", "reference")
 
 
 class ConversationWire(DocumentWire):
-    """Reads events and responses, as the module's docstring says."""
+    """Reads events and whole responses (see the module's docstring)."""
 
     _entry = ""  # the message that talks
 
@@ -66,7 +66,7 @@ class ConversationWire(DocumentWire):
         self.identify(id=self.text(value, "conversation_id"), created=created)
 
     def _done(self, value: JsonObject) -> None:
-        """Nobody says why it is over."""
+        """Reads the end of a response. It gives no finish reason."""
         self.parts.append(FinishPart(None, "stop"))
         self.count(self.body(value, "usage"))
         self.parts.append(DonePart())
@@ -109,7 +109,8 @@ class ConversationWire(DocumentWire):
             self.parts.append(TextPart(text))
 
     def _function(self, value: JsonObject, *, whole: bool = False) -> None:
-        """A fragment of a call, each with its id and name."""
+        """Reads a fragment of a call, which repeats the id and the name, or a ``whole``
+        call."""
         id = self.text(value, "tool_call_id")
         self.parts.append(
             CallPart(
@@ -125,7 +126,7 @@ class ConversationWire(DocumentWire):
         self._function(value, whole=True)
 
     def _tool(self, value: JsonObject) -> None:
-        """The server runs a tool; its arguments may come in pieces."""
+        """Reads a tool that the server runs. Its arguments may come in pieces."""
         id = self.text(value, "id")
         self.parts.append(
             CallPart(
@@ -149,7 +150,7 @@ class ConversationWire(DocumentWire):
         self._tool_done(value)
 
     def _handoff(self, value: JsonObject) -> None:
-        """From here on another agent answers."""
+        """Reads a handoff: from here on another agent answers."""
         self.tell_details(value, ("previous_agent_name", "next_agent_name"))
 
 
@@ -175,7 +176,7 @@ _ENTRIES: dict[str, _Reader] = {
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire."""
+    """Whether a document can only be of this wire."""
     first = first_object(document.value)
     return first.get("object") == _BODY or type_of(first) in _EVENTS
 

@@ -1,10 +1,10 @@
-"""What a provider refuses of the items in a request, taken out of each.
+"""Removes from each item of a request what its provider refuses.
 
-`Refusals` frees an item of what the rule of its provider refuses (wires/README.md,
-"Requests"); what several items must be together is the business of `conversation`.
-Everything else of an item stays as it is, and an item in which nothing is refused is
-the same object. What becomes of one item depends on no item behind it. Never raises for
-any JSON value.
+`Refusals` removes or replaces the parts that the provider's rule refuses
+(wires/README.md, "Requests"). How several items must fit together is decided in
+`conversation`. Everything else of an item stays as it is. An item in which nothing is
+refused is returned as the same object. The result for an item never depends on later
+items. Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Rule
 
 _OF_MANY = {"openai-chat", "openai-responses", "anthropic"}
-"""Wires that many providers speak: what no row names is refused by nobody known."""
+"""Wires of many providers. A provider without a row in the rules is not known to refuse
+anything."""
 
 _PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _STATES = (
@@ -54,10 +55,11 @@ _STATES = (
 )
 _CHUNKS = "content.thinking"
 _SHORTEST_ITEM_ID = 32
-"""Characters of ids of items that a server gives, at least; ours are shorter."""
+"""The ids that servers give to items have at least this many characters. Ids that the
+sidecar made are shorter."""
 
 _LONGEST_KEY = 256
-"""Characters of a member of arguments (openai/codex#26402)."""
+"""A longer name of an argument, in characters, is refused (openai/codex#26402)."""
 
 NEVER = "this provider refuses to be sent reasoning"
 UNSIGNED = "thinking without the provider's signature is refused"
@@ -77,12 +79,12 @@ NOT_WANTED = "the host wants none to go"
 
 
 def is_turn(wire: str, item: Json) -> bool:
-    """Whether an item of that list is the model's."""
+    """Whether an item of a request on ``wire`` is a turn of the model."""
     return SHAPES[wire].role(item) == "model"
 
 
 def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
-    """The rule of a provider; None: nobody knows what it refuses."""
+    """The rule of a provider and model; None if it is not known what they refuse."""
     rules = WIRES[wire].rules
     rule = rule_for(rules, Names(provider or "", model or ""))
     is_nobody = rule is rules[-1] and wire in _OF_MANY
@@ -91,8 +93,9 @@ def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
 
 @define
 class Refusals:
-    """Frees the items of one request, in their order. ``stores``: the server keeps the
-    items that it gave; ``_is_torn``: the reasoning of this turn is not all there."""
+    """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
+    the server keeps the items that it sent. ``lost``: reports of what was removed.
+    ``_is_torn``: reasoning of the current turn is missing."""
 
     wire: str
     rule: Rule
@@ -108,7 +111,8 @@ class Refusals:
     _servers: set[str] = field(factory=set)
 
     def free(self, item: Json, path: str) -> Json:
-        """The item as it may go; None: it may not."""
+        """The item without what the provider refuses; None if all of it is refused.
+        ``path``: its place in the request, for reports."""
         self._path, self._reported = path, set()
         if not isinstance(item, dict):
             return item
@@ -128,8 +132,8 @@ class Refusals:
             self._reported.add(lost)
             self.lost.append(lost)
 
-    # Calls and answers: what is made of a name or an id depends on it alone, so that
-    # call and answer agree
+    # Calls and answers. A new name or id depends on the old one alone, so that a call
+    # and its answer get the same.
 
     def _call(self, call: JsonObject) -> JsonObject | None:
         name = name_of(call)
@@ -220,7 +224,8 @@ class Refusals:
         return "\n".join(said)
 
     def _required(self, message: JsonObject) -> JsonObject:
-        """Once tools were called, turns have the field of reasoning, an empty one."""
+        """Adds an empty field of reasoning to a turn with calls, or to each turn after
+        a call, if the rule requires it."""
         rule, has_calls = self.rule, bool(message.get("tool_calls"))
         self._has_called = self._has_called or has_calls
         is_due = has_calls or (rule.required == "turns" and self._has_called)
@@ -230,7 +235,8 @@ class Refusals:
         return {**message, name: ""}
 
     def _stand_in(self, message: JsonObject) -> JsonObject:
-        """Of calls side by side the first has a signature."""
+        """Adds the rule's stand-in signature to the first call of a turn, if it has
+        none."""
         calls = message.get("tool_calls")
         made = self.rule.stand_in
         if not made or not isinstance(calls, list) or not calls:
@@ -262,7 +268,7 @@ class Refusals:
         return new if rule.field in new or not text else new | {rule.field: text}
 
     def _refusal(self, has_calls: bool) -> str | None:
-        """Why no reasoning of a turn may go, in whatever field."""
+        """Why no reasoning of a turn may be sent, in any field; None if it may."""
         rule = self.rule
         if self.reasoning == "none":
             return NOT_WANTED
@@ -279,8 +285,8 @@ class Refusals:
         return {name: message[name] for name in message if name not in named}
 
     def blocks(self, message: JsonObject) -> JsonObject | None:
-        """A message of content blocks; of those that are all refused it keeps one,
-        unless it may go as a whole."""
+        """A message of content blocks without the refused ones. If all are refused, the
+        content stays, unless a later step removes empty turns."""
         if (
             self.wire == "anthropic"
             and self.rule.is_closed
@@ -309,7 +315,8 @@ class Refusals:
         return is_turn(self.wire, message)
 
     def _thinking_first(self, message: JsonObject) -> JsonObject:
-        """Where calls must have thinking before them, and an empty one is taken."""
+        """Adds an empty block of thinking to a message with calls but without thinking,
+        if the rule requires one."""
         content = message.get("content")
         is_due = self.rule.required and self.reasoning != "none"
         if not is_due or not SHAPES[self.wire].calls(message):
@@ -320,8 +327,8 @@ class Refusals:
         return {**message, "content": [{"type": "thinking", "thinking": ""}, *content]}
 
     def _servers_ends(self, content: list[Json]) -> set[str]:
-        """Ids of the server's calls that may go: they have a result in their turn, or
-        get it in the next one, behind a call of the client's."""
+        """Ids of the server's calls that may be sent. They have a result in their turn,
+        or the turn has a call of the client's, so that the result comes later."""
         blocks = [block for block in content if isinstance(block, dict)]
         uses = {_first(b, ("id",)) for b in blocks if type_of(b) in _SERVERS_CALLS}
         ends = {_first(b, ("tool_use_id",)) for b in blocks if _is_servers_end(b)}
@@ -331,7 +338,8 @@ class Refusals:
         return self._servers
 
     def _why_not(self, block: Json, servers: set[str]) -> tuple[str, str]:
-        """What of a turn a block would be that may not go, and why."""
+        """What kind of loss a refused block is, and why it is refused. The reason is ""
+        if the block may be sent."""
         if not isinstance(block, dict):
             return "", ""
         text = block.get("text")
@@ -366,7 +374,7 @@ class Refusals:
         return {n: holder[n] for n in holder if n in names} if odd else holder
 
     def reported_in_blocks(self, answer: JsonObject) -> JsonObject:
-        """Blank texts in what a tool answered are refused."""
+        """A tool's answer without its blank texts, which are refused."""
         content = answer.get("content")
         if not isinstance(content, list):
             return answer
@@ -374,7 +382,8 @@ class Refusals:
         return changed(answer, {"content": same(content, kept)})
 
     def reported_to_bedrock(self, answer: JsonObject) -> JsonObject:
-        """Nothing is an empty object, JSON that is no object is text."""
+        """A tool's answer as Bedrock accepts it: without blank texts, with an empty
+        object if nothing is left, and with JSON that is no object as text."""
         content = answer.get("content")
         if not isinstance(content, list):
             return answer
@@ -382,7 +391,8 @@ class Refusals:
         return changed(answer, {"content": same(content, news or [{"json": {}}])})
 
     def item(self, item: JsonObject) -> JsonObject | None:
-        """Where a reasoning item is gone, what it led to has no id any more."""
+        """An item of Responses as it may be sent; None if it may not. If a reasoning
+        item was removed, the items that it led to lose their ids."""
         is_known = self.rule.is_closed
         if is_known and len(_first(item, ("id",))) > LONGEST_ITEM_ID:
             self._is_torn = self._is_torn or type_of(item) == "reasoning"
@@ -414,7 +424,9 @@ class Refusals:
         return None
 
     def _once(self, item: JsonObject) -> JsonObject | None:
-        """Duplicate item found with id (OpenRouterTeam/ai-sdk-provider#254)."""
+        """``item`` if its id is new, else the item without the id, or None for
+        reasoning. Repeated ids are refused with "Duplicate item found with id"
+        (OpenRouterTeam/ai-sdk-provider#254)."""
         id = _first(item, ("id",))
         if not id or not self.rule.is_closed or id not in self._items:
             self._items.add(id)
@@ -439,8 +451,9 @@ class Refusals:
         return item if is_same else {**item, "content": news}
 
     def content(self, content: JsonObject) -> JsonObject:
-        """A content of Gemini's: parts with data, signatures in base64, of calls side
-        by side the first with one."""
+        """A content of Gemini as it may be sent: without empty parts and without
+        signatures that are no base64. The first of several calls gets a signature if it
+        has none."""
         if content.get("role") == "function":
             content = {**content, "role": "user"}
         parts = content.get("parts")
@@ -508,20 +521,21 @@ def _is_blank(part: Json) -> bool:
 
 
 def _as_text(part: Json) -> Json:
-    """JSON that is no object, as Bedrock takes it."""
+    """``part``; if it is JSON but no object, as a text, which Bedrock accepts."""
     if not isinstance(part, dict) or isinstance(part.get("json", {}), dict):
         return part
     return {"text": text_of(part["json"])}
 
 
 def _first(holder: JsonObject, names: tuple[str, ...]) -> str:
-    """The first text that says something."""
+    """The first of the members ``names`` that is a string and not empty, else ""."""
     texts = (holder.get(name) for name in names)
     return next((text for text in texts if isinstance(text, str) and text), "")
 
 
 def _signature(inner: Json) -> str:
-    """State of its provider in Bedrock's reasoning."""
+    """The signature in Bedrock's reasoning, or "redacted" for redacted content; "" if
+    it has neither."""
     if not isinstance(inner, dict):
         return ""
     reported = inner.get("reasoningText")
@@ -530,7 +544,7 @@ def _signature(inner: Json) -> str:
 
 
 def _object(arguments: str) -> JsonObject | None:
-    """The arguments, None where they are no JSON object."""
+    """The arguments as an object; None if they are no JSON object."""
     try:
         value: Json = loads(arguments or "{}")
     except ValueError:
@@ -539,7 +553,8 @@ def _object(arguments: str) -> JsonObject | None:
 
 
 def _thinking(text: str, message: JsonObject) -> list[Json]:
-    """Mistral's content: what was thought before what was said."""
+    """The content of a message as Mistral has it: a chunk with the reasoning ``text``
+    before the chunks of the answer."""
     content = message.get("content")
     said: list[Json] = [{"type": "text", "text": content}] if content else []
     said = content if isinstance(content, list) else said

@@ -1,5 +1,5 @@
-"""How a turn becomes what the next request carries: its rule, its writer, what is lost
-(wires/README.md, "Requests").
+"""Turns a message into the messages that the next request must carry (wires/README.md,
+"Requests").
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 _GOING_ON = ("pause", "tool-calls")
-"""Reasons to stop behind which the next response has results of a server's tools."""
+"""Finish reasons after which results of a server's tools may come in the next
+response."""
 
 
 def render(
@@ -33,10 +34,10 @@ def render(
     claims: bool = False,
     reasoning: Reasoning = "auto",
 ) -> tuple[list[JsonObject], list[Lost]]:
-    """The messages of the next request, and the parts of the turn that they lack.
+    """The messages of the next request for a turn, and reports of what they lack.
 
-    Without a ``model`` it is the one that gave the message. ``claims``: calls that
-    were found in text are calls like any other.
+    ``provider`` and ``model``: those of the next request; without a ``model``, the one
+    that wrote the message. ``claims``: calls that were found in text are sent as calls.
     """
     who, reason = turn.metadata, turn.finish.reason
     given = Names(who.host_provider or "", who.model or "")
@@ -52,13 +53,14 @@ def render(
 
 
 def _fields(block: TurnBlock) -> Iterable[str]:
-    """The fields in which reasoning or its state came."""
+    """The fields in which a block's reasoning, or its state, came."""
     is_state = block.type == "reasoning" and isinstance(block.opaque, dict)
     return (*block.fields, *(block.opaque if is_state else ()))
 
 
 def _goes(block: TurnBlock, *, claims: bool) -> bool:
-    """A claim goes when it is wanted; what a model wrote for a result never does."""
+    """Whether a block is sent. A call found in text is sent only with ``claims``; a
+    result that a model wrote itself is never sent."""
     if block.type == "tool-call":
         return claims or block.origin == "structured"
     if block.type == "tool-result":

@@ -1,7 +1,7 @@
-"""What a provider refuses of a request as a whole: its end, and its settings.
+"""Changes the settings of a request that its provider would refuse, and checks its end.
 
-What can be set without loss of what was said is set; what is the host's alone is told
-(wires/README.md, "Requests"). Never raises for any JSON value.
+A setting is changed if nothing of the conversation is lost by that. What only the host
+can mend is reported (wires/README.md, "Requests"). Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -39,8 +39,11 @@ MARKS = "more than four marks of the cache are refused"
 def refused_settings(
     wire: str, rule: Rule, body: JsonObject, items: list[Json], lost: list[LostPart]
 ) -> JsonObject:
-    """New settings of a request, for its ``items``; what is refused and the host's
-    alone is told."""
+    """The settings of the request ``body`` that have to change, with new values.
+
+    ``items``: its turns, from which a system's turn at the start is removed. Adds to
+    ``lost`` what is refused and only the host can mend.
+    """
     news: JsonObject = {}
     if "first-system" in rule.refuses and SHAPES[wire].role(_at(items, 0)) == "system":
         news |= _system(body, items.pop(0))
@@ -56,7 +59,8 @@ def refused_settings(
 def reported_of_end(
     wire: str, rule: Rule, model: str, prefix: list[tuple[int, Json]]
 ) -> Iterator[LostPart]:
-    """What is refused of the model's turn that ends the request, and stays."""
+    """Reports of what the provider refuses in ``prefix``: the items of the model's turn
+    at the request's end, which is sent all the same."""
     shape = SHAPES[wire]
     for number, item in prefix:
         path = f"/{shape.items}/{number}"
@@ -84,13 +88,14 @@ def _at(items: list[Json], place: int) -> Json:
 
 
 def _system(body: JsonObject, item: Json) -> JsonObject:
-    """A system's turn in Anthropic's own place for it, behind what stands there."""
+    """The member ``system`` of Anthropic's request, with the content of a system's turn
+    added at its end."""
     content = item.get("content") if isinstance(item, dict) else None
     return {"system": sum_of([body.get("system"), content])}
 
 
 def _loops_without_thinking(body: JsonObject, items: list[Json]) -> bool:
-    """Whether thinking is on, and the tool loop that runs began without any."""
+    """Whether thinking is switched on, but the running tool loop began without it."""
     thinking, shape = body.get("thinking"), SHAPES["anthropic"]
     is_on = isinstance(thinking, dict) and thinking.get("type") == "enabled"
     if not is_on or not shape.answers(_at(items, -1)):
@@ -119,7 +124,7 @@ def _is_thinking(block: Json) -> bool:
 
 
 def _thinks_late(body: JsonObject, items: list[Json]) -> bool:
-    """A turn that has thinking, and something else before it, while thinking is on."""
+    """Whether thinking is switched on, and a turn has something before its thinking."""
     thinking = body.get("thinking")
     if not isinstance(thinking, dict) or thinking.get("type") != "enabled":
         return False
@@ -184,5 +189,5 @@ _REPORTED: dict[
     ),
     "bedrock-converse": ((_has_no_tools, "/toolConfig", "tool-call", NO_TOOLS),),
 }
-"""Of each wire what is refused and only the host can mend: where it is missing, what
-is refused, and why."""
+"""Wire -> what only the host can mend: a test that finds it, the path in the request
+where it is mended, the kind of loss, and the reason."""

@@ -7,7 +7,8 @@ from stream_sidecar.wires.shared.row import WireRow
 
 
 class TextWire:
-    """Every string is a piece of the answer; anything else is an ``unknown-chunk``."""
+    """Reads each string as a piece of the answer. Anything else is an
+    ``unknown-chunk``."""
 
     def push(self, document: Document) -> list[Part]:
         value = document.value

@@ -1,8 +1,8 @@
 """The wire ``workers-ai``: Cloudflare Workers AI in its own format, stream and bodies.
 
-``{"response": "Hel"}`` and so on, and counts with the last; a body over HTTP stands in
-``result`` beside ``success``. A call comes whole (wires/README.md, "Workers AI").
-Never raises.
+A stream is ``{"response": "Hel"}`` and so on, with the counts in its last document. A
+body over HTTP is in ``result``, beside ``success``. Calls come whole (wires/README.md,
+"Workers AI"). Never raises.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KNOWN = _ANSWERS | {"usage", "p", "finish_reason", "result", "success", "messag
 
 
 class WorkersAIWire(DocumentWire):
-    """Reads pieces and bodies, as the module's docstring says."""
+    """Reads pieces of streams and whole bodies (see the module's docstring)."""
 
     def read(self, value: JsonObject, event: str | None) -> None:
         inner = value.get("result")
@@ -43,7 +43,7 @@ class WorkersAIWire(DocumentWire):
         self.unused("document", body, _KNOWN, 0)
 
     def _say(self, body: JsonObject) -> None:
-        """The answer; in JSON mode its value."""
+        """Adds the answer: a text, or in JSON mode a value."""
         said = body.get("response")
         text = said if isinstance(said, str) else "" if said is None else dumps(said)
         if text:
@@ -62,7 +62,8 @@ class WorkersAIWire(DocumentWire):
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire: Ollama's has more members."""
+    """Whether a document can only be of this wire. Ollama's documents have more
+    members."""
     first = first_object(document.value)
     inner = first.get("result")
     body = inner if isinstance(inner, dict) and "success" in first else first

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Refused
 
 _NOT_OTHERS = "^(?!.*(deepseek|minimax|moonshot|kimi|zhipu|z\\.?ai|qwen|dashscope))"
-"""Any other provider may serve Claude and then has its signatures; these have their own
-models."""
+"""Matches all providers but these, which have models of their own. Any other provider
+may serve Claude, and then accepts Claude's signatures."""
 
 _CLAUDE: dict[str, Any] = {
     "no_ids": "[^a-z0-9_-]",

@@ -21,26 +21,27 @@ RESULT = "_tool_result"
 """The end of the types of results."""
 
 THINKING, REDACTED = "thinking", "redacted_thinking"
-"""Types of blocks that are reasoning; the second is also one of `STATES`."""
+"""Types of blocks that are reasoning. `REDACTED` is also one of `STATES`."""
 
 STATES = (
     *(REDACTED, "compaction", "container_upload", "mcp_tool_listing"),
     "fallback",
 )
-"""Types of blocks that have nothing to show and go back unchanged."""
+"""Types of blocks that show nothing and must go back unchanged."""
 
 _NAMELESS = ("mcp", "tool_search")
-"""Types of results that do not name the tool; the call with the same id does."""
+"""Types of results that do not contain the tool's name; the call with the same id
+does."""
 
 
 def is_location(item: JsonObject) -> bool:
-    """Whether a citation is Anthropic's own, so that it may go back."""
+    """Whether a citation is one of Anthropic's, which may go back."""
     return type_of(item) in LOCATIONS
 
 
 def citation(item: JsonObject) -> CitationPart:
-    """The part for a citation. It is for its whole block; its own offsets lie in the
-    source."""
+    """The part for a citation, which belongs to its whole block. The offsets in it
+    count in the source, not in the answer."""
     return CitationPart(
         kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,

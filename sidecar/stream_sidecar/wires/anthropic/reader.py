@@ -47,8 +47,8 @@ _DETAILS = ("container", "context_management", "input_transformations")
 class AnthropicWire(BlockWire):
     """Reads Messages events (see the module's docstring)."""
 
-    _has_reported = False  # something in pieces, be it of an earlier message
-    _id = ""  # of the latest message
+    _has_reported = False  # some content came in pieces, in this message or before
+    _id = ""  # the id of the latest message
 
     def read(self, value: JsonObject, event: str | None) -> None:
         read = _EVENTS.get(type_of(value) or event or "")
@@ -141,7 +141,7 @@ class AnthropicWire(BlockWire):
     # Blocks
 
     def _block(self, index: int, item: JsonObject) -> None:
-        """Begins a block, with everything of it that does not come in deltas."""
+        """Begins a block, and reads everything of it that does not come in deltas."""
         block, kind = self.start(index), type_of(item)
         if kind.endswith(RESULT):
             self._result(block, item)
@@ -169,22 +169,22 @@ class AnthropicWire(BlockWire):
         )
 
     def _result(self, _block: ContentBlock, item: JsonObject) -> None:
-        """The result of a server's call, which may be in an earlier message (1.5)."""
+        """Reads the result of a server's call, which may be in an earlier message."""
         self.parts.append(result(item, self.tools))
 
     def _state(self, block: ContentBlock, item: JsonObject) -> None:
-        """A block that has nothing to show and must go back unchanged."""
+        """Reads a block that shows nothing and must go back unchanged."""
         block.item = dict(item)
 
     def _fallback(self, block: ContentBlock, item: JsonObject) -> None:
-        """From here on another model answers."""
+        """Reads a fallback: from here on another model answers."""
         model = self.text(self.body(item, "to"), "model")
         if model:
             self.parts.append(MetadataPart(model=model))
         self._state(block, item)
 
     def _other(self, block: ContentBlock, item: JsonObject) -> None:
-        """A block of unknown type. It goes back unchanged if it came whole."""
+        """Reads a block of unknown type. It goes back unchanged if it came whole."""
         self.ignored("content_block", item)
         self._state(block, item if type_of(item) else {})
 
@@ -207,7 +207,8 @@ class AnthropicWire(BlockWire):
         self.call(block, self.text(delta, "partial_json"))
 
     def _citation(self, _block: ContentBlock, delta: JsonObject) -> None:
-        """Comes before the text that it is for, in the same block."""
+        """Reads a citation. It comes before the text that it belongs to, in the same
+        block."""
         for each in self.each(delta, "citation"):
             self.parts.append(citation(each))
 
@@ -261,7 +262,7 @@ _FIELDS = frozenset(
 
 _TELLING = frozenset(_EVENTS) - {"ping", "message"}
 _OWN = frozenset(("model", "stop_reason"))
-"""A whole message has one of these; a message item of Responses has neither."""
+"""A whole message has one of these members; a message item of Responses has neither."""
 
 
 def fits(document: Document) -> bool:

@@ -37,7 +37,7 @@ _UNSIGNED = (
 )
 
 _OWN_FIELDS = ((THINKING,), ("reasoningContent",))
-"""Fields of thinking that Anthropic signed; Bedrock's is the same."""
+"""Fields whose thinking Anthropic signed, also through Bedrock."""
 
 _CONTAINER = "it goes on in the container of this response, which the request must name"
 
@@ -113,7 +113,8 @@ def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
 
 
 def _part(part: JsonObject) -> JsonObject:
-    """A part of a result. MCP's images have their data in another member."""
+    """A part of a result as Messages has it. MCP has an image's data in another
+    member."""
     if part.get("type") != "image" or "data" not in part:
         return part
     source = {"media_type": part.get("mimeType"), "data": part["data"]}

@@ -1,4 +1,4 @@
-"""Token counts of Messages that stand in a list beside the others."""
+"""Adds the token counts of Messages that are in a list beside the other counts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SAMPLED = (
 
 
 def with_compaction(value: JsonObject) -> JsonObject:
-    """The counts, including those for writing a compaction summary.
+    """The counts of ``value``, including the tokens for a compaction summary.
 
-    The top level leaves these out; they are among ``iterations`` (Anthropic,
+    The counts at the top leave these tokens out; they are in ``iterations`` (Anthropic,
     "Compaction", "Understanding usage").
     """
     items = value.get("iterations")

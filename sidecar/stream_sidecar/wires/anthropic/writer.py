@@ -1,8 +1,8 @@
 """Writes events and bodies of Anthropic's Messages: the reverse of ``reader``.
 
 A block begins with its first delta. A block of text or thinking ends only when another
-begins, because the citations of a text belong into its block and often come late. Calls
-of another provider's tools become ``server_tool_use``; their results become a block
+begins: citations must be in the block of their text, and often come late. Calls of
+another provider's tools become ``server_tool_use``; their results become a block
 whose type is the tool's name and ``_tool_result``. For what is not written see
 wires/README.md, "Writers".
 """
@@ -42,8 +42,8 @@ ERROR_TYPES = {
 
 _API = "api_error"
 _GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
-"""The SDK completes arguments that were cut off, so after them the end must not be
-good."""
+"""Finish reasons of a good end, and of an end in mid-call. The SDK completes arguments
+that were cut off, so after such a call the end must not look good."""
 
 WRITTEN = frozenset(
     (
@@ -51,7 +51,8 @@ WRITTEN = frozenset(
         *("content_block_start", "content_block_delta", "content_block_stop"),
     )
 )
-"""Types of documents that the writer writes, or that are read instead of them."""
+"""Types of documents that the writer writes, or whose content it writes in another
+form."""
 
 _REFUSAL = "refusal"
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -88,10 +89,10 @@ class AnthropicWriter(ChunkWriter):
         self._begun = False
         self._failed = False
         self._refusal: events.ProviderError | None = None
-        self._is_cut = False  # a call of the client's is not whole
-        self._count = 0  # of content blocks
-        self._calls: dict[int, int] = {}  # open ones: our block -> its index
-        #: the block of text or thinking that is open, and its channel
+        self._is_cut = False  # a call for the client is incomplete
+        self._count = 0  # how many content blocks began
+        self._calls: dict[int, int] = {}  # open calls: our block -> index here
+        #: the open block of text or thinking, and its channel
         self._talking: int | None = None
         self._channel = ""
         self._index = 0
@@ -159,7 +160,7 @@ class AnthropicWriter(ChunkWriter):
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
         if origin.free:
-            return  # an object is made of it when it is whole
+            return  # it is written as an object once it is complete
         text = self.fragment(event)
         if event.tool_call_id is not None:
             item = self._call_block(event.tool_call_id, event.name or "", origin)
@@ -198,8 +199,8 @@ class AnthropicWriter(ChunkWriter):
         self._stop(self._start(portable(item)))
 
     def cite(self, event: events.Citation) -> None:
-        """Writes a citation into the block of its text. One that comes later is
-        lost."""
+        """Writes a citation into the block of its text. A citation that comes after the
+        block is lost."""
         is_here = self._channel == "text" and self._talking in (event.blocks or ())
         source = self.cited_once(event) if is_here else None
         if source is not None:
@@ -298,7 +299,7 @@ class AnthropicWriter(ChunkWriter):
 
 
 def _counted(usage: JsonObject) -> JsonObject:
-    """A message has counts from its beginning on."""
+    """``usage`` with input and output, which a message has from its beginning on."""
     return {"input_tokens": 0, "output_tokens": 0, **usage}
 
 
@@ -322,8 +323,8 @@ def _grow(block: JsonObject, delta: JsonObject) -> None:
 
 
 def _whole_input(text: str) -> Any:
-    """The arguments as an object. Other arguments stay text, so that nobody runs the
-    call."""
+    """The arguments as an object. Text that is no object stays text, so that nobody
+    runs the call."""
     try:
         value = loads(text)
     except ValueError:

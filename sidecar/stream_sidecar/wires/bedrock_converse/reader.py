@@ -77,7 +77,8 @@ class BedrockConverseWire(BlockWire):
             self.unread(value, named)
 
     def last(self, block: ContentBlock) -> list[Part]:
-        """The part for a result or redacted reasoning, whose pieces have all come."""
+        """The part for a block with a result or redacted reasoning, which is complete
+        now."""
         item = block.item
         if REASONING in item:
             return [ReasoningStatePart(0, None, item, block.key)]
@@ -97,7 +98,7 @@ class BedrockConverseWire(BlockWire):
         self._members(self.start(self.index(body, _INDEX)), self.body(body, "start"))
 
     def _block_delta(self, body: JsonObject) -> None:
-        """Reads a delta. Blocks of text begin without a start event."""
+        """Reads a delta. A block of text begins with its first delta."""
         self._members(self.block(self.index(body, _INDEX)), self.body(body, "delta"))
 
     def _block_stop(self, body: JsonObject) -> None:
@@ -109,7 +110,8 @@ class BedrockConverseWire(BlockWire):
         self.parts.append(DonePart())
 
     def _metadata(self, body: JsonObject) -> None:
-        """Comes after the end. A prompt router names the model that it chose."""
+        """Reads the metadata, which come after the end. A prompt router names here the
+        model that it chose."""
         trace = self.body(body, "trace")
         router = self.body(trace, "promptRouter")
         if model := self.text(router, "invokedModelId"):
@@ -140,18 +142,18 @@ class BedrockConverseWire(BlockWire):
             self.parts.append(TextPart(text))
 
     def _tool_use(self, block: ContentBlock, members: JsonObject) -> None:
-        """A call's start, a fragment of its input, or the whole call."""
+        """Reads a call's start, a fragment of its input, or a whole call."""
         item = self.body(members, "toolUse")
         reported = {}
         if "toolUseId" in item or "name" in item:
-            # Only tools that the server runs have a type of their own.
+            # Only tools that the server runs have a ``type``.
             kind = self.text(item, "type") or "tool_use"
             reported = {"type": kind, "name": self.text(item, "name")}
             reported["id"] = self.text(item, "toolUseId")
         self.call(block, item.get("input"), **reported)
 
     def _tool_result(self, block: ContentBlock, members: JsonObject) -> None:
-        """A result's start or the whole result (an object), or more of its content (a
+        """Reads a result: its start or all of it (an object), or more of its content (a
         list)."""
         item, content = members["toolResult"], block.item.get("content", [])
         if isinstance(item, list):
@@ -182,7 +184,7 @@ class BedrockConverseWire(BlockWire):
             self._cite(item)
 
     def _cited(self, block: ContentBlock, members: JsonObject) -> None:
-        """A whole block of text with its citations."""
+        """Reads a whole block of text with citations."""
         item = self.body(members, "citationsContent")
         for citation in self.objects(item, "citations"):
             self._cite(citation)
@@ -190,7 +192,7 @@ class BedrockConverseWire(BlockWire):
             self._text(block, content)
 
     def _cite(self, item: JsonObject) -> None:
-        """A citation, which is for its whole block."""
+        """Adds a citation, which belongs to its whole block."""
         location = self.body(item, "location")
         place = next((name for name in _LOCATIONS if name in location), "")
         sources = self.objects(item, "sourceContent")
@@ -211,7 +213,7 @@ class BedrockConverseWire(BlockWire):
 
 
 def _bytes_of(one: Json, other: str) -> str:
-    """Two pieces of base64 as one."""
+    """The base64 of the joined bytes of two pieces of base64."""
     try:
         joined = a2b_base64(str(one)) + a2b_base64(other)
     except ValueError:
@@ -220,7 +222,7 @@ def _bytes_of(one: Json, other: str) -> str:
 
 
 def _document_of(place: Json) -> str | None:
-    """The number of the document or search result in the request."""
+    """The number, in the request, of the document or search result that was cited."""
     holder = place if isinstance(place, dict) else {}
     for name in ("documentIndex", "searchResultIndex"):
         if type(holder.get(name)) is int:

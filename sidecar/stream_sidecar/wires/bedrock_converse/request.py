@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import BlockWriters, Rendering
 
 _OWN_FIELDS = ((REASONING,), ("thinking",))
-"""Fields of reasoning that Bedrock's models signed; Anthropic's own is the same."""
+"""Fields whose reasoning a model of Bedrock signed; Anthropic's signatures are the
+same."""
 
 _OWN_IDS = "tooluse_"
 _SERVER = {"type": "server_tool_use"}
@@ -67,8 +68,8 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """A result. Blank text, and a failure without content, would be refused and become
-    an empty object."""
+    """The block for a result. Blank text, and a failure without content, would be
+    refused: an empty object takes their place."""
     content: Json = result.content
     if not isinstance(content, dict):
         is_text = parts_of(content) is None

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 THINKING = "thinking"
-"""The field names of thinking and of a call's plan. Neither repeats the other."""
+"""The field name under which thinking is reported, and a plan. Neither repeats the
+other."""
 
 PLAN = "tool_plan"
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
@@ -155,18 +156,18 @@ class CohereWire(BlockWire):
         self.call(self.block(index), function.get("arguments"), **reported)
 
     def _cite(self, item: JsonObject) -> None:
-        """Adds one citation for each of its sources."""
+        """Adds a citation for each source of ``item``."""
         part = self._placed(item)
         sources = [*self.objects(item, "sources")]
         rest = {name: item[name] for name in item if name != "sources"}
         for source in sources or [{}]:
             raw = item if len(sources) < 2 else rest | {"sources": [source]}
             self.parts.append(_of_source(evolve(part, raw=raw), source))
-            rest = light(rest) or {}  # whole with the first of them
+            rest = light(rest) or {}  # long values come only with the first source
 
     def _placed(self, item: JsonObject) -> CitationPart:
-        """A citation with its place. Offsets count in a content item, which older
-        models do not name."""
+        """The citation with its place. Its offsets count in a content item; older
+        models do not say in which."""
         start, end = item.get("start"), item.get("end")
         are_offsets = type(start) is int and type(end) is int
         if not are_offsets or item.get("type") in _NOT_IN_ANSWER:
@@ -196,12 +197,13 @@ class CohereWire(BlockWire):
 
 
 def _call_index(index: int) -> tuple[str, int]:
-    """The index of a call: the provider counts calls and content separately."""
+    """The `Index` of a call: Cohere counts calls and content separately."""
     return "call", index
 
 
 def _of_source(part: CitationPart, source: JsonObject) -> CitationPart:
-    """``part`` with what a source says. A source is a document or a tool's output."""
+    """``part`` with the url, title and text of a source: a document or a tool's
+    output."""
     kind = type_of(source)
     body = source.get("document" if kind == "document" else "tool_output")
     reported = body if isinstance(body, dict) else {}
@@ -236,7 +238,7 @@ _TELLING = frozenset(_EVENTS) - {"debug"}
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire."""
+    """Whether a document can only be of this wire."""
     value = document.value
     if not isinstance(value, dict):
         return False

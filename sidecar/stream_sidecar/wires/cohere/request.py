@@ -51,7 +51,8 @@ def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """A result. An object becomes a document, which the model can cite."""
+    """The message with a result. An object becomes a document, which the model can
+    cite."""
     content: Json = result.content
     kinds = {part["type"] for part in parts_of(content) or ()}
     if isinstance(content, dict):

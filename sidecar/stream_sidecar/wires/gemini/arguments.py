@@ -37,7 +37,7 @@ _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 @define(eq=False)
 class _Leaf:
     """A value, or the fragments of a string. ``goes_on``: the provider announced more
-    of it."""
+    fragments."""
 
     value: Json = None
     fragments: list[str] | None = None
@@ -62,7 +62,7 @@ class PartialArguments:
         self._root: dict[Token, Any] = {}
         self._writer = _Writer()
         self._latest = _Leaf()
-        #: entries came in the order of the text, so all of it has been given
+        #: so far entries came in the order of the text, so all of it was returned
         self.in_order = True
 
     @property
@@ -93,8 +93,8 @@ class PartialArguments:
         return self._quote() + self._writer.close()
 
     def _find(self, path: TokenPath) -> _Leaf | dict[Token, Any] | None:
-        """The leaf or container at ``path``; None if there is nothing. The root, a
-        container, stands for a place below a leaf."""
+        """The leaf or container at ``path``; None if there is none. If ``path`` leads
+        below a leaf, the root, which is a container."""
         node: Any = self._root
         for token in path:
             if isinstance(node, _Leaf):
@@ -116,7 +116,9 @@ class PartialArguments:
         return f"{start}{place}{self._quote()}{text}"
 
     def _go_on(self, leaf: _Leaf, value: Json) -> str:
-        """Adds to a string. Anything else changes a value that was already given."""
+        """Adds ``value`` to the string of ``leaf`` and returns the new text. If the
+        leaf is no open string, a value that was already returned would change: then the
+        entries are out of order."""
         is_more = isinstance(value, str) and leaf.fragments is not None
         is_here = leaf is self._latest or not value
         self.in_order = self.in_order and is_more and is_here
@@ -139,9 +141,10 @@ class _Writer:
         self._open: list[set[Token] | int] = []
 
     def place(self, path: TokenPath) -> str | None:
-        """The text before the value at ``path``; None if its place was passed already.
+        """The text that comes before the value at ``path``: brackets, commas and names.
+        None if its place in the text was passed already.
 
-        There must be nothing yet at ``path``, at a part of it, or below it.
+        Nothing may have been written at ``path``, at a part of it, or below it.
         """
         common = 0
         while common < len(self._path) and path[common] == self._path[common]:

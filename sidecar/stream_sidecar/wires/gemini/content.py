@@ -37,7 +37,7 @@ SIGNATURE, THOUGHT = "thoughtSignature", "thought"
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
 _REFUSED = patterns.compile(r"(?<!\s)\s*+malformed function call:?", re.IGNORECASE)
-"""The text before a call in the message of a finish."""
+"""Matches the text before a call in ``finishMessage``."""
 
 
 @define
@@ -55,9 +55,9 @@ class GeminiCandidate:
         self.wire = wire
         self.index = index
         self.sources = Sources(wire, index, self._base_of)
-        self._length = 0  # of the answer, in code points
+        self._length = 0  # the answer's length so far, in code points
         self._starts: list[int] = []  # ``_length`` where each Part of the content began
-        self._kind = ""  # of the last Part
+        self._kind = ""  # the kind of the last Part
         self._count = 0
         self._called = False
         self._streamed: _StreamedCall | None = None
@@ -84,15 +84,15 @@ class GeminiCandidate:
 
     def end_call(self, *, whole: bool = False, cut: bool = False) -> None:
         """Ends the streamed call. ``whole``: the provider says that it is complete.
-        ``cut``: the model was stopped. Neither: something else follows; a string is
-        then still incomplete."""
+        ``cut``: the model was stopped. If neither, another part follows, and the call
+        is incomplete if one of its strings is."""
         call, self._streamed = self._streamed, None
         if call is None:
             return
         arguments, choice, key = call.arguments, self.index, call.key
         is_cut = cut or (arguments.goes_on and not whole)
         if not arguments.in_order:
-            # All of it at once; without its last character where it was cut off.
+            # The whole text; if it was cut off, without its last character.
             text = arguments.close()[: -1 if is_cut else None]
             self.wire.parts.append(CallPart(choice, key, arguments=text, whole=True))
             return
@@ -101,8 +101,8 @@ class GeminiCandidate:
         self.wire.parts.append(CallEndPart(choice, key, cut=is_cut))
 
     def refused(self, said: str) -> None:
-        """Reads the call that the provider could not parse from the message of a
-        finish. It is only a claim, and is ignored if the content has a call."""
+        """Reads a call that the provider could not parse: ``finishMessage`` quotes it.
+        It is only a claim, and is ignored if the content has a call."""
         try:
             calls = [] if self._called else parse_calls(_REFUSED.sub("", said, 1))
         except ValueError:
@@ -114,7 +114,7 @@ class GeminiCandidate:
             part = CallPart(self.index, self._key(), name=name, arguments=arguments)
             part = evolve(part, origin="finish-message", raw=raw, whole=True)
             self.wire.parts.append(part)
-            raw = None  # all of it with the first
+            raw = None  # only the first call has it
 
     def say(self, text: str) -> None:
         """Adds a piece of the answer."""

@@ -41,7 +41,7 @@ _REASONS = {
     "budget_exceeded": "length",
     "requires_continuation": "pause",
 }
-"""Statuses that have another meaning on other wires."""
+"""Status -> finish reason, for statuses that have another meaning on other wires."""
 
 _CALL, _RESULT, _FUNCTION = "_call", "_result", "function_call"
 
@@ -69,8 +69,8 @@ def is_interaction(value: JsonObject) -> bool:
 class _Step:
     """An open step.
 
-    ``body``: what is known of it. ``base``: the code points of the answer before it.
-    ``streams``: its arguments come as fragments.
+    ``body``: its members so far. ``base``: the code points of the answer before it.
+    ``streams``: its arguments come in fragments.
     """
 
     key: str
@@ -93,7 +93,7 @@ class Interaction:
         self._open: dict[int, _Step] = {}
         self._latest = 0
         self._count = 0
-        self._length = 0  # of the answer, in code points
+        self._length = 0  # the answer's length so far, in code points
 
     def read(self, value: JsonObject) -> None:
         kind = value.get("event_type")

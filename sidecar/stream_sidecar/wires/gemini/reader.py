@@ -1,9 +1,9 @@
 """The wire ``gemini``: generateContent of all servers, and the Interactions API.
 
-Chunks and whole bodies share one code path: a chunk is a response with less in it. It
-reads AI Studio and Vertex (server-sent events or one JSON array), Code Assist (wrapped
-in ``response``), dumps of the Python SDK (snake case), text of the Live API, and the
-Interactions API (`gemini.interactions`). Candidates are choices. For shapes see
+Chunks and whole bodies share one code path: a chunk is a response with less in it. The
+wire reads AI Studio and Vertex (server-sent events or one JSON array), Code Assist
+(wrapped in ``response``), dumps of the Python SDK (snake case), text of the Live API,
+and the Interactions API (`gemini.interactions`). Candidates are choices. For shapes see
 wires/README.md, "generateContent and Interactions".
 
 Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
@@ -74,10 +74,11 @@ _REASONS = (
 """The enum's names by number: with ``enum-encoding=int`` a reason is a number."""
 
 _FOREIGN = ("args", "response")
-"""Keys whose values are not Google's, so the names inside are not changed."""
+"""Keys whose values do not come from Google: keys inside these values stay as they
+are."""
 
 _DEEPEST = 16
-"""Keys are Google's down to this level of a document."""
+"""Keys are changed to camel case down to this level of a document."""
 
 
 class GeminiWire(DocumentWire):
@@ -150,8 +151,8 @@ class GeminiWire(DocumentWire):
         return candidate
 
     def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
-        """Reads a finish. Its message is the only place of a call that the model wrote
-        wrongly."""
+        """Reads a finish. If the model wrote a malformed call, only ``finishMessage``
+        has it."""
         reason = self.row.reason_of(raw)
         candidate.end_call(cut=reason != "stop")
         said = self.text(item, "finishMessage")
@@ -168,7 +169,8 @@ class GeminiWire(DocumentWire):
         self.parts.append(FinishPart(raw, reason, self.choice))
 
     def _blocked(self, value: JsonObject) -> None:
-        """A blocked prompt has no candidates."""
+        """Reads the end of a response whose prompt was blocked: it has no
+        candidates."""
         feedback = self.body(value, "promptFeedback")
         reason = self.text(feedback, "blockReason")
         if reason and not value.get("candidates"):
@@ -176,7 +178,8 @@ class GeminiWire(DocumentWire):
             self.parts.append(FinishPart(reason, "content-filter"))
 
     def _cancel(self, value: JsonObject) -> None:
-        """The user interrupted: these calls are not to be run."""
+        """Reads calls that the Live API takes back, because the user interrupted: they
+        must not be run."""
         ids = value.get("ids")
         reported = (
             [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
@@ -198,7 +201,7 @@ class GeminiWire(DocumentWire):
 
 
 def _unwrapped(value: JsonObject) -> JsonObject:
-    """The response itself, with keys in camel case."""
+    """The response in ``value`` without its wrapper, with keys in camel case."""
     inner = value.get("response")
     if isinstance(inner, dict) and _KNOWN.isdisjoint(value):
         value = inner

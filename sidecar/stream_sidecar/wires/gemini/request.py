@@ -49,7 +49,8 @@ def _part(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
-    """A thought, or the signature of a part that is no thought."""
+    """The part for a thought, or for a signature that came alone; None if the state is
+    not sent."""
     if not turn.thinks(block):
         return None
     signature = _signature(turn, block, block.opaque)
@@ -81,16 +82,16 @@ def _named(call: TurnBlock) -> JsonObject:
 
 
 def _stand_in(turn: Rendering, parts: list[JsonObject]) -> None:
-    """Adds a stand-in signature to the first of the calls, which has it for all of
-    them."""
+    """Adds a stand-in signature to the first call in ``parts``: this signature counts
+    for all calls of the turn."""
     call = next((part for part in parts if "functionCall" in part), None)
     if call is not None and turn.rule.stand_in:
         call.setdefault(SIGNATURE, turn.rule.stand_in)
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """A result. An object is the response itself; other values become its ``output`` or
-    ``error``."""
+    """The part for a result. If the result is an object, it is the ``response``; other
+    values become a member ``output`` or ``error`` of the response."""
     content: Json = result.content
     if parts_of(content) is not None or content is None:
         content = turn.says(result)

@@ -28,7 +28,7 @@ _TITLES = ("title", "documentName", "displayName", "file_name", "name")
 
 _CHUNK_INDICES = ("groundingChunkIndices", "supportChunkIndices")
 _READ = "SUCCESS"
-"""The end of the status of a page that could be read."""
+"""The status of a page that could be read ends with this."""
 
 
 @define
@@ -71,9 +71,9 @@ class Sources:
     def _support(self, support: JsonObject, reported: dict[int, Json]) -> None:
         """Adds a citation for each source of a support.
 
-        Only the first citation of a support or of a source has it whole; ``reported``
-        holds the sources so far. Otherwise the size of the citations would be the
-        product of both.
+        Only the first citation of a support, and of a source, has its long values.
+        Otherwise the citations' size would be the product of both sizes. ``reported``:
+        the sources so far.
         """
         segment = self.wire.body(support, "segment")
         start = self.wire.number(segment, "startIndex") or 0
@@ -122,7 +122,8 @@ class Sources:
         )
 
     def _recitations(self, metadata: JsonObject) -> None:
-        """Adds text that repeats a source; ``citationSources`` is the older name."""
+        """Adds citations for text that repeats a source (``citationSources`` is an
+        older name for them)."""
         for name in ("citations", "citationSources"):
             for item in self.wire.objects(metadata, name):
                 end = self.wire.number(item, "endIndex")

@@ -34,12 +34,12 @@ ERROR_STATUSES = {
     "timeout": (504, "DEADLINE_EXCEEDED"),
     "cancelled": (499, "CANCELLED"),
 }
-"""Kind of an error -> its status code and status word; other kinds count as the
-server's."""
+"""Kind of an error -> its status code and status word; other kinds get those of a
+server's error."""
 
 _SERVER = (500, "INTERNAL")
 _LATEST_TIME = 253_402_300_800
-"""Seconds up to the year 10000."""
+"""The year 10000, in seconds since 1970."""
 
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _RAW = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
@@ -52,10 +52,10 @@ class _Candidate:
 
     texts: list[str] = field(factory=list)
     citations: list[events.Citation] = field(factory=list)
-    #: why the model refused
+    #: the explanation of a refusal
     refused: str = ""
     called: bool = False
-    #: a call was not whole
+    #: a call was incomplete
     spoiled: bool = False
 
 
@@ -215,13 +215,13 @@ class GeminiWriter(ChunkWriter):
 
     def _word(self, finish: events.Finish, state: _Candidate) -> str:
         if not (finish.raw or "").isupper():
-            finish = evolve(finish, raw=None)  # an interaction's
+            finish = evolve(finish, raw=None)  # a word of the Interactions API
         is_stop = finish.reason in ("stop", "tool-calls")
         is_hidden = is_stop and state.spoiled and not state.called
         return _MALFORMED if is_hidden else self.finish_word(finish)
 
     def _grounding(self, state: _Candidate) -> JsonObject:
-        """The sources, each once, and where the answer is founded on them."""
+        """The grounding metadata: each source once, and the claims that each backs."""
         chunks: list[JsonObject] = []
         numbers: dict[tuple[str | None, ...], int] = {}
         supports = []
@@ -268,7 +268,8 @@ def _is_number(detail: JsonObject) -> bool:
 
 
 def _supports(places: list[tuple[int, int, int]], text: str) -> list[JsonObject]:
-    """Places as Google counts them: in bytes, found in one way over ``text``."""
+    """The ``places`` with offsets in bytes, as Google counts. ``text`` is read only
+    once."""
     bytes_at: dict[int, int] = {}
     position = size = 0
     for edge in sorted({edge for start, end, _ in places for edge in (start, end)}):
@@ -285,7 +286,7 @@ def _supports(places: list[tuple[int, int, int]], text: str) -> list[JsonObject]
 
 
 def _rfc_3339(seconds: int) -> str:
-    """A time as Google writes it; nothing where there is none, or no such year."""
+    """A time as Google writes it; "" for 0 and for times after the year 9999."""
     if not 0 < seconds < _LATEST_TIME:
         return ""
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

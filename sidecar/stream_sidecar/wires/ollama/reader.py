@@ -1,9 +1,10 @@
-"""The wire ``ollama``: /api/chat and /api/generate, a line a document, or whole bodies.
+"""The wire ``ollama``: /api/chat and /api/generate, as lines or as whole bodies.
 
-Chat has the answer in ``message`` (``content``, ``thinking``, ``tool_calls``), generate
-at the top (``response``, ``thinking``). A call comes whole, its arguments an object,
-without an id or with one; ``done_reason`` is ``stop`` even with calls. The last line
-has the counts (wires/README.md, "Ollama" and "Usage"). Never raises.
+A line is a document. Chat has the answer in ``message`` (``content``, ``thinking``,
+``tool_calls``), generate at the top (``response``, ``thinking``). A call comes whole,
+with its arguments as an object and mostly without an id. ``done_reason`` is ``stop``
+even with calls. The last line has the counts (wires/README.md, "Ollama" and "Usage").
+Never raises.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _KNOWN = _ANSWERS | {"done"}
 _QUIET = _KNOWN | {"model", "created_at", "done_reason", "remote_model", "remote_host"}
 _MESSAGE = frozenset(("role", "content", "thinking", "images", "tool_calls"))
 _COUNTS = ("_count", "_duration")
-"""How the names of counts and times end, in the last line."""
+"""The ends of the names of counts and times, which stand in the last line."""
 
 
 class OllamaWire(DocumentWire):
-    """Reads chat and generate documents, as the module's docstring says."""
+    """Reads documents of chat and generate (see the module's docstring)."""
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
         super().__init__(row, provider)
@@ -74,14 +75,14 @@ class OllamaWire(DocumentWire):
             self.unused("message", message, _MESSAGE, before)
 
     def _finish(self, value: JsonObject) -> None:
-        """Versions before ``done_reason`` only stop."""
+        """Reads the end. Servers older than ``done_reason`` can only have stopped."""
         raw = self.text(value, "done_reason") or None
         self.parts.append(FinishPart(raw, self.row.reason_of(raw or "stop")))
         self.count({name: value[name] for name in value if name.endswith(_COUNTS)})
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire: ``done`` is in every line."""
+    """Whether a document can only be of this wire: each line has ``done``."""
     first = first_object(document.value)
     if not isinstance(first.get("done"), bool):
         return False

@@ -1,6 +1,6 @@
 """The writer of Ollama's /api/chat: a turn as messages of the next request.
 
-What was thought goes back in ``thinking``; arguments are objects, and a result names
+Reasoning goes back in ``thinking``. Arguments are objects, and a result has the name of
 its tool (wires/README.md, "Requests"). Never raises.
 """
 

@@ -1,4 +1,4 @@
-"""Chat Completions of OpenAI and its kin: the row of the wire."""
+"""Chat Completions of OpenAI and compatible servers: the row of the wire."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Readers of what a model says on chat.completions: text, content arrays, refusals.
+"""Readers of the answer on chat.completions: text, content arrays, refusals.
 
-Not a wire: a part of ``reader``. Content arrays, which Mistral and some proxies send,
-keep their order (wires/README.md, "Chat Completions"); a part that is neither text nor
-reasoning nor a citation is reported, never turned into text.
+Not a wire: a part of ``reader``. Mistral and some proxies send content arrays, whose
+parts keep their order (wires/README.md, "Chat Completions"). A part that is neither
+text nor reasoning nor a citation is reported, and never becomes text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def content(choice: ChoiceState, value: Json, name: str) -> None:
-    """``content``: a string, or an array of typed parts and strings."""
+    """Reads ``content``: a string, or an array of typed parts and strings."""
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, str):
             _say(choice, part)
@@ -32,7 +32,7 @@ def content(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def refusal(choice: ChoiceState, value: Json, name: str) -> None:
-    """``refusal``: what the model says instead of an answer, and the user sees."""
+    """Reads ``refusal``: the text that the user sees instead of an answer."""
     if isinstance(value, str):
         if value:
             choice.parts.append(RefusalPart(value, choice.index))
@@ -41,7 +41,7 @@ def refusal(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def audio(choice: ChoiceState, value: Json, name: str) -> None:
-    """``audio``: the transcript is the answer's text; the sound is left out."""
+    """Reads ``audio``: the transcript is text of the answer; the sound is left out."""
     if isinstance(value, dict):
         _say(choice, choice.text(value, "transcript") or "")
     else:
@@ -49,12 +49,13 @@ def audio(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def images(choice: ChoiceState, value: Json, name: str) -> None:
-    """``images``: no event carries them."""
+    """Reports ``images``, which no event carries."""
     choice.ignored(name, value)
 
 
 def detail(choice: ChoiceState, value: Json, name: str) -> None:
-    """What else the response says of itself, once (a container)."""
+    """Reports a member in which the response says something about itself (a container),
+    once."""
     if choice.changed(name, value):
         choice.parts.append(details({name: value}, choice.index))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PROVIDER = "provider_specific_fields"
 
 READERS: tuple[tuple[str, FieldReader], ...] = (
-    # Fields that know the provider's blocks come before those that mirror them.
+    # Fields with the provider's blocks come before fields that only mirror the text.
     ("thinking_blocks", reasoning.thinking_blocks),
     (f"{PROVIDER}.thinking_blocks", reasoning.thinking_blocks),
     ("reasoning_details", reasoning.reasoning_details),
@@ -39,7 +39,7 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("reasoning_opaque", reasoning.state),
     ("reasoning_items", reasoning.state),
     ("extra_content", reasoning.signed),
-    # This one precedes the text that it is for.
+    # A citation here comes before its text.
     (f"{PROVIDER}.citation", cite.citation),
     ("content", content),
     ("refusal", refusal),

@@ -1,14 +1,15 @@
 """The wire ``openai-chat``: chat.completions of every dialect, chunks and whole bodies.
 
-Read are OpenAI, Azure, OpenRouter, DeepSeek, Groq, Mistral, xAI, vLLM, Cerebras,
+It reads OpenAI, Azure, OpenRouter, DeepSeek, Groq, Mistral, xAI, vLLM, Cerebras,
 Perplexity, Ollama and llama.cpp compatible servers, Snowflake, Copilot, Vercel's
-gateway, Moonshot, MiniMax, LiteLLM's proxy and legacy completions, in one code path: a
-message is a delta that holds everything. ``READERS`` says what is read of a delta, and
-in which order parts are given; shapes: wires/README.md, "Chat Completions".
+gateway, Moonshot, MiniMax, LiteLLM's proxy and legacy completions, all in one code
+path: a message is read as a delta with everything in it. The table ``READERS`` has the
+fields of a delta, in the order in which their parts are returned. For shapes see
+wires/README.md, "Chat Completions".
 
-Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
-diagnostic, a document of no known shape an ``unknown-chunk`` one, each with what was
-left out in ``raw``; everything else in the document is used.
+Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
+diagnostic, a document of unknown shape an ``unknown-chunk`` one, with the unused value
+in ``raw``. The rest of the document is used.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ _OBJECTS = (_CHUNK, "chat.completion", "text_completion")
 _KNOWN = ("choices", "usage", "x_groq", "prompt_filter_results", *SOURCE_KEYS)
 _ALIVE = ("ping", "keepalive", "keep-alive")
 
-# Where a document has no other keys than these, nothing else is looked for. Keys of the
-# many servers that say nothing to us stand here, too.
+# A document with only these keys is read by the short path, without a search for other
+# members. Among them are keys of many servers that have no meaning for us.
 _PLAIN_DOCUMENT = frozenset(
     (
         *("id", "object", "created", "model", "provider", "choices", "usage"),
@@ -73,7 +74,7 @@ CHAT_REPORTED = (
     | frozenset(("id", "object", "created", "model", "role", "type"))
     | frozenset(("error", "errors", "detail", "base_resp", "x_groq", "event_type"))
 )
-"""Members of a document that events tell, and what would say it once more."""
+"""Members of a document whose content is in events, and members that repeat it."""
 
 _ERROR_KEYS = frozenset(
     (
@@ -81,20 +82,20 @@ _ERROR_KEYS = frozenset(
         *("message", "human_readable_message", "code", "success", "error_message"),
     )
 )
-"""Keys of a document with choices that may hold an error."""
+"""Keys under which a document with choices may have an error."""
 
 
 class OpenAIChatWire(DocumentWire):
-    """Reads chat.completions documents, as the module's docstring says."""
+    """Reads documents of chat.completions (see the module's docstring)."""
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
         super().__init__(row, provider)
-        self._document: JsonObject = {}  # that is being read
+        self._document: JsonObject = {}  # the document being read
         self._identity = Identity()
         self._choices: dict[int, ChoiceState] = {}
-        #: choices that have said something, and whether in deltas
+        #: choice -> whether its content came in deltas; only choices with content
         self._heard: dict[int, bool] = {}
-        #: what the choices of the document being read say of their end
+        #: the finish parts of the choices in the document being read
         self._ends: list[Part] = []
         self._failed: list[tuple[int, Json]] = []
 
@@ -153,7 +154,7 @@ class OpenAIChatWire(DocumentWire):
             self._end(value)
 
     def _fields(self, value: JsonObject) -> None:
-        """Reads the delta, or where there is none the message or the legacy text."""
+        """Reads the delta of a choice; without one, its message or legacy text."""
         for name in ("delta", "message"):
             delta = value.get(name)
             if isinstance(delta, dict):
@@ -179,8 +180,8 @@ class OpenAIChatWire(DocumentWire):
             self.unused("delta", delta, _DELTA, before)
 
     def _unreported(self, message: JsonObject) -> JsonObject:
-        """A ``message`` without its text, if it is the whole of what deltas have told
-        (MiniMax)."""
+        """``message`` without its text if it repeats the text of the deltas before
+        (MiniMax), else all of it."""
         text = message.get("content")
         if not text or self._document.get("object") == _CHUNK:
             return message
@@ -190,13 +191,13 @@ class OpenAIChatWire(DocumentWire):
         return {**message, "content": None}
 
     def _end(self, value: JsonObject) -> None:
-        """Everything of a choice but its delta; mostly its end."""
+        """Reads the members of a choice beside its delta: mostly its end."""
         reason, message = value.get("finish_reason"), value.get("message")
         is_first = isinstance(value.get("delta"), dict)
         is_first = is_first and self.choice not in self._heard
         if reason and isinstance(message, dict) and is_first:
-            # Perplexity repeats the whole answer beside each delta, but a body that
-            # did not stream has it there alone.
+            # Perplexity repeats the whole answer in ``message`` beside each delta. A
+            # whole body has the answer only there.
             self._read(message, True)
         if isinstance(reason, str) and reason:
             self._finish(reason)
@@ -214,7 +215,8 @@ class OpenAIChatWire(DocumentWire):
         self._ends.append(FinishPart(raw, reason, self.choice))
 
     def _state(self, index: int) -> None:
-        """What must go back next turn: at the first finish, and at close if it grew."""
+        """Adds the state that the next request needs: at the first finish, and at the
+        close if it has grown since."""
         state = self._choices[index].reasoning
         if opaque := state.opaque():
             part = ReasoningStatePart(index, None, opaque, state.block)
@@ -249,7 +251,8 @@ class OpenAIChatWire(DocumentWire):
             self.unused("document", value, _DOCUMENT, 0)
 
     def _errors(self, value: JsonObject, event: str | None) -> None:
-        """Errors of choices, else of the document; with choices it must have a key."""
+        """Reads the errors of choices, else of the document. In a document with choices
+        only the members `_ERROR_KEYS` count."""
         failed, self._failed = self._failed, []
         for index, error in failed:
             part = normalize_error({"error": error}, provider=self.provider)
@@ -262,8 +265,8 @@ class OpenAIChatWire(DocumentWire):
 
 
 def _is_one(choices: list[Json]) -> bool:
-    """Whether they are one message: Copilot has a choice for each of Claude's blocks,
-    and tells no index."""
+    """Whether ``choices`` are one message: Copilot sends a choice without an index for
+    each of Claude's blocks."""
     bodies = [each.get("message") for each in choices if isinstance(each, dict)]
     called = [each for each in bodies if isinstance(each, dict) and _CALLS in each]
     numbered = any(isinstance(each, dict) and "index" in each for each in choices)
@@ -271,7 +274,8 @@ def _is_one(choices: list[Json]) -> bool:
 
 
 def _is_known(value: JsonObject, event: str | None) -> bool:
-    """A document that says nothing to us, but may (keep-alives, filter results)."""
+    """Whether a document without content is known, such as a keep-alive or a filter's
+    results."""
     if event in _ALIVE or value.get("type") in _ALIVE:
         return True
     if value.get("object") in _OBJECTS:
@@ -280,12 +284,14 @@ def _is_known(value: JsonObject, event: str | None) -> bool:
 
 
 def _holds_choices(value: Json) -> bool:
-    """The envelope of Cline's gateway: ``{"data": {..}, "success": true}``."""
+    """Whether ``value`` is what Cline's gateway wraps: ``{"data": {..}, "success":
+    true}``."""
     return isinstance(value, dict) and isinstance(value.get("choices"), list)
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire; usage and errors alone fit none."""
+    """Whether a document can only be of this wire; usage or an error alone fits no
+    wire."""
     body = first_object(document.value)
     if _holds_choices(body.get("data")):
         return True

@@ -1,8 +1,8 @@
 """Readers of native reasoning on chat.completions, in all the fields that carry it.
 
-Not a wire: a part of ``reader``. Every copy is given under its field's name; that a
-provider mirrors one reasoning in several fields is settled by the stream (protocol.md,
-"What becomes of the text"). Fields: wires/README.md, "Chat Completions".
+Not a wire: a part of ``reader``. A provider may send one reasoning in several fields.
+Each copy is reported with its field's name, and the stream drops the copies
+(protocol.md, "What becomes of the text"). Fields: wires/README.md, "Chat Completions".
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _SERVER_CALL = "reasoning.server_tool_call"
 _STEP_RESULTS = ("search_results", "contents", "result")
-"""Where the result stands in a tool of Perplexity's ``reasoning_steps``."""
+"""Members that may have the result of a tool in Perplexity's ``reasoning_steps``."""
 
 _STEP_TOOLS = 8
-"""Tools of one step that are read; more than one has not been seen."""
+"""At most this many tools of one step are read. More than one was never seen."""
 
 
 def plain(choice: ChoiceState, value: Json, name: str) -> None:
-    """``reasoning_content``, ``reasoning`` and the like: a string."""
+    """Reads ``reasoning_content``, ``reasoning`` and the like: a string."""
     if not isinstance(value, str):
         choice.malformed(name, value)
     elif value:
@@ -41,7 +41,8 @@ def plain(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def thinking_blocks(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's copy of Anthropic's blocks: text, signature alone, or redacted."""
+    """Reads LiteLLM's ``thinking_blocks``, copies of Anthropic's blocks: text, a
+    signature alone, or redacted thinking."""
     for item in choice.objects(value, name):
         if item.get("data") is not None:
             _redacted(choice, item, name)
@@ -51,7 +52,8 @@ def thinking_blocks(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def reasoning_details(choice: ChoiceState, value: Json, name: str) -> None:
-    """OpenRouter's list: text, summary, encrypted, and tools that the server ran."""
+    """Reads OpenRouter's ``reasoning_details``: text, summaries, encrypted reasoning,
+    and tools that the server ran."""
     for item in choice.objects(value, name):
         choice.reasoning.merge(item)
         if item.get("type") == _SERVER_CALL:
@@ -64,7 +66,8 @@ def reasoning_details(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def content_part(choice: ChoiceState, part: JsonObject, name: str) -> None:
-    """A ``thinking`` or ``reasoning`` part of a content array, lists inside or not."""
+    """Reads a ``thinking`` or ``reasoning`` part of a content array, whose value is a
+    string or a list."""
     for field in ("thinking", "reasoning", "summary", "text", "content"):
         for text, signature in _pieces(choice, part.get(field), name):
             _fragment(choice, name, text, signature)
@@ -72,10 +75,8 @@ def content_part(choice: ChoiceState, part: JsonObject, name: str) -> None:
 
 
 def reasoning_steps(choice: ChoiceState, value: Json, name: str) -> None:
-    """Perplexity: thoughts, each with at most one tool that the server ran.
-
-    A list that begins with all of the list before is cumulative.
-    """
+    """Reads Perplexity's ``reasoning_steps``: thoughts, each perhaps with a tool that
+    the server ran. A list may repeat the list before it and continue."""
     if not isinstance(value, list):
         choice.malformed(name, value)
         return
@@ -87,7 +88,8 @@ def reasoning_steps(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def signatures(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's ``thought_signatures`` of Gemini's parts: each document has its own."""
+    """Reads LiteLLM's ``thought_signatures`` of Gemini's parts. Each document has only
+    its new ones."""
     if isinstance(value, list):
         choice.reasoning.carry("thought_signatures").extend(value)
     else:
@@ -95,20 +97,21 @@ def signatures(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def state(choice: ChoiceState, value: Json, name: str) -> None:
-    """Copilot's ``reasoning_opaque``, LiteLLM's ``reasoning_items``: the last one that
-    a message has counts."""
+    """Reads Copilot's ``reasoning_opaque`` and LiteLLM's ``reasoning_items``. The last
+    value in a message counts."""
     choice.reasoning.keep(name, value)
 
 
 def signed(choice: ChoiceState, value: Json, name: str) -> None:
-    """Gemini's ``extra_content`` beside text, where it has a signature."""
+    """Reads Gemini's ``extra_content`` beside text, if it has a signature."""
     google = value.get("google") if isinstance(value, dict) else None
     if isinstance(google, dict) and google.get("thought_signature"):
         choice.reasoning.keep(name, value)
 
 
 def compaction(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's ``compaction_blocks``: cumulative, the last list counts."""
+    """Reads LiteLLM's ``compaction_blocks``. The list is cumulative: the last one
+    counts."""
     if isinstance(value, list):
         choice.reasoning.carry("compaction_blocks")[:] = value
     else:
@@ -143,7 +146,8 @@ def _redacted(choice: ChoiceState, item: JsonObject, name: str) -> None:
 
 
 def _pieces(choice: ChoiceState, value: Json, name: str) -> Iterator[tuple[str, Json]]:
-    """``(text, signature)`` of a string, or of a list of strings and text objects."""
+    """Yields (text, signature) for a string, or for each item of a list of strings and
+    text objects."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             yield choice.text(item, "text") or "", item.get("signature")

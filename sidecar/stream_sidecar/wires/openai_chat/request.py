@@ -1,9 +1,9 @@
-"""The writer of Chat Completions: an assistant's message and the tools' answers.
+"""The writer of Chat Completions: a turn as an assistant's message and tool messages.
 
 Reasoning goes back in the fields in which it came (``reasoning_content``,
-``reasoning_details`` ...), unless the provider's rule names another: Mistral's thinking
-stands in the content, MiniMax's in tags. A gateway's state goes back as it came, with
-its call or with the message (wires/README.md, "Requests"). Never raises.
+``reasoning_details`` ...), unless the provider's rule names another place: Mistral has
+it in the content, MiniMax in tags. A gateway's state goes back as it came, with its
+call or with the message (wires/README.md, "Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import Rendering
 
 PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
-"""Fields whose value is the text of the reasoning."""
+"""Fields whose value is reasoning as plain text."""
 
 _DEFAULT = "reasoning_content"
 _CHUNKS = "content.thinking"
@@ -27,7 +27,7 @@ _STATES = (
     *("reasoning_details", "provider_specific_fields"),
     *("reasoning_opaque", "reasoning_items", "extra_content"),
 )
-"""State of the whole message: each time it came it was all of it."""
+"""Fields with state of the whole message. Each value that came has all of it."""
 
 
 def write(turn: Rendering) -> list[JsonObject]:
@@ -48,7 +48,8 @@ def write(turn: Rendering) -> list[JsonObject]:
 
 
 def _has_place(turn: Rendering, block: TurnBlock) -> bool:
-    """What stood in tags in the text has none at a provider that names no field."""
+    """Whether a block of reasoning has a field to go back in. Reasoning from tags in
+    the text has none, unless the provider's rule names a field."""
     is_lost = block.source == "tag" and not (turn.rule.tags or turn.rule.field)
     if is_lost:
         turn.lose(block, "reasoning", "it stood in tags in the text, not in a field")
@@ -56,7 +57,7 @@ def _has_place(turn: Rendering, block: TurnBlock) -> bool:
 
 
 def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
-    """The answer; null where there is none."""
+    """The message's content; null if there is no answer."""
     if turn.rule.field == _CHUNKS and thoughts:
         return _chunks(turn, thoughts)
     text = turn.text(refusal=False if turn.rule.has_refusals else None)
@@ -68,7 +69,7 @@ def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
 
 
 def _chunks(turn: Rendering, thoughts: list[TurnBlock]) -> list[JsonObject]:
-    """Mistral's content: what was thought and what was said, in their order."""
+    """Mistral's content: chunks of reasoning and of the answer, in their order."""
     chunks: list[JsonObject] = []
     kept = {id(block) for block in thoughts}
     for block in turn.blocks:
@@ -82,7 +83,7 @@ def _chunks(turn: Rendering, thoughts: list[TurnBlock]) -> list[JsonObject]:
 
 
 def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
-    """The fields of the reasoning; the rule's own alone, where it has one."""
+    """The message's fields of reasoning; only the rule's field, if it names one."""
     rule = turn.rule
     if rule.field == _CHUNKS:
         return {}
@@ -108,8 +109,9 @@ def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
 
 
 def _is_anthropics(block: TurnBlock) -> bool:
-    """Anthropic's blocks of thinking have a field of the name that some servers of this
-    wire use; the signature is theirs alone, here it comes in another field."""
+    """Whether a block came from Anthropic's own wire. Its field ``thinking`` has the
+    same name as a field of some servers here, but only Anthropic's has a signature in
+    the block."""
     return block.signature is not None and block.fields == ("thinking",)
 
 
@@ -121,7 +123,7 @@ def _state(thoughts: list[TurnBlock]) -> JsonObject:
 
 
 def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
-    """LiteLLM's copy of Anthropic's blocks: signed ones, and redacted as they came."""
+    """LiteLLM's ``thinking_blocks``: signed blocks, and redacted ones as they came."""
     blocks: list[JsonObject] = []
     for block in thoughts:
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
@@ -136,7 +138,8 @@ def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
 
 
 def _stand_in(turn: Rendering, calls: list[JsonObject]) -> None:
-    """Of calls side by side the first has the signature."""
+    """Adds the rule's stand-in signature to the first call of the turn, if it has
+    none."""
     if calls and turn.rule.stand_in:
         google = {"google": {"thought_signature": turn.rule.stand_in}}
         calls[0].setdefault("extra_content", google)

@@ -1,4 +1,5 @@
-"""What each provider of Chat Completions demands of a turn that comes back."""
+"""The rules of Chat Completions: what each provider requires in a request, and what it
+refuses."""
 
 from __future__ import annotations
 
@@ -154,7 +155,7 @@ RULES: tuple[Rule, ...] = (
         refuses=_LOCAL_TURNS | {"neighbours"},
         no_prefix="",
     ),
-    # models, whoever serves them
+    # models, with any provider
     Rule(
         "api-docs.deepseek.com/guides/thinking_mode: back with calls; before tools it"
         " was refused in any turn (api-docs.deepseek.com/guides/reasoning_model);"
@@ -229,7 +230,7 @@ RULES: tuple[Rule, ...] = (
         model="^(openai/)?(gpt-[345]|o[134]\\b)",
         **_OPENAI,
     ),
-    # what these providers have beside the models above
+    # the other models of these providers
     Rule(
         "as the row of OpenAI's models, under the name of a deployment"
         " (langchain-ai/langchainjs#4153)",

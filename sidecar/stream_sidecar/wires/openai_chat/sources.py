@@ -1,7 +1,7 @@
 """Readers of lists of sources on chat.completions, and of Gemini's grounding.
 
-Not a wire: a part of ``reader``. They stand beside the answer, most of them at the top
-of a document, and are resent with every chunk: only what is new is given. Shapes:
+Not a wire: a part of ``reader``. Sources are beside the answer, most of them at the top
+of a document, and every chunk repeats them: only new ones are reported. Shapes:
 wires/README.md, "Citations".
 """
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.fields import ChoiceState, FieldReader
 
 _UNMARKED = ("xai", "x-ai", "grok")
-"""Providers and models whose answers do not count their sources as ``[1]``."""
+"""Providers and models whose answers do not mark their sources as ``[1]``."""
 
 
 def citations(choice: ChoiceState, value: Json, name: str) -> None:
-    """``citations`` of a delta or message: xAI's inline citations, or addresses."""
+    """Reads ``citations`` of a delta or message: xAI's inline citations, or urls."""
     if not isinstance(value, list):
         choice.malformed(name, value)
         return
@@ -41,7 +41,8 @@ def citations(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def azure_context(choice: ChoiceState, value: Json, name: str) -> None:
-    """Azure "On Your Data": sources that the answer marks as ``[doc1]``."""
+    """Reads the context of Azure's "On Your Data": sources that the answer marks as
+    ``[doc1]``."""
     if not isinstance(value, dict):
         choice.malformed(name, value)
         return
@@ -51,7 +52,8 @@ def azure_context(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def read_sources(choice: ChoiceState, document: JsonObject, named: str) -> None:
-    """Everything at the top of ``document``; ``named``: provider and model."""
+    """Reads all sources at the top of ``document``. ``named``: the provider's and the
+    model's name."""
     is_marked = not any(name in named.lower() for name in _UNMARKED)
     _source_lists(choice, document, is_marked)
     _found(choice, document)
@@ -61,10 +63,10 @@ def read_sources(choice: ChoiceState, document: JsonObject, named: str) -> None:
 
 
 def _source_lists(choice: ChoiceState, document: JsonObject, is_marked: bool) -> None:
-    """Top-level ``citations`` and ``search_results``, repeated in every chunk.
+    """Reads ``citations`` and ``search_results`` at the top, which every chunk repeats.
 
-    The answer marks them as ``[1]`` where ``is_marked``; the number counts
-    ``citations``, or ``search_results`` where that is all there is (Perplexity).
+    ``is_marked``: the answer marks them as ``[1]``. The number counts in ``citations``,
+    or in ``search_results`` if there are no ``citations`` (Perplexity).
     """
     listed = _list(choice, document, "citations")
     results = _list(choice, document, "search_results")
@@ -82,17 +84,18 @@ def _source_lists(choice: ChoiceState, document: JsonObject, is_marked: bool) ->
 
 
 def _found(choice: ChoiceState, document: JsonObject) -> None:
-    """GLM's ``web_search``: each source says how the answer marks it."""
+    """Reads GLM's ``web_search``. Each source says how the answer marks it."""
     for position, item in enumerate(_list(choice, document, "web_search")):
         mark = first(item, ("refer",)) if isinstance(item, dict) else None
         _source(choice, position, item, f"[{mark}]" if mark else None)
 
 
 def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's ``vertex_ai_grounding_metadata``: all that its annotations leave out.
+    """Reads the sources in LiteLLM's ``vertex_ai_grounding_metadata`` that its
+    annotations leave out.
 
-    They have the first source of a support only, and none of a support that begins at
-    0. Offsets are bytes; a start of 0 is not written.
+    The annotations have only the first source of a support, and no source of a support
+    that begins at 0. Offsets are bytes; a start of 0 is left out.
     """
     for metadata in choice.objects(value, name):
         chunks = [*choice.objects(metadata.get("groundingChunks") or [], name)]
@@ -117,7 +120,8 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def _url_context(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's ``vertex_ai_url_context_metadata``: pages read, without a place."""
+    """Reads LiteLLM's ``vertex_ai_url_context_metadata``: pages that were read, without
+    a place in the answer."""
     for metadata in choice.objects(value, name):
         for page in choice.objects(metadata.get("urlMetadata") or [], name):
             status = choice.text(page, "urlRetrievalStatus") or ""
@@ -142,7 +146,8 @@ def _grounded(
     *,
     again: bool = False,
 ) -> bool:
-    """Gives a source that nothing has cited at this place; without one, anywhere."""
+    """Adds a source, unless it was cited at this place already; without a place, unless
+    it was cited anywhere. Returns whether it was added."""
     kind = next((of for of in GROUNDING if isinstance(chunk.get(of), dict)), None)
     body = chunk[kind] if kind else {}
     url = first(body, URLS)
@@ -169,7 +174,7 @@ def _grounded(
 
 
 def _source(choice: ChoiceState, position: int, item: Json, marker: str | None) -> None:
-    """One source of a list, once; a page that an annotation cites is not repeated."""
+    """Adds a source of a list once, unless an annotation has cited it."""
     if item is None:
         return
     if not isinstance(item, str | dict):

@@ -1,11 +1,10 @@
 """Readers of tool calls and server-run tools on chat.completions.
 
-Not a wire: a part of ``reader``. Fragments are given as they come; ``tools.assemble``
-puts them together (wires/README.md, "Fragments of calls"). What a server ran is
-recognised by its place (wires/README.md, "Who runs a call"); lists of such items are
-resent, so an item is given again only when it is new or has changed. The call and the
-result of one server-run item share their ``key``, which links them where the provider
-has no ids.
+Not a wire: a part of ``reader``. Fragments go to ``tools.assemble`` as they come, which
+joins them (wires/README.md, "Fragments of calls"). The field in which a call comes says
+whether the server ran it (wires/README.md, "Who runs a call"). Lists of such calls come
+repeatedly, so an item is reported again only if it has changed. The call and the result
+of one item have the same ``key``, because some providers send no ids.
 """
 
 from __future__ import annotations
@@ -20,19 +19,20 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.fields import ChoiceState
 
 CALL_STATE = ("extra_content", "provider_specific_fields", "thought_signature")
-"""Keys of a call that must go back with it unchanged (Gemini's thought signatures)."""
+"""Members of a call that must go back with it unchanged: Gemini's signatures."""
 
 _OUTPUTS = ("output", "code_results", "browser_results", "search_results")
-"""Where Groq's ``executed_tools`` put what came out, best first."""
+"""Members with the result in Groq's ``executed_tools``; the first one counts."""
 
 
 _RESULT = "_tool_result"
 _NAMELESS = ("mcp_tool_result", "tool_search_tool_result")
-"""Results whose type does not name the tool; the call with their id does."""
+"""Types of results that do not contain the tool's name; the call with the same id
+does."""
 
 
 def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
-    """``tool_calls``: fragments, or whole calls in a message."""
+    """Reads ``tool_calls``: fragments, or whole calls in a message."""
     for item in choice.objects(value, name):
         body = _body(choice, item)
         is_custom = "custom" in item or item.get("type") == "custom"
@@ -54,8 +54,8 @@ def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def function_call(choice: ChoiceState, value: Json, name: str) -> None:
-    """The legacy field: one call a message, no id. A server that knows no calls may
-    send it empty."""
+    """Reads the legacy ``function_call``: one call in a message, without an id. Servers
+    without tools may send it empty."""
     if not isinstance(value, dict):
         choice.malformed(name, value)
         return
@@ -74,7 +74,8 @@ def function_call(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def flat_call(choice: ChoiceState, value: Json, name: str) -> None:
-    """Snowflake's call in the delta itself: ``{type: tool_use, tool_use_id, name}``."""
+    """Reads Snowflake's call, which is in the delta itself: ``{type: tool_use,
+    tool_use_id, name}``."""
     delta = choice.delta
     if delta.get("type") == "tool_use":
         id, tool = choice.text(delta, name), choice.text(delta, "name")
@@ -82,15 +83,15 @@ def flat_call(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def flat_input(choice: ChoiceState, value: Json, name: str) -> None:
-    """A fragment of its arguments."""
+    """Reads ``input``: a fragment of the arguments of Snowflake's call."""
     if choice.delta.get("type") == "tool_use":
         arguments = _arguments(choice, value, name)
         choice.parts.append(CallPart(choice.index, arguments=arguments))
 
 
 def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
-    """Groq: resent by index, first without and then with what came out. An id is
-    `writer`'s addition."""
+    """Reads Groq's ``executed_tools``. An item comes twice under its index: first
+    without the result, then with it. Only `writer` adds an id."""
     for item in choice.objects(value, name):
         kind, id = choice.text(item, "type"), choice.text(item, "id")
         arguments = _arguments(choice, item.get("arguments"), name)
@@ -103,7 +104,8 @@ def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:
-    """An item of OpenRouter's ``reasoning_details`` that is a tool and its result."""
+    """Reads an item of OpenRouter's ``reasoning_details`` that is a call of a server's
+    tool with its result."""
     id, tool = choice.text(item, "tool_call_id"), choice.text(item, "tool_name")
     key = f"{name}:{id or choice.number(item, 'index')}"
     arguments = _arguments(choice, item.get("arguments"), name)
@@ -114,7 +116,8 @@ def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:
 
 
 def invocations(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's ``server_side_tool_invocations``: Gemini's tools, call and response."""
+    """Reads LiteLLM's ``server_side_tool_invocations``: calls of Gemini's server tools
+    and their responses."""
     for position, item in enumerate(choice.objects(value, name)):
         id, tool = choice.text(item, "id"), choice.text(item, "tool_type")
         key, opaque = f"{name}:{id or position}", _opaque(choice, item)
@@ -127,7 +130,7 @@ def invocations(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's cumulative lists of Anthropic's ``*_tool_result`` blocks."""
+    """Reads LiteLLM's cumulative lists of Anthropic's ``*_tool_result`` blocks."""
     for position, item in enumerate(choice.objects(value, name)):
         id, kind = choice.text(item, "tool_use_id"), choice.text(item, "type") or ""
         server_result(
@@ -142,7 +145,8 @@ def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def code_results(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM's second telling of code execution, unless ``tool_results`` had it."""
+    """Reads LiteLLM's ``code_interpreter_results``, unless ``tool_results`` had the
+    same."""
     reported = name.replace("code_interpreter_results", "tool_results")
     for position, item in enumerate(choice.objects(value, name)):
         id = choice.text(item, "id")
@@ -155,7 +159,7 @@ def code_results(choice: ChoiceState, value: Json, name: str) -> None:
 def server_call(
     choice: ChoiceState, key: str, raw: JsonObject, **reported: Json
 ) -> None:
-    """A call that the server ran; given once for ``key``."""
+    """Adds a call that the server ran, once for each ``key``."""
     if choice.changed(f"call:{key}", True):
         part = CallPart(
             choice.index, key, executor="server", raw=raw, whole=True, **reported
@@ -166,14 +170,14 @@ def server_call(
 def server_result(
     choice: ChoiceState, key: str, content: Json, raw: JsonObject, **reported: Json
 ) -> None:
-    """The result of a tool that the server ran; again only when it has changed."""
+    """Adds the result of a tool that the server ran; again only if it has changed."""
     if choice.changed(key, raw):
         part = ResultPart(content, raw, choice.index, key=key, **reported)
         choice.parts.append(part)
 
 
 def _body(choice: ChoiceState, item: JsonObject) -> JsonObject:
-    """The object with name and arguments; flat calls have them in the item itself."""
+    """The object with a call's name and arguments: ``function``, or the item itself."""
     for name in ("function", "custom"):
         body = item.get(name)
         if isinstance(body, dict):
@@ -184,7 +188,8 @@ def _body(choice: ChoiceState, item: JsonObject) -> JsonObject:
 
 
 def _arguments(choice: ChoiceState, arguments: Json, name: str) -> Json:
-    """Arguments, right or wrong: a call may not lose wrong ones."""
+    """The ``arguments`` unchanged. If they are neither text nor an object, they are
+    reported, too; the call does not lose them."""
     if not isinstance(arguments, str | dict | None):
         choice.malformed(f"{name}.arguments", arguments)
     return arguments
@@ -200,7 +205,7 @@ def _opaque(choice: ChoiceState, item: JsonObject) -> JsonObject | None:
 
 
 def _is_filled(value: Json) -> bool:
-    """Something came out: an empty string is an output, an empty list is not yet."""
+    """Whether a value is a result already: an empty string is, an empty list is not."""
     if isinstance(value, dict):
         return any(value.values())
     return isinstance(value, str) or bool(value)

@@ -1,10 +1,10 @@
-"""Writes chunks and bodies of chat.completions: the way back of ``reader``.
+"""Writes chunks and bodies of chat.completions: the reverse of ``reader``.
 
-Reasoning is in ``reasoning_content``. What OpenAI has no field for stands where other
-servers of this API have it, and where the reader finds it: signatures in LiteLLM's
-``thinking_blocks``, tools that the provider ran in Groq's ``executed_tools``, Gemini's
-signatures in ``extra_content`` of their call. Not written: what wires/README.md,
-"Writers", names.
+Reasoning is in ``reasoning_content``. Content for which OpenAI has no field is written
+into the fields of other servers of this API, where the reader finds it: signatures in
+LiteLLM's ``thinking_blocks``, tools that the provider ran in Groq's ``executed_tools``,
+Gemini's signatures in ``extra_content`` of their call. For what is not written see
+wires/README.md, "Writers".
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _DETAILS, _BLOCKS = "reasoning_details", "thinking_blocks"
 _STATE = (_DETAILS, _BLOCKS, "provider_specific_fields")
-"""Keys of provider state that are fields of a delta."""
+"""Members of provider state that are fields of a delta."""
 
 _REFUSED = "refusal"
 _DETAIL = "reasoning.server_tool_call"
@@ -39,7 +39,7 @@ _DETAIL = "reasoning.server_tool_call"
 
 @frozen
 class _Place:
-    """Where a call stands among the calls, and whether its input is ``free`` text."""
+    """A call's index among the calls, and whether its input is ``free`` text."""
 
     index: int
     free: bool
@@ -55,16 +55,16 @@ class _Place:
 
 @define
 class _Choice:
-    """What was written of one choice."""
+    """What was written for one choice so far."""
 
-    calls: dict[int, _Place] = field(factory=dict)  # by block
-    executed: dict[str, JsonObject] = field(factory=dict)  # by id
-    #: results whose call is not whole yet, by its id
+    calls: dict[int, _Place] = field(factory=dict)  # block -> place
+    executed: dict[str, JsonObject] = field(factory=dict)  # id -> item
+    #: id of a call that is not complete yet -> its result
     early: dict[str, events.ToolResult] = field(factory=dict)
-    #: reasoning since the last signature
+    #: the reasoning since the last signature
     thought: list[str] = field(factory=list)
     signed: bool = False
-    #: blocks of thinking that are whole, and annotations, which SDKs add up by number
+    #: how many blocks of thinking and how many annotations are complete: their index
     blocks: int = 0
     annotations: int = 0
     begun: bool = False
@@ -73,7 +73,7 @@ class _Choice:
 
 
 class OpenAIChatWriter(ChunkWriter):
-    """Writes chat.completion.chunk documents, as the module's docstring says."""
+    """Writes chat.completion.chunk documents (see the module's docstring)."""
 
     words: ClassVar = {
         "stop": "stop",
@@ -98,7 +98,7 @@ class OpenAIChatWriter(ChunkWriter):
         self._renew()
 
     def end(self, finishes: list[events.Finish]) -> None:
-        """The finish of each choice that has one; usage comes with the last."""
+        """Writes the finish of each choice that has one. The last has the counts."""
         ended = [each for each in finishes if self._has_finish(each)]
         for finish in ended:
             self._write(finish.choice, {}, self._word(finish))
@@ -109,7 +109,7 @@ class OpenAIChatWriter(ChunkWriter):
             self.chunks.append(Chunk({**self._head, "choices": [], "usage": usage}))
 
     def usage_object(self) -> JsonObject:
-        """With the counts that a client of this wire expects."""
+        """The usage object with all counts that clients of this wire expect."""
         usage = super().usage_object()
         is_whole = self.is_own or not usage
         return usage if is_whole else with_counts(usage, self.row.usage)
@@ -141,7 +141,7 @@ class OpenAIChatWriter(ChunkWriter):
         choice = self._choices[event.choice]
         delta: JsonObject = {"reasoning_content": event.text}
         choice.thought.append(event.text)
-        if choice.signed:  # each delta says of which block it is, as LiteLLM's do
+        if choice.signed:  # each delta has the index of its block, as LiteLLM's do
             block = {"index": choice.blocks, "type": "thinking", "thinking": event.text}
             delta |= {_BLOCKS: [block]}
         self._write(event.choice, delta)
@@ -168,7 +168,7 @@ class OpenAIChatWriter(ChunkWriter):
         choice, block = self._choices[event.choice], event.block
         origin = self.origin(block)
         if origin.server:
-            return  # told when it is whole
+            return  # it is written once it is complete
         text = self.fragment(event)
         if block not in choice.calls:
             id, name = event.tool_call_id or "", event.name or ""
@@ -196,7 +196,8 @@ class OpenAIChatWriter(ChunkWriter):
         text: str,
         origin: Origin,
     ) -> None:
-        """A call's first fragment tells all of it but the rest of its arguments."""
+        """Writes a call's first fragment: everything except the rest of the
+        arguments."""
         assert event.block is not None  # every call of a stream has one
         place = choice.calls[event.block] = _Place(len(choice.calls), origin.free)
         call = {"index": place.index, "id": id, "type": place.kind}
@@ -213,8 +214,9 @@ class OpenAIChatWriter(ChunkWriter):
         self._write(event.choice, {"tool_calls": [call]})
 
     def _executed(self, choice: _Choice, event: events.ToolCall) -> None:
-        """A tool that the provider ran: told when called, and again with its result.
-        OpenRouter's stand in ``reasoning_details``, which go back as they are."""
+        """Writes a call of a tool that the provider ran; it is written again with its
+        result. OpenRouter's calls are in ``reasoning_details``, which are written as
+        they came."""
         if isinstance(event.raw, dict) and event.raw.get("type") == _DETAIL:
             return
         item = {
@@ -284,7 +286,7 @@ class OpenAIChatWriter(ChunkWriter):
         self._head = self._short
 
     def _renew(self) -> None:
-        """What every document begins with."""
+        """Sets the members with which every document begins."""
         self._head = {
             "id": self.id,
             "object": "chat.completion.chunk",
@@ -294,7 +296,8 @@ class OpenAIChatWriter(ChunkWriter):
         self._short = reported_again(self._head)
 
     def _has_finish(self, finish: events.Finish) -> bool:
-        """An error ends a choice, too, and where the stream broke off nothing does."""
+        """Whether a finish is written for a choice: not if an error ended it or the
+        stream broke off."""
         is_error = finish.reason == "error" and self._choices[finish.choice].failed
         return self.is_reported(finish) and not is_error
 
@@ -304,7 +307,7 @@ class OpenAIChatWriter(ChunkWriter):
 
 
 def _fields(opaque: Json) -> JsonObject:
-    """Provider state of this wire: fields of the message."""
+    """The fields of the message in provider state of this wire; empty for another."""
     if not isinstance(opaque, dict):
         return {}
     if opaque.get("type") == "redacted_thinking":
@@ -313,7 +316,8 @@ def _fields(opaque: Json) -> JsonObject:
 
 
 def _state_of_call(opaque: Json) -> JsonObject:
-    """State that goes back with a call; Gemini's as its compatible API has it."""
+    """The members of a call with its state. Gemini's signature is written as Gemini's
+    compatible API has it."""
     if not isinstance(opaque, dict):
         return {}
     signature = opaque.get("thoughtSignature")
@@ -328,8 +332,8 @@ def _whole(index: int) -> JsonObject:
 
 
 def _add(whole: JsonObject, chunk: JsonObject) -> None:
-    """Adds a chunk's choice to the whole one: texts and lists grow, calls are whole, of
-    objects the last has the word."""
+    """Adds a chunk's choice to the choice of the whole body: texts and lists grow, and
+    of other values the last one counts."""
     message = whole["message"]
     for name, value in chunk["delta"].items():
         known = message.get(name)

@@ -19,8 +19,9 @@ _OPENAI: dict[str, Any] = {
     "thinks": r"gpt-[5-9]|\bo[134]\b|codex",
     "refuses": frozenset(("broken-pairs", "lonely-reasoning")),
 }
-"""No tool output found for function call (openai/codex#620); reasoning without its
-required following item (continuedev/continue#8933)."""
+"""Rules from these refusals: "No tool output found for function call"
+(openai/codex#620); reasoning "without its required following item"
+(continuedev/continue#8933)."""
 
 ROW = WireRow(
     name="openai-responses",

@@ -1,8 +1,8 @@
-"""What a model says in a Responses stream: answer, refusal, reasoning, citations.
+"""Reads the texts of a Responses stream: answer, refusal, reasoning, citations.
 
-Not a wire: a helper of ``openai-responses``. An item says its texts in `TextField`s: in
-fragments, in full when a part is done, and in full again when the item is done, which
-only adds what did not come before (wires/README.md, "Responses"). Offsets of
+Not a wire: a helper of ``openai-responses``. A text of an item (a `TextField`) comes in
+fragments, in full when its part is done, and in full again when the item is done. A
+repetition only adds what did not come before (wires/README.md, "Responses"). Offsets of
 annotations count in their content part, in code points (wires/README.md, "Citations").
 """
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 @frozen
 class TextField:
-    """One text of an item: the field of its part's number, and of the whole text;
-    ``separator`` stands between parts."""
+    """A kind of text in items. ``index``: the member with a part's number. ``whole``:
+    the member with a part's whole text. ``separator``: stands between parts."""
 
     name: str
     index: str = "content_index"
@@ -43,9 +43,9 @@ class TextField:
 
 TEXT = TextField("text")
 REFUSAL = TextField("refusal", whole="refusal")
-#: no provider's text: half a surrogate pair never reaches a wire's consumer as it is
+#: half a surrogate pair, which no text has here: halves are replaced before
 _BORDER = "\udfff"
-#: parts of a summary are thoughts of their own: a block ends between them
+#: each part of a summary is a thought: a block ends between two parts
 SUMMARY = TextField("summary", "summary_index", separator=_BORDER)
 RAW = TextField("raw")
 ARGUMENTS = TextField("arguments", whole="arguments")
@@ -58,34 +58,36 @@ CONTENT_CHANNELS = {
     "summary_text": SUMMARY,
     "reasoning_text": RAW,
 }
-"""Type of a part -> what it is a piece of."""
+"""Type of a part -> the text that it belongs to."""
 
 _EVENT = ("type", "item_id", "call_id", "obfuscation")
-"""What a fragment has beside its text."""
+"""Members of a fragment beside its text."""
 
 _REASONING = (SUMMARY, RAW)
 _FIELDS = ("reasoning", "mirror")
-"""Names for the fields of one item's reasoning: the second may say the same again."""
+"""Field names for the two forms of an item's reasoning; the second may repeat the
+first."""
 
 
 GONE: JsonObject = {"type": "reasoning"}
-"""What is left of an item where the server keeps none."""
+"""What is left of a reasoning item that cannot go back: the server does not keep it,
+and nothing in it is encrypted."""
 
 
 class Content:
-    """Reads what items say into the parts of ``wire``."""
+    """Reads the texts of items into the parts of ``wire``."""
 
     def __init__(self, wire: DocumentWire, tools: Tools) -> None:
         self.wire = wire
         self.tools = tools
-        #: of the answer, in code points
+        #: the answer's length so far, in code points
         self.length = 0
-        #: the server keeps items, so that an id alone is enough for it
+        #: the server keeps items, so that an item can go back by its id alone
         self.stored = True
-        self._has_ids = False  # items of reasoning that go back by these
+        self._has_ids = False  # a reasoning item goes back by its id
 
     def delta(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
-        """A fragment."""
+        """Reads a fragment of a text."""
         text = self.wire.text(value, "delta")
         if text:
             reported = item.text(channel.name, channel.separator)
@@ -94,7 +96,7 @@ class Content:
             self.wire.unused("event", value, _EVENT, len(self.wire.parts))
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
-        """A part's whole text."""
+        """Reads a part's whole text."""
         whole = self.wire.text(value, channel.whole)
         item.argued = channel in (ARGUMENTS, INPUT) and bool(whole)
         self._fill(item, channel, whole, value)
@@ -102,7 +104,8 @@ class Content:
     def part_added(
         self, item: OutputItem, channel: TextField, value: JsonObject
     ) -> None:
-        """Where the answer's parts begin is where their annotations count from."""
+        """Reads the beginning of a part. Annotations of a part of the answer count from
+        there."""
         index = _index(value, channel)
         if channel is TEXT and index is not None:
             item.text(TEXT.name).begin(index)
@@ -121,7 +124,7 @@ class Content:
         self._cite(item, self.wire.body(value, "annotation"), self._base(item, value))
 
     def finish(self, item: OutputItem, body: JsonObject, *, cut: bool) -> None:
-        """A finished message or reasoning item, or one that never will be."""
+        """Reads a finished message or reasoning item, or one that was cut off."""
         wholes: dict[TextField, list[str]] = {}
         size, cited = 0, []
         for name in ("summary", "content"):
@@ -145,15 +148,15 @@ class Content:
                 self._cite(item, annotation, base)
         if item.family == "reasoning" and not cut:
             self.keep(item, body)
-        # The next request must have it again (OpenAI, "Reasoning models", phase).
+        # The next request must repeat the phase (OpenAI, "Reasoning models", phase).
         state = {name: body[name] for name in ("id", "phase") if body.get(name)}
         opaque = state if "phase" in state else None
         self.wire.parts.append(BlockEndPart(block=item.key, opaque=opaque))
 
     def keep(self, item: OutputItem, body: JsonObject) -> None:
-        """The item itself must go back: what is encrypted in it, or the id of one that
-        the server has. Of another one is left that it was there: what it led to cannot
-        go by its id alone."""
+        """Adds the state of a reasoning item, which must go back: the item if it is
+        encrypted, or its id if the server keeps it. Otherwise adds `GONE`: then the
+        items that it led to cannot go back by their ids."""
         if body.get("encrypted_content"):
             self._state(item.key, body)
         elif body.get("id"):
@@ -161,7 +164,7 @@ class Content:
             self._state(item.key, body if self.stored else GONE)
 
     def forget(self) -> None:
-        """The server keeps no items, as it says perhaps at the end."""
+        """Notes that the server keeps no items. It may say so only at the end."""
         if self.stored and self._has_ids:
             self._state("gone", GONE)
         self.stored = False
@@ -172,8 +175,8 @@ class Content:
     def _fill(
         self, item: OutputItem, channel: TextField, whole: str, value: JsonObject | None
     ) -> None:
-        """Gives what ``whole`` has more than the fragments of its part, or with a
-        ``value`` of None than all fragments."""
+        """Adds the end of ``whole`` that did not come in fragments. ``value``: the
+        event, which names the part; None: ``whole`` is the text of all parts."""
         if not whole:
             return
         reported = item.text(channel.name, channel.separator)
@@ -221,7 +224,8 @@ class Content:
         return item.base + item.text(TEXT.name).start_of(_index(value, TEXT))
 
     def _cite(self, item: OutputItem, annotation: JsonObject, base: int) -> None:
-        """An annotation is told when it is added, with its part and with its item."""
+        """Adds an annotation once. It comes up to three times: when it is added, with
+        its part, and with its item."""
         key = dumps(annotation)
         if not annotation or key in item.cited:
             return

@@ -1,9 +1,10 @@
-"""The items of a Responses stream: which of them an event is about, and what it said.
+"""The items of a Responses stream: finds the item of an event, and keeps its texts.
 
-Not a wire: a helper of ``openai-responses``. Ids are no identity: Copilot gives every
-event another one, some gateways none. The place (``output_index``) comes first, then
-the id, then the latest item; what is done is never spoken of again, so the next item at
-its place is another one (wires/README.md, "Responses").
+Not a wire: a helper of ``openai-responses``. Ids do not identify an item: Copilot sends
+another id with every event, some gateways send none. The place (``output_index``)
+decides first, then the id; without both, the latest item is meant. No event follows for
+an item that is done, so the next item at its place is another one (wires/README.md,
+"Responses").
 """
 
 from __future__ import annotations
@@ -25,29 +26,31 @@ _TALKING = ("message", "reasoning")
 
 
 def family_of(type: str) -> str:
-    """What kind of events speak of an item: all but two talk of tools."""
+    """The family of an item's type: "message", "reasoning" or "tool". Events name only
+    the family of their item."""
     return type if type in _TALKING else "tool"
 
 
 @define(eq=False)
 class Reported:
-    """One text of an item as far as it was given, in the provider's parts.
+    """A text of an item as far as it was reported.
 
-    A finished text is compared with it: only what exceeds it is new. ``separator``
-    stands between parts, ``starts`` says where each began.
+    The finished text is compared with it: only the rest is new. ``separator``: stands
+    between the provider's parts. ``starts``: part -> where it begins in the text.
     """
 
     separator: str = ""
     length: int = 0
     starts: dict[int, int] = field(factory=dict)
-    #: a finished text was another one than its fragments
+    #: a finished text was not what its fragments were
     differs: bool = False
     _part: int | None = None
     _start: int = 0
     _text: StringIO = field(factory=StringIO)
 
     def add(self, text: str, part: int | None = None) -> str:
-        """A fragment; gives it with what stands before it."""
+        """Adds a fragment of a part and returns it, after a separator if the part is
+        new."""
         if part is not None and part != self._part:
             text = (self.separator if self.length else "") + text
             self._begin(part)
@@ -56,26 +59,28 @@ class Reported:
         return text
 
     def finish(self, whole: str, part: int | None = None) -> str | None:
-        """The whole text of a part; gives what is new, None where it is another. It may
-        be the whole of all parts: vLLM numbers its fragments as if each were one."""
+        """Compares the ``whole`` text of a part and returns its new end; None if it is
+        another text than the fragments. ``whole`` may be the text of all parts: vLLM
+        numbers each fragment as a part."""
         if len(whole) == self.length and self._text.getvalue() == whole:
             return ""
         if part in (None, self._part):
             return self._rest(whole, self._start)
         if part in self.starts:
-            return ""  # other parts came after it
+            return ""  # the part is over: others came after it
         return self.add(whole, part) if whole else ""
 
     def finish_all(self, whole: str) -> str | None:
         return self._rest(whole, 0)
 
     def begin(self, part: int) -> None:
-        """An empty part begins."""
+        """Notes that a part begins, still empty."""
         if part not in self.starts:
             self._begin(part)
 
     def start_of(self, part: int | None) -> int:
-        """Where a part begins, the latest if it is not known."""
+        """Where a part begins in the text; for an unknown part, where the latest one
+        begins."""
         return self._start if part is None else self.starts.get(part, self._start)
 
     def _begin(self, part: int) -> None:
@@ -100,9 +105,9 @@ class Reported:
 class OutputItem:
     """An output item.
 
-    ``key`` is its identity for us, ``body`` how it began, ``base`` the code points of
-    the answer before it. ``implied``: only what it said shows that it is there. What it
-    told is dropped when it is done.
+    ``key``: identifies it in parts. ``family``: see `family_of`. ``body``: the item as
+    it began. ``base``: the code points of the answer before it. ``implied``: it was
+    never added, but an event belongs to it. Its texts are dropped when it is done.
     """
 
     key: str
@@ -111,10 +116,10 @@ class OutputItem:
     base: int
     implied: bool = False
     done: bool = False
-    #: its arguments were told in full
+    #: its arguments came in full
     argued: bool = False
     reported: dict[str, Reported] = field(factory=dict)
-    #: annotations that were given
+    #: its annotations that were reported
     cited: set[str] = field(factory=set)
 
     @property
@@ -143,11 +148,12 @@ class Items:
 
     @property
     def open(self) -> list[OutputItem]:
-        """The items that are not done."""
+        """The items that are not done yet."""
         return list(self._open.values())
 
     def begin(self, value: JsonObject, body: JsonObject, base: int) -> OutputItem:
-        """``response.output_item.added``, or the first event that speaks of an item."""
+        """Adds an item: for ``response.output_item.added``, or for the first event of
+        an item that was never added."""
         family, place = family_of(type_of(body)), value.get("output_index")
         key = f"{self._prefix}{len(self._all)}"
         item = self._open[key] = OutputItem(key, family, body, base)
@@ -166,7 +172,8 @@ class Items:
         item.cited.clear()
 
     def find(self, value: JsonObject, family: str) -> OutputItem | None:
-        """The item that an event of ``family`` is about, done or not."""
+        """The item that an event of ``family`` belongs to, done or not; None if it is
+        unknown."""
         place, id = value.get("output_index"), value.get("item_id")
         found = self._places.get(place) if type(place) is int else None
         if found is None or found.family != family:
@@ -176,18 +183,17 @@ class Items:
         return found if found is not None and found.family == family else None
 
     def thinking(self, value: JsonObject) -> OutputItem | None:
-        """The reasoning item whose text an event names as a message's: it gives the id
-        of one that was told and is not done."""
+        """The open reasoning item that an event for a message's text names by its id:
+        then the text is reasoning. None if it names none."""
         item, id = self.find(value, "reasoning"), value.get("item_id")
         if item is None or item.done or not id:
             return None
         return item if item.body.get("id") == id else None
 
     def ended(self, value: JsonObject, body: JsonObject) -> OutputItem | None:
-        """The item that ``response.output_item.done`` is about, if it is known.
-
-        One that is done already is meant only if it is reported again, id and place.
-        """
+        """The item that ``response.output_item.done`` belongs to; None if it is
+        unknown. An item that is done already is meant only if id and place are the
+        same."""
         place, known = value.get("output_index"), self._known(body)
         event = {**value, "item_id": body.get("id")}
         found = self.find(event, family_of(type_of(body)))
@@ -199,10 +205,11 @@ class Items:
     def match(
         self, output: Iterable[JsonObject]
     ) -> Iterator[tuple[OutputItem | None, Any]]:
-        """The items of a finished response beside those that came.
+        """Pairs the items of a finished response with the items that came; yields
+        (item or None, body).
 
-        By id, else by place and type, else the next of that type: the same item may
-        have another id there, and another place.
+        They are paired by id, else by place and type, else with the next item of the
+        type: in the finished response an item may have another id and another place.
         """
         bodies, taken = list(output), set[str]()
         found = [_free(self._known(body), taken) for body in bodies]
@@ -226,7 +233,7 @@ class Items:
 
 
 def _free(item: OutputItem | None, taken: set[str]) -> OutputItem | None:
-    """``item``, which is taken now; None if it was before."""
+    """``item``, whose key is added to ``taken``; None if it was taken before."""
     if item is None or item.key in taken:
         return None
     taken.add(item.key)

@@ -1,13 +1,13 @@
 """The wire ``openai-responses``: events of every dialect, and whole responses.
 
-Read are OpenAI, Azure, ChatGPT, Copilot, xAI, OpenRouter, DeepSeek, LM Studio, Bedrock
-and Perplexity. A response is a list of items. Deltas bring them piece by piece. What
-repeats them in full (``.done`` events, finished items, the finished response) only adds
-what did not come before, so a whole body gives the same as its stream. The tables say
-which event gives what; shapes: wires/README.md, "Responses".
+It reads OpenAI, Azure, ChatGPT, Copilot, xAI, OpenRouter, DeepSeek, LM Studio, Bedrock
+and Perplexity. A response is a list of items, which come in deltas. Repetitions in full
+(``.done`` events, finished items, the finished response) only add what did not come
+before, so a whole body gives the same parts as its stream. The tables `EVENTS` and
+`SPOKEN` have the reader of each event. For shapes see wires/README.md, "Responses".
 
-Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
-diagnostic, an event that is not known an ``unknown-chunk`` one; the rest is used.
+Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
+diagnostic, an unknown event an ``unknown-chunk`` one; the rest is used.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
 _PREFIX = "response."
 _STATES = ("compaction", "compaction_summary", "context_compaction", "agent_message")
-"""Items that say nothing to a reader and must go back unchanged."""
+"""Types of items that show nothing and must go back unchanged."""
 
 _STEP = f"{_PREFIX}reasoning."
-"""How the steps of Perplexity's reasoning begin: what they searched for, and found, is
-told again in the items."""
+"""The prefix of Perplexity's events for steps of reasoning. The items repeat what the
+steps searched for and found."""
 
 _GOING_ON = ("", "in_progress", "queued")
 
@@ -58,11 +58,11 @@ _SILENT = patterns.compile(
     r"|skill)\."
     r"|keep-?alive|ping"
 )
-"""Events of progress: what they say is reported again in the finished item."""
+"""Matches events of progress, whose content comes again in the finished item."""
 
 
 class OpenAIResponsesWire(DocumentWire):
-    """Reads events and response objects, as the module's docstring says."""
+    """Reads events and whole responses (see the module's docstring)."""
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
         super().__init__(row, provider)
@@ -71,9 +71,9 @@ class OpenAIResponsesWire(DocumentWire):
         self._tools = Tools(self)
         self._content = Content(self, self._tools)
         self._is_over = False
-        #: the error that an ``error`` event told
+        #: the error that an ``error`` event reported
         self._reported: Json = None
-        #: the response has failed, and nothing has said why
+        #: the response has failed, and no error has come yet
         self._failed = False
 
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -93,7 +93,7 @@ class OpenAIResponsesWire(DocumentWire):
             self.unread(value, event)
 
     def end(self) -> None:
-        """Items that are still open were cut off."""
+        """Ends the items that are still open, as cut off."""
         self._end_items(cut=True)
         if self._failed and self._reported is None:
             self.fail({"type": "response.failed"})
@@ -101,7 +101,8 @@ class OpenAIResponsesWire(DocumentWire):
     # The response
 
     def _begin(self, value: JsonObject) -> None:
-        """``created`` after other items: another response, with its own places."""
+        """Reads ``created``. After other items it begins another response, whose places
+        count anew."""
         if len(self._items) or self._is_over:
             self._end_items(cut=True)
             self._responses += 1
@@ -124,11 +125,12 @@ class OpenAIResponsesWire(DocumentWire):
     def _over(self, value: JsonObject) -> None:
         kind = type_of(value).removeprefix(_PREFIX)
         response = self.body(value, "response")
-        error = response.get("error") or value.get("error")  # Perplexity's is beside it
+        error = response.get("error") or value.get("error")  # beside it: Perplexity
         self._finish(response | {"error": error} if error else response, kind)
 
     def _finish(self, response: JsonObject, kind: str) -> None:
-        """The finished response fills in what never came, and says how it ended."""
+        """Reads a finished response: adds what did not come before, and how it
+        ended."""
         self._identify(response)
         status = self.text(response, "status") or kind
         if not self._is_over:
@@ -146,11 +148,12 @@ class OpenAIResponsesWire(DocumentWire):
         raw = self.text(self.body(response, "incomplete_details"), "reason") or status
         reason = self.row.reason_of(raw)
         if reason == "error" and self._reported is not None:
-            reason = "unknown"  # the error itself says it better
+            reason = "unknown"  # the error says more
         self.parts.append(FinishPart(raw, reason))
 
     def _done(self, value: JsonObject) -> None:
-        """Behind the event that says how the response ended, or in its place."""
+        """Reads ``response.done``. It comes after the event with the response's end, or
+        in place of it."""
         response = self.body(value, "response")
         if self._is_over and "status" not in response:
             self.count(self.body(response, "usage"))
@@ -158,7 +161,8 @@ class OpenAIResponsesWire(DocumentWire):
             self._finish(response, "completed")
 
     def _fail(self, error: Json) -> None:
-        """An ``error`` event before has mostly said it, or one behind it does."""
+        """Reads the error of a failed response. Mostly an ``error`` event has reported
+        it before, or reports it later."""
         if not error:
             self._failed = True
         elif self._reported is None or not equal(_facts(error), _facts(self._reported)):
@@ -203,7 +207,7 @@ class OpenAIResponsesWire(DocumentWire):
         elif type_of(body) in _STATES:
             self._content.keep(item, body)
         elif item.implied and not item.reported and body is item.body:
-            pass  # an event spoke of it, but it said nothing
+            pass  # an event named the item, but had no content of it
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)
             if body.get("id"):
@@ -211,16 +215,17 @@ class OpenAIResponsesWire(DocumentWire):
         self._items.end(item)
 
     def _step(self, value: JsonObject) -> None:
-        """A step of the reasoning has a thought of its own, or none."""
+        """Reads a step of Perplexity's reasoning, which may have a thought."""
         if thought := self.text(value, "thought"):
             content = [{"type": "reasoning_text", "text": thought}]
             body: JsonObject = {"type": "reasoning", "content": content}
             self._end_item(self._start({}, body), body)
 
     def _speak(self, event: Spoken, value: JsonObject) -> None:
-        """An item says something; some dialects never told that it is there."""
+        """Reads an event with text of an item. Some servers never add the item before:
+        then it begins here."""
         channel, type = event.channel, event.type
-        if not type:  # a part, of an item of either family
+        if not type:  # a part: its own type decides the family of its item
             part = self.body(value, "part")
             channel = CONTENT_CHANNELS.get(type_of(part), TEXT)
             type = "message" if channel in (TEXT, REFUSAL) else "reasoning"
@@ -240,10 +245,8 @@ class OpenAIResponsesWire(DocumentWire):
 
 @frozen
 class Spoken:
-    """An event in which an item of ``type`` says something in ``channel``.
-
-    ``again``: it repeats what fragments have told.
-    """
+    """How to read an event with text of an item of ``type``. ``channel``: the text.
+    ``again``: it repeats the fragments in full."""
 
     type: str
     channel: TextField
@@ -283,7 +286,7 @@ SPOKEN: dict[str, Spoken] = {
     f"{_PREFIX}output_text.annotation.added": _CITED,
     f"{_PREFIX}output_text_annotation.added": _CITED,
 }
-"""Events in which an item says something."""
+"""Name of an event with text of an item -> how to read it."""
 
 EVENTS: dict[str, Callable[[OpenAIResponsesWire, JsonObject], None]] = {
     f"{_PREFIX}created": OpenAIResponsesWire._begin,
@@ -297,23 +300,23 @@ EVENTS: dict[str, Callable[[OpenAIResponsesWire, JsonObject], None]] = {
     f"{_PREFIX}cancelled": OpenAIResponsesWire._over,
     f"{_PREFIX}done": OpenAIResponsesWire._done,
 }
-"""Events of the response and of its items."""
+"""Name of an event of the response or of its items -> its reader."""
 
 
 def _facts(error: Json) -> tuple[Json, Json]:
-    """What makes two errors the same."""
+    """Two values of an error; two errors with the same values are the same error."""
     body = error if isinstance(error, dict) else {}
     return body.get("code"), body.get("message")
 
 
 def is_response(value: JsonObject) -> bool:
-    """A whole response object."""
+    """Whether ``value`` is a whole response."""
     has_items = isinstance(value.get("output"), list) and "type" not in value
     return value.get("object") == "response" or has_items
 
 
 def fits(document: Document) -> bool:
-    """A document that can only be of this wire; errors alone fit none."""
+    """Whether a document can only be of this wire; an error alone fits no wire."""
     value = document.value
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, dict):

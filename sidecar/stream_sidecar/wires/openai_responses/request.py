@@ -1,9 +1,9 @@
 """The writer of Responses: a turn as items of the next request's input.
 
-Reasoning items go back whole, with what is encrypted in them, before what they led to;
-so do the items of the server's tools, with what came out. State and tools of another
-wire are no items, whatever their types, and are lost. A call or a message keeps its
-item's id only beside all of the reasoning: without that the id would be refused
+Reasoning items go back whole, with their encrypted content, before the items that they
+led to. Items of the server's tools go back with their results. State and tools of
+another wire are lost, whatever their types are called. A call or a message keeps its
+item's id only if all reasoning goes back: otherwise the id would be refused
 (wires/README.md, "Requests"). Never raises.
 """
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 _FUNCTION = "function_call"
 _THOUGHT = "reasoning"
 _TEXT, _REFUSAL = ("output_text", "text"), ("refusal", "refusal")
-"""Types of a message's parts, and the field with their text."""
+"""Types of a message's parts, each with the member that has the text."""
 _CALL_STATE = ("namespace",)
-"""What of a call's item must go back (earendil-works/pi#7709)."""
+"""Members of a call's item that must go back (earendil-works/pi#7709)."""
 
 _NO_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
 _FOREIGN = "it is no item of a Responses server"
@@ -65,9 +65,10 @@ def write(turn: Rendering) -> list[JsonObject]:
 
 
 def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
-    """The items of each block of reasoning that goes back; was that all of it?
+    """The items to send for each block of reasoning (by ``id(block)``), and whether all
+    reasoning goes back.
 
-    The parts of a summary are blocks of their own: the last of them has the item.
+    Each part of a summary is a block, and the last of these blocks has the item.
     """
     found: dict[int, list[JsonObject]] = {}
     is_reported, is_whole = False, True
@@ -93,8 +94,8 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
 
 
 def _reported(turn: Rendering, item: JsonObject) -> JsonObject:
-    """An item as it goes: one of reasoning must have a summary (newo-ether/Agora#141),
-    and OpenAI's have no content (openai/codex#36551)."""
+    """``item`` as it is sent. A reasoning item must have a summary
+    (newo-ether/Agora#141), and for OpenAI no content (openai/codex#36551)."""
     left = ("status", *(("content",) if turn.rule.is_closed else ()))
     reported = {name: item[name] for name in item if name not in left}
     if len(str(item.get("id", ""))) > LONGEST_ITEM_ID:
@@ -103,7 +104,8 @@ def _reported(turn: Rendering, item: JsonObject) -> JsonObject:
 
 
 def _can_go(item: JsonObject, *, is_stored: bool) -> bool:
-    """One of reasoning goes by what is encrypted in it, or by its id."""
+    """Whether ``item`` can go back. A reasoning item needs encrypted content, or an id
+    if the server keeps items (``is_stored``)."""
     has_id = is_stored and bool(item.get("id"))
     return type_of(item) != _THOUGHT or has_id or bool(item.get("encrypted_content"))
 
@@ -115,7 +117,8 @@ def _is_state(item: JsonObject) -> bool:
 
 
 def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObject]:
-    """One for each item: its last block has what is to be known of it."""
+    """Yields a message for each item among ``blocks``. The last block of an item has
+    the item's state."""
     content: list[JsonObject] = []
     for block in blocks:
         kind, name = _REFUSAL if block.refusal else _TEXT
@@ -130,8 +133,8 @@ def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObj
 def _message(
     content: list[JsonObject], state: JsonObject, *, with_id: bool
 ) -> JsonObject:
-    """Without an id it is no item of the server's: text alone, as servers that check
-    types demand."""
+    """A message with ``content``. Without an id it is no item of the server's, so its
+    content is plain text: servers that check types require that."""
     kept = {n: state[n] for n in ("phase",) if n in state}
     kept |= _id_of(state, with_id=with_id)
     message: JsonObject = {"type": "message", "role": "assistant", "content": content}
@@ -144,7 +147,8 @@ def _message(
 
 
 def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
-    """A call that is no function goes back as the item that it was."""
+    """The item for a call. A call that is no function goes back as the item that it
+    was."""
     if raw := _item(block):
         return raw | ({"call_id": block.tool_call_id} if raw.get("call_id") else {})
     is_text = block.arguments_format == "text"
@@ -163,21 +167,22 @@ def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
 
 
 def _id_of(state: JsonObject, *, with_id: bool) -> JsonObject:
-    """A long one would be refused (github/app#499); an item needs none."""
+    """The id in ``state``, as a member; empty without one. A long id would be refused
+    (github/app#499), and an item needs no id."""
     id = state.get("id")
     is_fit = with_id and isinstance(id, str) and 0 < len(id) <= LONGEST_ITEM_ID
     return {"id": id} if is_fit else {}
 
 
 def _item(block: TurnBlock) -> JsonObject:
-    """The item of a tool that a block was, empty where it was none of this wire."""
+    """The tool item that a block came from; empty if it came from another wire."""
     raw: JsonObject = block.raw if isinstance(block.raw, dict) else {}
     return raw if is_tool_item(raw) else {}
 
 
 def _whole(turn: Rendering, type: str) -> Items:
-    """Items of the server's tools that are a call with what came of it, in blocks of a
-    ``type``, by the ids of their calls."""
+    """Id of a call -> its item, for items of the server's tools that contain both call
+    and result. ``type``: looks only at blocks of this type."""
     found = [(b.tool_call_id, _item(b)) for b in turn.blocks if b.type == type]
     return {
         id: item for id, item in found if item and not type_of(item).endswith(OUTPUT)
@@ -192,8 +197,8 @@ def _tools(
     *,
     with_id: bool,
 ) -> Iterator[JsonObject]:
-    """A server's call with what came of it is one item, where that is none of its
-    own."""
+    """Yields the items for calls and results in ``blocks``. A server's call and its
+    result are one item, unless the result came as an item of its own."""
     for block in blocks:
         item = _item(block)
         if block.type == "tool-call" and block.executor != "server":
@@ -212,14 +217,14 @@ def _tools(
 
 
 def _is_stray(turn: Rendering, block: TurnBlock, item: JsonObject) -> bool:
-    """Whether this is what the client's tools answer, and no call has its id."""
+    """Whether ``item`` is an answer of the client's tools without a call of its id."""
     if type_of(item) not in CLIENTS_OUTPUTS or not item.get("call_id"):
         return False
     return block.tool_call_id not in turn.call_ids
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """What a call was answered, in the shape that its type has."""
+    """The item with a tool's result, in the shape for the call's type."""
     raw = _item(call)
     custom = "custom_tool_call" if call.arguments_format == "text" else _FUNCTION
     kind = type_of(raw) or custom
@@ -233,7 +238,8 @@ _YES = frozenset(("approve", "approved", "allow", "allowed", "true", "yes"))
 
 
 def _approval(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """An answer to a call that waits for one; only a clear yes is one."""
+    """The answer to a call that waits for an approval. It approves only if the result
+    is clearly a yes."""
     content = result.content
     reported: JsonObject = (
         content if isinstance(content, dict) else {"approve": content}
@@ -251,13 +257,14 @@ def _approval(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObjec
 
 
 def _output(result: TurnResult) -> Json:
-    """Text or parts."""
+    """A result as text, or as a list of parts."""
     parts = parts_of(result.content)
     return text_of(result.content) if parts is None else [_part(part) for part in parts]
 
 
 def _shell(turn: Rendering, result: TurnResult) -> JsonObject:
-    """A list of what each command gave; other text is what one has written."""
+    """The members for a result of ``shell_call``: a list with the output of each
+    command. Other text counts as the output of one command."""
     content = result.content
     items = content if isinstance(content, list) else [content]
     if not items or not all(isinstance(i, dict) and "outcome" in i for i in items):
@@ -278,12 +285,14 @@ def _patched(turn: Rendering, result: TurnResult) -> JsonObject:
 
 
 def _local_shell(turn: Rendering, result: TurnResult) -> JsonObject:
-    """This one is found by ``id``, and has text alone."""
+    """The members for a result of ``local_shell_call``: its call is found by ``id``,
+    and its output is text."""
     return {"id": result.tool_call_id, "output": turn.says(result)}
 
 
 def _seen(turn: Rendering, result: TurnResult) -> JsonObject:
-    """One screenshot: the last of several images."""
+    """The members for a result of ``computer_call``: one screenshot, the last of
+    several images."""
     content = result.content
     parts = [content] if isinstance(content, dict) else parts_of(content) or []
     images = [
@@ -297,7 +306,8 @@ def _seen(turn: Rendering, result: TurnResult) -> JsonObject:
 
 
 def _searched(turn: Rendering, result: TurnResult) -> JsonObject:
-    """The tools that were found, as the next request declares them."""
+    """The members for a result of ``tool_search_call``: the tools that were found, as
+    the next request declares them."""
     content = result.content
     found = content.get("tools") if isinstance(content, dict) else content
     items = found if isinstance(found, list) else []
@@ -315,12 +325,13 @@ _ANSWERS: dict[str, Callable[[Rendering, TurnResult], JsonObject]] = {
     "computer_call": _seen,
     "tool_search_call": _searched,
 }
-"""Type of a call -> the members of its answer, where these are not ``output`` as text
-or parts."""
+"""Type of a call -> makes the members of its answer. For other types the member is
+``output``, as text or parts."""
 
 
 def _part(part: JsonObject) -> JsonObject:
-    """A part as this wire names it: of MCP, or its own."""
+    """A part of a result, which has MCP's or this wire's names, under this wire's
+    names."""
     if part.get("type") == "text":
         return part | {"type": "input_text"}
     if part.get("type") == "image" and "data" in part:

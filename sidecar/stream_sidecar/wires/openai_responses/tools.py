@@ -1,8 +1,8 @@
-"""Tools in the items of a Responses stream: calls, results, and who ran them.
+"""Reads the items of a Responses stream that are tools: calls, results, who ran them.
 
-Not a wire: a helper of ``openai-responses``. `ITEM_SHAPES` says what a call's arguments
-are and which fields hold what came out; an item type that is not there is a server's
-tool if it looks like one. Who runs a call is decided from the item's type
+Not a wire: a helper of ``openai-responses``. `ITEM_SHAPES` has, for each type of item,
+the members with a call's arguments and with its result. An item of another type is a
+server's tool if it looks like one. The item's type decides who runs a call
 (wires/README.md, "Who runs a call").
 """
 
@@ -23,17 +23,18 @@ if TYPE_CHECKING:
 
 @frozen
 class Shape:
-    """One item type that is a call.
+    """A type of items that are calls. ``name``: the tool's name, if the item has none.
 
-    ``arguments`` are the fields that make them up where the item has no ``arguments``
-    of its own: a single object is taken as it is. ``results``: the first that holds
-    something; None: the result is an item of its own, or the client's business.
+    ``arguments``: the members that make up the arguments of an item without
+    ``arguments``; if there is one and it is an object, it is the arguments.
+    ``results``: members that may have the result; the first that is not empty counts.
+    None: the result is another item, or comes from the client.
     """
 
     name: str = ""
     arguments: tuple[str, ...] = ()
     results: tuple[str, ...] | None = None
-    #: its arguments come as fragments, so it is told as soon as it begins
+    #: its arguments come in fragments, so the call is reported as soon as it begins
     streams: bool = False
 
 
@@ -63,11 +64,12 @@ ITEM_SHAPES: dict[str, Shape] = {
 
 _TEXT = "custom_tool_call"
 _OWN = ("function_call", _TEXT)
-"""Calls that need no raw item: what is left of it goes back as it is."""
+"""Types of calls that can be written without their raw item; its other members go back
+as they came."""
 
 _META = ("type", "status", "call_id", "name", "arguments", "input", "caller")
 _RESULTS = ("output", "outputs", "result", "results", "contents", "tools", "error")
-"""Where what came out stands in items of other types, best first."""
+"""Members that may have the result in items of other types; the first one counts."""
 
 CALL, OUTPUT = "_call", "_output"
 _SERVER_TYPES = ("openrouter:", "sandbox_")
@@ -75,24 +77,24 @@ _SERVER_ITEMS = (
     *("search_results", "fetch_url_results", "share_file", "skill_loaded"),
     "advisor_result",
 )
-"""Perplexity's: what a tool of the server's has done, told when it is."""
+"""Perplexity's items, each with a call of a server's tool and its result."""
 
 _WITHOUT_STATUS = (
     *("mcp_call", "mcp_approval_request", "mcp_list_tools", "program"),
     *_SERVER_ITEMS,
 )
-"""Types of items that need not tell their status; all other calls must."""
+"""Types of items that may lack ``status``; all other calls have it."""
 
 _SERVER_IDS = ("xs_call_",)
-"""Calls of xAI's own tools, in the shape of custom tools; no item has their results."""
+"""Prefixes of the ids of xAI's own calls, which look like custom tool calls. No item
+has their results."""
 
 _ENDED = ("completed", "failed", "incomplete")
 
 
 def is_tool_item(body: JsonObject) -> bool:
-    """Whether an object is an item that a Responses server made of a tool. The calls of
-    other wires may have the same types (Gemini's ``file_search_call``), but they have
-    no status."""
+    """Whether an object is a tool item of a Responses server. Calls of other wires may
+    have the same types (Gemini's ``file_search_call``), but they have no status."""
     type = type_of(body)
     if type.endswith(OUTPUT) or type in _WITHOUT_STATUS:
         return True
@@ -102,21 +104,23 @@ def is_tool_item(body: JsonObject) -> bool:
 
 @define
 class Tools:
-    """Reads items that are tools. ``read`` is told an item that is done."""
+    """Reads items that are tools into the parts of ``wire``. ``read`` gets items that
+    are done."""
 
     wire: DocumentWire
-    #: type of an output -> keys of calls that it may be for
+    #: type of a result's item -> keys of calls without a result, in order
     _awaited: defaultdict[str, deque[str]] = field(factory=lambda: defaultdict(deque))
 
     def begin(self, item: OutputItem) -> None:
-        """A call whose arguments will come as fragments."""
+        """Reads an item that begins. A call whose arguments come in fragments is
+        reported now."""
         shape = ITEM_SHAPES.get(item.type)
         if shape is not None and shape.streams:
             self.wire.parts.append(self._call(item, item.body, shape, None))
 
     def waits(self, item: OutputItem, body: JsonObject) -> bool:
-        """A call of the client's that is done and has no arguments: the finished
-        response may have them."""
+        """Whether ``body`` is a finished call for the client without arguments. It has
+        to wait for the finished response, which may have them."""
         is_bare = _arguments(body, ITEM_SHAPES[_OWN[0]]) is None
         return type_of(body) in _OWN and is_bare and not item.text("arguments").length
 
@@ -125,8 +129,8 @@ class Tools:
         self.wire.parts.append(CallPart(key=item.key, arguments=text, format=format))
 
     def read(self, item: OutputItem, body: JsonObject, *, cut: bool) -> bool:
-        """A finished item, or with ``cut`` one that never will be; False when it is
-        no tool."""
+        """Reads a finished item, or with ``cut`` one that was cut off. False: it is no
+        tool."""
         type = type_of(body)
         shape = ITEM_SHAPES.get(type) or _guess(type, body)
         if type.endswith(OUTPUT):
@@ -140,7 +144,8 @@ class Tools:
     def _finish(
         self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
     ) -> None:
-        """The finished arguments replace the fragments; cut ones can only add."""
+        """Ends a call. Complete arguments replace the fragments; arguments that were
+        cut off only add to them."""
         arguments = _arguments(body, shape)
         if cut and isinstance(arguments, str | None):
             arguments = item.text("arguments").finish_all(arguments or "") or None
@@ -174,7 +179,7 @@ class Tools:
     def _result(
         self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
     ) -> None:
-        """What the item of a server's call holds, or at least how it ended."""
+        """Adds the result in the item of a server's call, or at least its status."""
         id, status = self.wire.text(body, "call_id"), self.wire.text(body, "status")
         if not (status or cut) and type_of(body) in _SERVER_ITEMS:
             status = "completed"
@@ -189,7 +194,8 @@ class Tools:
             self._give(item.key, id, _name_of(body, shape), content, body, is_error)
 
     def _output(self, item: OutputItem, body: JsonObject, type: str) -> None:
-        """Paired by ``call_id``, else by order."""
+        """Reads an item with a result. It belongs to the call with its ``call_id``,
+        else to the first call without a result."""
         id, awaited = self.wire.text(body, "call_id"), self._awaited[type]
         key = awaited.popleft() if awaited and not id else item.key
         name, content = _found(body, _RESULTS)
@@ -222,7 +228,8 @@ def _name_of(body: JsonObject, shape: Shape) -> str:
 
 
 def _guess(type: str, body: JsonObject) -> Shape | None:
-    """Types that are not in the table: one with a ``call_id`` waits for the client."""
+    """The shape of a call whose type is not in the table; None if it is no call. A call
+    with a ``call_id`` is for the client, so it contains no result."""
     is_call = type.endswith(CALL) or type.startswith(_SERVER_TYPES)
     if not is_call and type not in _SERVER_ITEMS:
         return None
@@ -233,7 +240,7 @@ def _guess(type: str, body: JsonObject) -> Shape | None:
 
 
 def _arguments(body: JsonObject, shape: Shape) -> Json:
-    """Arguments as text, or as another value."""
+    """The arguments of a call: text, an object, or None if there are none."""
     for name in ("arguments", "input"):
         value = body.get(name)
         if value is not None and value != "":
@@ -246,10 +253,9 @@ def _arguments(body: JsonObject, shape: Shape) -> Json:
 
 
 def _found(body: JsonObject, paths: tuple[str, ...]) -> tuple[str, Json]:
-    """The first of ``paths`` at which there is something, with what is there.
-
-    An empty list of results is a result, an empty one of sources (xAI's) is not.
-    """
+    """The first of ``paths`` at which ``body`` has a value, and the value; ("", None)
+    if there is none. An empty list counts at a path with one step (``results``), but
+    not below (``action.sources``, xAI)."""
     for path in paths:
         found: Json = body
         for name in path.split("."):

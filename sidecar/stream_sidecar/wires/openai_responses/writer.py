@@ -1,10 +1,10 @@
-"""Writes events and bodies of the Responses API: the way back of ``reader``.
+"""Writes events and bodies of the Responses API: the reverse of ``reader``.
 
-A block of text is a message, one of reasoning an item with a summary; where the
-provider's own items are known by their ids (``Origin.item``), blocks of one stay in
-one. An item ends when another begins, not before: what a text is founded on is told in
-its item, and often known late. Tools of other providers are ``mcp_call`` items. Not
-written: what wires/README.md, "Writers", names.
+A block of text becomes a message, a block of reasoning an item with a summary. Blocks
+that came from one item of the provider (``Origin.item``) become one item again. An item
+ends only when another begins: citations must be in the item of their text, and often
+come late. Tools of other providers become ``mcp_call`` items. For what is not written
+see wires/README.md, "Writers".
 """
 
 from __future__ import annotations
@@ -33,40 +33,41 @@ _ENDS = {
     "error": "failed",
     "cancelled": "cancelled",
 }
-"""Finish reason -> status of the response; any other is ``incomplete``."""
+"""Finish reason -> status of the response; for other reasons it is ``incomplete``."""
 
 _LONGEST_ID = 1024
-"""Code points of an item's id; Copilot's have some hundred."""
+"""A longer id of an item, in code points, is replaced. Copilot's have some hundred."""
 
 _MESSAGE, _REASONING, _SERVED = "message", "reasoning", "mcp_call"
 _CALLING = "calling"
-"""Status of a call of the server's whose result will come in another turn."""
+"""The status of a server's call whose result comes in another turn."""
 
 _PREFIXES = {_MESSAGE: "msg", _REASONING: "rs", "custom_tool_call": "ctc"}
-"""How made up ids of items begin, by type; else as those of calls do."""
+"""Type of an item -> prefix of an id that is made up for it. For other types it is the
+prefix of a call's id."""
 
 _WENT_ON = ("stop", "tool-calls", "length")
-"""Reasons that say that an error was none."""
+"""Finish reasons of a response that continued after an error."""
 
 _REPORTED_LATER = ("output", "outputs", "result", "results", "tools", "error")
-"""What of a server's item comes out of it, and is reported when it is done."""
+"""Members of a server's item with its result, which are written when it is done."""
 
 
 @define
 class _Item:
-    """An item of the output while it is open, and what was said in it."""
+    """An item of the output while it is open, with its text so far."""
 
     index: int
     body: JsonObject
     texts: list[str] = field(factory=list)
-    #: finished parts of a reasoning item
+    #: the finished parts of a reasoning item
     summary: list[JsonObject] = field(factory=list)
     annotations: list[JsonObject] = field(factory=list)
     state: JsonObject = field(factory=dict)
     block: int = -1
-    start: int = 0  # of its text in the answer
+    start: int = 0  # where its text begins in the answer
     is_cut: bool = False
-    served: str = ""  # the id of a server's call
+    served: str = ""  # the id of the server's call
     refuses: bool = False
 
     @property
@@ -85,18 +86,18 @@ class _Item:
 
     @cached_property
     def content_place(self) -> JsonObject:
-        """Of its only part."""
+        """The members with the place of its only part."""
         return {**self.place, "content_index": 0}
 
     def part(self, text: str) -> JsonObject:
-        """The part of a message, with the text so far."""
+        """The part of a message, with ``text``."""
         if self.refuses:
             return {"type": "refusal", "refusal": text}
         return _output_text(text, self.annotations)
 
 
 class OpenAIResponsesWriter(ChunkWriter):
-    """Writes events of a response, as the module's docstring says."""
+    """Writes the events of a response (see the module's docstring)."""
 
     words: ClassVar = {
         "stop": "completed",
@@ -116,16 +117,16 @@ class OpenAIResponsesWriter(ChunkWriter):
         super().__init__(*args)
         self._number = 0
         self._begun = False
-        self._who: JsonObject = {}  # as the response began
+        self._who: JsonObject = {}  # the response's identity, as it began
         self._ids: set[str] = set()
         self._output: dict[int, JsonObject] = {}
         self._count = 0
         self._talking: _Item | None = None
-        self._calls: dict[int, _Item] = {}  # open ones, by block
-        self._served: dict[str, _Item] = {}  # the server's, by id
+        self._calls: dict[int, _Item] = {}  # block -> open call
+        self._served: dict[str, _Item] = {}  # id -> open call of the server
         self._early: dict[
             str, events.ToolResult
-        ] = {}  # results whose call is not whole yet
+        ] = {}  # results of calls that are not complete yet
         self._error_reported: JsonObject | None = None
         self._refused = False
 
@@ -145,13 +146,14 @@ class OpenAIResponsesWriter(ChunkWriter):
             reason = {"code": "server_error", "message": finish.raw or finish.reason}
             response["error"] = self._error_reported or reason
         self._begin()
-        # The API has no event for one that was cancelled, only the status.
+        # The API has no event for a cancelled response, only the status.
         kind = "incomplete" if status == "cancelled" else status
         self._write(f"response.{kind}", response=response)
 
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
-        """The response of the last event; of one that broke off what was done."""
+        """The response of the last event. If the stream broke off, it has the items
+        that were done."""
         response: JsonObject = {}
         output = []
         for chunk in chunks:
@@ -194,12 +196,12 @@ class OpenAIResponsesWriter(ChunkWriter):
         if item is not None and item.block == event.block:
             item.state = state
         elif (own := self._own_item(state)) and own != GONE:
-            self._whole(own)  # it has said nothing
+            self._whole(own)  # nothing of it was written before
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
         if origin.server:
-            return  # told when it is whole
+            return  # it is written once it is complete
         text = self.fragment(event)
         item = self._calls.get(event.block)
         if item is None:
@@ -229,7 +231,8 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._done(item)
 
     def result(self, event: events.ToolResult) -> None:
-        """What came of a server's call ends its item, or is an item of its own."""
+        """Writes a result: it ends the item of its server's call, or is an item of its
+        own."""
         id, own = event.tool_call_id or "", self._own_item(event.raw)
         item, kind = self._served.get(id), own.get("type")
         if kind in _ARGUMENTS:
@@ -245,7 +248,8 @@ class OpenAIResponsesWriter(ChunkWriter):
             self._whole(own)
 
     def cite(self, event: events.Citation) -> None:
-        """A citation is reported in its item, so one that comes later is lost."""
+        """Writes a citation into the item of its text. A citation that comes after the
+        item is lost."""
         item = self._talking
         if item is None or item.type != _MESSAGE:
             return
@@ -279,7 +283,8 @@ class OpenAIResponsesWriter(ChunkWriter):
     # Items
 
     def _message(self, block: int, *, refuses: bool) -> _Item:
-        """The item of a block of text, which may go on in the provider's."""
+        """The open item for a block of text. It continues the message before if both
+        came from one item of the provider."""
         open, id = self._talking, self._item_of(block, _MESSAGE)
         if open and (open.type, open.id, open.refuses) == (_MESSAGE, id, refuses):
             open.block = block
@@ -297,8 +302,8 @@ class OpenAIResponsesWriter(ChunkWriter):
         return item
 
     def _thought(self, block: int) -> _Item:
-        """The item of a block of reasoning: another part of the one that is open, if
-        the provider had both in one."""
+        """The open item for a block of reasoning. The block is a further part of the
+        open item if both came from one item of the provider."""
         open, id = self._talking, self._item_of(block, _REASONING)
         if open is not None and open.type == _REASONING and open.id == id:
             self._end_summary(open)
@@ -327,7 +332,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             self._write(kind, **item.place, delta=text)
 
     def _serve(self, event: events.ToolCall) -> None:
-        """A call of the server's, open until its result comes."""
+        """Writes a server's call, whose item is open until its result comes."""
         self._suppress()
         own, id = self._own_item(event.raw), event.tool_call_id
         if own:
@@ -347,36 +352,37 @@ class OpenAIResponsesWriter(ChunkWriter):
             self.result(self._early.pop(id))
 
     def _is_shaped(self, event: events.ToolCall) -> bool:
-        """xAI's own tools come in the shape of a client's."""
+        """Whether a server's call has the shape of a call for the client, as xAI's
+        have."""
         return self.is_own and event.raw is None
 
     def _own_item(self, raw: Json) -> JsonObject:
-        """A provider's item, where it is of this wire; else an empty one."""
+        """``raw`` if it is an item of this wire, else an empty object."""
         is_item = self.is_own and isinstance(raw, dict)
         own: JsonObject = portable(raw) if is_item else {}
         return own if isinstance(own.get("type"), str) else {}
 
     def _whole(self, body: JsonObject) -> None:
-        """An item that comes at once."""
+        """Writes an item that is complete at once."""
         self._suppress()
         id = self._free(str(body.get("id") or ""), str(body["type"]))
         self._done(self._add(body | {"id": id}))
 
     def _item_of(self, block: int, kind: str) -> str:
-        """The id of the provider's item of ``kind`` that a block is of."""
+        """The id of the provider's item that a block came from, if it is of
+        ``kind``."""
         origin = self.origin(block)
         return origin.item if origin.kind == kind else ""
 
     def _free(self, id: str, kind: str) -> str:
-        """``id``, or one that is made up where there is none, it is taken, or it is so
-        long that it cannot stand in every event."""
+        """``id``; a made up one if it is empty, taken, or too long for every event."""
         if not 0 < len(id) <= _LONGEST_ID or id in self._ids:
             id = f"{_PREFIXES.get(kind, 'fc')}_{self._count}"
         self._ids.add(id)
         return id
 
     def _add(self, body: JsonObject, **empty: Json) -> _Item:
-        """An item begins."""
+        """Begins an item. ``empty``: its members that are filled later."""
         self._begin()
         item = _Item(self._count, body)
         self._count += 1
@@ -387,7 +393,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         return item
 
     def _done(self, item: _Item, status: str = "completed") -> None:
-        """An item is over, with what its state has more than it said."""
+        """Ends an item, with the members of its state that were not written yet."""
         self._served.pop(item.served, None)
         state: JsonObject = portable(item.state)
         if item.is_cut:
@@ -397,7 +403,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._write("response.output_item.done", output_index=item.index, item=body)
 
     def _suppress(self) -> None:
-        """The open item of text or reasoning ends."""
+        """Ends the open item of text or reasoning."""
         item, self._talking = self._talking, None
         if item is None:
             return
@@ -447,7 +453,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         if not url:
             kind = "container_file_citation" if start < end else "file_citation"
             reported = {"type": kind, "file_id": "", "filename": title or ""}
-        if url or start < end:  # a link must have a place, if need be an empty one
+        if url or start < end:  # a link must have a place, even an empty one
             reported |= {"start_index": start, "end_index": end}
         if start == end and place is not None:
             reported |= {"index": end}
@@ -461,7 +467,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         self.chunks.append(Chunk(event))
 
     def _begin(self) -> None:
-        """The response, before anything else."""
+        """Writes the beginning of the response, before anything else."""
         if not self._begun:
             self._begun = True
             self._who = {"id": self.id, "created_at": self.created}
@@ -486,8 +492,8 @@ class OpenAIResponsesWriter(ChunkWriter):
         }
 
     def usage_object(self) -> JsonObject:
-        """With all members that Open Responses asks for: Codex drops a response whose
-        counts lack one (bitrouter/bitrouter#453)."""
+        """The usage object with all members that Open Responses requires: Codex drops a
+        response whose counts lack one (bitrouter/bitrouter#453)."""
         usage = super().usage_object()
         if self.is_own or not usage:
             return usage
@@ -495,7 +501,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         return {**with_counts(usage, self.row.usage), **details}
 
     def _status(self, finish: events.Finish) -> str:
-        """How the response ended; nothing where it broke off."""
+        """The response's status at its end; "" if the stream broke off."""
         if self._error_reported is not None and finish.reason not in _WENT_ON:
             return "failed"
         if not self.is_reported(finish):
@@ -528,14 +534,16 @@ _ASKED: JsonObject = {
     "top_p": 1.0,
     "truncation": "disabled",
 }
-"""What a response says of its request, as Open Responses demands: the defaults, since
-the request is not known (openresponses.org/reference, "ResponseResource")."""
+"""Members in which a response repeats its request, as Open Responses requires
+(openresponses.org/reference, "ResponseResource"). The request is not known, so they
+have the defaults."""
 
 _ARGUMENTS = {
     "function_call": ("arguments", "function_call_arguments"),
     "custom_tool_call": ("input", "custom_tool_call_input"),
 }
-"""Type of a client's call -> the field of its arguments, and the events of that."""
+"""Type of a call for the client -> the member with its arguments, and the name of their
+events."""
 
 
 def _detail(reported: Json, name: str) -> JsonObject:
@@ -546,7 +554,7 @@ _DETAILS = {
     "input_tokens_details": "cached_tokens",
     "output_tokens_details": "reasoning_tokens",
 }
-"""Details of the counts -> the member that they must have."""
+"""Name of an object with details of counts -> the member that it must have."""
 
 
 def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
@@ -555,7 +563,7 @@ def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
 
 
 def _came_out(event: events.ToolResult) -> JsonObject:
-    """The result of another provider's tool, as text."""
+    """The members for the result of another provider's tool, as text."""
     content = event.content
     text = content if isinstance(content, str) else dumps(portable(content))
     return {"error" if event.is_error else "output": text}

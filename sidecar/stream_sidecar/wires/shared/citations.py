@@ -35,7 +35,7 @@ LOCATIONS: dict[str, CitationKind] = {
     "content_block_location": "document",
     "search_result_location": "search-result",
 }
-"""Type of an Anthropic citation -> our kind."""
+"""Type of an Anthropic citation -> kind of our citation."""
 
 GROUNDING: dict[str, CitationKind] = {
     "web": "url",
@@ -43,7 +43,7 @@ GROUNDING: dict[str, CitationKind] = {
     "maps": "other",
     "image": "other",
 }
-"""Key of the object in a chunk of Gemini's grounding -> our kind."""
+"""Key of the object in a chunk of Gemini's grounding -> kind of our citation."""
 
 URLS = ("url", "uri", "link")
 TITLES = ("title", "document_title", "filename", "name", "filepath")
@@ -51,11 +51,11 @@ EXCERPTS = ("cited_text", "content", "quote", "snippet", "text")
 
 
 def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
-    """``annotations``: with their fields under their type, as OpenAI sends them, or
-    flat.
+    """Reads ``annotations``, whose fields are under their type, as OpenAI sends them,
+    or flat.
 
-    LiteLLM copies Gemini's byte offsets into them; Gemini's metadata beside them shows
-    that.
+    LiteLLM copies Gemini's byte offsets into them. Gemini's metadata beside them shows
+    that the offsets are bytes.
     """
     is_gemini = "vertex_ai_grounding_metadata" in choice.document
     for item in choice.objects(value, name):
@@ -86,8 +86,8 @@ def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def citation(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM, streaming: one Anthropic citation, sent before the text it belongs
-    to."""
+    """Reads ``citation`` in a stream of LiteLLM: one of Anthropic's citations, which
+    comes before its text."""
     if isinstance(value, dict):
         choice.parts.append(_location(choice, value, "following"))
     else:
@@ -95,10 +95,11 @@ def citation(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
-    """LiteLLM, whole body: one list for each cited block, with the block's own text.
+    """Reads the citations in a body of LiteLLM: a list for each cited block, with the
+    block's text.
 
     The borders of the blocks are lost, but the lists are in the order of the answer.
-    Each text is searched for after the previous one, until one is not found.
+    So each text is searched for after the one before, until one is not found.
     """
     if not isinstance(value, list):
         choice.malformed(name, value)
@@ -120,7 +121,8 @@ def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
-    """Mistral: a ``reference`` part stands at its place in the content array."""
+    """Reads a part ``reference`` of Mistral's content array. Its place in the array is
+    the citation's place."""
     url = first(part, URLS)
     choice.parts.append(
         CitationPart(
@@ -138,7 +140,8 @@ def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
 def _location(
     choice: ChoiceState, item: JsonObject, anchor: Literal["following", "none"]
 ) -> CitationPart:
-    """An Anthropic citation. Its own offsets lie in the source, not in the answer."""
+    """The part for an Anthropic citation. Its offsets count in the source, not in the
+    answer."""
     return CitationPart(
         kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,
@@ -152,7 +155,7 @@ def _location(
 
 
 def _body(item: JsonObject) -> JsonObject:
-    """The annotation's own fields and those nested under its type or under
+    """The fields of an annotation, including those nested under its type or under
     ``*_citation``."""
     nested = item.get(type_of(item))
     if not isinstance(nested, dict):
@@ -162,8 +165,8 @@ def _body(item: JsonObject) -> JsonObject:
 
 
 def _span(choice: ChoiceState, body: JsonObject) -> tuple[int | None, int | None]:
-    """``(start, end)``; for an insertion point both are the same; None if there is no
-    place (OpenRouter sends 0, 0)."""
+    """Start and end of an annotation, equal for an insertion point; (None, None) if it
+    has no place. OpenRouter sends 0 and 0 for no place."""
     start, end = _either(choice, body, "start"), _either(choice, body, "end")
     if start is not None and end is not None and 0 <= start < end:
         return start, end

@@ -31,23 +31,23 @@ Index: TypeAlias = int | tuple[str, int]
 separately."""
 
 _BARE = frozenset(("message", "__type", "code", "id"))
-"""Error bodies of AWS and Cohere have only these members (4.1)."""
+"""Error bodies of AWS and Cohere have only these members."""
 
 
 @define
 class ContentBlock:
     """An open content block.
 
-    ``key``: its number in the stream. A provider's index cannot serve: it starts again
-    with every message, and some gateways send the same one for all blocks. ``item``:
-    what the wire has to give at the block's end. ``after``: the key of a call that
-    ended at the same place.
+    ``key``: its number in the stream. The provider's index is no key: it starts again
+    with every message, and some gateways send the same index for all blocks. ``item``:
+    collects what the wire reports at the block's end. ``after``: the key of a call with
+    the same index that ended before.
     """
 
     key: int
     after: int | None = None
     is_call: bool = False
-    #: its arguments came whole: what follows can only repeat them
+    #: its arguments came whole: later ones only repeat them
     is_full: bool = False
     item: JsonObject = field(factory=dict)
 
@@ -55,8 +55,8 @@ class ContentBlock:
 class BlockWire(DocumentWire):
     """Tracks which blocks are open.
 
-    At most one open block is not a call: when another begins, it is over, whether or
-    not the provider says so.
+    At most one block that is no call is open. When another one begins, the open one is
+    over, whether or not the provider says so.
     """
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
@@ -86,7 +86,7 @@ class BlockWire(DocumentWire):
         self._ended.clear()
 
     def last(self, _block: ContentBlock) -> list[Part]:
-        """What to add for a block that is over and is no call."""
+        """The parts to add at the end of a block that is no call."""
         return []
 
     # Blocks
@@ -136,7 +136,7 @@ class BlockWire(DocumentWire):
         before fragments has no meaning.
         """
         if not (block.is_call or reported) and block.after is not None and arguments:
-            # After its block's end: the call with that key has had it, or not.
+            # The fragment comes after the end of its call.
             again = arguments if isinstance(arguments, str) else dumps(arguments)
             self.parts.append(CallPart(key=block.after, arguments=again))
             return

@@ -1,4 +1,4 @@
-"""What wires that read one JSON object at a time share: lists, access, identity.
+"""The base of wires that read one JSON object at a time.
 
 Not a wire: a base of all wires except text. A wire is a `DocumentWire` whose ``read``
 appends to ``parts``. It accesses every value through the methods here, which turn a
@@ -36,8 +36,8 @@ _LATEST_TIME = 10**12
 """A larger number of seconds is a mistake, not a time."""
 
 _COUNTED_EACH = 32
-"""Usage is reported for every such number of documents with counts, so a host sees it
-grow."""
+"""If every document has counts, they are reported once in so many documents: a host
+sees them grow."""
 
 _ENDS = frozenset((FinishPart, DonePart))
 
@@ -52,19 +52,19 @@ class DocumentWire(ABC):
         self.choice = 0
         self._known: JsonObject = {}
         self._usage: Json = None
-        self._counted = 0  # how often
-        self._waiting_counts: JsonObject = {}  # for a finish or the end
+        self._counted = 0  # how many documents had counts
+        self._waiting_counts: JsonObject = {}  # reported at a finish or the end
 
     @abstractmethod
     def read(self, value: JsonObject, event: str | None) -> None:
         """Reads one object. ``event``: its name, if the framing has one."""
 
-    def end(self) -> None:  # noqa: B027 - of most wires nothing waits for it
+    def end(self) -> None:  # noqa: B027 - most wires need nothing here
         """Adds parts that need the end of the stream."""
 
     def push(self, document: Document) -> list[Part]:
         value, self.parts = document.value, []
-        if type(value) is dict:  # as nearly all are
+        if type(value) is dict:  # the usual case
             self.read(value, document.event)
             return self.parts
         for each in value if isinstance(value, list) and value else [value]:
@@ -98,10 +98,11 @@ class DocumentWire(ABC):
             self.parts.append(MetadataPart(**fresh))
 
     def count(self, counts: JsonObject) -> None:
-        """Takes totals, which may be repeated; a missing count keeps its value.
+        """Reads counts, which are totals and may be repeated; a missing count keeps its
+        value.
 
-        Reported are the first, every `_COUNTED_EACH`-th, those beside a finish, and the
-        last at the end: Gemini sends counts in every chunk.
+        Not all are reported, because Gemini sends counts in every chunk: only the first
+        ones, every `_COUNTED_EACH`-th, those beside a finish, and the last ones.
         """
         if counts:
             self._usage = merge_usage(self._usage, counts)
@@ -131,7 +132,8 @@ class DocumentWire(ABC):
                 self.fail(body)
 
     def unread(self, value: Json, event: str | None) -> None:
-        """Handles a document that is not of this wire: an error, or unknown."""
+        """Reports a document that is not of this wire: as an error if it is one, else
+        as unknown."""
         body = find_error(value, event)
         if body is not None:
             self.fail(body)
@@ -143,7 +145,7 @@ class DocumentWire(ABC):
         self.parts.append(DiagnosticPart("unknown-chunk", message, "warning", value))
 
     def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
-        """Reports the members ``names`` of a response that are about the response
+        """Reports the members ``names`` of a response, in which it says something about
         itself."""
         reported = {name: said[name] for name in names if _says(said.get(name))}
         if reported:
@@ -170,7 +172,7 @@ class DocumentWire(ABC):
         return None
 
     def body(self, holder: JsonObject, name: str) -> JsonObject:
-        """``holder[name]``; an empty object if it is none."""
+        """``holder[name]`` if it is an object, else an empty one."""
         value = holder.get(name)
         if isinstance(value, dict):
             return value
@@ -235,8 +237,8 @@ def _says(value: Json, kind: type = object) -> bool:
 
 
 def seconds(value: Json) -> int | None:
-    """Seconds since 1970, from a number of seconds or an RFC 3339 time; None for
-    others."""
+    """Seconds since 1970, from a number of seconds or an RFC 3339 time; None for any
+    other value."""
     if isinstance(value, str):
         try:
             time = datetime.fromisoformat(value)

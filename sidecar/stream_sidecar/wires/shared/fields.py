@@ -1,4 +1,4 @@
-"""What every reader of chat.completions fields needs: a choice's state, typed access.
+"""The state of a choice of chat.completions, and typed access to its fields.
 
 Not a wire: shared by several. A reader is a function ``(choice, value, name) -> None``
 that appends parts to ``choice.parts`` for the value of one field. ``name`` is the
@@ -44,9 +44,9 @@ class ChoiceState:
     whole: bool = False
     finished: bool = False
     reasoning: ReasoningState = field(factory=ReasoningState)
-    #: key of a resent item -> the item as it came last
+    #: key of an item that comes repeatedly -> its last value
     given: dict[str, Json] = field(factory=dict)
-    #: sources that annotations have placed: (url, start, end)
+    #: citations in annotations so far: (url, start, end)
     placed: set[tuple[str, int | None, int | None]] = field(factory=set)
 
     def text(self, holder: JsonObject, name: str) -> str | None:
@@ -110,8 +110,9 @@ def refusal(text: str, raw: Json, **reported: Any) -> ErrorPart:
 
 
 def details(raw: JsonObject, choice: int) -> DiagnosticPart:
-    """The diagnostic for what a response says about itself. The next request may need
-    it (a container), or a reader may want to know it (why a prompt was blocked)."""
+    """The diagnostic for members in which a response says something about itself. The
+    next request may need them (a container), or a reader may want to know them (why a
+    prompt was blocked)."""
     message = "what else the response says of itself"
     return DiagnosticPart("response-details", message, "info", raw, choice)
 
@@ -126,7 +127,7 @@ def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
 def objects_of(
     items: list[Json], name: str, malformed: Callable[[str, Json], None]
 ) -> Iterable[JsonObject]:
-    """The objects among ``items``. Null items are skipped, others reported as
+    """The objects among ``items``. Null is skipped; any other value is reported with
     ``malformed``."""
     only = _OBJECT.issuperset(map(type, items))
     return items if only else _picked(items, name, malformed)
@@ -158,16 +159,17 @@ def type_of(item: JsonObject) -> str:
 
 
 def is_responses_state(item: JsonObject) -> bool:
-    """Whether an object is state of a Responses server: stored there, or encrypted.
+    """Whether an item is state of a Responses server: stored there, or encrypted.
 
-    Anthropic's compaction has the same type, but no id, and its summary in ``content``.
+    Anthropic's compaction has the same type, but it has no id, and has its summary in
+    ``content``.
     """
     return "id" in item or ("encrypted_content" in item and "content" not in item)
 
 
 def is_failed(item: JsonObject) -> bool | None:
-    """``is_error`` of an Anthropic result. If its type has no such field, the type of
-    its content decides; None: unknown."""
+    """Whether an Anthropic result is an error: by its ``is_error``, else by the type of
+    its content. None: unknown."""
     reported, content = item.get("is_error"), item.get("content")
     if isinstance(reported, bool):
         return reported
@@ -209,10 +211,10 @@ _METADATA: tuple[tuple[str, type], ...] = (
 
 @define
 class Identity:
-    """Who answers. ``read`` adds what is new: ids and times once, the model when it
-    changes.
+    """The response's id, time and model. ``read`` adds what is new: the id and the time
+    once, the model when it changes.
 
-    Some dialects send a different id in every chunk (Groq compound). ``is_open``: no id
+    Some servers send a different id in every chunk (Groq compound). ``is_open``: no id
     has come yet.
     """
 

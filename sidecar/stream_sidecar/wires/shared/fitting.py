@@ -1,10 +1,10 @@
 """Adapts a turn to what the next provider accepts, before a wire writes it.
 
-Not a wire: it applies the rules for ids, names and state in one place, for all wires. A
-call without a name is left out. Names and ids that the provider refuses are replaced,
-and ids are unique within the turn. Each call has at most one result. State goes only to
-a provider that can read it (`Rule.accepts_state`). Losses are reported
-(wires/README.md, "Requests").
+Not a wire: it applies the rules for ids, names and state, for all wires. A call without
+a name is left out. Names and ids that the provider refuses are replaced, and ids become
+unique within the turn. Each call keeps at most one result. State goes only to a
+provider that can read it (`Rule.accepts_state`). Losses are reported (wires/README.md,
+"Requests").
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _OPEN = "no result is given, and without one the call is refused"
 
 
 def fit(turn: Rendering, results: tuple[TurnResult, ...], *, is_known: bool) -> None:
-    """Replaces the blocks of ``turn``, and finds the results of its calls.
+    """Replaces the blocks of ``turn`` by blocks that the provider accepts, and assigns
+    the host's ``results`` to its calls.
 
     ``is_known``: the next provider can read the state in the message.
     """
@@ -64,8 +65,8 @@ def _named(turn: Rendering) -> Iterator[TurnBlock]:
 
 
 def _without_state(turn: Rendering, block: TurnBlock) -> TurnBlock | None:
-    """The block without a provider's state. The calls and results of a server's tools
-    are state as a whole, so None is returned for them."""
+    """The block without the state that only its provider can read. None for calls and
+    results of a server's tools: all of them is state."""
     if block.type == "tool-result" or block.executor == "server":
         turn.lose(block, _WHAT.get(block.type, "tool-call"), _FOREIGN)
         return None
@@ -79,7 +80,7 @@ _WHAT: dict[str, What] = {"reasoning": "reasoning", "tool-result": "tool-result"
 
 
 def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
-    """The blocks with names and ids of calls that the provider accepts."""
+    """The blocks, with calls' names and ids that the provider accepts."""
     rule = turn.rule
     kept = (block for block in blocks if block.type == "tool-call")
     taken = {block.tool_call_id for block in kept if not _is_clients(block)}
@@ -102,13 +103,13 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
 
 
 def name_for(rule: Rule, name: str) -> str:
-    """The tool's name as the provider accepts it; "" if it is blank."""
+    """A tool's name as the provider accepts it; "" if ``name`` is blank."""
     is_bare = not name.strip(" \0\t\r\n")
     return "" if is_bare else rule.no_names.sub("_", name)[: rule.longest_name]
 
 
 def id_for(rule: Rule, id: str) -> str:
-    """The id itself if the provider accepts it, else one derived from it."""
+    """``id`` if the provider accepts it, else an id derived from it."""
     is_taken = id and not rule.no_ids.search(id)
     return id if is_taken else made_id(id)
 
@@ -153,7 +154,8 @@ def _pair(
 
 
 def _surpass(turn: Rendering, ids: set[str | None]) -> None:
-    """Drops the turn's own results for calls that the host also has a result for."""
+    """Drops the results in the turn for calls (``ids``) for which the host has a result
+    as well."""
     for block in turn.blocks:
         if block.type == "tool-result" and block.tool_call_id in ids:
             turn.lose(block, "tool-result", "the host has another result")

@@ -20,10 +20,10 @@ _TEXTS = ("text", "summary")
 
 @define
 class ProviderBlocks:
-    """Which of the provider's own blocks a reasoning field is in.
+    """Counts the provider's reasoning blocks in one field.
 
-    A block is over if its signature (or other state) has come and more text follows
-    without that signature (wires/README.md, "LiteLLM's proxy").
+    A block is over if its signature (or other state) has come, and text follows without
+    this signature (wires/README.md, "LiteLLM's proxy").
     """
 
     count: int = 0
@@ -37,7 +37,7 @@ class ProviderBlocks:
         return self.count or None
 
     def text(self, signature: str | None) -> None:
-        """Notes text; ``signature``: that of its item, or None."""
+        """Notes text. ``signature``: the signature in its item, or None."""
         if self.sealed and (signature is None or signature != self.signature):
             self._next()
         self.used = True
@@ -57,7 +57,7 @@ class ProviderBlocks:
         self.used = self.sealed = True
 
     def single(self) -> None:
-        """Notes a block that comes as one item (redacted thinking)."""
+        """Notes a block that is one complete item (redacted thinking)."""
         if self.used:
             self._next()
         self.seal()
@@ -87,7 +87,7 @@ class _Detail:
         return self.fields | {name: "".join(of) for name, of in self.texts.items()}
 
     def continues(self, item: JsonObject) -> bool:
-        """Whether ``item`` is a further fragment of this one."""
+        """Whether ``item`` is a further fragment of this item."""
         held = self.fields
         if any(_differ(held.get(name), item.get(name)) for name in ("id", "signature")):
             return False
@@ -104,10 +104,10 @@ def _differ(one: Json, other: Json) -> bool:
 class Details:
     """``reasoning_details`` as the next request must carry them, with fragments merged.
 
-    Fragments of one item have the same type and index. Their text is joined; of other
-    keys the last value counts (OpenRouter, "Preserving reasoning"). A new item begins
-    with another id, with another signature, with text after the signature, and with
-    encrypted data unless its id marks it as a newer version.
+    Fragments of one item have the same type and index. Their text is joined; for other
+    members the last value counts (OpenRouter, "Preserving reasoning"). A new item
+    begins with another id or signature, with text after the signature, and with
+    encrypted data, unless the same id shows that it is a newer version.
     """
 
     items: list[_Detail] = field(factory=list)
@@ -131,12 +131,12 @@ def _word(value: Json) -> str:
 
 @define
 class ReasoningState:
-    """What one choice has to remember about its reasoning.
+    """The state of one choice's reasoning.
 
-    ``block``: the key of the block that came last in any field; fields without blocks
-    use it. ``carried``: lists of LiteLLM's ``provider_specific_fields`` that the next
-    request needs. ``kept``: fields of the message that it needs unchanged. ``bound``:
-    signatures that were sent together with their call.
+    ``block``: the key of the latest block in any field; fields without blocks use it.
+    ``carried``: lists in LiteLLM's ``provider_specific_fields`` that the next request
+    needs. ``kept``: fields of the message that the next request needs unchanged.
+    ``bound``: signatures that came with a call, and go back with it.
     """
 
     block: int | None = None
@@ -152,8 +152,8 @@ class ReasoningState:
         return self.fields.setdefault(name, ProviderBlocks())
 
     def sign(self, blocks: ProviderBlocks, signature: str) -> bool:
-        """Notes a signature. False if another field with the same content had it
-        already."""
+        """Notes a signature. False: it came already, in another field with the same
+        content."""
         blocks.sign(signature)
         known = self.signed.get(blocks.key) == signature
         self.signed[blocks.key] = signature

@@ -1,10 +1,10 @@
-"""What writers of requests share: the turn to write, and the list of what gets lost.
+"""The turn that a writer of requests gets, and the reports of what gets lost.
 
 Not a wire: a helper of every ``request``. A `Rendering` has the blocks that the host
 wants to send, the provider's rule, and the list of losses. The content of a tool's
 result is text, or parts as MCP and most providers write them (``{"type": "text",
-"text": "4"}``), or any other value. Wires that accept only text get other values as
-JSON text.
+"text": "4"}``), or any other value. For wires that accept only text, other values
+become JSON text.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Rule
 
 Reasoning: TypeAlias = Literal["auto", "all", "none"]
-"""Which reasoning a host wants to send back: what the provider's rule says, everything
-that the provider does not refuse, or none."""
+"""Which reasoning a host wants to send back. ``auto``: as the provider's rule says.
+``all``: everything that the provider does not refuse."""
 
 What: TypeAlias = Literal[
     "text",
@@ -54,10 +54,8 @@ RequestWriter: TypeAlias = "Callable[[Rendering], list[JsonObject]]"
 
 @frozen
 class Lost:
-    """What is missing in the request, or changed, and why.
-
-    ``block``: None if it came from the host itself, as a result does.
-    """
+    """A report of what is missing in the request, or changed, and why. ``block``: the
+    number of the block; None for something from the host, such as a result."""
 
     block: int | None
     what: What
@@ -66,7 +64,8 @@ class Lost:
 
 @frozen
 class LostPart:
-    """What was removed from a request, at ``path`` of its body, and why."""
+    """A report of what was removed or changed in a request, at ``path`` of its body,
+    and why."""
 
     path: str
     what: str
@@ -75,12 +74,12 @@ class LostPart:
 
 @define
 class Rendering:
-    """A turn on its way into a request.
+    """A turn that is written into a request.
 
-    ``blocks``: in the order of the message. ``answers``: the host's results with their
-    calls. ``approvals``: the host's answers to calls of the server that wait for an
-    approval. ``goes_on``: the provider ends the calls of its own tools in its next
-    response.
+    ``blocks``: what the host wants to send, in the order of the message. ``answers``:
+    the host's results, with their calls. ``approvals``: the host's answers to calls of
+    the server that wait for an approval. ``goes_on``: results of the server's tools may
+    come in the next response, so calls without a result stay.
     """
 
     blocks: tuple[TurnBlock, ...]
@@ -93,8 +92,8 @@ class Rendering:
     lost: list[Lost] = field(factory=list)
 
     def lose(self, block: TurnBlock | None, what: What, why: str) -> None:
-        """Reports a loss. ``block``: None for what came from the host. Only the first
-        reason for a block is kept."""
+        """Reports a loss. ``block``: None if the host's own value is lost. Only the
+        first reason for a block is kept."""
         number = None if block is None else block.block
         reported = any(each.block == number and each.what == what for each in self.lost)
         if block is None or not reported:
@@ -126,8 +125,8 @@ class Rendering:
                 self.lose(block, "tool-call", why)
 
     def thinks(self, block: TurnBlock) -> bool:
-        """Whether this reasoning goes back. Reports it as lost if the provider does not
-        want it."""
+        """Whether the reasoning in ``block`` goes back. Otherwise reports it as
+        lost."""
         if self.reasoning == "none":
             return False
         wanted = self.rule.reasoning
@@ -140,14 +139,15 @@ class Rendering:
         return False
 
     def signs(self, block: TurnBlock) -> bool:
-        """Whether this reasoning has a signature that its provider may have written."""
+        """Whether the reasoning in ``block`` has a signature that the next provider may
+        have written."""
         if not block.signature or not self.rule.one_model or is_base64(block.signature):
             return bool(block.signature)
         self.lose(block, "state", "its signature is no base64")
         return False
 
     def thoughts(self) -> list[TurnBlock]:
-        """The reasoning that goes back, for a wire on which its place does not
+        """The blocks of reasoning that go back, for wires on which their place does not
         matter."""
         return [
             block
@@ -163,7 +163,7 @@ class Rendering:
         return "".join(each.text for each in texts if bool(each.refusal) in kinds)
 
     def arguments(self, call: TurnBlock) -> str:
-        """The raw arguments; ``{}`` if the provider could not read them."""
+        """The raw arguments of a call; ``{}`` if the provider would refuse them."""
         is_text = call.arguments_format == "text" or self.rule.raw_arguments
         if is_text or object_of(call) is not None:
             return call.arguments
@@ -171,20 +171,20 @@ class Rendering:
         return "{}"
 
     def input(self, call: TurnBlock) -> JsonObject:
-        """The arguments as an object; an empty one if they are no object."""
+        """The arguments of a call as an object; an empty one if they are no object."""
         value = object_of(call)
         if value is None:
             self.lose(call, "arguments", _NO_OBJECT)
         return value or {}
 
     def cited(self, block: TurnBlock) -> list[JsonObject]:
-        """The provider's citations of a block, each complete."""
+        """The provider's citations of a block, with all their values."""
         return [] if block.block is None else self._cited[block.block]
 
     @cached_property
     def _cited(self) -> defaultdict[int, list[JsonObject]]:
-        """Completes citations: long values come only with the first citation of a
-        source (protocol.md, "citation")."""
+        """Block -> its citations, completed: long values come only with the first
+        citation of a source (protocol.md, "citation")."""
         found: defaultdict[int, list[JsonObject]] = defaultdict(list)
         whole: dict[int, JsonObject] = {}
         for citation in self.citations:
@@ -209,13 +209,13 @@ _NO_OBJECT = "the arguments are no JSON object"
 
 
 def _long(first: JsonObject) -> JsonObject:
-    """The values that later citations of a source leave out."""
+    """The values of a source's first citation that its later ones leave out."""
     return {name: value for name, value in first.items() if is_long(value)}
 
 
 def caller_of(turn: Rendering, call: TurnBlock, key: str) -> JsonObject:
-    """The ``caller`` of a call if it is a program of this provider, which has ``key``.
-    Empty if the model itself called."""
+    """The member ``caller`` of a call that a program of this provider made; such a
+    caller has ``key``. Empty if the model itself made the call."""
     caller = call.caller if isinstance(call.caller, dict) else {}
     if key in caller:
         return {"caller": caller}
@@ -247,8 +247,8 @@ _BASE64 = patterns.compile("[A-Za-z0-9+/_-]*={0,2}")
 
 
 def is_base64(signature: str) -> bool:
-    """Whether a signature is base64. One that was cut, or joined from two, is not, and
-    would be refused (openclaw/openclaw#82995)."""
+    """Whether a signature is base64. A signature that was cut, or joined from two, is
+    not, and would be refused (openclaw/openclaw#82995)."""
     return _BASE64.fullmatch(signature) is not None
 
 
@@ -258,7 +258,8 @@ def is_blank(part: JsonObject) -> bool:
 
 
 def text_of(content: Json) -> str:
-    """``content`` as text; other values as JSON text."""
+    """``content``: text, or the joined texts of its parts; any other value as JSON
+    text."""
     if content is None or isinstance(content, str):
         return content or ""
     return dumps(content)
@@ -283,8 +284,9 @@ def in_blocks(
 
 
 def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
-    """Leaves out a server's calls without a result, and results without a call: both
-    would be refused. Calls that continue in the next response stay."""
+    """``written`` without a server's calls that have no result, and without its results
+    that have no call: both would be refused. Calls whose result may come in the next
+    response stay."""
     calls, results = (
         {block.tool_call_id for block, _ in written if block.type == kind}
         for kind in ("tool-call", "tool-result")
@@ -305,8 +307,8 @@ def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
 def without_last_thoughts(
     turn: Rendering, written: list[WrittenBlock]
 ) -> list[JsonObject]:
-    """The items without reasoning at the end, which would be refused because nothing
-    follows it. Other state of a provider counts as content."""
+    """The items of ``written`` without the reasoning at their end, which would be
+    refused because nothing follows it. Other state of a provider counts as content."""
     while written and is_thought(*written[-1]):
         turn.lose(written.pop()[0], "reasoning", "nothing follows it, so it is refused")
     return [item for _, item in written]

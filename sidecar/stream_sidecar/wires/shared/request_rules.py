@@ -1,9 +1,9 @@
 """What each provider requires of an assistant's turn in a request, and what it refuses.
 
 Not a wire: the type of the rows in the tables ``RULES`` beside the writers of requests.
-The first row that fits the provider's and the model's names counts, so a provider's own
-rows stand above rows for a model with many providers. ``source``: where this is known
-from, such as a page of the provider's documentation, the words of its refusal, or a
+The first row that fits the names of the provider and the model counts. So a provider's
+own rows stand above rows for a model that many providers have. ``source``: how the rule
+is known, such as a page of the provider's documentation, the words of its refusal, or a
 public thread. A new provider is one row (wires/README.md, "Requests").
 """
 
@@ -55,7 +55,7 @@ _ADDED = patterns.compile(
     r"^(?:.*/|[a-z-]+\.(?:[a-z]+\.)?(?=[a-z]))"
     r"|[-@]\d{6}+.*+|[-:](?:v\d|latest|preview|thinking|exp\b).*+|[:\[].*+|-0$"
 )
-"""What gateways, regions, versions and dates add to a model's name."""
+"""Matches what gateways, regions, versions and dates add to a model's name."""
 
 _MAKERS = {
     "anthropic": "claude",
@@ -110,14 +110,15 @@ _NAMED = {maker: _any_case(name) for maker, name in _MAKERS.items()}
 
 @records.frozen
 class Rule:
-    """A row. ``provider`` and ``model`` are patterns; an empty one fits every name,
-    also none.
+    """A row of rules. ``provider`` and ``model`` are patterns; an empty pattern fits
+    every name, and no name.
 
-    - ``reasoning``: goes back with every turn, only with turns that call tools, or
-      never.
-    - ``field``: the only field of Chat Completions for it; without one, it goes back in
-      the fields in which it came.
-    - ``came_in``: if no provider is named, reasoning in this field identifies this one.
+    - ``reasoning``: when it goes back: with every turn, only with turns that call
+      tools, or never.
+    - ``field``: the only field of Chat Completions for reasoning; without one, it goes
+      back in the fields in which it came.
+    - ``came_in``: if no provider is named, reasoning in this field identifies this
+      provider.
     - ``required``: turns that must have the field even if it is empty.
     - ``unsigned``: thinking without a signature is accepted.
     - ``tags``: reasoning that stood in tags in the text goes back there.
@@ -178,15 +179,15 @@ class Rule:
 
 
 ANYBODY: tuple[Rule, ...] = (Rule("no demand is known"),)
-"""The rules of a provider that accepts everything."""
+"""The rules of a wire on which no requirement is known."""
 
 
 def rule_for(
     rules: tuple[Rule, ...], asked: Names, fields: Collection[str] = ()
 ) -> Rule:
-    """The first rule of a wire that fits these names; the last one fits all. If no
-    provider is named, ``fields``, in which reasoning came, say more than the model's
-    name."""
+    """The first of ``rules`` that fits the names ``asked``; the last rule fits all. If
+    no provider is named, the ``fields`` in which reasoning came identify a provider
+    before the model's name does."""
     reported = () if asked.provider else tuple(r for r in rules if r.came_in in fields)
     fitting = (rule for rule in rules if rule.fits(asked.provider, asked.model))
     return reported[0] if reported else next(fitting)

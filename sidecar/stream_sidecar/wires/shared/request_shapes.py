@@ -1,9 +1,9 @@
 """Where the requests of each wire have turns, calls and the answers to calls.
 
-Not a wire: `refused` and `conversation` read requests with this. A call or an answer is
-the object that has its id: a part of a turn, the only member of such a part
-(``{"toolUse": {"toolUseId": "a"}}``), or an item of its own. Never raises for any JSON
-value.
+Not a wire: `refused` and `conversation` read requests with this. An answer is a tool's
+result from the client. A call or an answer is the object with the call's id: a part of
+a turn, the only member of a part (``{"toolUse": {"toolUseId": "a"}}``), or an item of
+its own. Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ CALL_MEMBERS = (
 
 @frozen
 class RequestShape:
-    """How a wire's request is built. ``items``: the list of turns. ``model``: the
-    model's role.
+    """How a wire's request is built. ``items``: the member with the list of turns.
+    ``model``: the model's role.
 
-    ``parts``: the list in a turn that has its calls; without it each item is a call.
-    ``call``, ``answer``: the type, or the only member, of parts that are calls and
-    answers. ``id``, ``answered``: the members with a call's id. ``input``: the member
-    with its arguments; they are text unless ``is_parsed``.
+    ``parts``: the member of a turn with the list of its calls; without it, each call is
+    an item. ``call`` and ``answer``: the type, or the only member, of parts that are
+    calls or answers. ``id``: the member of a call with its id; ``answered``: the same
+    of an answer. ``input``: the member with the arguments, which are text unless
+    ``is_parsed``.
     """
 
     items: str = "messages"
@@ -75,7 +76,7 @@ class RequestShape:
     is_parsed: bool = False
 
     def role(self, item: Json) -> Author:
-        """Whose turn the item is. For an item without a role its type decides."""
+        """The author of an item: by its role, or without one, by its type."""
         if not isinstance(item, dict):
             return ""
         kind = type_of(item)
@@ -175,8 +176,8 @@ def _is_servers(call: JsonObject) -> bool:
 
 
 def held(part: Json, word: str) -> JsonObject | None:
-    """The object of a part that has the type ``word`` or a member with that name; else
-    None."""
+    """The object that a part holds: the part itself if ``word`` is its type, or its
+    member ``word``; else None."""
     if not isinstance(part, dict):
         return None
     if not word or part.get("type") == word:
@@ -224,7 +225,7 @@ def with_function(call: JsonObject, **news: Any) -> JsonObject:
 
 
 def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
-    """``holder`` with new values; the same object if they are the old ones."""
+    """``holder`` with the members ``news``; the same object if nothing changes."""
     reported = {name: new for name, new in news.items() if holder.get(name) is not new}
     return holder | reported if reported else holder
 

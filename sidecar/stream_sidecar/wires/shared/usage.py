@@ -27,12 +27,12 @@ Paths: TypeAlias = tuple[str, ...]
 
 @frozen
 class UsageShape:
-    """Where one wire has its counts; empty if it sends none.
+    """Where one wire has its counts; without paths if it sends none.
 
-    ``more_input``: counts to add to the input. ``reasoning_is_more``: reasoning is to
-    be added to the output. If a response has a total, the total decides that instead:
-    xAI's chat leaves reasoning out of the output, OpenAI's does not, and Gemini mostly
-    does. ``complete``: adds counts to the object that stand elsewhere in it.
+    ``more_input``: counts to add to the input. ``reasoning_is_more``: the output leaves
+    reasoning out, so it has to be added. But if a response has a total, the total
+    decides this: xAI's chat leaves reasoning out, OpenAI's does not, and Gemini mostly
+    does. ``complete``: a function that adds counts that stand elsewhere in the object.
     """
 
     input: Paths = ()
@@ -103,9 +103,9 @@ def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
 
 
 def _counts_of(value: JsonObject, shape: UsageShape) -> list[int | None]:
-    """The counts at ``shape.counts``. Looks at each field of ``value`` once, because
-    some providers send counts in every chunk. `count_of` handles all but plain numbers.
-    """
+    """The counts of ``value``, in the order of ``shape.counts``. It looks at each field
+    of ``value`` once, because some providers send counts in every chunk. `count_of`
+    reads fields that are no plain numbers."""
     found: list[int | None] = [None] * len(shape.counts)
     places = shape.places
     for name, count in value.items():
@@ -221,11 +221,12 @@ _REASON_OF = {
 
 
 def finish_reason(raw: str | None, own: Mapping[str, str]) -> str:
-    """Our word for a provider's finish reason, in any case; ``unknown`` without one.
+    """Our word for a provider's finish reason ``raw``; ``unknown`` without one. Case
+    does not matter.
 
     For Responses ``raw`` is ``incomplete_details.reason``, else the status. Whether a
     stop with calls is ``tool-calls`` depends on who ran them and is not decided here. A
-    word may have its cause after a colon, which says more: ``content_filter:
+    word may have a cause after a colon, which counts first: ``content_filter:
     RECITATION``. ``own``: words in lower case that have a meaning only on this wire.
     """
     word = (raw or "").lower()
@@ -239,8 +240,9 @@ def finish_reason(raw: str | None, own: Mapping[str, str]) -> str:
 def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
     """Counts under a wire's names: the reverse of `read_usage`.
 
-    Other members of the provider's own object are kept if the result still reads the
-    same. xAI leaves reasoning out of its output; there our number replaces it.
+    Other members of the provider's own object are kept, if `read_usage` then still
+    returns the same counts. xAI leaves reasoning out of its output: our number, with
+    reasoning, replaces it.
     """
     written, reported = _named(usage, shape), _counts(usage)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}

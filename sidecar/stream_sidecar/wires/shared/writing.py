@@ -1,9 +1,9 @@
-"""What all writers share: they turn events into documents of their wire.
+"""The base of all writers, which turn events into documents of their wire.
 
 A writer is the reverse of a wire's reader: the reader turns a provider's documents into
-parts, the writer turns events into such documents. It gets only events that can be
-written, in order. ``stream.emission`` decides before that about calls found in the
-text, and nothing written is ever retracted. A whole body is the sum of its stream: a
+parts, the writer turns events into such documents. It gets events in order, and only
+those that are final: ``stream.emission`` has decided before about calls found in the
+text, so nothing written is ever retracted. A whole body is the sum of its stream: a
 writer ``fold``s its own documents.
 
 A writer is a class with a method for each event that its wire has a place for
@@ -104,11 +104,11 @@ class TextPlaces:
 
 
 class ChunkWriter(ABC):
-    """Writes the events of one stream on the wire of ``row``. ``source``: the wire that
-    was read.
+    """Writes the events of one stream on the wire of ``row``. ``source``: the wire from
+    which the stream was read.
 
-    ``origins``: what is known about blocks before they are over. ``words``: our finish
-    reason -> the wire's word; a reason without a word is written as an error.
+    ``origins``: block -> what the parts say about it before it is over. ``words``: our
+    finish reason -> the wire's word; a reason without a word is written as an error.
     """
 
     is_single: ClassVar[bool] = False  # a response has one choice
@@ -124,12 +124,12 @@ class ChunkWriter(ABC):
         self.created = 0
         self.usage: Usage | None = None
         self.places = TextPlaces()
-        #: calls whose arguments, or a part of them, were written
+        #: calls of whose arguments something was written
         self.argued: set[int] = set()
         self._empty: set[int] = set()
         self._origins = origins
         self._sources: dict[tuple[int, int], dict[str, str]] = {}
-        self._reported: set[tuple[int, int]] = set()  # sources that have something long
+        self._reported: set[tuple[int, int]] = set()  # sources with long values
 
     def push(self, events: Iterable[Event]) -> list[Chunk]:
         """The documents for some events."""
@@ -155,7 +155,7 @@ class ChunkWriter(ABC):
     def fold(cls, chunks: list[Chunk]) -> Chunk:
         """The whole body that is the sum of a stream."""
 
-    # What a writer's methods ask
+    # For the methods of writers
 
     @property
     def is_own(self) -> bool:
@@ -172,14 +172,14 @@ class ChunkWriter(ABC):
         return Origin(known.item, call.executor == "server", is_free, *state)
 
     def describe(self, event: Metadata) -> None:
-        """Takes the response's identity: the first id and the last model count."""
+        """Notes the response's identity: the first id and the last model count."""
         self.id = self.id or event.id or ""
         self.model = event.model or self.model
         self.created = self.created or event.created or 0
         self.source = event.wire or self.source
 
     def count(self, event: Usage) -> None:
-        """Takes totals, which are written once, at the end."""
+        """Notes the counts, which are totals; they are written once, at the end."""
         self.usage = event
 
     def usage_object(self) -> JsonObject:
@@ -240,9 +240,9 @@ class ChunkWriter(ABC):
         return event.url or known.get("url"), event.title or known.get("title")
 
     def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
-        """Url and title for a citation that is written now. Long values are written
-        only with the first citation of a source. None: its long url has been written
-        already."""
+        """Url and title for a citation that is written now. A long url is written only
+        with the first citation of a source: for later ones this is None, and they are
+        not written."""
         url, title = self.cited(event)
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
@@ -254,13 +254,15 @@ class ChunkWriter(ABC):
 
 
 def arguments_of(call: ToolCall) -> str:
-    """The raw arguments. Those of an incomplete call must never look complete."""
+    """The raw arguments of a call. Arguments of an incomplete call must never look
+    complete: empty ones become ``{``."""
     is_lost = call.state != "complete" and call.arguments in ("", "{}")
     return "{" if is_lost else call.arguments
 
 
 def reported_again(head: JsonObject) -> JsonObject:
-    """``head``, which stands in every document, as it stands in all but the first."""
+    """``head``, the members with which every document begins, without the long values
+    that only the first document has."""
     return {
         name: value
         for name, value in head.items()
