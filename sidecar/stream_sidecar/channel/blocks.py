@@ -1,8 +1,8 @@
 """The blocks of one choice: which one is open, and what ends it.
 
-A block ends at a change of the channel (or of the source of reasoning) and where the
-caller says so. Provider state of native reasoning (signatures, encrypted reasoning)
-goes out with the ``block-end`` of its block, or in a further one when it comes late.
+A block ends when the channel or the source of reasoning changes, and when the caller
+says so. Provider state of native reasoning (signatures, encrypted reasoning) is sent in
+the ``block-end`` of its block. If it comes later, a further ``block-end`` has it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ReasoningSource: TypeAlias = Literal["native", "tag"]
 
 @define
 class OpenBlock:
-    """A block that is or was open. ``removed``: the pieces that cleaning took out of
-    it, with their places in the cleaned text, until the original was sent.
-    ``reported``: the last ``opaque`` that was sent. ``fields``: the provider's fields
-    with its text."""
+    """A block that is or was open. ``size``: its code points. ``fields``: the
+    provider's fields with its text. ``removed``: text that cleaning removed from it,
+    with its places in the cleaned text, until the original text was sent.
+    ``reported``: the ``opaque`` that was sent last."""
 
     number: int
     channel: ChannelName
@@ -40,16 +40,16 @@ class OpenBlock:
 
 
 class Blocks:
-    """Writes deltas into blocks, opening and ending them."""
+    """Sends the deltas of a choice; begins and ends its blocks."""
 
     def __init__(self, choice: int, outlet: Outlet) -> None:
         self.choice = choice
         self.outlet = outlet
         self.open: OpenBlock | None = None
-        #: the text is that of a refusal
+        #: the text belongs to a refusal
         self.refuses: bool | None = None
         self._native: OpenBlock | None = None  # the last block of native reasoning
-        self._removed: list[tuple[int, str]] = []  # before its block began
+        self._removed: list[tuple[int, str]] = []  # removed before its block began
 
     def text(self, text: str, span: Span | None) -> int:
         block = self._ready("text", None)
@@ -67,7 +67,8 @@ class Blocks:
         span: Span | None,
         fields: Collection[str] = (),
     ) -> int:
-        """``fields``: where the provider says it, a collection that may still grow."""
+        """Sends reasoning and returns its block's number. ``fields``: the provider's
+        fields with this text, a collection that may still grow."""
         block = self._ready("reasoning", source, fields)
         block.size += len(text)
         outlet = self.outlet
@@ -77,13 +78,13 @@ class Blocks:
 
     @property
     def native(self) -> Callable[[int, str], ReasoningDelta]:
-        """Makes deltas of the open block, which is native reasoning."""
+        """A function that makes deltas of the open block, which is native reasoning."""
         assert self.open is not None  # a run belongs to it
         choice, number = self.choice, self.open.number
         return lambda seq, text: ReasoningDelta(seq, choice, number, text, "native")
 
     def extend(self, text: str) -> None:
-        """More text of the open block; its deltas were sent before."""
+        """Adds text to the open block. Its deltas were sent before."""
         block = self.open
         assert block is not None  # a run belongs to it
         block.size += len(text)
@@ -108,7 +109,7 @@ class Blocks:
         return block
 
     def removed(self, text: str) -> None:
-        """Cleaning took ``text`` out of the native reasoning."""
+        """Notes that cleaning removed ``text`` from native reasoning."""
         block = self.open
         if block is not None and block.source == "native":
             block.removed.append((block.size, text))
@@ -121,7 +122,7 @@ class Blocks:
             self._send_end(block)
 
     def end_native(self) -> None:
-        """Ends the open block when it is native reasoning."""
+        """Ends the open block if it is native reasoning."""
         if self.open is not None and self.open.source == "native":
             self.end()
 
@@ -132,8 +133,9 @@ class Blocks:
         self._native = None
 
     def state(self, signature: str | None, opaque: Any, field: str | None) -> None:
-        """Provider state of the latest native reasoning. Without such reasoning the
-        state came in ``field``."""
+        """Adds provider state to the latest block of native reasoning; if there is
+        none, to a new block without text. ``field``: the field in which the state
+        came."""
         block = self._native
         if block is None or (opaque is not None and block.opaque is not None):
             self.end()
@@ -153,12 +155,13 @@ class Blocks:
 
     @property
     def signed(self) -> bool:
-        """True when the open block of native reasoning has its signature."""
+        """Whether the open block is native reasoning and has its signature."""
         block = self.open
         return block is not None and block is self._native and bool(block.signature)
 
     def _send_end(self, block: OpenBlock) -> None:
-        """State may come late and repeatedly: a further end has only new state."""
+        """Sends the end of a block. State may come late and repeatedly: a further end
+        has only new state."""
         opaque = None if block.opaque is block.reported else block.opaque
         block.reported = block.opaque
         self.outlet.send(
@@ -173,8 +176,7 @@ class Blocks:
         )
 
     def _raw_text(self, block: OpenBlock) -> str | None:
-        """The original text of cleaned reasoning, once; None when texts are not
-        kept."""
+        """The original text of cleaned reasoning, once; None if texts are not kept."""
         text = self.outlet.builder.any_text(self.choice, block.number)
         all_removed, block.removed = block.removed, []
         if text is None:

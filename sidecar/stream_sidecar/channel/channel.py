@@ -1,10 +1,10 @@
 """The text and reasoning of one choice: pieces become blocks and events.
 
-`Channel` gives the answer's text to the text engine (``text``) and a provider's field
-for reasoning to a splitter of its own (``reasoning``), and turns the pieces that come
-back into events: ``"<think>a</think>b"`` becomes a reasoning delta and a text delta.
-A structured call and a wire's block end decide what is held (``border``), and so does
-the end (``flush``, then ``close``; text rule 13.4). Calls, results and citations in the
+`Channel` passes the answer's text to the text engine (``text``) and a provider's field
+for reasoning to a second splitter (``reasoning``). It turns the returned pieces into
+events: ``"<think>a</think>b"`` becomes a reasoning delta and a text delta. Held text is
+decided by a structured call and a wire's block end (``border``), and by the end
+(``flush``, then ``close``; text rule 13.4). Calls, results and citations found in the
 text go to the choice.
 """
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from stream_sidecar.text.splitter import Splitter
 
 _WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
-"""Pieces that say more than their text."""
+"""Kinds of pieces with an entry in ``taken`` (see `Splitter`)."""
 
 _Again: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
-"""Blocks of reasoning that is text after all, and the extent of its raw text."""
+"""Blocks of reasoning that turned out to be text, and the extent of its raw text."""
 
 _SAID_BEFORE: tuple[str, Severity, str] = (
     "duplicate-reasoning",
@@ -69,39 +69,39 @@ class Channel:
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self.empty = True
         self._empty_at_call = True
-        self._since_call = array("Q")  # text blocks since the last call; may be many
+        self._since_call = array("Q")  # numbers of text blocks since the last call
         self._native: Splitter | None = None
         self._unread: UnreadAnswer | None = None
         self._thought = False  # native reasoning was sent
-        self._again: _Again | None = None  # what is text after all
+        self._again: _Again | None = None  # reasoning that turned out to be text
         self._native_key: int | str | None = None
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         own = self._account, self._hold, self._note_held, self._fails
         self._run = PlainRun(choice, outlet, *own)
 
-    # What few streams need, or not all at once, is made where it is needed
+    # Parts that few streams need are made on first use
 
     @cached_property
     def answer(self) -> Rereading:
-        """The reader of the answer; it is made on first use, and first gets the text
-        that passed before."""
+        """The reader of the answer. It is made on first use, and first gets the text
+        that was shown before."""
         unread, self._unread = self._unread, None
         has_thought = unread.has_thought if unread else self._native is not None
         beside = self._beside, self._read_so_far, self._native_share
         answer = self._shared.answer(*beside, has_thought=has_thought)
         if unread:
-            vars(self)["answer"] = answer  # it asks what is held beside it
-            unread.tell(answer)
+            vars(self)["answer"] = answer  # reading needs it: for what others hold
+            unread.replay(answer)
         return answer
 
     @cached_property
     def extracted(self) -> Extracted:
-        """Takes what was written into the channel."""
+        """Handles the calls, results and citations that were written into the text."""
         return Extracted(self.choice, self.outlet, self.blocks, self._written)
 
     @cached_property
     def tagged(self) -> TaggedReasoning:
-        """Takes the reasoning of the answer."""
+        """Handles the reasoning in the answer's text."""
         return TaggedReasoning(
             *(self.choice, self._shared, self.answer, self._mirrors, self.blocks),
             self._native_share,
@@ -113,7 +113,7 @@ class Channel:
         limit = self._shared.options.limits.max_document_chars
         return NativeText(limit, cumulative_fields(self._shared.profile))
 
-    # What comes in
+    # Input
 
     def text(self, text: str) -> None:
         in_run = text and self.outlet.run is self._run
@@ -142,8 +142,8 @@ class Channel:
                 self._note_held()
 
     def _passes(self, text: str) -> bool:
-        """Whether nobody has to read ``text``, nor has read any before it: then a run
-        begins with it."""
+        """Whether ``text`` may be shown unread, as all text before it was. If so, shows
+        it and begins a run."""
         is_read = self._answers or self._joiners[0].held or self.held
         if is_read or self.blocks.refuses:
             return False
@@ -161,7 +161,8 @@ class Channel:
         return place is not None
 
     def _begin_run(self, passage: Passage) -> None:
-        """Begins a run: from here on each plain delta is no more than its event."""
+        """Begins a run, if the open block allows it: from here on each plain delta
+        becomes its event at once."""
         block = self.blocks.open
         is_reported = self.blocks.refuses or self._watch is not None
         if block is None or self.outlet.trace or is_reported:
@@ -172,12 +173,13 @@ class Channel:
             self._run.begin(block.number, passage, thinks=thinks)
 
     def settle(self) -> None:
-        """Ends the run, if there is one, and does its bookkeeping."""
+        """Ends the run, if there is one, with its bookkeeping."""
         if self.outlet.run is self._run:
             self._run.end()
 
     def _account(self, text: str) -> None:
-        """The bookkeeping of a run's text: what `_take` does but for the event."""
+        """Does the bookkeeping for a run's text: all that `_take` does except sending
+        events."""
         self.map.raw(text)
         self.blocks.extend(text)
         place = self._unread.passed(text) if self._unread else None
@@ -190,20 +192,22 @@ class Channel:
         self._shown(text, *place)
 
     def _hold(self, text: str) -> None:
-        """Takes over what the run has held: perhaps the beginning of a delimiter."""
+        """Reads the text that the run has held: perhaps the beginning of a
+        delimiter."""
         self.map.raw(text)
         self._take(self.answer.push(text))
 
     def _fails(self, text: str) -> bool:
-        """Whether no form begins a line of the answer so; half a character may have to
-        be joined before that is known."""
+        """Whether ``text`` at a line's start of the answer begins no form. False if it
+        has half a character, which has to be joined first."""
         return False if has_half(text) else self.answer.first.fails(text)
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
     ) -> None:
-        """A native field's text in the provider's own ``block``; ``document`` counts
-        documents (see ``NativeText``)."""
+        """Reads ``text`` of the provider's field for reasoning. ``block``: the key of
+        the provider's block. ``document``: the document's number (see
+        `NativeText`)."""
         new, said = self._mirrors.push(field, text, document)
         if said:
             self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
@@ -229,16 +233,16 @@ class Channel:
             self._note_held()
 
     def goes_on(self, fields: list[str], block: int | str | None) -> RunReader | None:
-        """How more native reasoning is read, which these ``fields`` will say in the
-        provider's ``block``, as they just did; None: one text after the other."""
+        """How to read further deltas of native reasoning with the same ``fields`` and
+        ``block`` as the last one; None: each has to go through `reasoning`."""
         native = self._native
         passage = None if native is None else native.passage
         if not (native and passage) or self.outlet.trace or not self._says(block):
             return None
-        waits = self._joiners[1].held or (self._tags and self.tagged.hears)
+        waits = self._joiners[1].held or (self._tags and self.tagged.needs_native)
         if waits or not self._mirrors.in_step(fields):
             return None
-        search = passage[0].pattern.search  # lines do not count in reasoning
+        search = passage[0].pattern.search  # lines do not matter in reasoning
 
         def matters(text: str) -> bool:
             return search(text) is not None
@@ -253,7 +257,8 @@ class Channel:
         return RunReader(matters, self.blocks.native, account)
 
     def _says(self, block: int | str | None) -> bool:
-        """Whether the open block is one of the provider and continues."""
+        """Whether the open block is the provider's ``block`` of reasoning and may
+        continue."""
         is_same = self.blocks.says_native and not self.blocks.signed
         return is_same and block == self._native_key
 
@@ -264,8 +269,8 @@ class Channel:
         block: int | str | None,
         field: str | None,
     ) -> None:
-        """Provider state of the native ``block``, which may have no text at all and
-        then came in ``field``."""
+        """Adds provider state of native reasoning. ``block``: the key of the provider's
+        block, which may have no text; ``field``: the field in which the state came."""
         self.settle()
         if block is not None and block != self._native_key:
             self._native_key = block
@@ -273,11 +278,8 @@ class Channel:
         self.blocks.state(signature, opaque, field)
 
     def border(self, *, call: bool, opaque: Any = None) -> None:
-        """A structured call or a wire's block end: held text is decided now (text rule
-        13.4).
-
-        ``opaque`` is provider state of the block that ends.
-        """
+        """Decides held text, at a structured ``call`` or a wire's block end (text rule
+        13.4). ``opaque``: provider state of the block that ends."""
         self.flush(followed=call)
         if self.blocks.open is not None and opaque is not None:
             self.blocks.open.opaque = opaque
@@ -290,7 +292,7 @@ class Channel:
             self._called()
 
     def refuse(self, *, is_refusal: bool) -> None:
-        """The next text belongs to a refusal, or to the answer again."""
+        """Begins a refusal, or the answer again: the next text belongs to it."""
         self.border(call=False)
         self.blocks.refuses = True if is_refusal else None
 
@@ -301,14 +303,12 @@ class Channel:
         self._empty_at_call = self.empty
 
     def flush(self, *, followed: bool = False) -> None:
-        """Decides held text as at the end; reasoning, fence and line continue.
-
-        ``followed``: by a structured call.
-        """
+        """Decides held text as at the end. Open reasoning, the fence and the line
+        continue. ``followed``: a structured call follows."""
         self.settle()
         text, native = map(SurrogateJoiner.close, self._joiners)
         if self.outlet.listener is not None:
-            self._hear(self.outlet.listener, text, native)
+            self._report_halves(self.outlet.listener, text, native)
         if text:
             self.map.raw(text)
             self._take(self.answer.push(text))
@@ -324,15 +324,16 @@ class Channel:
         if self._tags:
             self.tagged.flush()
 
-    def _hear(self, listener: Listener, text: str, native: str) -> None:
-        """Halves of characters that waited for the other one."""
+    def _report_halves(self, listener: Listener, text: str, native: str) -> None:
+        """Reports halves of characters whose other half never came."""
         if text:
             listener.text(self.choice, text)
         if native and self._native is not None:
             listener.reasoning(self.choice, self._mirrors.fields[-1], "", 0, native)
 
     def close(self) -> None:
-        """After the last ``flush``: ends the blocks and judges unclosed reasoning."""
+        """Ends the blocks and judges unclosed reasoning. Call this after the last
+        ``flush``."""
         self.blocks.end()
         if self._tags and self.tagged.judge():
             self._take(self.answer.read_again())
@@ -340,19 +341,19 @@ class Channel:
             self.blocks.end()
 
     def answer_by_reasoning(self) -> None:
-        """Nothing is visible and the model meant to stop: its last reasoning is what it
-        said, if the policy has it so (text rule 7.6)."""
+        """Makes the last reasoning the answer, if the policy says so. Call this if
+        nothing is visible and the model meant to stop (text rule 7.6)."""
         if self._shared.policy.reasoning.as_answer == "when-empty":
             self.empty = not self.tagged.to_answer()
 
     @property
     def has_extracted(self) -> bool:
-        """Whether anything that was written into the channel was taken."""
+        """Whether a call, a result or a citation was found in the text."""
         return "extracted" in vars(self)
 
     @property
     def repaired(self) -> int:
-        """How many half characters had no partner."""
+        """How many halves of characters never met the other half."""
         answer, native = self._joiners
         return answer.repaired + native.repaired
 
@@ -362,38 +363,38 @@ class Channel:
 
     @property
     def _tags(self) -> bool:
-        """Whether something has to do with tagged reasoning yet."""
+        """Whether ``tagged`` was made."""
         return "tagged" in vars(self)
 
     @property
     def held(self) -> int:
-        """Code points that are held back, but for the end of a plain run."""
+        """How many code points are held, without those that a plain run holds."""
         held = self._held_tagged + (self.answer.held if self._answers else 0)
         return held if self._native is None else held + self._native.held
 
     @property
     def _answers(self) -> bool:
-        """Whether something reads the answer yet."""
+        """Whether ``answer`` was made."""
         return "answer" in vars(self)
 
     def _native_share(self) -> Share:
         return total() if self._native is None else self._native.share()
 
     def _beside(self) -> Share:
-        """Calls and code points held outside the first reading of the answer."""
+        """How much is held outside the first reading of the answer."""
         calls, held = self.answer.share()
         beside = calls, held + self._held_tagged
         return beside if self._native is None else total(beside, self._native.share())
 
     def _answer_share(self) -> Share:
-        """Calls and code points held outside native reasoning."""
+        """How much is held outside native reasoning."""
         if not self._answers:
             return total()
         answer = self.answer
         return total(answer.first.share(), answer.share(), (0, self._held_tagged))
 
     def _read_so_far(self) -> None:
-        """All that is decided of the answer is read, while more of it comes."""
+        """Handles all pieces of the answer so far, while a text is being read."""
         self._take(self.answer.given())
 
     def _note_held(self, in_run: int = 0) -> None:
@@ -409,7 +410,8 @@ class Channel:
                 self._READ[piece[0]](self, piece)
 
     def _doubted(self, piece: Piece) -> None:
-        """The open reasoning is text: what comes next shows whether as it was sent."""
+        """Handles open reasoning that turned out to be text. The next piece shows
+        whether reading it as the answer changes it."""
         self.blocks.end()
         sent = self.tagged.give_back(closing=self.outlet.is_closing)
         calls = (
@@ -423,8 +425,9 @@ class Channel:
             self.extracted.forget_calls(piece[2])
 
     def _decide_again(self, piece: Piece | None) -> bool:
-        """Text that comes again exactly as it was sent is reclassified; other text is
-        retracted first. Returns whether ``piece`` is the former."""
+        """Decides reasoning that turned out to be text. If ``piece`` is exactly the
+        text that was sent, its block is reclassified, and this returns True. Otherwise
+        its blocks are retracted."""
         again, self._again = self._again, None
         if again is None or not again[0]:
             return False
@@ -466,7 +469,7 @@ class Channel:
             self._called()
 
     def _reopen(self, _piece: Piece) -> None:
-        """The visible text since the last call was reasoning (text rule 9.2)."""
+        """Makes the visible text since the last call reasoning (text rule 9.2)."""
         self.blocks.end()
         if self._since_call:
             self.tagged.reclassify(tuple(self._since_call))
@@ -485,7 +488,7 @@ class Channel:
             self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
 
     def _extracted(self, piece: Piece) -> None:
-        """A call, result or citation that was written into the answer."""
+        """Handles a call, result or citation that was written into the answer."""
         self._extract(self.answer, piece, reasoning=self.tagged.is_open)
 
     def _extract(

@@ -1,11 +1,10 @@
-"""Calls, results and citations that were written into a channel, on their way out.
+"""Passes calls, results and citations that a model wrote into its text to the choice.
 
-`Extracted` counts each, ends the text block that it stood in and hands it to the choice
-(`Written`), which makes the event. Where a candidate was no form after all it sends the
-diagnostic. What is
-found while the stream closes waits for ``send_calls`` and ``send_results``, because
-blocks are numbered as they are sent, and held text goes first at the close
-(protocol.md, "Events").
+`Extracted` counts each of them, ends the text block in which it stood, and passes it to
+the choice (`Written`), which makes the event. For a candidate that was no form, it
+sends the diagnostic. Forms found while the stream closes wait for ``send_calls`` and
+``send_results``: blocks are numbered as they are sent, and at the close held text is
+sent first (protocol.md, "Events").
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _FAILURES: tuple[tuple[str, Severity, str], ...] = (
     ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
 )
 _FAILURE_OF = {failure[0]: failure for failure in _FAILURES}
-"""The code of a `Failed` -> code, severity and message of its diagnostic."""
+"""Code of a `Failed` -> code, severity and message of its diagnostic."""
 
 
 _LACKING: tuple[str, Severity, str] = (
@@ -58,11 +57,12 @@ REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
         "characters that would have completed a delimiter",
     ),
 }
-"""Code, severity and message of the diagnostic for a piece."""
+"""Kind of a removed piece -> code, severity and message of its diagnostic."""
 
 
 class Written(Protocol):
-    """Takes what a model wrote into its text; a piece has its characters and place."""
+    """Gets what a model wrote into its text. Each ``piece`` has the characters and
+    their place."""
 
     def written_calls(
         self, taken: Taken, piece: Piece, channel: ChannelName
@@ -87,7 +87,8 @@ class Extracted:
         self._late_results: list[tuple[Taken, Piece]] = []
 
     def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
-        """Reads one piece; ``reasoning``: it stands in reasoning, not in the answer."""
+        """Handles one piece with its `Taken` or `Failed`. ``reasoning``: it was in
+        reasoning, not in the answer."""
         if isinstance(taken, Failed):
             self.outlet.diagnose(self.choice, *_FAILURE_OF[taken.code])
         elif piece[0] is PieceKind.RESULT:
@@ -119,7 +120,8 @@ class Extracted:
             self.written.written_calls(*call)
 
     def forget_calls(self, start: int) -> None:
-        """Calls that wait, from the position ``start`` on, will be found again."""
+        """Drops the waiting calls from position ``start`` on: their text is read
+        again."""
         self._late_calls = [each for each in self._late_calls if each[1][2] < start]
 
     def send_results(self) -> None:
@@ -128,6 +130,6 @@ class Extracted:
             self.written.written_result(*result)
 
     def _end_text(self) -> None:
-        """A text block ends where a call or a result was taken out of it."""
+        """Ends the open text block: a call or a result was taken out of it."""
         if self.blocks.open is not None and self.blocks.open.channel == "text":
             self.blocks.end()

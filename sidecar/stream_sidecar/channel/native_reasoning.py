@@ -1,8 +1,9 @@
 """Native reasoning: reported once, however often it is repeated (text rule 8.6).
 
 `NativeText` joins the fields that mirror one reasoning: if ``reasoning`` and
-``reasoning_content`` both say "why", it is given once. `SameText` decides, in constant
-memory, whether tagged text that was sent before is the beginning of the native text.
+``reasoning_content`` both have "why", it is reported once. `SameText` decides, in
+constant memory, whether tagged text that was sent before is the beginning of the native
+text.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _RESEND_SIZE = 16
-"""A resend has at least so many code points; shorter text may be said twice."""
+"""A resend has at least this many code points; shorter text may really come twice."""
 
 _SNAPSHOT_SIZE = 32
-"""A snapshot repeats at least so many code points: shorter texts ("No, ", "No, no") may
-really be said like that."""
+"""A snapshot repeats at least this many code points. A shorter text may really begin
+like the text before it: "No, ", "No, no"."""
 
 
 @define
 class _Field:
-    """The text of one field: ``size`` code points in ``deltas``.
+    """The text of one field: ``size`` code points in so many ``deltas``.
 
-    Its places in the text that was given are ``spans``, then ``start`` to ``position``,
-    all in bytes. ``cumulative``: each delta is known to repeat everything before.
+    ``spans``, and then ``start`` to ``position``: where its text is in the reported
+    text, in bytes. ``cumulative``: each delta may repeat everything before it.
     """
 
     cumulative: bool
@@ -39,24 +40,25 @@ class _Field:
     spans: list[tuple[int, int]] = field(factory=list)
 
     def jump(self, position: int) -> None:
-        """The field continues at another place."""
+        """Moves the field to another ``position`` in the reported text."""
         if position != self.position:
             self.spans.append((self.start, self.position))
             self.start = self.position = position
 
 
 class NativeText:
-    """``push(field, text, document)`` gives the part of ``text`` that is new, and the
-    part that the field itself has said before.
+    """The reasoning in all fields: ``push(field, text, document)`` returns the part of
+    ``text`` that is new, and the part that the same field has said before.
 
-    Each field has a position in the text given so far, and only text beyond the end is
-    new: after "why" in one field, "why not" in another gives " not". A field with other
-    text at its position is given whole. ``document`` counts documents: fields that
-    begin in the same document mirror each other from there on, whatever came before. A
-    delta equal to all of its field so far is a resend; one that begins with all of it
-    and continues is a snapshot. Both need a certain size, except in the fields that are
-    known to be ``cumulative`` (text rule 8.7). Each
-    character is compared a bounded number of times.
+    Each field has a position in the text reported so far, and only text after its end
+    is new: after "why" in one field, "why not" in another returns " not". If a field
+    has other text at its position, all of it is new. ``document``: the number of the
+    document; fields that begin in the same document mirror each other from there on.
+
+    A delta equal to all text of its field so far is a resend. A delta that begins with
+    all of it and continues is a snapshot. Both need a certain size, except in fields
+    that are known to be ``cumulative`` (text rule 8.7). Each character is compared a
+    bounded number of times.
     """
 
     def __init__(self, limit: int, cumulative: Collection[str] = ()) -> None:
@@ -65,13 +67,14 @@ class NativeText:
         self._cumulative = cumulative
         self._given = bytearray()
         self._fields: dict[str, _Field] = {}
-        #: those that say the block at hand, in the order of their first words
+        #: the fields with text of the current block, in the order of their first text
         self.fields: list[str] = []
         self._document = -1
         self._document_start = 0
 
     def push(self, field: str, text: str, document: int) -> tuple[str, str]:
-        """What of ``text`` is new, and what the field repeats (text rule 8.6)."""
+        """The part of ``text`` that is new, and the part that the field repeats (text
+        rule 8.6)."""
         if document != self._document:
             self._document, self._document_start = document, self.size
         state = self._fields.get(field)
@@ -93,20 +96,22 @@ class NativeText:
         return new.decode("utf-8", "surrogatepass") if old else text, said
 
     def in_step(self, fields: list[str]) -> bool:
-        """Whether each of these ``fields`` has said all that was given: then what all
-        of them say next, in this order, is new and given once."""
+        """Whether each of these ``fields`` has all the text reported so far. Then text
+        that comes next in all of them, in this order, is new and reported once."""
         known = [self._fields[name] for name in fields]
         is_each_once = len(set(fields)) == len(fields)
         return is_each_once and all(each.position == self.size for each in known)
 
     def longest(self, fields: list[str], count: int) -> int:
-        """How many code points each of the next ``count`` texts may have without a
-        comparison: shorter ones cannot repeat all of their field, or pass the limit."""
+        """How many code points each of the next ``count`` texts may have so that no
+        comparison is needed: texts up to this size cannot repeat all of their field,
+        and stay within the limit."""
         sizes = (self._fields[name].size - 1 for name in fields)
         return min(*sizes, (self.limit - self.size) // (4 * count))
 
     def extend(self, fields: list[str], text: str, deltas: int) -> None:
-        """These ``fields``, which are in step, have said ``text`` in so many deltas."""
+        """Adds ``text``, which came in all these ``fields`` (see `in_step`) in so many
+        ``deltas``."""
         self._append(text.encode("utf-8", "surrogatepass"))
         for name in fields:
             state = self._fields[name]
@@ -115,7 +120,8 @@ class NativeText:
             state.position = self.size
 
     def says(self, field: str, *, anew: bool) -> None:
-        """``field`` is one of those that say the block at hand, or begins another."""
+        """Notes that ``field`` has text of the current block, or with ``anew`` begins
+        another block."""
         if anew:
             self.fields = []
         if field not in self.fields:
@@ -126,11 +132,11 @@ class NativeText:
         more; all of the text if it is shorter."""
         end = min(4 * size, len(self._given))
         while end < len(self._given) and self._given[end] & 0xC0 == 0x80:
-            end -= 1  # inside a character
+            end -= 1  # it is inside a character
         return self._slice(0, end).decode("utf-8", "surrogatepass")
 
     def _mirrored(self, state: _Field, text: bytes) -> int:
-        """How many bytes of ``text`` have been given already."""
+        """How many bytes at the start of ``text`` were reported already."""
         if state.position == self.size or self.size > self.limit:
             return 0
         for position in (state.position, self._document_start):
@@ -143,7 +149,8 @@ class NativeText:
         return 0
 
     def _repeats(self, state: _Field, text: str) -> bool:
-        """Does ``text``, which is long enough, begin with all that its field said?"""
+        """Whether ``text``, which is long enough, begins with all text of its field so
+        far."""
         size = state.size
         if len(text) == size:
             is_long = size >= _RESEND_SIZE and state.deltas > 1
@@ -182,10 +189,10 @@ class Collapsed:
 
 
 class SameText:
-    """Is the tagged text equal to the native text, or a prefix of it?
+    """Decides whether the tagged text equals the native text, or is its beginning.
 
-    ``tagged`` text comes first, then ``native``. White space is collapsed. ``same`` is
-    None until the native text is as long, then the answer.
+    ``tagged`` text comes first, then ``native`` text. White space is collapsed.
+    ``same``: the verdict; None until the native text is as long as the tagged text.
     """
 
     def __init__(self) -> None:
@@ -201,7 +208,7 @@ class SameText:
         self._want.update(text.encode())
 
     def native(self, text: str) -> bool:
-        """True when this text made it known that the tagged text is the same."""
+        """Adds native text. True: it completed the verdict that both are the same."""
         text = self._native.push(text)[: self.size - self._read]
         self._read += len(text)
         self._have.update(text.encode())

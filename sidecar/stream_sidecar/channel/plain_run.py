@@ -1,11 +1,12 @@
 """Runs of plain text: deltas without a delimiter, a form or a line that matters.
 
-Most of a stream is such text. A delta of a run becomes an event at once and is only
-remembered; the bookkeeping for all of them (positions, the block's text, the characters
-before the next one) is done together, when other input comes or a caller asks. So the
-same text leaves the same state, whether or not it was a run. If a delta ends like the
-beginning of a delimiter (``a <th``), or with blanks that begin a line, that end waits
-for the next delta. If the run ends first, the text engine gets it.
+Most of a stream is plain text. A delta of a run becomes an event at once and is only
+remembered. The bookkeeping (positions, the block's text, the characters before the next
+one) is done later for all deltas together: when other input comes, or when a caller
+needs it. So the same text leaves the same state, whether or not it was a run. If a
+delta ends like the beginning of a delimiter (``a <th``), or with blanks that begin a
+line, that end waits for the next delta. If the run ends first, the text engine reads
+it.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ if TYPE_CHECKING:
     from stream_sidecar.text.fast_path import Passage, Search
 
 _MOST = 256
-"""Deltas that are remembered at most: each is a string of its own."""
+"""At most this many deltas are remembered."""
 
 _AT_FIRST = in_code(-1)
-"""The gates before a run begins: any will do."""
+"""The gates before a run begins, which nothing uses."""
 
 _ANYTHING = patterns.compile("").match
-"""Matches any text: the gate if a delta has to be read whatever is in it."""
+"""Matches any text. It is the search while every delta has to be read."""
 
 
 class PlainRun:
     """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
 
-    ``account`` gets the text of all deltas since its last call, ``hold`` the text held
-    back at the end of the run: perhaps the beginning of a literal. ``note`` gets the
-    most code points that were held back after a delta; ``fails`` says whether no form
-    begins a line like that.
+    It calls four functions. ``account`` gets the text of all deltas since its last
+    call. ``hold`` gets the text held at the end of the run: perhaps the beginning of a
+    literal. ``note`` gets how many code points were held at most. ``fails(text)``
+    returns whether ``text`` at a line's start begins no form.
     """
 
     __slots__ = (
@@ -72,7 +73,7 @@ class PlainRun:
 
     @property
     def held(self) -> int:
-        """Code points that are held back: perhaps the beginning of a literal."""
+        """How many code points are held: perhaps the beginning of a literal."""
         return len(self._held)
 
     def begin(
@@ -82,8 +83,8 @@ class PlainRun:
         *,
         thinks: bool,
     ) -> None:
-        """The next text that passes the ``passage`` belongs to ``block``, a block of
-        reasoning if it ``thinks``."""
+        """Begins a run: the next text that passes ``passage`` belongs to ``block``.
+        ``thinks``: this is a block of reasoning."""
         if self._outlet.run is not None:
             self._outlet.run.end()
         self._go_on(passage)
@@ -91,14 +92,14 @@ class PlainRun:
         self._outlet.run = self
 
     def _go_on(self, passage: Passage) -> None:
-        """Sets how the next text is read."""
+        """Sets the passage for the next text."""
         self._passage = gates, gate = passage
         alone = not (gate or self._held)
         self._search: Search = gates.pattern.search if alone else _ANYTHING
 
     def push(self, text: str) -> list[Event] | None:
-        """The events of a delta, under the next number; None: it must go the long
-        way."""
+        """The events of a delta, with the next ``seq``; None: the text engine has to
+        read it."""
         match = self._search(text)
         if match is not None:
             certain = self._certain(text, match)
@@ -116,9 +117,9 @@ class PlainRun:
         return [TextDelta(seq, self.choice, self._block, text)]
 
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
-        """The part of the held text and ``text`` that may pass; the rest, the beginning
-        of a literal or of a line, is held back. None: the text matters otherwise, or
-        is too long for one search."""
+        """The part of the held text and ``text`` that may pass. The rest, the beginning
+        of a literal or of a line, is held. None: something else in the text matters, or
+        it is too long for one search."""
         if len(text) > AT_ONCE:
             return None
         gates, gate = self._passage
@@ -139,13 +140,13 @@ class PlainRun:
         return text[:end]
 
     def passes(self, text: str) -> Passage | None:
-        """The passage after ``text``, which comes at the end of the last run, if
-        nothing in it matters."""
+        """The passage after ``text``, which follows the last run; None if something in
+        it matters."""
         gates, gate = self._passage
         return gates.after_all(gate, text)
 
     def settle(self) -> None:
-        """Does the bookkeeping; the run continues."""
+        """Does the bookkeeping for the deltas so far. The run continues."""
         if self._peak:
             self._note(self._peak)
             self._peak = 0
@@ -155,7 +156,7 @@ class PlainRun:
             self._account(text)
 
     def end(self) -> None:
-        """Does the bookkeeping, and is over."""
+        """Ends the run: does the bookkeeping, and passes on the held text."""
         self._outlet.run = None
         self.settle()
         if self._held:

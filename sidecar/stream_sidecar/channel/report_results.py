@@ -1,7 +1,8 @@
-"""Looks for repeated results without holding anything back (``toolResults.report``).
+"""Counts repeated results without removing them (policy ``toolResults.mode`` of
+``report``).
 
-The visible text also goes to a second splitter, which removes results from its own
-copy. Only their number is reported, as diagnostics (text rule 10.8).
+The visible text also goes to another splitter, which removes results from this copy.
+Only their number is used, for diagnostics (text rule 10.8).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Shared by all choices of a stream: its options, prepared for the text engine.
+"""The options of a stream, prepared for the text engine and shared by all choices.
 
-`surroundings` is the one place where policy, profile and declared tools become the
-lexicon and the context of the splitters; ``answer`` and ``native`` make those.
+Only `surroundings` turns policy, profile and declared tools into the lexicon and the
+context of the splitters. The methods ``answer`` and ``native`` of `Surroundings` make
+the splitters.
 """
 
 from __future__ import annotations
@@ -45,11 +46,12 @@ if TYPE_CHECKING:
 
 @hot
 class Surroundings:
-    """``profile``: with the dialects in force; ``policy``: with the tags in force.
+    """What all choices of a stream share. ``profile`` has the dialects that count, and
+    ``policy`` the tags that count.
 
-    ``rules``: what a repeated result looks like. ``tools``: the declared ones by name,
-    None when the host did not say. ``watch``: under ``toolResults.mode: report`` the
-    context of the splitter that only counts results.
+    ``rules``: how to recognize a repeated result. ``tools``: the declared tools by
+    name; None if the host declared nothing. ``watch``: with ``toolResults.mode`` of
+    ``report``, the context of the splitter that only counts results.
     """
 
     options: StreamOptions
@@ -81,11 +83,13 @@ class Surroundings:
         *,
         has_thought: bool = False,
     ) -> Rereading:
-        """The reader of a new choice's text. ``others`` counts calls and code points
-        held outside the first reading, ``settle`` makes the first reading decide what
-        it can, and ``native`` counts those held by native reasoning. A choice that
-        ``has_thought`` natively did not begin its reasoning in the prompt (text rules
-        9.1 and 9.3)."""
+        """The reader for the text of a new choice.
+
+        ``others`` returns how much is held outside the first reading, ``native`` how
+        much native reasoning holds. ``settle`` makes all readers read the pieces so
+        far. ``has_thought``: native reasoning came, so the prompt did not open tagged
+        reasoning (text rules 9.1 and 9.3).
+        """
         opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
@@ -94,7 +98,7 @@ class Surroundings:
         return Rereading(Splitter(rules), partial(self.shown, native))
 
     def shown(self, others: Callable[[], Share] = total) -> Splitter:
-        """A splitter that reads visible text as repair of the message would."""
+        """A splitter that reads visible text as a repair of the message would."""
         return Splitter(self._rules(others, thinks=False))
 
     def native(self, others: Callable[[], Share] = total) -> Splitter:
@@ -110,7 +114,8 @@ class Surroundings:
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:
-    """The input of surroundings: many models have one profile."""
+    """The options on which `surroundings` depend. Many models have the same profile, so
+    streams with different models can share them."""
     profile = profile_of(options.model, options.provider)
     given = options.response_template
     return profile.name, options.tools, options.policy, options.limits, given
@@ -118,8 +123,9 @@ def decisive(options: StreamOptions) -> tuple[object, ...]:
 
 @frozen
 class _Spoken:
-    """How the model writes: ``named`` and all ``families``, and ``own`` dialects that
-    have no name in the table; ``hidden`` are families whose pairs count, too."""
+    """How the model writes. ``families``: the dialects that count; ``named``: those of
+    them that the host or the profile named. ``own``: dialects that the host described.
+    ``tags``: see ``reasoning.tags``. ``hidden``: families whose pairs count as well."""
 
     profile: Profile
     named: tuple[str, ...]
@@ -130,12 +136,13 @@ class _Spoken:
 
 
 def _spoken(options: StreamOptions) -> _Spoken:
-    """By the profile, or by the template that the host gave in its place."""
+    """How the model writes: by its profile, or by the response template that the host
+    gave."""
     profile = profile_of(options.model, options.provider)
     policy, auto = options.policy, options.policy.dialects == "auto"
     tags = policy.reasoning.tags
     if options.response_template is not None:
-        # few streams have one, and none waits for what reads it
+        # few streams have a template, so others do not load this module
         from stream_sidecar.dialects.response_templates import NAME, template_of
 
         template = template_of(options.response_template)
@@ -186,12 +193,12 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
 
 
 def _by_name(tools: tuple[Tool, ...] | None) -> dict[str, Tool] | None:
-    """The declared tools by their names; None: the host did not say."""
+    """The declared tools by name; None if the host declared nothing."""
     return None if tools is None else {tool.name: tool for tool in tools}
 
 
 def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
-    """What a repeated result looks like where the dialects are ``named``."""
+    """How to recognize a repeated result. ``named``: the named dialects."""
     results = options.policy.tool_results
     return EchoRules(
         frozenset(results.indicators),
@@ -201,14 +208,16 @@ def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
 
 
 def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
-    """Families whose pairs are tags; a host's own list is exact (text rule 3.2)."""
+    """The families whose pairs count as tags; none if the host gave a list of tags and
+    no list of dialects (text rule 3.2)."""
     exact = policy.dialects == "auto" and policy.reasoning.tags is not None
     return () if exact else named
 
 
 def _about(policy: Policy, *, bare: bool, echoes: bool) -> tuple[str, ...]:
-    """What the policy lets forms be about; see `stream_sidecar.forms.form.Form`.
-    ``bare``: calls without a marker may be read, too (text rule 11.13)."""
+    """The values of ``about`` whose forms the policy allows (see
+    `stream_sidecar.forms.form.Form`; text rule 11.13). ``bare``: calls without a marker
+    are read; ``echoes``: repeated results are."""
     about = ["leftovers", "reserved", "channels", *(("bare",) if bare else ())]
     if policy.tool_results.mode == "strip":
         about += ["results", "echoes"] if echoes else ["results"]
@@ -228,10 +237,9 @@ def vocabulary(
     about: frozenset[str],
     own: tuple[Dialect, ...],
 ) -> Vocabulary:
-    """``tags`` and the pairs of ``tagging`` as delimiters; the forms of ``families``.
-
-    ``about``: which forms are read. ``own`` are dialects that the host has described.
-    """
+    """The vocabulary of a stream. Its delimiters: ``tags``, and the pairs of the
+    families in ``tagging``. Its forms: those of ``families`` and of ``own``, which are
+    dialects that the host described. ``about``: which of these forms are read."""
     pairs = [pair_of(tag) for tag in tags]
     pairs += [pair for dialect in own for pair in dialect.pairs]
     pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
@@ -253,6 +261,6 @@ def lexicon(
     tools: tuple[str, ...] = (),
     own: tuple[Dialect, ...] = (),
 ) -> Lexicon:
-    """All literals at which a stream's splitter stops; see `vocabulary`."""
+    """The lexicon of a stream: its `vocabulary`, with the declared ``tools``."""
     words = vocabulary(tags, tagging, families, named, frozenset(about), own)
     return Lexicon(words, tools)

@@ -1,9 +1,10 @@
-"""Whether the engine could take anything out of a whole text, by one search.
+"""Finds texts from which the engine would remove nothing, by one search.
 
-Most stored answers hold nothing of protocol, and a `Sieve` finds that out at a fraction
-of the cost of a reading. The engine leaves a text unchanged if it has no literal, and
-no line that begins a form. Example: ``a < b`` passes, and so does a program that begins
-with ``{``; ``a</think>`` does not. A text that does not pass may still stay unchanged.
+Most stored answers have neither delimiters nor forms. A `Sieve` finds this out at a
+fraction of the cost of reading. The engine leaves a text unchanged if it has no
+literal, and no line that begins a form. Example: ``a < b`` passes, and so does a
+program that begins with ``{``; ``a</think>`` does not. A text that does not pass may
+still stay unchanged.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from stream_sidecar.options import StreamOptions
 
 _FIRST = 64
-"""So much text is given to a candidate at first; it is doubled as long as it reads."""
+"""A candidate first gets this many code points, and then twice as many each time."""
 
 _MOST = 4
-"""Candidates read at most so many times the text, so that the search is linear."""
+"""All candidates together read at most this many times the text's length, so that the
+search is linear."""
 
 
 class Sieve:
-    """For the texts of one session's streams, whose ``options`` are known."""
+    """Sieves the texts of one session, which all have the same ``options``."""
 
     def __init__(self, options: StreamOptions) -> None:
         shared = surroundings(options, Outlet(parts=False, trace=False))
@@ -38,7 +40,8 @@ class Sieve:
         self._limit = max(options.limits.max_held_chars, options.limits.max_call_chars)
 
     def passes(self, text: str) -> bool:
-        """Whether nothing of ``text`` could be taken out."""
+        """Whether the engine would remove nothing from ``text``. False: it may remove
+        something."""
         if self._literal(text) is not None:
             return False
         budget = _MOST * len(text) + _FIRST
@@ -59,7 +62,7 @@ class Sieve:
         return self._limit
 
     def _line_starts(self, text: str) -> Iterator[int]:
-        """The places after the blanks of a line that may open a form."""
+        """The places at a line's start, after its blanks, where a form may begin."""
         first = len(text) - len(text.lstrip())
         if first < len(text):
             yield first
@@ -71,8 +74,8 @@ class Sieve:
     def _read(
         self, openings: tuple[Opening, ...], text: str, at: int, budget: int
     ) -> int:
-        """How much a candidate read before it failed; more than ``budget``: it did not,
-        or would cost too much."""
+        """How many code points a candidate read before it failed. A number above
+        ``budget``: it did not fail, or would cost too much."""
         candidate = Candidate(at, openings, self._context)
         start, size = at, _FIRST
         while True:
@@ -86,8 +89,8 @@ class Sieve:
 
 
 def _has_needed(text: str, form: Form, reported: dict[Form, bool]) -> bool:
-    """Whether ``text`` has what a form needs; ``reported`` is what was looked for in it
-    before."""
+    """Whether ``text`` has one of the literals that ``form`` needs. ``reported``:
+    caches the results."""
     if form.needs and form not in reported:
         reported[form] = any(each in text for each in form.needs)
     return reported.get(form, True)

@@ -1,10 +1,10 @@
 """Tagged reasoning beside native reasoning: sent, held, dropped or judged at the end.
 
-While no native character has come, tagged reasoning is sent at once; it is retracted
-when the native text turns out to say the same (text rule 8.3). From the first native
-character on tagged blocks are held, and dropped into a diagnostic when they close
+Before the first native character, tagged reasoning is sent at once, and retracted if
+the native text turns out to be the same (text rule 8.3). From the first native
+character on, tagged blocks are held, and dropped into a diagnostic when they close
 (text rule 8.2). A block that never closes is judged at the end (text rule 7.1). The
-native text is kept only where a tagged block has to be compared with it.
+native text is kept only if a tagged block has to be compared with it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ HOLD_LIMIT: tuple[str, Severity, str] = (
 class _Block:
     """An open tagged block, or the part of it after its last nested closer.
 
-    ``sent``: numbers of the event blocks with its text. ``held`` waits, unless
-    ``passing``: there is more text than may be held.
+    ``sent``: the numbers of the event blocks with its text. ``held``: pieces that wait.
+    ``passing``: the hold limit was reached, so its text is sent at once.
     """
 
     sent: list[int] = field(factory=list)
@@ -60,7 +60,7 @@ class _Block:
 
 
 class TaggedReasoning:
-    """One choice's tagged reasoning. ``held``: code points that wait."""
+    """One choice's tagged reasoning. ``held``: how many code points wait."""
 
     def __init__(
         self,
@@ -82,26 +82,26 @@ class TaggedReasoning:
         self._shared = shared
         self.held = 0
         self._native_share = native
-        self._waiting = 0  # of the answer, before the open block
+        self._waiting = 0  # characters of the answer that wait before the open block
         self._block: _Block | None = None
         self._same: SameText | None = None
         # An array: a list of numbers takes five times the room, and streams are long.
         self._copies = array("Q")  # blocks that may repeat native text
-        self._is_second = is_second  # native reasoning has come
+        self._is_second = is_second  # native reasoning came before
         self._mirrors = mirrors
-        self._native: str | None = None  # the first native text, once it is wanted
-        self._copied = 0  # how far tagged blocks have repeated it (policy merge)
+        self._native: str | None = None  # the beginning of the native text, if needed
+        self._copied = 0  # up to where tagged blocks repeated it (policy merge)
         self._collapsed = Collapsed()
 
     def enter(self, *, waiting: int) -> None:
-        """An opener; ``waiting``: so much of the answer waits before it, and has part
-        in what may be held (text rule 7.2)."""
+        """Begins a block, after an opener. ``waiting``: how many characters of the
+        answer wait before it; they share the hold limit (text rule 7.2)."""
         if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
             self.blocks.end()
         self._block, self._waiting = _Block(), waiting
 
     def push(self, piece: Piece) -> None:
-        """More of the open block, which may be held (text rule 8.2)."""
+        """Adds a piece to the open block: sends it, or holds it (text rule 8.2)."""
         block = self._open
         if not self._is_second or block.passing:
             self._send(block, piece)
@@ -114,7 +114,8 @@ class TaggedReasoning:
             self._release(block)
 
     def exit(self, *, nested: bool) -> None:
-        """A closer; after a ``nested`` one a new block follows (text rule 7.3)."""
+        """Ends the open block, after a closer. ``nested``: a new block follows (text
+        rule 7.3)."""
         if self.policy.precedence == "merge":
             self._settle(self._is_copy)
         else:
@@ -125,7 +126,8 @@ class TaggedReasoning:
             self._block = _Block()
 
     def native(self, text: str) -> None:
-        """Native reasoning was sent (text rule 8.3)."""
+        """Notes native reasoning that was sent, and compares tagged reasoning sent
+        before with it (text rule 8.3)."""
         self._is_second = True
         if self._native is not None and len(self._native) < self.max_held:
             self._native += self._collapsed.push(text)
@@ -135,8 +137,8 @@ class TaggedReasoning:
             self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
 
     def reclassify(self, blocks: tuple[int, ...]) -> None:
-        """These blocks of text are reasoning, or a copy of the native one (text rule
-        8.3)."""
+        """Makes these ``blocks`` of text reasoning, or retracts them if they are a copy
+        of the native reasoning (text rule 8.3)."""
         builder = self.outlet.builder
         texts = (builder.any_text(self.choice, number) or "" for number in blocks)
         if self._is_second and builder.parts and self._is_begun_copy("".join(texts)):
@@ -151,8 +153,8 @@ class TaggedReasoning:
             self._settle(self._is_begun_copy)
 
     def judge(self) -> bool:
-        """Whether an open block is text, at the end: then it is to be read again (text
-        rules 7.1 and 7.5)."""
+        """Whether the block that is still open at the end is text, so that it has to be
+        read again (text rules 7.1 and 7.5). Reports unclosed reasoning."""
         block = self._block
         if block is None:
             return False
@@ -166,8 +168,9 @@ class TaggedReasoning:
         return doubt.is_whole
 
     def give_back(self, *, closing: bool) -> tuple[int, ...]:
-        """The open block is text and comes again; returns the blocks in which it was
-        sent. At the end of the stream `judge` decides that."""
+        """Drops the open block, which is text and comes again; returns the event blocks
+        in which it was sent. ``closing``: the stream ends, and `judge` has reported
+        it."""
         block, self._block = self._open, None
         self.held, block.held = 0, []
         if not closing:
@@ -179,13 +182,14 @@ class TaggedReasoning:
         self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
 
     def _live(self, block: _Block) -> tuple[int, ...]:
-        """What ``block`` was sent in, but for copies of native text, which are gone."""
+        """The event blocks in which ``block`` was sent, without those retracted as
+        copies of native text."""
         gone = self._copies if self._same is not None and self._same.same else ()
         return tuple(number for number in block.sent if number not in gone)
 
     def to_answer(self) -> bool:
-        """Makes the last block of reasoning, native or not, the answer; False: there is
-        none that can be one (text rule 7.6)."""
+        """Makes the last block of reasoning, native or not, the answer (text rule 7.6).
+        False: there is none, or reading it as the answer would remove something."""
         number = self.outlet.builder.last_reasoning(self.choice)
         if number is None:
             return False
@@ -196,8 +200,8 @@ class TaggedReasoning:
         return True
 
     @property
-    def hears(self) -> bool:
-        """Whether it has to know what native reasoning says."""
+    def needs_native(self) -> bool:
+        """Whether it has to get the native text, to compare it."""
         same = self._same
         return self._native is not None or (same is not None and same.same is None)
 
@@ -213,7 +217,7 @@ class TaggedReasoning:
 
     @property
     def passes(self) -> bool:
-        """Whether reasoning goes out as it comes."""
+        """Whether the open block's text is sent as it comes."""
         block = self._block
         return block is not None and (not self._is_second or block.passing)
 
@@ -222,7 +226,7 @@ class TaggedReasoning:
         self._sent(block, number, piece[1])
 
     def extend(self, text: str) -> None:
-        """``text`` has been sent in the open block."""
+        """Notes that ``text`` was sent in the open block."""
         self._sent(self._open, self._open.sent[-1], text)
 
     def _sent(self, block: _Block, number: int, text: str) -> None:
@@ -235,7 +239,7 @@ class TaggedReasoning:
                 self._copies.append(number)
 
     def _settle(self, is_copy: Callable[[str], bool]) -> None:
-        """Drops the held text if it is a copy of native text, else sends it."""
+        """Drops the held text if it is a copy of the native text, else sends it."""
         block = self._open
         text = "".join(piece[1] for piece in block.held)
         if not text or not is_copy(text):
@@ -256,16 +260,16 @@ class TaggedReasoning:
         return list(merged(held))
 
     def _is_begun_copy(self, text: str) -> bool:
-        """Whether a block without its opener or closer is a prefix of the native text,
-        or of the native text after the part that was sent (text rule 8.4)."""
+        """Whether the native text begins with ``text``, or continues with it after the
+        part that equals tagged text sent before (text rule 8.4)."""
         words = Collapsed().push(text)
         sent = self._same.size if self._same is not None else 0
         head = self._head()
         return head.startswith(words) or head[sent:].lstrip().startswith(words)
 
     def _is_copy(self, text: str) -> bool:
-        """Whether a block says what the native text says, from its beginning or from
-        where the last copy ended (text rule 8.5)."""
+        """Whether ``text`` repeats the native text, from the native text's beginning or
+        from where the last copy ended (text rule 8.5)."""
         words, head = Collapsed().push(text), self._head()
         for start in (self._copied, 0):
             at = start + head.startswith(" ", start)
@@ -288,6 +292,6 @@ class TaggedReasoning:
 
 
 def _removals(probe: Splitter, text: str) -> set[Extent]:
-    """The text that ``probe`` removes from ``text``."""
+    """The extents that ``probe`` removes from ``text``."""
     pieces = [*probe.push(text), *probe.flush()]
     return {(start, end) for kind, _, start, end in pieces if kind in _REMOVED}

@@ -1,10 +1,10 @@
-"""The text map: where the raw answer text of one choice stands in its visible blocks.
+"""The text map: where the raw answer text of one choice is in its visible blocks.
 
-Tags, echoes and calls written as text are taken out of the answer, so a position in the
-text as the provider sent it must be moved to a position in ours. The map remembers
-which raw text was shown where, and of text that is not ASCII what is needed to count
-UTF-8 bytes and UTF-16 units; of ASCII text nothing is kept. Both verbs cost a few
-comparisons for the usual delta; a lookup costs a bisection.
+Tags, repeated results and calls are removed from the answer. So a position in the text
+that the provider sent must be moved to a position in the visible text. The map
+remembers which raw text was shown where. To count UTF-8 bytes and UTF-16 units, it also
+keeps text that is not ASCII. ``raw`` and ``visible`` cost a few comparisons for most
+deltas; a lookup costs a bisection.
 """
 
 from __future__ import annotations
@@ -21,28 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _STRETCH = 256
-"""Code points after a non-ASCII character that are kept along with it."""
+"""This many code points after a non-ASCII character are kept with it."""
 
 _MOST_BLOCKS = 256
-"""Blocks that a span may touch: one over more of them says nothing, and naming them
-all for each citation would take quadratic room."""
+"""A span in more blocks than this has no place: it would say nothing, and the list of
+blocks for each citation would take quadratic room."""
 
 RECENT = 8192
-"""Segments and stretches that a map keeps at least, if it may forget."""
+"""A map that may forget keeps at least this many segments and stretches."""
 
 _start_of = attrgetter("start")
 
 
 class ForgottenError(Exception):
-    """The place is further back than the map remembers."""
+    """The position is before the text that the map remembers."""
 
 
 @define
 class _Segment:
-    """Raw code points ``start`` to ``end``, shown at ``at`` of ``block``.
-
-    ``utf16``: the raw UTF-16 units before ``start``, None if they are not known.
-    """
+    """The raw code points from ``start`` to ``end``, shown at position ``at`` of
+    ``block``. ``utf16``: the raw UTF-16 units before ``start``; None if unknown."""
 
     start: int
     end: int
@@ -53,13 +51,12 @@ class _Segment:
 
 
 class TextMap:
-    """Raw answer text of one choice -> its visible text blocks.
+    """Maps the raw answer text of one choice to its visible text blocks.
 
-    ``raw`` gets every piece of the answer channel as the wire sent it. ``visible`` gets
-    the parts that were shown, in ascending order. All positions are raw code points
-    unless a unit says otherwise; ends are exclusive. With ``most`` the map keeps only
-    that many segments and stretches, so its memory is bounded. Older text has no place
-    any more.
+    ``raw`` gets every piece of the answer as the wire sent it. ``visible`` gets the
+    parts that were shown, in ascending order. Positions are raw code points, unless a
+    unit is given; ends are exclusive. With ``most``, the map keeps only that many
+    segments and stretches, so its memory is bounded: older text has no place any more.
     """
 
     __slots__ = (
@@ -69,11 +66,11 @@ class TextMap:
 
     def __init__(self, most: int | None = None) -> None:
         self._most = most
-        #: raw code points so far
+        #: how many raw code points came so far
         self.length = 0
         #: where the wire's own text block began
         self.border = 0
-        # Stretches of kept text: where each begins, in code points and other units.
+        # Stretches of kept text, and where each begins, in code points and other units.
         self._texts: list[str] = []
         self._starts: list[int] = []
         self._offsets: dict[Unit, list[int]] = {unit: [] for unit in ENCODINGS}
@@ -86,13 +83,14 @@ class TextMap:
         self._tails: dict[int, _Segment] = {}
 
     def raw(self, text: str) -> None:
-        """A piece of the raw answer, before anything is taken out."""
+        """Adds a piece of the raw answer, before anything is removed from it."""
         if self.length < self._kept_to or not text.isascii():
             self._keep(text)
         self.length += len(text)
 
     def visible(self, start: int, end: int, block: int) -> None:
-        """Raw code points ``start`` to ``end`` now stand at the end of ``block``."""
+        """Notes that the raw code points from ``start`` to ``end`` are shown at the end
+        of ``block``."""
         last = self._last
         if last.end == start and last.block == block:
             last.end = end
@@ -100,17 +98,17 @@ class TextMap:
             self._open(start, end, block)
 
     def end_block(self) -> None:
-        """The wire's own text block is over."""
+        """Ends the wire's text block."""
         self.border = self.length
 
     @property
     def shown(self) -> int:
-        """All raw text before this code point has been decided."""
+        """The raw position up to which text was shown."""
         return self._last.end
 
     @property
     def blocks(self) -> list[int]:
-        """The text blocks so far, in their order."""
+        """The numbers of the text blocks so far, in order."""
         return self._order
 
     def units(self, position: int, unit: Unit) -> int:
@@ -126,13 +124,15 @@ class TextMap:
         return self._begins(unit)[index] + width(kept, unit) + behind
 
     def _ascii(self, position: int, unit: Unit) -> int:
-        """Before the first stretch all is ASCII, if none before it was forgotten."""
+        """The units before ``position``, which is before the first stretch: there all
+        text is ASCII. Raises ForgottenError if a stretch there was forgotten."""
         if self._begins(unit)[0] != self._starts[0]:
             raise ForgottenError
         return position
 
     def position(self, offset: int, unit: Unit) -> tuple[int, bool]:
-        """The raw code point at ``offset``, and whether it begins there."""
+        """The raw code point at ``offset``, counted in ``unit``, and whether a code
+        point begins exactly there."""
         starts, texts = self._starts, self._texts
         if unit == "code-point" or not starts:
             return offset, True
@@ -154,7 +154,8 @@ class TextMap:
     def place(
         self, start: int, end: int, is_live: Callable[[int], bool]
     ) -> dict[str, Any] | None:
-        """Position of the raw span in the live blocks, as an event's fields."""
+        """The place of the raw span in the visible blocks, as fields of an event; None
+        if it has none. ``is_live(block)``: whether the block still exists."""
         found = self._point(start) if start == end else self._span(start, end)
         if found is None or start < self._known_from:
             return None
@@ -195,7 +196,7 @@ class TextMap:
             del self._texts[:gone], self._starts[:gone]
 
     def _begins(self, unit: Unit) -> list[int]:
-        """Where each stretch begins in a ``unit``, counted when somebody asks."""
+        """Where each stretch begins, in ``unit``. It is counted on demand."""
         starts, offsets = self._starts, self._offsets[unit]
         for last in range(len(offsets) - 1, len(starts) - 1):
             if last < 0:
@@ -228,14 +229,14 @@ class TextMap:
         self._ranks = {block: rank for rank, block in enumerate(self._order)}
 
     def _measure(self, segment: _Segment) -> None:
-        """Where it begins, in the raw answer and in its block, if that is known."""
+        """Sets where a segment begins in UTF-16 units, if this is known."""
         with suppress(ForgottenError):
             if segment.block in self._ranks:
                 segment.at, segment.at_utf16 = self._size(segment.block)
             segment.utf16 = self.units(segment.start, "utf16")
 
     def _size(self, block: int) -> tuple[int, int]:
-        """Length of what was shown in ``block``: code points and UTF-16 units."""
+        """The length of the text shown in ``block``: code points and UTF-16 units."""
         tail = self._tails[block]
         return self._at(tail, tail.end, True)
 
@@ -261,7 +262,8 @@ class TextMap:
         return self._segments[first], self._segments[last]
 
     def _point(self, position: int) -> tuple[_Segment, _Segment] | None:
-        """The segment that ends at or has a raw position, else begins there."""
+        """The segment that contains the raw position, ends at it, or else begins at
+        it."""
         index = bisect_left(self._segments, position, key=_start_of)
         for segment in self._segments[max(index - 1, 0) : index + 1]:
             if segment.start <= position <= segment.end:

@@ -1,10 +1,10 @@
-"""An answer of plain text, which need not be read until something in it matters.
+"""Remembers plain text of an answer that was shown unread, for its later reader.
 
-Most short answers, and the beginnings of most long ones, are plain text: a run
-(`PlainRun`) passes it on, and this module remembers it. The reader of answers is made
-when it is needed, and first gets the text that passed. Example: ``Hi, it is 12`` and
-`` degrees.`` pass. The next delta, ``<``, has to be read, by a reader that knows that
-both were shown.
+Most short answers, and the beginnings of most long ones, are plain text, which a run
+(`PlainRun`) shows. The reader of the answer is made when something in the text may
+matter, and first gets the text that was shown. Example: ``Hi, it is 12`` and
+`` degrees.`` are shown unread. The next delta, ``<``, has to be read, by a reader that
+knows the text of both.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from stream_sidecar.text.rereading import Rereading
 
 _MOST = 2048
-"""Code points that are remembered at most; of a longer answer its reader knows all that
-will matter."""
+"""At most this many code points are remembered. For a longer answer the reader is
+made."""
 
 
 class UnreadAnswer:
-    """``has_thought``: native reasoning came before it. ``flushed``: something else
-    follows, which changes nothing for text that holds nothing back. ``called``: a
-    structured call follows."""
+    """The plain text of an answer so far. ``has_thought``: native reasoning came before
+    it. ``flushed``: a flush came after it, which had nothing to decide. ``called``: a
+    structured call came after it."""
 
     def __init__(self, *, has_thought: bool) -> None:
         self.has_thought = has_thought
@@ -31,7 +31,8 @@ class UnreadAnswer:
         self._text = ""
 
     def passed(self, text: str) -> tuple[int, int] | None:
-        """More ``text`` passed, between these positions; None: it is too much."""
+        """Adds ``text``, which was shown, and returns its start and end; None: there is
+        too much text to remember."""
         start = len(self._text)
         end = start + len(text)
         if end > _MOST or self.flushed:
@@ -39,8 +40,8 @@ class UnreadAnswer:
         self._text += text
         return start, end
 
-    def tell(self, answer: Rereading) -> None:
-        """Gives the reader the text that was shown, and what followed it."""
+    def replay(self, answer: Rereading) -> None:
+        """Passes the text that was shown, the flush and the call to its reader."""
         answer.passed(self._text)
         if self.flushed:
             answer.flush()

@@ -240,9 +240,9 @@ class ChunkWriter(ABC):
         return event.url or known.get("url"), event.title or known.get("title")
 
     def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
-        """Url and title for a citation that is written now. A long url is written only
-        with the first citation of a source: for later ones this is None, and they are
-        not written."""
+        """Url and title for a citation that is written now. Long values are written
+        only with the first citation of a source: a later one lacks a long title, and is
+        not written (None) if its url is long."""
         url, title = self.cited(event)
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
