@@ -49,8 +49,8 @@ class InReasoning:
     ``closers``: the closers of the open block. ``implicit``: the open block has no
     visible opener, and no visible text yet. ``place``: what stands before the next
     character on its line. ``before``: the last characters of the reasoning. ``doubt``:
-    the raw text that may turn out to be text of the answer. ``again``: it is, and has
-    to be read again up to here. ``code``: where the reasoning has code.
+    the raw text that may turn out to be text of the answer. ``again``: it has turned
+    out so, and is to be read again up to here. ``code``: where the reasoning has code.
     """
 
     _rules: Rules

@@ -192,8 +192,8 @@ class Items:
 
     def ended(self, value: JsonObject, body: JsonObject) -> OutputItem | None:
         """The item that ``response.output_item.done`` belongs to; None if it is
-        unknown. An item that is done already is meant only if id and place are the
-        same."""
+        unknown. An item that is done already is meant only if the event has its id and
+        its place."""
         place, known = value.get("output_index"), self._known(body)
         event = {**value, "item_id": body.get("id")}
         found = self.find(event, family_of(type_of(body)))

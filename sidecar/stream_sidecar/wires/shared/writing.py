@@ -132,7 +132,7 @@ class ChunkWriter(ABC):
         self._reported: set[tuple[int, int]] = set()  # sources with long values
 
     def push(self, events: Iterable[Event]) -> list[Chunk]:
-        """The documents for some events."""
+        """The documents for ``events``."""
         self.chunks = []
         for event in events:
             write = getattr(self, _METHODS.get(type(event), ""), None)
