@@ -200,7 +200,7 @@ class Emission:
             said = events[at:end]
             self._documents.push(each.chunks, self._write(said))
             cites = each.removals > 0 and any(isinstance(e, Citation) for e in said)
-            chunks += self._documents.behind(each, cites=cites)
+            chunks += self._documents.after(each, cites=cites)
             at = end
         rest = events[at:] if at else events
         if rest:

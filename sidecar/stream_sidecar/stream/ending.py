@@ -52,8 +52,8 @@ class Ending:
     def failed(self, error: ErrorPart) -> None:
         self.error = error
 
-    def went_on(self) -> None:
-        """The provider gave a proper reason after an error: the error was not fatal."""
+    def recover(self) -> None:
+        """Drops the error, because the provider gave a proper reason after it."""
         self.error = None
 
     def derive(self, last: FinishPart | None, calls: list[ToolCall]) -> str:

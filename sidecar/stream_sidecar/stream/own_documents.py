@@ -62,19 +62,19 @@ class OwnDocuments:
     _lags: bool = False  # the writer made no document from the last one
     _removals: int = 0  # of what went out
     _begun: bool = False
-    _asides: list[Chunk] = field(factory=list)  # before anything else was written
+    _early: list[Chunk] = field(factory=list)  # extra documents before all others
     #: the latest document of each type around which nothing is written yet
     _bare: dict[Json, Chunk] = field(factory=dict)
 
     def push(self, own: list[Chunk], ours: list[Chunk]) -> None:
-        """Adds a document: ``own`` as it came, and the documents written in its
-        place."""
+        """Adds a document: ``own`` as it came, and ``ours``, the documents that were
+        written from its events."""
         self._waiting.append((own, ours))
         self._lags = not (ours or self.row.stands_alone)
 
-    def behind(self, passed: ReadDocument, *, cites: bool) -> list[Chunk]:
-        """What is emitted once the document is read. ``cites``: it has positions in the
-        text, which change after a removal."""
+    def after(self, passed: ReadDocument, *, cites: bool) -> list[Chunk]:
+        """The chunks to emit after the document was read. ``cites``: it has positions
+        in the text, which are wrong after a removal."""
         is_many = len(self._waiting) > MOST_WAITING
         is_full = (is_many or passed.held > self.most_held) and not passed.over
         undecided = is_full and not passed.settled
@@ -90,12 +90,13 @@ class OwnDocuments:
         return chunks
 
     def before(self) -> list[Chunk]:
-        """What waits, if anything, where all goes out as it is written."""
+        """The waiting documents as they are written; so are all that follow."""
         self.written = True
         return self._take() if self._waiting else []
 
     def end(self, removals: int, *, reported: bool) -> list[Chunk]:
-        """All that waits at the end; ``reported``: it is other than the provider's."""
+        """The waiting documents at the end. ``reported``: the end differs from the
+        provider's own."""
         self._look(reported or removals > self._removals)
         return self._take()
 
@@ -110,10 +111,11 @@ class OwnDocuments:
         return [*chain.from_iterable(own for own, _ in waiting)]
 
     def _dressed(self, own: list[Chunk], ours: list[Chunk]) -> Iterator[Chunk]:
-        """``ours`` with what ``own``, or one before it that was left out, has beside
-        it; and ``own``, where no writer has a place for it."""
+        """``ours``, each with the fields around it in ``own`` or in an earlier document
+        that was left out. ``own`` is added if it has only extra fields, for which
+        no writer has a place."""
         if not ours and all(self.row.is_extra(inside_of(each)) for each in own):
-            self._asides += own
+            self._early += own
         else:
             self._bare |= {came.get("type"): came for came in own}
         for chunk in ours:
@@ -123,8 +125,8 @@ class OwnDocuments:
             self._bare.pop(chunk.get("type"), None)
         self._begun = self._begun or bool(ours)
         if self._begun:
-            yield from self._asides
-            self._asides = []
+            yield from self._early
+            self._early = []
 
     def _around(self, chunk: Chunk, own: Chunk) -> Chunk:
         inside = inside_of(own)
@@ -133,7 +135,7 @@ class OwnDocuments:
 
 
 def inside_of(chunk: Chunk) -> Chunk:
-    """The document of ``{event, data}``."""
+    """The document in a chunk ``{event, data}``, or the chunk if it is a document."""
     inside: Chunk = chunk["data"] if chunk.keys() == _NAMED else chunk
     return inside
 
@@ -141,13 +143,13 @@ def inside_of(chunk: Chunk) -> Chunk:
 _NAMED = {"event", "data"}
 
 _CONSTANT = ("role", "object")
-"""They say the same in every document."""
+"""Members with the same value in every document."""
 
 _PLACES = ("annotation", "annotations")
-"""They have positions in the text, which are wrong after a removal."""
+"""Members with positions in the text, which are wrong after a removal."""
 
 _COUNTS = ("usage", "usageMetadata")
-"""The writer knows all that the provider says of them, and what it said before."""
+"""The writer has all of their values, also those of earlier documents."""
 
 
 def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonObject:
@@ -178,7 +180,7 @@ def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonO
 def _around_each(
     ours: list[Any], own: list[Any], reported: frozenset[str]
 ) -> list[Any]:
-    """The items with the ``index`` of one that came."""
+    """The items of ``ours``, each `around` the item of ``own`` with its ``index``."""
     places = {_index(each, place): each for place, each in enumerate(own)}
     found = [(each, places.get(_index(each, -1))) for each in ours]
     return [

@@ -229,7 +229,7 @@ class Stream:
     def _take(self, parts: list[Part]) -> None:
         """The parts of one document, which mostly continue the open run."""
         run, first = self._outlet.run, parts[0] if parts else None
-        if run is not None and self._goes_on(run, parts):
+        if run is not None and self._continues(run, parts):
             return
         self._end_parts()
         self._lists += 1
@@ -257,7 +257,7 @@ class Stream:
             held += choice.channel.held
         outlet.passes(document, held)
 
-    def _goes_on(self, run: Run, parts: list[Part]) -> bool:
+    def _continues(self, run: Run, parts: list[Part]) -> bool:
         """Whether the parts continue the open run."""
         events = None
         if isinstance(run, PartsRun):
@@ -330,7 +330,7 @@ class Stream:
     def _finish(self, part: FinishPart) -> None:
         self._choice(part.choice).finished(part, self.wire)
         if part.reason != "unknown":
-            self._ending.went_on()
+            self._ending.recover()
 
     def _done(self, _part: DonePart) -> None:
         """A wire's own end mark; spliced streams continue after it."""
