@@ -587,9 +587,7 @@ pub struct ListResult {
     pub streams: Vec<StreamRow>,
 }
 
-/// What is missing in the request, or changed, and why.
-///
-/// `block`: absent if it came from the host itself, as a result does.
+/// A report of what is missing in the request, or changed, and why. `block`: the number of the block; absent for something from the host, such as a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -603,7 +601,7 @@ pub struct Lost {
     pub why: String,
 }
 
-/// What was removed from a request, at `path` of its body, and why.
+/// A report of what was removed or changed in a request, at `path` of its body, and why.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

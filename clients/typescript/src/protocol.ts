@@ -710,9 +710,7 @@ export interface StreamRow {
 }
 
 /**
- * What is missing in the request, or changed, and why.
- *
- * `block`: absent if it came from the host itself, as a result does.
+ * A report of what is missing in the request, or changed, and why. `block`: the number of the block; absent for something from the host, such as a result.
  */
 export interface Lost {
   block?: number;
@@ -730,7 +728,7 @@ export interface Lost {
 }
 
 /**
- * What was removed from a request, at `path` of its body, and why.
+ * A report of what was removed or changed in a request, at `path` of its body, and why.
  */
 export interface LostPart {
   path: string;
