@@ -1,4 +1,4 @@
-"""Makes the sidecar for machines without Python, for the one that this runs on.
+"""Makes the sidecar for machines without Python, for the platform that this runs on.
 
 ``python3 binary.py OUTPUT`` makes a folder ``stream-sidecar`` with an interpreter in it
 (PyInstaller, one folder), replays every transcript of the project through it, and packs
@@ -13,8 +13,8 @@ it in the folder OUTPUT as
 ``--slim`` leaves out SQLite, which only ``repair`` of an agent's database needs. On
 macOS the environment variable ``CODESIGN_IDENTITY`` names the identity that signs.
 
-Python 3.11 or newer with pip, and the checkout. PyInstaller and what is packed go into
-an environment that lasts as long as this runs.
+It needs Python 3.11 or newer with pip, and the checkout. PyInstaller and the packed
+packages are installed into a temporary environment.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ LEFT_OUT = (
     *("tkinter", "unittest", "pydoc", "pip", "setuptools"),
     *("markdown_it", "pygments"),
 )
-"""Modules that nobody asks for: no network, no archives, no highlighted code. The
-standard library's own hashes serve without those of OpenSSL."""
+"""Modules that are not needed: network, archives, highlighted code. The standard
+library has its own hashes, so OpenSSL's are not needed either."""
 
 DATABASES = ("sqlite3", "_sqlite3")
 

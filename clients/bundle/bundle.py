@@ -1,17 +1,17 @@
-"""Makes what an extension ships: the sidecar and all that it needs, without pip.
+"""Makes the bundle that an extension ships: the sidecar with all its dependencies.
 
 ``python3 bundle.py OUTPUT ...``: an output that ends in ``.pyz`` becomes one executable
 file, any other one a folder. Either runs as ``python OUTPUT --stdio`` with Python 3.11
 or newer, on every platform, from a place that cannot be written to.
 
-- Everything in it is pure Python: orjson, which is faster and native, is used where the
+- Everything in it is pure Python. orjson, which is native and faster, is used if the
   interpreter that runs the bundle has it.
 - Bytecode is compiled beforehand, for the Python that runs this script or for each
   ``--python``, and is valid whatever a packager does to the times of files. Other
   Pythons compile the sources at every start.
 - The same versions give the same bytes.
 
-Standard library and pip only; ``--from`` takes what pip takes.
+Uses only the standard library and pip; ``--from`` accepts everything that pip accepts.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ BESIDE = ("colorama",)
 """What click asks for on Windows alone; a bundle serves all platforms."""
 
 LEFT_OUT = ("markdown-it-py", "mdurl", "pygments")
-"""What rich asks for to show Markdown and highlighted code, of which the sidecar shows
-none: half of all files."""
+"""Dependencies of rich for Markdown and highlighted code, which the sidecar never
+shows. They are half of all files."""
 
 COMMAND_LINE = ("click", "colorama", "rich")
 """What the command line alone needs, and ``--core`` leaves out with it."""
@@ -46,7 +46,7 @@ PURE = (
     *("--only-binary", ":all:", "--python-version", OLDEST),
     *("--platform", "any", "--implementation", "py", "--abi", "none"),
 )
-"""pip's options for wheels that run anywhere; it fails where there is none."""
+"""pip's options for wheels that run anywhere; pip fails if a package has none."""
 
 NOTES = ("RECORD", "REQUESTED", "INSTALLER", "direct_url.json", "py.typed", "*.pyi")
 """What pip notes about an installation, paths of this machine among it, and what only
@@ -156,8 +156,8 @@ def _name(libs: Path, path: Path) -> str:
 
 
 def _add(archive: ZipFile, name: str, content: bytes) -> None:
-    """One file, with nothing of this machine or hour. Bytecode is not packed: it is
-    read at every start, and what carries the archive is packed itself."""
+    """Write one file, without traces of this machine or time. Bytecode is not
+    compressed: it is read at every start, and the extension compresses the archive."""
     info = ZipInfo(name, EARLIEST)
     info.create_system, info.external_attr = 3, 0o644 << 16
     method = ZIP_STORED if name.endswith(".pyc") else ZIP_DEFLATED

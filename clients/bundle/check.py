@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _command(program: str, *arguments: str) -> tuple[str, ...]:
-    """The program as it lies here, where a file is called so, else that of ``PATH``."""
+    """The program: a file of this name here, or else the program on ``PATH``."""
     here = Path(program)
     return (str(here.absolute()) if here.is_file() else program, *arguments)
 

@@ -1,8 +1,8 @@
 """Starts the sidecar that lies beside this file: the ``__main__.py`` of a bundle.
 
-The bundle is a folder or a zip archive. What is compiled for this very Python stands in
-a folder of the archive that is named after it, and is found first; without one the
-sources serve. Any Python 3 can read this file, so that too old a one says so.
+The bundle is a folder or a zip archive. Code compiled for a Python version is in a
+folder of the archive with its name, and is found first; other Pythons use the sources.
+Any Python 3 can read this file, so that a Python that is too old can say so.
 """
 
 import os
@@ -17,7 +17,7 @@ COMPILED = os.path.join(HERE, str(sys.implementation.cache_tag))
 
 
 class Importer(zipimporter):
-    """Tells where a module is without reading it; Python's own reads each one twice."""
+    """Finds a module without reading it; Python's own finder reads each one twice."""
 
     def get_filename(self, fullname: str) -> str:
         end = os.sep + "__init__.pyc" if self.is_package(fullname) else ".pyc"

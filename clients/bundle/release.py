@@ -1,19 +1,19 @@
-"""Builds and checks everything that would be published, in one folder; uploads nothing.
+"""Builds and checks all files of a release in one folder; uploads nothing.
 
 ``python3 release.py OUTPUT`` makes, in the version of the checkout,
 
 - for Python a wheel and the sources, and the sidecar as one file;
 - for npm the client, and the files of its worker;
 - the crate, and the extension for VS Code;
-- for the system and the processor that it runs on the packages of ``binary.py`` and an
-  extension with its program (``--platform`` makes these alone);
+- for the system and processor of this machine, the packages of ``binary.py`` and an
+  extension with its program (``--platform`` makes only these);
 - bills of materials (CycloneDX; the crate's by ``cargo-cyclonedx``), ``SHA256SUMS``.
 
-What other machines made for their platform is put into OUTPUT before. Everything that
-lies there is checked: one version, a licence, and those of all that is bundled.
+Put the files that other machines made for their platforms into OUTPUT before. All files
+there are checked: the same version, a licence, and the licences of bundled libraries.
 
-Python 3.11 or newer with pip, Node.js, Cargo and the checkout, which has to be as
-it was committed; ``--dry-run`` builds whatever lies there.
+It needs Python 3.11 or newer with pip, Node.js, Cargo and a checkout without
+uncommitted changes; ``--dry-run`` also builds a changed checkout.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def wrong_versions(output: Path, version: str) -> Iterator[str]:
 
 
 def unlicensed(output: Path) -> Iterator[str]:
-    """Each file without a licence, or without that of a library that is in it."""
+    """Each file without a licence, or without the licence of a bundled library."""
     bills = {name: _components(output, name) for name in ("python", "vscode")}
     pure = bills["python"] - {*UNUSED, "orjson"}
     brings = (
@@ -226,7 +226,7 @@ def unlicensed(output: Path) -> Iterator[str]:
 
 
 def licensed(inside: Mapping[str, bytes]) -> set[str]:
-    """The libraries whose licence, or what their package says of it, is there."""
+    """The libraries whose licence, or whose package's note about it, is included."""
     found: set[str] = set()
     for name, data in inside.items():
         if match := re.search(r"([^/]+)-\d[^/]*?(?:\.dist-info)?/", name):
@@ -295,7 +295,7 @@ def _refuse_changes() -> None:
 
 
 def _set_version(bill: Path, version: str) -> None:
-    """That of our own component, which is not written in ``pyproject.toml``."""
+    """The version of our own component, which is not in ``pyproject.toml``."""
     reported = json.loads(bill.read_text(encoding="utf-8"))
     reported["metadata"]["component"]["version"] = version
     bill.write_text(json.dumps(reported, indent=2) + "\n", encoding="utf-8")

@@ -1,12 +1,12 @@
-"""LiteLLM's proxy with clean answers, and requests that no provider refuses.
+"""LiteLLM's proxy with clean answers and prepared requests.
 
-Beside the proxy's ``config.yaml``, which names it::
+Put this file beside the proxy's ``config.yaml``, and name it there::
 
     litellm_settings:
       callbacks: stream_sidecar_hook.proxy
 
-What the proxy sends to providers that speak OpenAI's API goes over a transport that
-cleans both ways. ``on_lost`` tells what passed as it came.
+Requests to providers with OpenAI's API go through a transport that cleans requests and
+responses. ``on_lost`` reports everything that passed unchanged.
 """
 
 from __future__ import annotations

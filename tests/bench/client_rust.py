@@ -1,14 +1,15 @@
-"""The Rust client against the bare sidecar and a bare echo, through the same frames.
+"""The Rust client compared with the bare sidecar and a bare echo, with the same frames.
 
-Recorded streams, their strings cut into 200 characters, go through ``pipe`` as fast as
-they can and through ``push`` chunk by chunk; the same chunks go one by one, with the
-crate's frames and nothing else, to a sidecar and to the bare orjson echo
-(``clients/rust/examples/bench.rs``). The streams are short, so that each pays for its
-open and its close, which the others pay too. Against the echo the ratio is what engine
-and client cost beside the pipes; against the bare sidecar what the client costs or, as
-pushes go together, saves. Then a stream pushes short deltas one by one beside one that
-pushes a megabyte at once (``waiting``, ``clients/rust/examples/waiting.rs``): its
-longest wait. Without cargo there is nothing to measure.
+Recorded streams, with strings cut into 200 characters, go through ``pipe`` as fast as
+possible, and through ``push`` chunk by chunk. The same chunks go one by one, with only
+the crate's frames, to a sidecar and to the bare orjson echo
+(``clients/rust/examples/bench.rs``). The streams are short, so open and close are a
+good part of the cost, in all four ways. The ratio to the echo shows the cost of engine
+and client besides the pipes; the ratio to the bare sidecar shows what the client costs
+or, because it joins pushes, saves. Then a stream pushes short deltas one by one while
+another pushes a megabyte with one call (``waiting``,
+``clients/rust/examples/waiting.rs``): its longest wait. Without cargo nothing is
+measured.
 """
 
 from __future__ import annotations

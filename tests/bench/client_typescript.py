@@ -1,14 +1,14 @@
-"""The TypeScript client against a bare echo, through the same framing.
+"""The TypeScript client compared with a bare echo, with the same frames.
 
-Recorded streams, their strings cut into 200 characters, go through ``stream.pipe`` as
-fast as they can, and through ``stream.push`` chunk by chunk: each answer awaited, or
-all of a stream at once, which the client sends in few requests. The same chunks go one
-by one to the bare orjson echo through the same vscode-jsonrpc
-(``clients/typescript/bench``). What is compared is the processor time of both
-processes, each stream in its best round, so the ratio is what engine and client cost
-beside the pipes; opening and closing are a good part of it, because a stream has 6.5
-chunks. Then a stream pushes short deltas one by one beside one that pushes a megabyte
-at once (``waiting``): its longest wait. Without Node.js there is nothing to measure.
+Recorded streams, with strings cut into 200 characters, go through ``stream.pipe`` as
+fast as possible, and through ``stream.push`` chunk by chunk: with a wait for each
+answer, or all at the same time, which the client sends in few requests. The same chunks
+go one by one to the bare orjson echo through vscode-jsonrpc
+(``clients/typescript/bench``). The processor time of both processes is compared, each
+stream in its best round, so the ratio shows the cost of engine and client besides the
+pipes. Opening and closing are a good part of it, because a stream has 6.5 chunks on
+average. Then a stream pushes short deltas one by one while another pushes a megabyte
+with one call (``waiting``): its longest wait. Without Node.js nothing is measured.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What ``emit`` costs: a push with it against the same push without.
 
-Processor time of whole requests, from the bytes of one to those of its answer, as the
-process handles them without its pipes: one chat delta a push, as a server-sent event,
-emitted on each wire. Rounds of both alternate in one interpreter; of each the best
-counts.
+Processor time of whole requests, from the bytes of the request to the bytes of its
+answer, in the process without its pipes: one chat delta for each push, as a server-sent
+event, emitted on each wire. Rounds of both alternate in one interpreter, and the best
+round of each counts.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What the gateway adds to a stream, against the same upstream asked straight.
+"""What the gateway adds to a stream, compared with the same upstream without it.
 
-One chunk at a time: how long it takes from the upstream to the client, with and without
-the gateway. Then 200 streams at once, a chunk for each in turns: processor time of the
-gateway and of its sidecars for a chunk, memory for a stream, and so how many streams of
-50 chunks a second a core carries. ``clients/typescript/bench/gateway.mjs`` measures, on
-Linux alone, because processor time and memory of a process stand in ``/proc``.
+One chunk at a time: the time from the upstream to the client, with and without the
+gateway. Then 200 concurrent streams that get one chunk each in turn: processor time of
+the gateway and of its sidecars for a chunk, memory for a stream, and how many streams
+of 50 chunks a second a core can serve. ``clients/typescript/bench/gateway.mjs``
+measures; only on Linux, which has the figures of a process in ``/proc``.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ TEXT = StreamOptions(wire="text")
 CHAT = StreamOptions(wire="openai-chat")
 
 OPENERS = ("<", "<tool_call>", "[TOOL_CALLS]", '<｜DSML｜invoke name="')
-"""Deltas that begin a form which the next one shows to be none."""
+"""Deltas with the beginning of a form that the next delta does not continue."""
 
 
 @frozen
@@ -106,7 +106,7 @@ def run() -> Iterator[Row]:
 
 def measure(case: Case) -> tuple[float, float, float]:
     """Best seconds a chunk at 10 kB and at full size, and the ratio."""
-    # A window is as many whole bodies as it takes, so that all windows are alike.
+    # A window has whole bodies, as many as it needs, so that all windows are alike.
     window = len(case.body) * -(-WINDOW // len(case.body))
     long, rest = _stream_of(case, case.size)
     small, large = [], []

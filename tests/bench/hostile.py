@@ -1,10 +1,10 @@
-"""Time is linear: ten times the input takes ten times the time, whatever it is.
+"""Time is linear: ten times the input needs ten times the time, for any input.
 
-Inputs are made of what the engine has to look at: delimiters, their beginnings and
-rests, backticks, line breaks, blanks, and what holds text back. Each goes in whole and
-in deltas of 4 characters, is closed, and is timed at n and at 10 n characters; the
-ratio is that of the cost a character. Where it is not clearly 1, the input is timed
-more often, in turns, and the median counts. The table shows the worst.
+Inputs consist of text that the engine must examine: delimiters, their beginnings and
+rests, backticks, line breaks, blanks, and text that is held back. Each is pushed whole
+and in deltas of 4 characters, closed, and timed at n and at 10 n characters. The ratio
+compares the cost of a character. If it is not clearly 1, the input is timed more often,
+in turns, and the median counts. The table shows the worst.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ COMBINED = (
     "<think>\r\n`",
 )
 RAMP = "".join("`" * (length % 40) + "<think>" for length in range(1, 200))
-"""Backtick runs of ever other lengths, none of which closes."""
+"""Backtick runs of different lengths, so that none of them is closed."""
 
 TEXT = StreamOptions(wire="text")
 CHAT = StreamOptions(wire="openai-chat")

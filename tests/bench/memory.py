@@ -1,11 +1,11 @@
 """Resident memory of a server with 1,000 open streams of 100 kB text each.
 
 Streams of chat.completions objects, fed in turns, as a server with many clients gets
-them: answer text, and reasoning that the provider says in two fields. Filling all of
-them with deltas of 4 characters would take minutes: where the table says so, only some
-are, and what they take is scaled to 1,000. One more stream is filled first, so that
-what a push takes and gives back is not scaled. Megabytes are 10^6 bytes, and the
-interpreter is included.
+them: answer text, and reasoning that the provider sends in two fields. Filling all of
+them with deltas of 4 characters would take minutes. So in some rows, which the table
+marks, only some are filled, and their memory is scaled to 1,000. One more stream is
+filled first, so that memory used only during a push is not scaled. Megabytes are 10^6
+bytes, and the interpreter is included.
 """
 
 from __future__ import annotations

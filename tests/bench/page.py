@@ -1,7 +1,7 @@
-"""The page of explain in a browser: how long 1 MB of stream takes beside a small one.
+"""The page of explain in a browser: a stream of 1 MB compared with a small stream.
 
-Bars: it is there in at most three times the time of a small page, and no step of its
-slider takes 50 ms. Needs playwright and a Chromium (tests/README.md).
+Bars: the page is shown in at most three times the time of a small page, and no step of
+its slider needs 50 ms. Needs playwright and a Chromium (tests/README.md).
 """
 
 from __future__ import annotations

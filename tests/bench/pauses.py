@@ -1,8 +1,8 @@
 """The longest pause of the garbage collector while 4,000 streams are open.
 
-In a process of its own, as the command serves: streams are opened, pushed to in turns
-and closed, half of them anew, and every pass of the collector is timed, in processor
-time. Each stream has a call in its text that is not over.
+In a separate process, set up as the command is: streams are opened, pushed to in turns
+and closed, and half of them are opened again. Every pass of the collector is timed, in
+processor time. Each stream has an unfinished call in its text.
 """
 
 from __future__ import annotations

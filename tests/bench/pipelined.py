@@ -1,8 +1,8 @@
 """Pushes a second when nobody waits: one thread writes all requests, one reads.
 
-Against a stock pygls server that echoes the same params (untyped as most people write
-it, and typed), and against the bare orjson echo. All take turns within one run, and of
-each the best turn counts. pygls gets fewer requests, because it takes seconds for them.
+Compared with a stock pygls server that echoes the same params (untyped, as most people
+write it, and typed), and with the bare orjson echo. All take turns within one run, and
+the best turn of each counts. pygls gets fewer requests, because it needs seconds.
 """
 
 from __future__ import annotations

@@ -1,18 +1,17 @@
 """What an event of a recorded stream costs, against the bare orjson echo.
 
-A stream is opened, every event of it is pushed alone, and it is closed; the echo gets
-the same bytes. Both are processes at the end of two pipes, and what counts is their
-processor time (where the system has a clock for that of another process, as Linux has),
-for all of a wire's recordings together. The two take turns in whole rounds, for one
-that goes behind the other finds the core's caches full of that one's data. Of each
-stream the least of all rounds counts, and the sums of these are compared: neighbours on
-the machine spoil some streams of every round, but seldom the same ones of all. What
-comes now and then, as a collection of all garbage, is not in it. Beside it stands what
-`Connection.push` and the loop of `echo_orjson` take without pipes, found in the same
-way. Streams are one of 300 events a wire, as an answer of a page is, those of
-``tests/wires``, short ones that show what there is, and those of the corpus beside the
-project, where it is there. With ``--profile`` rows say which files of the sidecar the
-time without pipes went to.
+A stream is opened, each of its events is pushed alone, and it is closed; the echo gets
+the same bytes. Both are processes at the end of two pipes. Their processor time is
+compared (if the system has a clock for another process, as Linux has), for all of a
+wire's recordings together. The two take turns in whole rounds, because after each
+switch the core's caches hold the other's data. The least time of each stream counts,
+and the sums are compared: other jobs on the machine disturb some streams of every
+round, but rarely the same streams in all rounds. Rare events, such as a full garbage
+collection, do not count. The table also has the time of `Connection.push` and of the
+loop of `echo_orjson` without pipes, measured in the same way. The streams are one of
+300 events for each wire, as long as a page of answer, the short streams of
+``tests/wires``, and the corpus beside the project if it is there. With ``--profile``
+rows show which files of the sidecar the time without pipes was spent in.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ PAIRS = 3
 ROUNDS = 6
 MOST_ROUNDS = 40
 EVENTS = 30_000
-"""So many are pushed, in `MOST_ROUNDS` at most: few events take more rounds."""
+"""How many events are pushed, in at most `MOST_ROUNDS`: few events need more rounds."""
 
 EMPTY = 60
 """Streams without an event that are opened and closed for a round."""
@@ -186,7 +185,7 @@ def _of_pair(streams: Streams, rounds: int) -> list[list[float]]:
 
 
 def _clock(peer: Peer) -> Callable[[], float]:
-    """That of all threads of a process."""
+    """The processor time of all threads of a process."""
     return partial(clock_gettime, ~peer.process.pid << 3 | 2)
 
 

@@ -3,8 +3,8 @@
 One chat.completions chunk with one delta, as a string (a server-sent event) and as an
 object, sent when the answer before it has been read. The echo gets the same requests.
 Blocks of requests alternate between the two, in several rounds with fresh processes:
-a process that shares its core with somebody else keeps doing so for a while, and then
-takes several times as long. Of each percentile the best round counts.
+a process that shares its core with another job does so for a while, and then needs
+several times as long. The best round counts, for each percentile.
 """
 
 from __future__ import annotations

@@ -4,15 +4,15 @@
 round_trip, pipelined, recordings, growth, dialects, whole_texts, hostile, startup,
 memory, pauses, repair, emission, client_typescript, client_rust, gateway; without any,
 these are run.
-``recordings --profile`` also says where the time went. ``peers`` installs other
+``recordings --profile`` also shows where the time was spent. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
 the table of tests/README.md and the plot anew. ``ways`` builds what it measures (the
 sidecar installed, as one file, with an interpreter, as WebAssembly) and writes the
 table of clients/README.md. ``page`` needs a browser. ``trust FOLDER ...`` runs alone:
 it reads the texts of folders. Makes its own environment like the other commands.
-Absolute times are this machine's; the ratios are what counts. The rows of a benchmark
-are printed when it is done; one that fails is told, and the others go on. Exits with 0,
-but with 1 when a benchmark failed, and under ``--check`` when a bar was missed.
+Absolute times are this machine's; only the ratios count. The rows of a benchmark are
+printed when it is done; a failure is reported, and the other benchmarks continue. The
+exit code is 1 if a benchmark failed, or, with ``--check``, if a bar was missed; else 0.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ WHEN_NAMED = ("peers", "ways", "page")
 """They need the package registries, or a browser."""
 
 MODULES = {"recordings": "recorded"}
-"""Whose module has another name."""
+"""Benchmarks whose module has another name."""
 
 OF_FOLDERS = "trust"
-"""What is named behind it are folders."""
+"""The benchmark whose name is followed by folders."""
 
 COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
 

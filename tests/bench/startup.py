@@ -1,10 +1,10 @@
 """From the start of the process to the answer of ``initialize``, and to first events.
 
-Against a stock pygls server, in turns; medians. What reads streams is loaded behind the
-answer of ``initialize``, so the first events of a stream are measured, too. The
-bytecode is there: each has been started before. The same for the file that extensions
-carry, against the installed package. Also the time of ``--version``, which hosts ask
-for before every start.
+Compared with a stock pygls server, in turns; medians. The modules that read streams are
+loaded after the answer to ``initialize``, so the first events of a stream are measured
+too. Each has been started before, so the bytecode exists. The same is measured for the
+file that extensions ship, compared with the installed package. The time of
+``--version``, which hosts run before every start, is measured too.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ SUFFIXES = (
 )
 DELTA = 64
 LARGEST = 1_000_000
-"""Larger files take long and say nothing more."""
+"""Larger files need much time and show nothing more."""
 
 BEFORE = 40
 """So much of a text is shown on each side of the place where it differs."""
@@ -49,7 +49,7 @@ MODELS = (
     *("deepseek-ai/DeepSeek-R1", "moonshotai/Kimi-K2-Instruct", "zai-org/GLM-4.6"),
     "mistralai/Magistral-Small",
 )
-"""Those whose profiles know the most forms, and one of which nothing is known."""
+"""Models whose profiles have the most forms, and an unknown model."""
 
 SETTINGS = tuple(
     StreamOptions(wire="text", model=model, tools=tools)
@@ -65,8 +65,8 @@ HELD = Bar(limit=300, aim=256, unit=" characters")
 
 @frozen
 class Outcome:
-    """What came of one text in one setting; ``what`` stands where it first differs, and
-    ``kind`` tells what that place is. ``lost``: characters that are no delimiters."""
+    """The result for one text in one setting: ``what`` is the text at the first
+    difference, ``kind`` its kind. ``lost``: characters that are not delimiters."""
 
     model: str
     equal: bool
@@ -79,7 +79,7 @@ class Outcome:
 
 @frozen
 class Text:
-    """A file, and what came of it, and of it in a fence."""
+    """A file, its result, and its result inside a fence."""
 
     path: Path
     text: str

@@ -1,9 +1,9 @@
-"""How long a stream waits beside one other that pushes a million characters at once.
+"""How long a stream waits while another pushes a million characters with one call.
 
-Both are streams of one client, one process is behind them, and all runs on one core.
-While the large push is under way the other stream pushes short deltas, one by one; its
-longest wait counts, in the round that the machine disturbed least. The same without
-the large push says what of that is the machine's.
+Both are streams of one client in one process of the sidecar, and all run on one core.
+During the large push the other stream pushes short deltas, one by one; its longest wait
+counts, in the round that the machine disturbed least. The same without the large push
+shows how much of the wait the machine itself causes.
 """
 
 from __future__ import annotations

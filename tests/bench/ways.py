@@ -1,10 +1,11 @@
-"""What each way to have a sidecar weighs and costs: installed, one file, with an
-interpreter of its own, as WebAssembly.
+"""The size and the cost of each form of the sidecar: installed, one file, with an
+interpreter, as WebAssembly.
 
-Through the TypeScript client, a push a delta of Chat Completions, one after the other.
-Costs are processor time of the host and the sidecar together, so a busy machine does
-not change them much; what Node.js costs alone is taken off. Builds what it measures,
-which needs the package indexes. ``--write`` writes the table of clients/README.md.
+Through the TypeScript client, one push for each delta of Chat Completions, one after
+the other. Costs are processor time of the host and the sidecar together, so a busy
+machine does not change them much; the cost of Node.js alone is subtracted. It builds
+what it measures, which needs the package indexes. ``--write`` writes the table of
+clients/README.md.
 """
 
 from __future__ import annotations

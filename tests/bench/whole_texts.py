@@ -77,7 +77,7 @@ def run() -> Iterator[Row]:
 
 
 def _best(*ways: list[str]) -> list[float]:
-    """The best seconds of each way, which take turns."""
+    """The best seconds of each way; the ways take turns."""
     turns = [[_seconds(chunks) for chunks in ways] for _ in range(TURNS)]
     return [min(each) for each in zip(*turns, strict=True)]
 

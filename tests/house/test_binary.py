@@ -1,8 +1,7 @@
-"""The sidecar without Python: built, packed, installed and used where there is none.
+"""The sidecar for machines without Python: built, packed, installed and used.
 
-Built once, by the command that makes what is published. What is installed lies in
-folders with blanks and letters beyond ASCII, and is started with a PATH that has
-nothing on it.
+It is built once, by the command for releases, installed into folders with blanks and
+letters beyond ASCII, and started with an empty PATH.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def packed(released: Released) -> Path:
 
 @pytest.fixture(scope="module")
 def program(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of the archive, unpacked as its user would."""
+    """The program of the archive, unpacked as its user would."""
     archive = packed / f"stream-sidecar-{__version__}-{TARGET}.tar.gz"
     reported = archive.with_name(f"{archive.name}.sha256").read_text(encoding="utf-8")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
@@ -171,6 +170,6 @@ def test_npm_packages_in_an_empty_project(
 
 
 def streamed(project: Path) -> Any:
-    """What ``anywhere.mjs`` tells, of a Node.js that finds nothing else."""
+    """The output of ``anywhere.mjs`` in a Node.js that finds nothing else."""
     node = os.path.realpath(str(shutil.which("node")))
     return json.loads(alone(node, "anywhere.mjs", TESTS / "wires", cwd=project))

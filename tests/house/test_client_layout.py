@@ -15,7 +15,7 @@ ORDER = (
     *("connection", "wasm", "process", "stream", "sidecar.ts", "pool.ts"),
     *("adapters", "index.ts", "gateway", "wasm.ts"),
 )
-"""Folders, and files beside them: one imports itself and what stands before it."""
+"""Folders, and files beside them: each may import itself and the entries before it."""
 
 RELATIVE = re.compile(r"""(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']*)\.js["']""")
 

@@ -34,7 +34,7 @@ skips_without_cargo = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
 
 
 def needs_cargo(test: Any) -> Any:
-    """Whichever of these runs first compiles, so that each may take as long."""
+    """The first of these that runs compiles, so each gets the same long timeout."""
     return pytest.mark.thorough(pytest.mark.timeout(BUSY)(skips_without_cargo(test)))
 
 
@@ -49,7 +49,7 @@ def test_cargo_test() -> None:
     """All of it: transcripts, recordings, kills, memory, README, types in step.
 
     ``SIDECAR_KILLS`` in the environment is the number of sidecars that are killed or
-    freeze in ``clients/rust/tests/kills.rs``; ``pytest -s`` shows what came of it.
+    freeze in ``clients/rust/tests/kills.rs``; ``pytest -s`` shows the result.
     """
     output = cargo("test", *EVERYTHING, "--locked", "--no-fail-fast")
     reported = re.findall(r"^\d+ kills: .*", output, re.MULTILINE)
@@ -73,7 +73,7 @@ def test_lints() -> None:
 
 @needs_cargo
 def test_the_crate_without_features() -> None:
-    """As most hosts compile it: nothing of an adapter, and none of its dependencies."""
+    """As most hosts compile it: without adapters and without their dependencies."""
     cargo("check", "--locked")
     tree = cargo("tree", "--locked", "--edges", "normal")
     assert not {"agent-client-protocol", "tower-service"} & set(

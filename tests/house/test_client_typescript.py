@@ -28,7 +28,7 @@ SKIPPED = (
 
 
 def needs_node(test: Any) -> Any:
-    """Whichever of these runs first installs, so that each may take as long."""
+    """The first of these that runs installs, so each gets the same long timeout."""
     skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
     return pytest.mark.thorough(pytest.mark.timeout(3_600)(skips(test)))
 
@@ -134,7 +134,7 @@ class Leaking(BaseHTTPRequestHandler):
 def test_the_readme_begins_with_an_example_that_runs(
     package: Path, tmp_path: Path
 ) -> None:
-    """As it stands there, with a recorded body in place of the network."""
+    """Unchanged, with a recorded body instead of the network."""
     text = (package / "README.md").read_text(encoding="utf-8")
     example = text.split("```ts\n")[1].split("```")[0]
     recorded = json.dumps(str(ROOT / "tests/wires/openai-chat/leaking.sse"))

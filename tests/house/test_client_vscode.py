@@ -38,7 +38,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def needs_node(test: Any) -> Any:
-    """Whichever of these runs first installs, so that each may take as long."""
+    """The first of these that runs installs, so each gets the same long timeout."""
     skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
     return pytest.mark.thorough(pytest.mark.timeout(3_600)(skips(test)))
 

@@ -90,7 +90,7 @@ def test_there_are_as_many_as_are_reported() -> None:
     _, _, body = options.partition("export function settled")
     named = set(re.findall(r"\b(\w+): (?:options\.\w+ \?\? )?(?:\d|MiB)", body))
     reported = {row[0].strip("`").rpartition(".")[2] for row in DEFAULTS}
-    read_ahead = {"maxChunks"}  # of a language without back-pressure of its own
+    read_ahead = {"maxChunks"}  # for a language without back-pressure
     assert named - reported <= read_ahead
     assert len(DEFAULTS) >= 12
 

@@ -169,7 +169,7 @@ def _room(name: str) -> str:
 
 
 def _wrong(check: Callable[[str], Any]) -> dict[str, Any]:
-    """A module -> what ``check`` finds wrong in it; nothing of those that are right."""
+    """The problems that ``check`` finds, by module; modules without one are absent."""
     return {name: wrong for name in FILES if (wrong := check(name))}
 
 
@@ -259,7 +259,7 @@ def test_what_may_be_known_is() -> None:
 
 
 def test_wires_know_nothing_of_each_other() -> None:
-    """What two of them need stands in ``wires/shared``."""
+    """Code that two wires need is in ``wires/shared``."""
 
     def others(name: str) -> set[str]:
         if not (home := _provider(name)):
@@ -284,7 +284,7 @@ _WITHOUT_SUBJECT = re.compile(r"(?:The same|Those|Nor|Of one)\b")
 
 
 def test_a_docstring_stands_alone() -> None:
-    """An editor shows it without what stands above it."""
+    """An editor shows it without the text above it."""
 
     def leaning(name: str) -> list[str]:
         return [each for each in _docstrings(name) if _WITHOUT_SUBJECT.match(each)]
@@ -383,7 +383,7 @@ def test_patterns_are_compiled_in_one_place(name: str) -> None:
 
 @pytest.mark.parametrize("folder", ["sidecar", "tests", "clients/bundle"])
 def test_a_text_names_its_encoding(folder: str) -> None:
-    """What Python takes where none is named differs by system."""
+    """Python's default encoding differs by system."""
     unnamed = [
         f"{path}:{node.lineno}"
         for path in sorted((TESTS.parent / folder).rglob("*.py"))
@@ -406,7 +406,7 @@ def test_every_wire_is_in_the_table_and_has_a_recording() -> None:
 
 
 def test_every_dialect_is_in_the_table_and_has_a_page() -> None:
-    """``spec/<file>.md`` tells what a file of dialects means."""
+    """``spec/<file>.md`` shows what a file of dialects means."""
     files = {name.removeprefix("dialects.") for name in FILES if "dialects." in name}
     files -= NO_SYNTAX
     pages = {path.stem.replace("-", "_") for path in TESTS.glob("spec/*.md")}

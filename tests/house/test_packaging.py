@@ -331,7 +331,7 @@ def test_commands(built: Built, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["folder", "archive"])
 def test_repair_by_many_processes(built: Built, tmp_path: Path, name: str) -> None:
-    """Workers are started anew, and find the bundle again."""
+    """Workers are new processes, and find the bundle again."""
     line = json.dumps({"role": "assistant", "content": "<think>日</think>Größe"})
     files = [tmp_path / f"Größe {number}.jsonl" for number in range(4)]
     for file in files:

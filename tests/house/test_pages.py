@@ -151,7 +151,7 @@ def test_what_is_cited_is_there() -> None:
 def _wrong(
     paths: list[Path], check: Callable[[Path], Iterator[str]]
 ) -> dict[str, list[str]]:
-    """A file -> what ``check`` finds wrong in it; nothing of those that are right."""
+    """The problems that ``check`` finds, by file; files without one are left out."""
     found = ((NAMES[path], [*check(path)]) for path in paths)
     return {name: wrong for name, wrong in found if wrong}
 

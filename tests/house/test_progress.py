@@ -59,7 +59,7 @@ def test_how_many_tests_are_done(tmp_path: Path) -> None:
 
 
 def test_what_runs_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a part runs its own line stands there."""
+    """While a part runs, its own line is shown."""
     commands = {"first": ("-m", "pytest"), "second": ("-m", "mypy")}
     parts = Parts(Path(sys.executable), commands, tmp_path)
     seen = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST = 60
-"""Bytes out for a byte in: what an event of one character takes."""
+"""Bytes out for each byte in: the size of an event with one character."""
 
 MOST_WRITTEN = 160
 """The same of what is emitted: reasoning and text of one character each, which have ten
@@ -31,7 +31,7 @@ DOCUMENT = 256
 """Bytes of a wire's own document around one chunk, however small that is."""
 
 FREE = 24_576
-"""Bytes that even the smallest input may take: its end, and some citations."""
+"""Bytes that even the smallest input may cause: its end, and some citations."""
 
 
 def size_of(chunk: Any) -> int:

@@ -121,8 +121,8 @@ def _assert_blocks(events: list[Event]) -> None:
 
 
 def _assert_calls(events: list[Event]) -> None:
-    """A call is sent once, its deltas before it, and the deltas are its arguments,
-    or a diagnostic tells that a finished call was another one."""
+    """A call is sent once, after its deltas, and the deltas are its arguments, unless a
+    diagnostic reports that the finished call was different."""
     replaced = [event.raw for event in events if event.type == "diagnostic"]
     deltas: dict[int, list[Event]] = {}
     ended = set()
@@ -148,7 +148,7 @@ def _assert_calls(events: list[Event]) -> None:
 
 
 def _assert_joined(events: list[Event], message: Message) -> None:
-    """The live deltas are the message, and the finish tells an empty answer."""
+    """The live deltas equal the message, and the finish reports an empty answer."""
     texts: dict[int, list[str]] = {}
     for event in events:
         if event.type in ("text-delta", "reasoning-delta"):
@@ -173,7 +173,7 @@ def _assert_joined(events: list[Event], message: Message) -> None:
 
 
 def _assert_reported(events: list[Event]) -> None:
-    """No text is told by a diagnostic of a call alone: half a name is text."""
+    """No text is reported only by a diagnostic of a call: half a name is text."""
     reported = [event for event in events if event.type == "diagnostic"]
     assert all(e.raw is None for e in reported if e.code == "truncated-tool-call")
 
@@ -213,10 +213,10 @@ def _is_attributed(text: str, place: int, closer: str) -> bool:
 def assert_traced(
     fed: Fed, params: Params, chunks: Chunks, *, close: Params | None = None
 ) -> None:
-    """What policy ``trace`` tells of ``fed``: the same, and where each character is.
+    """The policy ``trace`` gives the same for ``fed``, and the place of each character.
 
-    Nothing passes unread then, so the statistics are counted in another way; and what
-    begins a delimiter in indented code is known to begin none.
+    With ``trace`` no text skips the engine, so the statistics are counted in another
+    way, and the beginning of a delimiter in indented code is not held back.
     """
     traced = feed(params, chunks, close=close, trace=True)
     assert plain(traced.message) == plain(fed.message), "trace changes the message"
@@ -236,7 +236,7 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
         if raw is None:
             continue
         native = [_piece(event) for event in mine if _is_native(event)]
-        # A call of relaxed JSON may have no text of its own: the one before has it.
+        # A call of relaxed JSON may have no text: the call before has it.
         answer = [e for e in mine if not _is_native(e) and getattr(e, "raw", 0) != ""]
         answer = _read_once(answer)
         # A removal may be one of native reasoning, so deltas are laid first.
@@ -250,14 +250,14 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
 
 
 def _read_once(events: list[Event]) -> list[Event]:
-    """Without what was told of text that came again, read as the answer."""
+    """The events without the reports about repeated text that was read as answer."""
     for retract in [each for each in events if each.type == "retract"]:
         if retract.reason == "read-as-text":
             start, end = retract.span
             later = [each for each in events if each.seq > retract.seq]
             before = [each for each in events if each.seq < retract.seq]
             known = [e for e in before if not start <= (_piece(e) or (-1,))[0] < end]
-            # At the end a removal of both readings may be told behind all text.
+            # At the end a removal of both readings may be reported after all text.
             events = [*{(_piece(e) or e.seq): e for e in (*known, *later)}.values()]
     return events
 
@@ -276,7 +276,7 @@ def _piece(event: Any) -> tuple[int, int, str] | None:
 
 
 def raw_answer(params: Params, chunks: Chunks, choice: int) -> str | None:
-    """What the provider wrote into a choice's answer; None where that is not plain."""
+    """The provider's text of a choice's answer; None if it is not plain text."""
     if params.get("wire") == "text" and params.get("encoding", "utf-8") == "utf-8":
         return healed("".join(chunks))
     if params.get("wire") != "openai-chat":

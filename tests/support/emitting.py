@@ -1,8 +1,8 @@
-"""What a recording is when it was emitted on a wire and read there again.
+"""Recordings that are emitted on a wire and read there again.
 
-`emitted` gives the documents of a stream or the one of its body, `carried` what of a
-message a wire can carry. What it cannot is the list of wires/README.md, "Writers":
-``LOST`` is that list as a table.
+`emitted` gives the documents of a stream, or the document of its body. `carried` gives
+the parts of a message that a wire can represent. wires/README.md, "Writers", lists the
+parts that it cannot; ``LOST`` is that list as a table.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ READER = ("provider", "model", "tools", "policy")
 
 @frozen
 class Emitted:
-    """``read`` is what was emitted, ``again`` what its reader makes of ``chunks``."""
+    """``read``: the emitted stream; ``again``: the reader's result for ``chunks``."""
 
     read: Fed
     chunks: list[Any]
@@ -139,7 +139,7 @@ def found(fed: Fed) -> dict[str, int]:
 
 @frozen
 class Wire:
-    """What of a message has no place on a wire (wires/README.md, "Writers").
+    """The parts of a message that a wire cannot have (wires/README.md, "Writers").
 
     ``reasons``: finish reasons without a word of their own, and what they are there.
     ``kinds``: kinds of errors that it can tell, all if None. ``is_single``: one choice
@@ -222,7 +222,7 @@ def differences(trip: Emitted, wire: str) -> list[tuple[str, Any, Any]]:
 
 
 def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
-    """What of a message its reader can give again behind ``wire``."""
+    """The parts of a message that the reader of ``wire`` can give again."""
     rules, message, facts = WIRES[wire], fed.message, dict[str, Any]()
     is_failed = bool(trip.again.message.errors) and rules.fails_alone
     if is_failed and trip.whole:
@@ -364,7 +364,7 @@ def _usage(message: Message, wire: str) -> dict[str, int]:
     usage = message.usage
     reported = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in counts}
     cached = reported["cache_read"] + reported.get("cache_write", 0)
-    reported["input"] = max(reported["input"], cached)  # some tell a part to be more
+    reported["input"] = max(reported["input"], cached)  # some report a part as more
     reported["reasoning"] = min(reported["reasoning"], reported["output"])
     return {name: count for name, count in reported.items() if count}
 

@@ -1,4 +1,4 @@
-"""Requests of every kind in one pipe with the end of standard input behind them."""
+"""Requests of every kind in one pipe, followed by the end of standard input."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def all_cores_busy(each: int = 2) -> Iterator[None]:
 
 
 def not_answered(editor: bool) -> list[Any]:
-    """The requests that were refused or have no answer, with what was said instead.
+    """The requests that were refused or not answered, with the answer they got.
 
-    ``editor``: the client tells at once that it has documents.
+    ``editor``: the client announces documents in its first message.
     """
     capabilities = {"capabilities": {"textDocument": {}} if editor else {}}
     asked = [message(name, each, id=name) for name, each in REQUESTS.items()]

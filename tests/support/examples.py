@@ -1,9 +1,8 @@
 """The examples of protocol.md: conversations on a page, played with the real process.
 
 An example is a fence ``rpc`` of messages, ``->`` to the process and ``<-`` from it, on
-one line or on several, of which the further ones are indented. What stands for what is
-told on the page. Each example has a process of its own, in which the handshake was made
-unless the example makes it.
+one line or more; further lines are indented. The page explains its abbreviations. Each
+example has its own process, after a handshake unless the example makes it.
 """
 
 from __future__ import annotations

@@ -42,13 +42,13 @@ def interrupted(_folder: Path) -> None:
 
 
 def repaired(folder: Path) -> None:
-    """Another process repairs the same files, and is done before this one goes on."""
+    """Another process repairs the same files, and ends before this one continues."""
     command = [sys.executable, "-m", "stream_sidecar", *arguments(folder)]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
 
 
 def continued(folder: Path) -> None:
-    """Agents go on with their sessions."""
+    """Agents continue their sessions."""
     for path in sorted(folder.glob("*.jsonl")):
         with path.open("a") as file:
             file.write(APPENDED)
@@ -150,7 +150,7 @@ def run(fault: Fault, folder: Path, seed: int, count: int) -> list[int]:
     with redirect_stdout(io.StringIO()):
         repair(folder / "0", None, fault, None)
     _, last = _forked(folder / "last", None, fault)
-    # By the name of its folder a run takes a few calls less, and must not end before.
+    # A run may need a few calls fewer, by its folder's name, and must not end before.
     moments = random.Random(seed).sample(range(1, last - last // 100), count)
     return [
         _forked(folder / str(number), moment, fault)[0]

@@ -24,7 +24,7 @@ Params = dict[str, Any]
 
 @attrs.frozen
 class Fed:
-    """What came of one way of feeding."""
+    """The result of one way of feeding."""
 
     events: list[Event]
     message: Message

@@ -1,8 +1,8 @@
-"""``stream-sidecar`` in a fork of this process: one of its own, with modules loaded.
+"""``stream-sidecar`` in a fork of this process, with its modules loaded.
 
-What a command reads, prints and ends with is what it is in a new interpreter, in a
-tenth of the time. What belongs to an interpreter's start (its options, variables whose
-names begin with ``PYTHON``) takes a new one, and so does a system without ``fork``.
+A command reads, prints and exits as in a new interpreter, in a tenth of the time. A new
+interpreter is used if its start matters (its options, variables whose names begin with
+``PYTHON``), and on a system without ``fork``.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _run(arguments: Sequence[str]) -> int:
     sys.stdin = _stream(0, "<stdin>", "r", "surrogateescape")
     sys.stdout = _stream(1, "<stdout>", "w", "surrogateescape")
     sys.stderr = _stream(2, "<stderr>", "w", "backslashreplace", buffering=1)
-    logging.root.handlers.clear()  # they are those of the tests
+    logging.root.handlers.clear()  # they belong to the tests
     try:
         program.main()
     except SystemExit as end:

@@ -1,7 +1,8 @@
-"""Writes what the tools of other languages make; ``tests/run.py update`` runs it.
+"""Writes the files that tools of other languages make; ``tests/run.py update`` runs it.
 
-The types of both clients, and the updates for editors (``data/acp_updates.jsonl``).
-What a machine has no tools for is told, and stays as it is.
+These are the types of both clients, and the updates for editors
+(``data/acp_updates.jsonl``). If a machine lacks a tool, its file is reported and stays
+unchanged.
 """
 
 from __future__ import annotations

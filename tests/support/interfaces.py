@@ -2,8 +2,8 @@
 fields there are and of what type is the schema's.
 
 An interface stands in a fence ``ts``, with one field or several on a line. `renewed`
-writes the fields anew: one that the schema has no more goes, and one that the page has
-not is added at the end. ``type Wire = "auto" | ...`` names a list of values.
+rewrites the fields: it removes a field that the schema no longer has, and adds a field
+that the page lacks at the end. ``type Wire = "auto" | ...`` names a list of values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def interfaces_of(text: str) -> list[str]:
 
 
 def unknown_names(text: str) -> set[str]:
-    """Types that stand in the interfaces and are none of the page's."""
+    """Types that the interfaces use and that the page does not define."""
     code = re.sub(r'//[^\n]*|"[^"\n]*"', "", "".join(_FENCE.findall(text)))
     defined = set(re.findall(r"^(?:interface|type) (\w+)", code, re.MULTILINE))
     return set(_NAME.findall(code)) - defined
@@ -83,7 +83,7 @@ class Types:
         }
 
     def of(self, field: dict[str, Any]) -> str:
-        """The type; null, which equals absent in params, is not told."""
+        """The type, without null, which means absent in params."""
         values = field.get("enum") or field.get("x-open-enum") or [field.get("const")]
         if values != [None]:
             reported = " | ".join(

@@ -1,4 +1,4 @@
-"""How much work something takes: counted in lines of ours that are executed."""
+"""How much work something needs, counted in executed lines of our code."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ LATER = (2_000, 4_000, 8_000), (8_000, 16_000, 32_000)
 
 
 def is_linear(work: Callable[[int], object]) -> bool:
-    """Ten times as much takes about ten times the lines. Where the first of it takes
-    less (until as much nests, waits or is read again as may), twice as much more takes
-    twice as many, sooner or later.
+    """Ten times the input executes about ten times the lines. If the first part costs
+    less (until a limit of nesting, waiting or reading again is reached), twice the
+    input executes twice the lines from some size on.
     """
     few, many = (lines_of(lambda size=size: work(size)) for size in SIZES)
     if many < 11 * few + 2_000:

@@ -42,7 +42,7 @@ class Document:
 
     @property
     def kinds(self) -> Lines:
-        """``code``, ``mention`` or ``prose``: a digit behind each place says it."""
+        """``code``, ``mention`` or ``prose``: a digit after each place says which."""
         names = {"0": "code", "1": "mention", "2": "prose"}
         return [names[each[0]] for each in self.text.split(PLACE)[1:]]
 
@@ -64,7 +64,7 @@ def document(seed: int) -> Document:
 
 
 def _blocks(made: Document, depth: int, count: int) -> Lines:
-    """Blocks one behind the other; most have a blank line between them."""
+    """Blocks one after the other; most have a blank line between them."""
     lines: Lines = []
     for _ in range(count):
         kinds = (_paragraph, _paragraph, _heading, _fence, _indented, _rule)

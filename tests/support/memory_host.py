@@ -34,7 +34,7 @@ class FakeLsp:
 
 
 class MemoryHost:
-    """``lsp`` is None until the first LSP message; ``sent`` is what other threads send.
+    """``lsp`` is None until the first LSP message; ``sent``: messages of other threads.
 
     ``ours`` is ``initializationOptions.streamSidecar``; without ``started`` the host
     has to initialize the connection itself.

@@ -55,7 +55,7 @@ def joined(events: Iterable[Event]) -> list[Event]:
     """``events`` with neighbouring deltas of a block joined, citations at the end.
 
     A citation is sent when its span is known, which may be in the middle of a text that
-    came at once: where it stands depends on the cut.
+    arrived in one delta: its place among the events depends on the cut.
     """
     result: list[Any] = []
     for event in sorted(events, key=lambda event: _LATE.get(event.type, 0)):

@@ -3,13 +3,13 @@
 What is compared with what the engine does character by character (text rule 4.1, text
 rule 4.3, text rule 4.4, text rule 4.6):
 
-- which lines are code, fenced or indented, says markdown-it, a parser of the field;
+- markdown-it, an established parser, says which lines are code, fenced or indented;
 - a *span* is a backtick run, of at most 32, up to an equal run on the same line, first
   come first; a backslash before a run makes its first backtick text;
-- a *mention* stands behind a backslash or ``(?``, directly between two marks, in a
+- a *mention* stands after a backslash or ``(?``, directly between two marks, in a
   quoted string on its line, in a string of a JSON answer, or with its partner in a pair
-  that is spoken of. Whether a quote before it is still open is not asked, so more is a
-  mention here than in the engine.
+  that the text talks about. This reading does not check whether a quote before it is
+  still open, so it finds more mentions than the engine.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def outside_code(text: str, literals: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def is_mention(text: str, start: int, end: int, any_of: re.Pattern[str]) -> bool:
-    """Whether what stands there in ``text`` is spoken of, with the rest of a tag of
-    which it is the beginning; ``any_of``: the literals."""
+    """Whether ``text`` only mentions the literal there, or the tag that starts there;
+    ``any_of``: the literals."""
     literal = text[start:end]
     if text[start] == "<" and ">" not in literal:
         tag = _REST_OF_TAG.match(text, end)

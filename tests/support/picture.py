@@ -1,10 +1,10 @@
-"""The picture of the front page: what comes in, chunk by chunk, and whose it is.
+"""The picture of the front page: a stream, chunk by chunk, and the owner of each part.
 
-`picture` explains a real run, and draws it as an SVG that moves by itself: a chunk
-appears in grey while the engine holds it, and takes the colour of its owner at the
-chunk that decides. Beside it stands what a host gets, from the event on that says so.
-It needs no network and no font of its own, follows a dark page, and stands still where
-a reader wants less motion. Nothing in it but the chunks is written by hand.
+`picture` explains a real run, and draws it as an animated SVG: a chunk appears in grey
+while the engine holds it, and gets the colour of its owner at the chunk that decides.
+Beside it the result for the host appears, at the event that reports it. The picture
+needs no network and no font, adapts to a dark page, and does not move if the reader
+prefers less motion. Only the chunks are written by hand.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CHUNKS = (
 MODEL = "qwen/qwen3-32b"
 
 _STEP, _BEFORE, _AFTER = 0.45, 0.4, 3.5
-"""Seconds a chunk, before the first, and behind the last."""
+"""Seconds for each chunk, before the first, and after the last."""
 
 _COLUMN, _LINE, _TOP = 8.43, 24, 92
 _LEFT, _RIGHT, _WIDTH = 28, 604, 960
@@ -42,7 +42,7 @@ _LONGEST = 38
 """Characters of a line on the right."""
 
 _WIDE = 0x2FFF
-"""Characters behind it take two columns."""
+"""Characters after it need two columns."""
 
 _COLOURS = {
     "paper": ("#fff", "#0d1117"),
@@ -154,7 +154,7 @@ def _draw_channels(sheet: _Sheet, run: Explanation) -> None:
 
 
 def _channels(run: Explanation) -> Iterator[tuple[str, str, str, str]]:
-    """Title, colour, the event that tells it first, and text."""
+    """Title, colour, the event that reports it first, and text."""
     message = run.message
     (call,) = message.tool_calls
     runs = f"origin {call.origin} · executable {json.dumps(call.executable)}"

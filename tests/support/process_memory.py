@@ -1,4 +1,4 @@
-"""What a process has of the machine's memory, as Linux tells it; bytes."""
+"""The memory of a process in bytes, as Linux reports it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 IS_KNOWN = sys.platform == "linux"
-"""Whether the system tells it in ``/proc``."""
+"""Whether the system reports it in ``/proc``."""
 
 
 def resident_memory(process_id: int) -> int:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The processor time that this thread takes for ``work``."""
+    """The processor time that this thread needs for ``work``."""
     begun = thread_time()
     work()
     return thread_time() - begun

@@ -27,8 +27,8 @@ ENTRIES = ("", "/ai-sdk", "/acp", "/fetch", "/gateway", "/wasm")
 
 @frozen
 class Kind:
-    """A project: ``package`` is its ``package.json``, ``tools`` are fetched. Together
-    its commands say ``says``; None: it is enough that none of them fails."""
+    """A project: ``package`` is its ``package.json``, ``tools`` are downloaded.
+    ``says`` is the output of its commands together; None: no command may fail."""
 
     files: dict[str, str]
     commands: tuple[tuple[str, ...], ...]

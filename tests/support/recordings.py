@@ -33,7 +33,7 @@ FRAMINGS = {"eventstream": "aws-eventstream", "jsonarray": "json-array"}
 
 @frozen
 class Recording:
-    """What stream/open and stream/close are told, and the chunks between them."""
+    """The params of stream/open and stream/close, and the chunks between them."""
 
     name: str
     params: dict[str, Any]

@@ -28,7 +28,7 @@ _INNER = {
 
 @frozen
 class Call:
-    """A call, or with ``arguments`` None what answers one."""
+    """A call, or with ``arguments`` None the answer to a call."""
 
     id: str | None
     name: str | None
@@ -115,8 +115,8 @@ def check(objects: Check) -> Check:
 
 
 def _groups(wire: str, body: Json) -> Iterator[tuple[list[Call], list[Call]]]:
-    """Calls of a turn with the answers right behind them; of items they all are one
-    group, wherever they stand."""
+    """Calls of a turn with the answers right after them; items are all one group,
+    wherever they are."""
     if wire == "openai-responses":
         all = turns(wire, body)
         yield [c for t in all for c in t.calls], [a for t in all for a in t.answers]
@@ -361,7 +361,7 @@ def _no_thinking_before_calls(wire: str, body: Json) -> bool:
 
 @check
 def _thinking_late(wire: str, body: Json) -> bool:
-    """Behind something else in its turn, while thinking is on."""
+    """It comes after something else in its turn, while thinking is on."""
     is_on = (body.get("thinking") or {}).get("type") == "enabled"
     kinds = [[str(p.get("type")) for p in t.parts] for t in turns(wire, body)]
     late = [each for each in kinds if any("thinking" in kind for kind in each[1:])]
@@ -708,5 +708,5 @@ SERVERS: dict[str, tuple[str, ...]] = {
 
 
 def objections(server: str, wire: str, body: Json) -> list[str]:
-    """What of a body this server refuses."""
+    """The parts of a body that this server refuses."""
     return [name for name in SERVERS[server] if CHECKS[name](wire, body)]

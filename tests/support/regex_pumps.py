@@ -1,9 +1,9 @@
 """Strings that make a regular expression work as hard as it can, made from itself.
 
-Each is a ``head``, a ``pump`` that is repeated, and a ``tail``. The head is a way into
-each repetition of the pattern; the pump is what that repetition reads, one of every
-kind of character that the pattern tells apart, two of them, or the whole of what it
-wants; the tail fits nowhere, so that everything is tried before the pattern gives up.
+Each is a ``head``, a ``pump`` that is repeated, and a ``tail``. The head leads into a
+repetition of the pattern. The pump is text for that repetition: one character of every
+kind that the pattern distinguishes, two of them, or a whole match. The tail matches
+nowhere, so that everything is tried before the pattern gives up.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Reader:
         self.wholes = self._sequence(self._top, "")
 
     def kinds(self) -> list[str]:
-        """A character of each kind, that of the fewest sets first."""
+        """A character of each kind; the character in the fewest sets first."""
         kinds: dict[frozenset[str], str] = {}
         for character in self._world():
             inside = [name for name, known in self._sets.items() if character in known]
@@ -86,7 +86,7 @@ class _Reader:
         return [c for c in dict.fromkeys(world) if not self._bytes or ord(c) < 0x100]
 
     def _sequence(self, nodes: Any, before: str) -> list[str]:
-        """Texts that the nodes read one after the other, behind ``before``."""
+        """Texts that the nodes read one after the other, after ``before``."""
         texts = [""]
         for node in nodes:
             read = self._node(str(node[0]), node, before + texts[0])

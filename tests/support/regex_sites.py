@@ -1,11 +1,10 @@
-"""Which regular expressions the project makes, where, and what it does with them.
+"""The regular expressions of the project, with their places and uses.
 
-Nobody keeps a list. ``made()`` runs this file in a process of its own: there
-``patterns.compile`` is watched while every module is imported and the examples of the
-pages and recordings are read, so that each call of it is known with the patterns that
-it was given, those made at run time included. ``calls()`` finds the same calls in the
-source, and the pattern where it is written there: one that has none and was not seen
-fails the test, so no pattern can hide.
+No list is kept by hand. ``made()`` runs this file in a separate process, and watches
+``patterns.compile`` while every module is imported and the examples of the pages and
+recordings are read. So each call is known with its patterns, including patterns made at
+run time. ``calls()`` finds the same calls in the source, with literal patterns. A call
+without a literal that was never seen fails the test, so no pattern can hide.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ PACKAGE = TESTS.parent / "sidecar" / "stream_sidecar"
 class Made:
     """A pattern, and the places in the source (``file.py:line``) that make it.
 
-    ``searches``: it may look for its beginning; False where the source only ever asks
-    whether it stands at a place (``match``, ``fullmatch``).
+    ``searches``: the pattern may be searched for; False if the source only checks
+    whether it matches at a place (``match``, ``fullmatch``).
     """
 
     pattern: re.Pattern[Any]

@@ -1,4 +1,4 @@
-"""``stream-sidecar`` as a process of its own, also where the disk is small."""
+"""``stream-sidecar`` in a separate process, also on a small disk."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ for name in "$TARGET"/* "$TARGET"/.[!.]*; do
 done
 exit $code
 """
-"""In a mount namespace of its own, where a user may mount: a small disk with copies of
-the files, the command, and copies of what is there then."""
+"""In a new mount namespace, in which a user may mount: a small disk with copies of the
+files, then the command, then copies of the files that it left."""
 
 
 def on_a_small_disk(folder: Path, size: int, *arguments: object) -> Run:

@@ -6,12 +6,12 @@ accept:
 - ``{"transcript": 1, "protocolVersion": 1, "title": ...}``: the first line.
 - ``{"comment": ...}``: for people, anywhere.
 - ``{"dir": "in", "msg": ...}``: the host sends this message, framed as it should be.
-  ``"raw": text`` or ``"base64": text`` in place of ``msg`` are bytes that are written
-  as they are, frame included; ``"end": true`` closes the sidecar's input.
+  ``"raw": text`` or ``"base64": text`` instead of ``msg`` are bytes that are written
+  unchanged, frame included; ``"end": true`` closes the sidecar's input.
 - ``{"dir": "out", "msg": ...}``: the sidecar's next message. It is read before the next
-  line is sent, so what a message causes stands right behind it.
-- ``{"dir": "exit", "code": 0}``: the last line. Nothing more comes, and the process
-  ends by itself with this code.
+  line is sent, so the answer to a message is the line right after it.
+- ``{"dir": "exit", "code": 0}``: the last line. The sidecar sends nothing more, and
+  exits with this code.
 
 A message matches when it is equal, the order of keys aside; a value of ``"..."`` is
 equal to any value. ``renewed`` writes a new recording over an old one and leaves the

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 COMMAND = (sys.executable, "-m", "stream_sidecar", "--stdio")
 PATIENCE = 120.0
 PROMPTLY = 60.0
-"""Seconds within which the process has ended. It takes one; a busy machine may make a
-minute of it, and nothing that waits for what never comes ends by then."""
+"""Seconds within which the process must end. It needs one; on a busy machine it may
+need a minute. A process that hangs does not end in this time."""
 
 _HEADER = re.compile(rb"Content-Length: (0|[1-9][0-9]*)\r\n\r\n")
 _LONGEST_HEADER = 40
@@ -105,7 +105,7 @@ class RpcClient:
         self.send_bytes(b"".join(map(frame, messages)))
 
     def send_bytes(self, data: bytes) -> None:
-        """Writes all of ``data``, however long the peer takes to read it."""
+        """Writes all of ``data``, however slowly the peer reads it."""
         assert self.process.stdin is not None
         descriptor = self.process.stdin.fileno()
         rest = memoryview(data)
@@ -169,9 +169,9 @@ class RpcClient:
 
 
 def within_patience(act: Callable[[], Any], complaint: str) -> Any:
-    """What a call gives that may wait for somebody; fails when it waits for too long.
+    """The result of a call that may wait; fails if it waits too long.
 
-    It waits in a thread, since not every system tells whether a pipe is ready.
+    It waits in a thread, since not every system reports whether a pipe is ready.
     """
     reported: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 

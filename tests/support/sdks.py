@@ -1,7 +1,7 @@
-"""The official SDKs read what was emitted: text, calls and counts as they see them.
+"""The official SDKs read emitted streams: text, calls and counts as an SDK gives them.
 
-No request leaves the process: a transport of ours answers. Streams go through the
-helpers that add them up, where an SDK has such.
+No request leaves the process: a transport of ours answers. If an SDK has a helper that
+assembles a stream's message, the stream goes through it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Seen:
 
 
 class FailedError(Exception):
-    """The SDK raised the error that the stream told."""
+    """The SDK raised the error that the stream reported."""
 
 
 class _Answers(httpx.BaseTransport):

@@ -132,7 +132,7 @@ LEAKS = _leaks()
 
 @st.composite
 def _damaged(draw: Any, tokens: list[str]) -> str:
-    """A leak of which parts are lost, doubled, or interrupted by something else."""
+    """A leak with parts that are lost, doubled, or interrupted by other text."""
     tokens = list(tokens)
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(tokens)))
@@ -297,4 +297,4 @@ RECORDINGS = [
     for params, chunks in recordings()
     if all(isinstance(chunk, dict) for chunk in chunks)
 ]
-"""Those whose chunks are documents."""
+"""Wires whose chunks are documents."""

@@ -1,4 +1,4 @@
-"""Tests of who has a file open need a file system that tells it."""
+"""Tests of who has a file open need a file system that reports it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stream_sidecar.session_files.writers import are_reported
 
 
 def skip_unless_writers_are_reported(folder: Path) -> None:
-    """Linux tells, on file systems of its own."""
+    """Linux reports it, on its own file systems."""
     with tempfile.TemporaryFile(dir=folder) as alone:
         if not are_reported(alone.fileno()):
             pytest.skip("writers are not told here: who has a file open was not tried")

@@ -100,8 +100,8 @@ RULES = {
     "cut off": "11.3",
     "behind the call": "2.1",
 }
-"""Kinds of texts of which Hugging Face's parser may say something else, and the rule of
-the text by which we do."""
+"""Kinds of texts that Hugging Face's parser may read differently, with our rule of the
+text for each."""
 
 
 def template(family: str) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def ended_by_ctrl_c(process: subprocess.Popen[bytes], keys: IO[bytes]) -> bytes:
 
 
 def _read(reader: Any) -> bytes:
-    """Some bytes; none when nobody has the terminal open any more."""
+    """Some bytes; no bytes if no process has the terminal open any more."""
     try:
         return reader.read(65_536) or b""
     except OSError:  # EIO, on Linux

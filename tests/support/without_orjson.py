@@ -1,6 +1,6 @@
 """A pytest plugin (``-p tests.support.without_orjson``): hides orjson from the project.
 
-Processes that the tests start are told by ``PYTHONPATH`` and a ``sitecustomize`` made
+Processes that the tests start get the same by ``PYTHONPATH`` and a ``sitecustomize``
 in a temporary folder.
 """
 

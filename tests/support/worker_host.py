@@ -1,7 +1,7 @@
 """A host of `Worker`, in this process: the methods of `RpcClient`, without a process.
 
-Everything runs on an event loop of its own, which goes on only while an answer is
-awaited, as the loop of a web worker does. While it is open no thread can be started.
+Everything runs on a separate event loop, which runs only while an answer is awaited, as
+the loop of a web worker does. While it is open no thread can be started.
 """
 
 from __future__ import annotations
