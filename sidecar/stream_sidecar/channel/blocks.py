@@ -1,8 +1,9 @@
-"""The blocks of one choice: which one is open, and what ends it.
+"""The blocks of one choice: which block is open, and what ends it.
 
-A block ends when the channel or the source of reasoning changes, and when the caller
-says so. Provider state of native reasoning (signatures, encrypted reasoning) is sent in
-the ``block-end`` of its block. If it comes later, a further ``block-end`` has it.
+A block ends when the channel (or the source of reasoning) changes, and where the caller
+ends it. Provider state of native reasoning (signatures, encrypted reasoning) is sent in
+the ``block-end`` of its block. If the state comes late, it is sent in a further
+``block-end``.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ ReasoningSource: TypeAlias = Literal["native", "tag"]
 
 @define
 class OpenBlock:
-    """A block that is or was open. ``size``: its code points. ``fields``: the
-    provider's fields with its text. ``removed``: text that cleaning removed from it,
-    with its places in the cleaned text, until the original text was sent.
-    ``reported``: the ``opaque`` that was sent last."""
+    """A block that is or was open. ``size``: its code points so far. ``fields``: the
+    provider's fields in which its text came. ``reported``: the last ``opaque`` that was
+    sent.
+
+    ``removed``: the texts that cleaning took out of the block, with their positions in
+    the cleaned text. It is emptied when the original text is sent.
+    """
 
     number: int
     channel: ChannelName
@@ -67,8 +71,8 @@ class Blocks:
         span: Span | None,
         fields: Collection[str] = (),
     ) -> int:
-        """Sends reasoning and returns its block's number. ``fields``: the provider's
-        fields with this text, a collection that may still grow."""
+        """Sends a reasoning delta, and returns the number of its block. ``fields``: the
+        provider's fields in which the text came; the collection may still grow."""
         block = self._ready("reasoning", source, fields)
         block.size += len(text)
         outlet = self.outlet
@@ -78,13 +82,15 @@ class Blocks:
 
     @property
     def native(self) -> Callable[[int, str], ReasoningDelta]:
-        """A function that makes deltas of the open block, which is native reasoning."""
+        """A function that makes a delta of the open block from a ``seq`` and a text.
+        The open block must be native reasoning."""
         assert self.open is not None  # a run belongs to it
         choice, number = self.choice, self.open.number
         return lambda seq, text: ReasoningDelta(seq, choice, number, text, "native")
 
     def extend(self, text: str) -> None:
-        """Adds text to the open block. Its deltas were sent before."""
+        """Adds ``text`` to the open block. The deltas with this text were sent
+        before."""
         block = self.open
         assert block is not None  # a run belongs to it
         block.size += len(text)
@@ -109,7 +115,7 @@ class Blocks:
         return block
 
     def removed(self, text: str) -> None:
-        """Notes that cleaning removed ``text`` from native reasoning."""
+        """Notes that cleaning took ``text`` out of the native reasoning."""
         block = self.open
         if block is not None and block.source == "native":
             block.removed.append((block.size, text))
@@ -133,9 +139,9 @@ class Blocks:
         self._native = None
 
     def state(self, signature: str | None, opaque: Any, field: str | None) -> None:
-        """Adds provider state to the latest block of native reasoning; if there is
-        none, to a new block without text. ``field``: the field in which the state
-        came."""
+        """Adds provider state to the last block of native reasoning. If there is no
+        such block, or it has an ``opaque`` already, adds the state to a new block
+        without text, which came in ``field``."""
         block = self._native
         if block is None or (opaque is not None and block.opaque is not None):
             self.end()
@@ -160,8 +166,8 @@ class Blocks:
         return block is not None and block is self._native and bool(block.signature)
 
     def _send_end(self, block: OpenBlock) -> None:
-        """Sends the end of a block. State may come late and repeatedly: a further end
-        has only new state."""
+        """Sends the end of ``block``. State may come late and repeatedly, so a further
+        end has no ``opaque`` that was sent before."""
         opaque = None if block.opaque is block.reported else block.opaque
         block.reported = block.opaque
         self.outlet.send(
@@ -176,7 +182,8 @@ class Blocks:
         )
 
     def _raw_text(self, block: OpenBlock) -> str | None:
-        """The original text of cleaned reasoning, once; None if texts are not kept."""
+        """The text of ``block`` with all that cleaning took out of it; None if texts
+        are not kept. Call this once: it empties ``removed``."""
         text = self.outlet.builder.any_text(self.choice, block.number)
         all_removed, block.removed = block.removed, []
         if text is None:

@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     from stream_sidecar.text.splitter import Splitter
 
 _WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
-"""Kinds of pieces with an entry in ``taken`` (see `Splitter`)."""
+"""Kinds of pieces that have an entry in ``taken`` of their reader."""
 
 _Again: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
-"""Blocks of reasoning that turned out to be text, and the extent of its raw text."""
+"""Blocks of reasoning that turned out to be text, and the start and end of their raw
+text."""
 
 _SAID_BEFORE: tuple[str, Severity, str] = (
     "duplicate-reasoning",
@@ -55,7 +56,8 @@ _SAID_BEFORE: tuple[str, Severity, str] = (
 
 
 class Channel:
-    """One choice's text and reasoning. ``empty``: nothing but blanks is visible."""
+    """The text and reasoning of one choice. ``empty``: no text but white space is
+    visible."""
 
     def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
         options, outlet = shared.options, shared.outlet
@@ -84,7 +86,7 @@ class Channel:
     @cached_property
     def answer(self) -> Rereading:
         """The reader of the answer. It is made on first use, and first gets the text
-        that was shown before."""
+        that was shown unread."""
         unread, self._unread = self._unread, None
         has_thought = unread.has_thought if unread else self._native is not None
         beside = self._beside, self._read_so_far, self._native_share
@@ -96,12 +98,12 @@ class Channel:
 
     @cached_property
     def extracted(self) -> Extracted:
-        """Handles the calls, results and citations that were written into the text."""
+        """Gets the calls, results and citations that were written into the channel."""
         return Extracted(self.choice, self.outlet, self.blocks, self._written)
 
     @cached_property
     def tagged(self) -> TaggedReasoning:
-        """Handles the reasoning in the answer's text."""
+        """Gets the tagged reasoning of the answer."""
         return TaggedReasoning(
             *(self.choice, self._shared, self.answer, self._mirrors, self.blocks),
             self._native_share,
@@ -142,8 +144,8 @@ class Channel:
                 self._note_held()
 
     def _passes(self, text: str) -> bool:
-        """Whether ``text`` may be shown unread, as all text before it was. If so, shows
-        it and begins a run."""
+        """Shows ``text`` unread and begins a run (see `PlainRun`), if neither ``text``
+        nor any text before it has to be read. Returns whether this was done."""
         is_read = self._answers or self._joiners[0].held or self.held
         if is_read or self.blocks.refuses:
             return False
@@ -161,8 +163,9 @@ class Channel:
         return place is not None
 
     def _begin_run(self, passage: Passage) -> None:
-        """Begins a run, if the open block allows it: from here on each plain delta
-        becomes its event at once."""
+        """Begins a run (see `PlainRun`) if the open block, the policy and a refusal
+        allow it. From here on a plain delta only becomes an event. ``passage``: the
+        fast path for the next delta."""
         block = self.blocks.open
         is_reported = self.blocks.refuses or self._watch is not None
         if block is None or self.outlet.trace or is_reported:
@@ -173,13 +176,13 @@ class Channel:
             self._run.begin(block.number, passage, thinks=thinks)
 
     def settle(self) -> None:
-        """Ends the run, if there is one, with its bookkeeping."""
+        """Ends the run if there is one, and does its bookkeeping."""
         if self.outlet.run is self._run:
             self._run.end()
 
     def _account(self, text: str) -> None:
-        """Does the bookkeeping for a run's text: all that `_take` does except sending
-        events."""
+        """Does the bookkeeping for the ``text`` of a run: all that `_take` does except
+        for sending events."""
         self.map.raw(text)
         self.blocks.extend(text)
         place = self._unread.passed(text) if self._unread else None
@@ -192,22 +195,21 @@ class Channel:
         self._shown(text, *place)
 
     def _hold(self, text: str) -> None:
-        """Reads the text that the run has held: perhaps the beginning of a
-        delimiter."""
+        """Gives the text engine the ``text`` that the run has held back: perhaps the
+        beginning of a delimiter."""
         self.map.raw(text)
         self._take(self.answer.push(text))
 
     def _fails(self, text: str) -> bool:
-        """Whether ``text`` at a line's start of the answer begins no form. False if it
-        has half a character, which has to be joined first."""
+        """Whether ``text`` at the start of a line certainly begins no form. False if it
+        has half a character, which may have to be joined before this is known."""
         return False if has_half(text) else self.answer.first.fails(text)
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
     ) -> None:
-        """Reads ``text`` of the provider's field for reasoning. ``block``: the key of
-        the provider's block. ``document``: the document's number (see
-        `NativeText`)."""
+        """Reads ``text`` of the native ``field``, which belongs to ``block`` of the
+        provider. ``document``: the number of the document (see `NativeText`)."""
         new, said = self._mirrors.push(field, text, document)
         if said:
             self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
@@ -233,8 +235,8 @@ class Channel:
             self._note_held()
 
     def goes_on(self, fields: list[str], block: int | str | None) -> RunReader | None:
-        """How to read further deltas of native reasoning with the same ``fields`` and
-        ``block`` as the last one; None: each has to go through `reasoning`."""
+        """The fast reader for further native reasoning in the same ``fields`` and the
+        same ``block`` of the provider; None if each text must be read in full."""
         native = self._native
         passage = None if native is None else native.passage
         if not (native and passage) or self.outlet.trace or not self._says(block):
@@ -257,8 +259,8 @@ class Channel:
         return RunReader(matters, self.blocks.native, account)
 
     def _says(self, block: int | str | None) -> bool:
-        """Whether the open block is the provider's ``block`` of reasoning and may
-        continue."""
+        """Whether the open block is ``block`` of the provider, and may get more
+        reasoning."""
         is_same = self.blocks.says_native and not self.blocks.signed
         return is_same and block == self._native_key
 
@@ -269,8 +271,8 @@ class Channel:
         block: int | str | None,
         field: str | None,
     ) -> None:
-        """Adds provider state of native reasoning. ``block``: the key of the provider's
-        block, which may have no text; ``field``: the field in which the state came."""
+        """Adds provider state of the native ``block``. If the block has no text at all,
+        the state came in ``field``."""
         self.settle()
         if block is not None and block != self._native_key:
             self._native_key = block
@@ -278,8 +280,11 @@ class Channel:
         self.blocks.state(signature, opaque, field)
 
     def border(self, *, call: bool, opaque: Any = None) -> None:
-        """Decides held text, at a structured ``call`` or a wire's block end (text rule
-        13.4). ``opaque``: provider state of the block that ends."""
+        """Decides held text, because a structured call (``call``) or the end of a block
+        on the wire comes next (text rule 13.4).
+
+        ``opaque``: provider state of the block that ends.
+        """
         self.flush(followed=call)
         if self.blocks.open is not None and opaque is not None:
             self.blocks.open.opaque = opaque
@@ -292,7 +297,8 @@ class Channel:
             self._called()
 
     def refuse(self, *, is_refusal: bool) -> None:
-        """Begins a refusal, or the answer again: the next text belongs to it."""
+        """Decides held text and ends the block, because the next text belongs to a
+        refusal or, without ``is_refusal``, to the answer again."""
         self.border(call=False)
         self.blocks.refuses = True if is_refusal else None
 
@@ -303,8 +309,11 @@ class Channel:
         self._empty_at_call = self.empty
 
     def flush(self, *, followed: bool = False) -> None:
-        """Decides held text as at the end. Open reasoning, the fence and the line
-        continue. ``followed``: a structured call follows."""
+        """Decides held text as if the text ended here; reasoning, fence and line
+        continue.
+
+        ``followed``: a structured call follows.
+        """
         self.settle()
         text, native = map(SurrogateJoiner.close, self._joiners)
         if self.outlet.listener is not None:
@@ -332,8 +341,8 @@ class Channel:
             listener.reasoning(self.choice, self._mirrors.fields[-1], "", 0, native)
 
     def close(self) -> None:
-        """Ends the blocks and judges unclosed reasoning. Call this after the last
-        ``flush``."""
+        """Ends the blocks, and decides whether reasoning that never closed is text.
+        Call this after the last ``flush``."""
         self.blocks.end()
         if self._tags and self.tagged.judge():
             self._take(self.answer.read_again())
@@ -341,19 +350,19 @@ class Channel:
             self.blocks.end()
 
     def answer_by_reasoning(self) -> None:
-        """Makes the last reasoning the answer, if the policy says so. Call this if
-        nothing is visible and the model meant to stop (text rule 7.6)."""
+        """Makes the last reasoning the answer, if the policy says so (text rule 7.6).
+        Call this if nothing is visible and the model meant to stop."""
         if self._shared.policy.reasoning.as_answer == "when-empty":
             self.empty = not self.tagged.to_answer()
 
     @property
     def has_extracted(self) -> bool:
-        """Whether a call, a result or a citation was found in the text."""
+        """Whether ``extracted`` was made: something was written into the channel."""
         return "extracted" in vars(self)
 
     @property
     def repaired(self) -> int:
-        """How many halves of characters never met the other half."""
+        """The number of half characters that had no other half."""
         answer, native = self._joiners
         return answer.repaired + native.repaired
 
@@ -363,18 +372,18 @@ class Channel:
 
     @property
     def _tags(self) -> bool:
-        """Whether ``tagged`` was made."""
+        """Whether ``tagged`` was made: there may be tagged reasoning."""
         return "tagged" in vars(self)
 
     @property
     def held(self) -> int:
-        """How many code points are held, without those that a plain run holds."""
+        """The number of code points held back, without the end of a plain run."""
         held = self._held_tagged + (self.answer.held if self._answers else 0)
         return held if self._native is None else held + self._native.held
 
     @property
     def _answers(self) -> bool:
-        """Whether ``answer`` was made."""
+        """Whether ``answer`` was made: something has to read the answer."""
         return "answer" in vars(self)
 
     def _native_share(self) -> Share:
@@ -394,7 +403,8 @@ class Channel:
         return total(answer.first.share(), answer.share(), (0, self._held_tagged))
 
     def _read_so_far(self) -> None:
-        """Handles all pieces of the answer so far, while a text is being read."""
+        """Turns the pieces of the answer that are decided so far into events, in the
+        middle of a text."""
         self._take(self.answer.given())
 
     def _note_held(self, in_run: int = 0) -> None:
@@ -410,8 +420,8 @@ class Channel:
                 self._READ[piece[0]](self, piece)
 
     def _doubted(self, piece: Piece) -> None:
-        """Handles open reasoning that turned out to be text. The next piece shows
-        whether reading it as the answer changes it."""
+        """Notes that the open reasoning is text. The next piece shows whether its text
+        is exactly what was sent."""
         self.blocks.end()
         sent = self.tagged.give_back(closing=self.outlet.is_closing)
         calls = (
@@ -425,9 +435,9 @@ class Channel:
             self.extracted.forget_calls(piece[2])
 
     def _decide_again(self, piece: Piece | None) -> bool:
-        """Decides reasoning that turned out to be text. If ``piece`` is exactly the
-        text that was sent, its block is reclassified, and this returns True. Otherwise
-        its blocks are retracted."""
+        """Reclassifies reasoning that is text after all if ``piece`` is exactly the
+        text that was sent. Otherwise retracts it. Returns whether ``piece`` was sent by
+        this."""
         again, self._again = self._again, None
         if again is None or not again[0]:
             return False
@@ -469,7 +479,8 @@ class Channel:
             self._called()
 
     def _reopen(self, _piece: Piece) -> None:
-        """Makes the visible text since the last call reasoning (text rule 9.2)."""
+        """Turns the visible text since the last tool call into reasoning (text rule
+        9.2)."""
         self.blocks.end()
         if self._since_call:
             self.tagged.reclassify(tuple(self._since_call))
@@ -488,7 +499,7 @@ class Channel:
             self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
 
     def _extracted(self, piece: Piece) -> None:
-        """Handles a call, result or citation that was written into the answer."""
+        """Passes on a call, result or citation that was written into the answer."""
         self._extract(self.answer, piece, reasoning=self.tagged.is_open)
 
     def _extract(

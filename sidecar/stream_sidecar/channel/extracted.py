@@ -1,10 +1,10 @@
-"""Passes calls, results and citations that a model wrote into its text to the choice.
+"""Passes on the calls, results and citations that were written into a channel.
 
-`Extracted` counts each of them, ends the text block in which it stood, and passes it to
-the choice (`Written`), which makes the event. For a candidate that was no form, it
-sends the diagnostic. Forms found while the stream closes wait for ``send_calls`` and
-``send_results``: blocks are numbered as they are sent, and at the close held text is
-sent first (protocol.md, "Events").
+`Extracted` counts each, ends the text block in which it stood, and gives it to the
+choice (`Written`), which makes the event. If a candidate turned out to be no form,
+`Extracted` sends the diagnostic. What is found while the stream closes waits for
+``send_calls`` and ``send_results``. The reason is that blocks are numbered as they are
+sent, and held text is sent first at the close (protocol.md, "Events").
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
 
 
 class Written(Protocol):
-    """Gets what a model wrote into its text. Each ``piece`` has the characters and
-    their place."""
+    """Gets what a model wrote into its text. ``piece`` has the text and its
+    positions."""
 
     def written_calls(
         self, taken: Taken, piece: Piece, channel: ChannelName
@@ -87,8 +87,8 @@ class Extracted:
         self._late_results: list[tuple[Taken, Piece]] = []
 
     def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
-        """Handles one piece with its `Taken` or `Failed`. ``reasoning``: it was in
-        reasoning, not in the answer."""
+        """Counts and passes on ``taken``, the form or failed candidate of ``piece``.
+        ``reasoning``: the piece is in reasoning, not in the answer."""
         if isinstance(taken, Failed):
             self.outlet.diagnose(self.choice, *_FAILURE_OF[taken.code])
         elif piece[0] is PieceKind.RESULT:
@@ -120,8 +120,8 @@ class Extracted:
             self.written.written_calls(*call)
 
     def forget_calls(self, start: int) -> None:
-        """Drops the waiting calls from position ``start`` on: their text is read
-        again."""
+        """Drops the waiting calls from position ``start`` on, because they will be
+        found again."""
         self._late_calls = [each for each in self._late_calls if each[1][2] < start]
 
     def send_results(self) -> None:
@@ -130,6 +130,6 @@ class Extracted:
             self.written.written_result(*result)
 
     def _end_text(self) -> None:
-        """Ends the open text block: a call or a result was taken out of it."""
+        """Ends the open text block, because a call or a result was taken out of it."""
         if self.blocks.open is not None and self.blocks.open.channel == "text":
             self.blocks.end()

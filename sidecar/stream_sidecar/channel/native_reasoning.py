@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _RESEND_SIZE = 16
-"""A resend has at least this many code points; shorter text may really come twice."""
+"""A resend has at least this many code points. A shorter text may be meant twice."""
 
 _SNAPSHOT_SIZE = 32
-"""A snapshot repeats at least this many code points. A shorter text may really begin
-like the text before it: "No, ", "No, no"."""
+"""A snapshot repeats at least this many code points. A shorter text may be meant as it
+is ("No, ", "No, no")."""
 
 
 @define
 class _Field:
-    """The text of one field: ``size`` code points in so many ``deltas``.
+    """The text of one field: ``size`` code points in ``deltas``.
 
-    ``spans``, and then ``start`` to ``position``: where its text is in the reported
-    text, in bytes. ``cumulative``: each delta may repeat everything before it.
+    The text is in the native text given so far at ``spans``, and then from ``start`` to
+    ``position``, all in bytes. ``cumulative``: each delta is known to repeat everything
+    before.
     """
 
     cumulative: bool
@@ -40,25 +41,26 @@ class _Field:
     spans: list[tuple[int, int]] = field(factory=list)
 
     def jump(self, position: int) -> None:
-        """Moves the field to another ``position`` in the reported text."""
+        """Notes that the field's next text is at ``position`` of the native text."""
         if position != self.position:
             self.spans.append((self.start, self.position))
             self.start = self.position = position
 
 
 class NativeText:
-    """The reasoning in all fields: ``push(field, text, document)`` returns the part of
-    ``text`` that is new, and the part that the same field has said before.
+    """``push(field, text, document)`` returns the part of ``text`` that is new, and the
+    part that the field itself has repeated.
 
-    Each field has a position in the text reported so far, and only text after its end
-    is new: after "why" in one field, "why not" in another returns " not". If a field
-    has other text at its position, all of it is new. ``document``: the number of the
-    document; fields that begin in the same document mirror each other from there on.
+    Each field has a position in the native text so far, and only text beyond the end is
+    new: after "why" in one field, "why not" in another adds " not". If the text of a
+    field differs from the native text at its position, all of it is new. ``document``
+    counts documents: fields that begin in the same document mirror each other from
+    there on, whatever came before.
 
     A delta equal to all text of its field so far is a resend. A delta that begins with
-    all of it and continues is a snapshot. Both need a certain size, except in fields
-    that are known to be ``cumulative`` (text rule 8.7). Each character is compared a
-    bounded number of times.
+    all of this text and continues is a snapshot. Both need a certain size, except in
+    the fields that are known to be ``cumulative`` (text rule 8.7). Each character is
+    compared a bounded number of times.
     """
 
     def __init__(self, limit: int, cumulative: Collection[str] = ()) -> None:
@@ -73,7 +75,7 @@ class NativeText:
         self._document_start = 0
 
     def push(self, field: str, text: str, document: int) -> tuple[str, str]:
-        """The part of ``text`` that is new, and the part that the field repeats (text
+        """The part of ``text`` that is new, and the part that ``field`` repeats (text
         rule 8.6)."""
         if document != self._document:
             self._document, self._document_start = document, self.size
@@ -96,22 +98,22 @@ class NativeText:
         return new.decode("utf-8", "surrogatepass") if old else text, said
 
     def in_step(self, fields: list[str]) -> bool:
-        """Whether each of these ``fields`` has all the text reported so far. Then text
-        that comes next in all of them, in this order, is new and reported once."""
+        """Whether each of ``fields`` has said all of the native text so far. Then text
+        that comes next in all of them, in this order, is new and is given once."""
         known = [self._fields[name] for name in fields]
         is_each_once = len(set(fields)) == len(fields)
         return is_each_once and all(each.position == self.size for each in known)
 
     def longest(self, fields: list[str], count: int) -> int:
-        """How many code points each of the next ``count`` texts may have so that no
-        comparison is needed: texts up to this size cannot repeat all of their field,
-        and stay within the limit."""
+        """How many code points each of the next ``count`` texts may have without a
+        comparison. Texts of this length can neither repeat all of their field nor
+        exceed the limit."""
         sizes = (self._fields[name].size - 1 for name in fields)
         return min(*sizes, (self.limit - self.size) // (4 * count))
 
     def extend(self, fields: list[str], text: str, deltas: int) -> None:
-        """Adds ``text``, which came in all these ``fields`` (see `in_step`) in so many
-        ``deltas``."""
+        """Adds ``text``, which each of ``fields`` has said in this number of
+        ``deltas``. The fields must be `in_step`."""
         self._append(text.encode("utf-8", "surrogatepass"))
         for name in fields:
             state = self._fields[name]
@@ -120,8 +122,8 @@ class NativeText:
             state.position = self.size
 
     def says(self, field: str, *, anew: bool) -> None:
-        """Notes that ``field`` has text of the current block, or with ``anew`` begins
-        another block."""
+        """Notes that the current block has text in ``field``. ``anew``: a new block
+        begins."""
         if anew:
             self.fields = []
         if field not in self.fields:
@@ -136,7 +138,8 @@ class NativeText:
         return self._slice(0, end).decode("utf-8", "surrogatepass")
 
     def _mirrored(self, state: _Field, text: bytes) -> int:
-        """How many bytes at the start of ``text`` were reported already."""
+        """The number of bytes at the start of ``text`` that are in the native text
+        already, at the position of the field or at the beginning of this document."""
         if state.position == self.size or self.size > self.limit:
             return 0
         for position in (state.position, self._document_start):
@@ -149,8 +152,9 @@ class NativeText:
         return 0
 
     def _repeats(self, state: _Field, text: str) -> bool:
-        """Whether ``text``, which is long enough, begins with all text of its field so
-        far."""
+        """Whether ``text`` begins with all text of its field so far, and is long enough
+        to be a resend or a snapshot. It must have at least as many characters as that
+        text."""
         size = state.size
         if len(text) == size:
             is_long = size >= _RESEND_SIZE and state.deltas > 1
@@ -172,7 +176,8 @@ class NativeText:
 
 
 class Collapsed:
-    """Collapses white space: each run becomes one blank, and the ends have none."""
+    """Collapses white space: each run of it becomes one blank, and the ends have
+    none."""
 
     def __init__(self) -> None:
         self._blank = False
@@ -189,10 +194,11 @@ class Collapsed:
 
 
 class SameText:
-    """Decides whether the tagged text equals the native text, or is its beginning.
+    """Compares tagged text with native text: is the tagged text the same, or a prefix?
 
-    ``tagged`` text comes first, then ``native`` text. White space is collapsed.
-    ``same``: the verdict; None until the native text is as long as the tagged text.
+    ``tagged`` adds tagged text, and then ``native`` adds native text. White space is
+    collapsed. ``same`` is None until the native text is as long as the tagged text,
+    then True or False.
     """
 
     def __init__(self) -> None:
@@ -208,7 +214,8 @@ class SameText:
         self._want.update(text.encode())
 
     def native(self, text: str) -> bool:
-        """Adds native text. True: it completed the verdict that both are the same."""
+        """Adds native text. Returns whether the tagged text is now known to be the
+        same."""
         text = self._native.push(text)[: self.size - self._read]
         self._read += len(text)
         self._have.update(text.encode())

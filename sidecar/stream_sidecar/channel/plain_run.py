@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     from stream_sidecar.text.fast_path import Passage, Search
 
 _MOST = 256
-"""At most this many deltas are remembered."""
+"""At most this many deltas are remembered, because each is a string of its own."""
 
 _AT_FIRST = in_code(-1)
-"""The gates before a run begins, which nothing uses."""
+"""The gates before a run begins. Any gates would do."""
 
 _ANYTHING = patterns.compile("").match
-"""Matches any text. It is the search while every delta has to be read."""
+"""Matches any text. It takes the place of the search if every delta has to be
+examined."""
 
 
 class PlainRun:
     """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
 
-    It calls four functions. ``account`` gets the text of all deltas since its last
-    call. ``hold`` gets the text held at the end of the run: perhaps the beginning of a
-    literal. ``note`` gets how many code points were held at most. ``fails(text)``
-    returns whether ``text`` at a line's start begins no form.
+    ``account`` gets the text of all deltas since its last call. ``hold`` gets the text
+    held back at the end of the run: perhaps the beginning of a literal. ``note`` gets
+    the highest number of code points that were held back after a delta. ``fails`` says
+    whether a text at the start of a line certainly begins no form.
     """
 
     __slots__ = (
@@ -73,7 +74,7 @@ class PlainRun:
 
     @property
     def held(self) -> int:
-        """How many code points are held: perhaps the beginning of a literal."""
+        """The number of code points held back: perhaps the beginning of a literal."""
         return len(self._held)
 
     def begin(
@@ -83,8 +84,8 @@ class PlainRun:
         *,
         thinks: bool,
     ) -> None:
-        """Begins a run: the next text that passes ``passage`` belongs to ``block``.
-        ``thinks``: this is a block of reasoning."""
+        """Begins the run: text that passes belongs to ``block``. ``passage``: the fast
+        path for the next text. ``thinks``: the block is reasoning."""
         if self._outlet.run is not None:
             self._outlet.run.end()
         self._go_on(passage)
@@ -92,14 +93,14 @@ class PlainRun:
         self._outlet.run = self
 
     def _go_on(self, passage: Passage) -> None:
-        """Sets the passage for the next text."""
+        """Sets the fast path for the next text."""
         self._passage = gates, gate = passage
         alone = not (gate or self._held)
         self._search: Search = gates.pattern.search if alone else _ANYTHING
 
     def push(self, text: str) -> list[Event] | None:
-        """The events of a delta, with the next ``seq``; None: the text engine has to
-        read it."""
+        """The events of the delta ``text``, with the next number; [] if all of the text
+        is held back; None if the text has to be read in full."""
         match = self._search(text)
         if match is not None:
             certain = self._certain(text, match)
@@ -118,8 +119,9 @@ class PlainRun:
 
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """The part of the held text and ``text`` that may pass. The rest, the beginning
-        of a literal or of a line, is held. None: something else in the text matters, or
-        it is too long for one search."""
+        of a literal or of a line, is held back. None: something else in the text
+        matters, or the text is too long for one search. ``match``: the result of the
+        search in ``text``."""
         if len(text) > AT_ONCE:
             return None
         gates, gate = self._passage
@@ -140,8 +142,8 @@ class PlainRun:
         return text[:end]
 
     def passes(self, text: str) -> Passage | None:
-        """The passage after ``text``, which follows the last run; None if something in
-        it matters."""
+        """The fast path after ``text``, which comes next after the last run; None if
+        something in the text matters."""
         gates, gate = self._passage
         return gates.after_all(gate, text)
 
@@ -156,7 +158,7 @@ class PlainRun:
             self._account(text)
 
     def end(self) -> None:
-        """Ends the run: does the bookkeeping, and passes on the held text."""
+        """Does the bookkeeping and ends the run."""
         self._outlet.run = None
         self.settle()
         if self._held:

@@ -1,8 +1,8 @@
-"""The options of a stream, prepared for the text engine and shared by all choices.
+"""What all choices of a stream share: the options, prepared for the text engine.
 
-Only `surroundings` turns policy, profile and declared tools into the lexicon and the
-context of the splitters. The methods ``answer`` and ``native`` of `Surroundings` make
-the splitters.
+`surroundings` is the one place where policy, profile and declared tools become the
+lexicon and the context of the splitters. `Surroundings.answer` and
+`Surroundings.native` make the splitters.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 @hot
 class Surroundings:
-    """What all choices of a stream share. ``profile`` has the dialects that count, and
-    ``policy`` the tags that count.
+    """The options of a stream, prepared. ``profile``: the model's, with the dialects in
+    force. ``policy``: the host's, with the tags in force.
 
     ``rules``: how to recognize a repeated result. ``tools``: the declared tools by
-    name; None if the host declared nothing. ``watch``: with ``toolResults.mode`` of
-    ``report``, the context of the splitter that only counts results.
+    name; None if the host declared nothing. ``watch``: the context of the splitter that
+    only counts results, under ``toolResults.mode: report``; else None.
     """
 
     options: StreamOptions
@@ -83,12 +83,12 @@ class Surroundings:
         *,
         has_thought: bool = False,
     ) -> Rereading:
-        """The reader for the text of a new choice.
+        """The reader for the text of a new choice. ``others`` returns what is held
+        outside the first reading, ``native`` what native reasoning holds. ``settle``
+        makes the first reading decide what it can.
 
-        ``others`` returns how much is held outside the first reading, ``native`` how
-        much native reasoning holds. ``settle`` makes all readers read the pieces so
-        far. ``has_thought``: native reasoning came, so the prompt did not open tagged
-        reasoning (text rules 9.1 and 9.3).
+        ``has_thought``: native reasoning came before, so the choice did not begin its
+        reasoning in the prompt (text rules 9.1 and 9.3).
         """
         opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
         if opens == "auto":
@@ -114,8 +114,8 @@ class Surroundings:
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:
-    """The options on which `surroundings` depend. Many models have the same profile, so
-    streams with different models can share them."""
+    """The options on which the surroundings of a stream depend: equal results mean
+    equal surroundings. The profile's name stands for the model."""
     profile = profile_of(options.model, options.provider)
     given = options.response_template
     return profile.name, options.tools, options.policy, options.limits, given
@@ -123,9 +123,9 @@ def decisive(options: StreamOptions) -> tuple[object, ...]:
 
 @frozen
 class _Spoken:
-    """How the model writes. ``families``: the dialects that count; ``named``: those of
-    them that the host or the profile named. ``own``: dialects that the host described.
-    ``tags``: see ``reasoning.tags``. ``hidden``: families whose pairs count as well."""
+    """How the model writes. ``named``: the dialects that the host or the profile named.
+    ``families``: all dialects from the table that are read. ``own``: further dialects,
+    which the host described. ``hidden``: families whose pairs are delimiters, too."""
 
     profile: Profile
     named: tuple[str, ...]
@@ -136,8 +136,8 @@ class _Spoken:
 
 
 def _spoken(options: StreamOptions) -> _Spoken:
-    """How the model writes: by its profile, or by the response template that the host
-    gave."""
+    """How the model of ``options`` writes, by its profile or by the response template
+    that the host gave."""
     profile = profile_of(options.model, options.provider)
     policy, auto = options.policy, options.policy.dialects == "auto"
     tags = policy.reasoning.tags
@@ -198,7 +198,8 @@ def _by_name(tools: tuple[Tool, ...] | None) -> dict[str, Tool] | None:
 
 
 def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
-    """How to recognize a repeated result. ``named``: the named dialects."""
+    """How to recognize a repeated result. ``named``: the dialects that the host or the
+    profile named."""
     results = options.policy.tool_results
     return EchoRules(
         frozenset(results.indicators),
@@ -208,16 +209,16 @@ def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
 
 
 def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The families whose pairs count as tags; none if the host gave a list of tags and
-    no list of dialects (text rule 3.2)."""
+    """The ``named`` families if their pairs are delimiters. If the host gave its own
+    list of tags, only these tags are delimiters, so there are no such families (text
+    rule 3.2)."""
     exact = policy.dialects == "auto" and policy.reasoning.tags is not None
     return () if exact else named
 
 
 def _about(policy: Policy, *, bare: bool, echoes: bool) -> tuple[str, ...]:
-    """The values of ``about`` whose forms the policy allows (see
-    `stream_sidecar.forms.form.Form`; text rule 11.13). ``bare``: calls without a marker
-    are read; ``echoes``: repeated results are."""
+    """The values of `Form.about` that the policy allows. ``bare``: calls without a
+    marker may be read, too (text rule 11.13). ``echoes``: results may be repeated."""
     about = ["leftovers", "reserved", "channels", *(("bare",) if bare else ())]
     if policy.tool_results.mode == "strip":
         about += ["results", "echoes"] if echoes else ["results"]
@@ -237,9 +238,12 @@ def vocabulary(
     about: frozenset[str],
     own: tuple[Dialect, ...],
 ) -> Vocabulary:
-    """The vocabulary of a stream. Its delimiters: ``tags``, and the pairs of the
-    families in ``tagging``. Its forms: those of ``families`` and of ``own``, which are
-    dialects that the host described. ``about``: which of these forms are read."""
+    """The vocabulary with ``tags`` and the pairs of ``tagging`` as delimiters, and with
+    the forms of ``families``.
+
+    ``named``: the families that the host or the profile named. ``about``: which forms
+    are read. ``own``: dialects that the host has described.
+    """
     pairs = [pair_of(tag) for tag in tags]
     pairs += [pair for dialect in own for pair in dialect.pairs]
     pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
@@ -261,6 +265,7 @@ def lexicon(
     tools: tuple[str, ...] = (),
     own: tuple[Dialect, ...] = (),
 ) -> Lexicon:
-    """The lexicon of a stream: its `vocabulary`, with the declared ``tools``."""
+    """The literals at which the splitters of a stream stop. ``tools``: the names of the
+    declared tools. For the other parameters see `vocabulary`."""
     words = vocabulary(tags, tagging, families, named, frozenset(about), own)
     return Lexicon(words, tools)

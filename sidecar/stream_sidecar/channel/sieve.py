@@ -1,10 +1,9 @@
-"""Finds texts from which the engine would remove nothing, by one search.
+"""Tests with one search whether the text engine could take anything out of a text.
 
-Most stored answers have neither delimiters nor forms. A `Sieve` finds this out at a
-fraction of the cost of reading. The engine leaves a text unchanged if it has no
-literal, and no line that begins a form. Example: ``a < b`` passes, and so does a
-program that begins with ``{``; ``a</think>`` does not. A text that does not pass may
-still stay unchanged.
+Most stored answers have nothing to take out, and a `Sieve` finds that out at a fraction
+of the cost of reading. The engine leaves a text unchanged if it has no literal, and no
+line that begins a form. Example: ``a < b`` passes, and so does a program that begins
+with ``{``; ``a</think>`` does not. A text that does not pass may still stay unchanged.
 """
 
 from __future__ import annotations
@@ -23,15 +22,16 @@ if TYPE_CHECKING:
     from stream_sidecar.options import StreamOptions
 
 _FIRST = 64
-"""A candidate first gets this many code points, and then twice as many each time."""
+"""A candidate first gets this many code points. The number is doubled as long as the
+candidate stays open."""
 
 _MOST = 4
-"""All candidates together read at most this many times the text's length, so that the
-search is linear."""
+"""All candidates together read at most this many times the length of the text, so that
+the search is linear."""
 
 
 class Sieve:
-    """Sieves the texts of one session, which all have the same ``options``."""
+    """Tests the texts of streams that have these ``options``."""
 
     def __init__(self, options: StreamOptions) -> None:
         shared = surroundings(options, Outlet(parts=False, trace=False))
@@ -40,8 +40,7 @@ class Sieve:
         self._limit = max(options.limits.max_held_chars, options.limits.max_call_chars)
 
     def passes(self, text: str) -> bool:
-        """Whether the engine would remove nothing from ``text``. False: it may remove
-        something."""
+        """Whether the text engine certainly takes nothing out of ``text``."""
         if self._literal(text) is not None:
             return False
         budget = _MOST * len(text) + _FIRST
@@ -62,7 +61,7 @@ class Sieve:
         return self._limit
 
     def _line_starts(self, text: str) -> Iterator[int]:
-        """The places at a line's start, after its blanks, where a form may begin."""
+        """The first index after the blanks of each line that may begin a form."""
         first = len(text) - len(text.lstrip())
         if first < len(text):
             yield first
@@ -74,8 +73,9 @@ class Sieve:
     def _read(
         self, openings: tuple[Opening, ...], text: str, at: int, budget: int
     ) -> int:
-        """How many code points a candidate read before it failed. A number above
-        ``budget``: it did not fail, or would cost too much."""
+        """How many code points a candidate at index ``at`` read before it failed. The
+        result is more than ``budget`` if the candidate did not fail, or would cost too
+        much."""
         candidate = Candidate(at, openings, self._context)
         start, size = at, _FIRST
         while True:
@@ -89,8 +89,8 @@ class Sieve:
 
 
 def _has_needed(text: str, form: Form, reported: dict[Form, bool]) -> bool:
-    """Whether ``text`` has one of the literals that ``form`` needs. ``reported``:
-    caches the results."""
+    """Whether ``text`` has one of the literals that ``form`` needs, if it needs any.
+    ``reported``: the results for the same text so far."""
     if form.needs and form not in reported:
         reported[form] = any(each in text for each in form.needs)
     return reported.get(form, True)

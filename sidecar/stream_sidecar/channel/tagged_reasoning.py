@@ -50,8 +50,8 @@ HOLD_LIMIT: tuple[str, Severity, str] = (
 class _Block:
     """An open tagged block, or the part of it after its last nested closer.
 
-    ``sent``: the numbers of the event blocks with its text. ``held``: pieces that wait.
-    ``passing``: the hold limit was reached, so its text is sent at once.
+    ``sent``: numbers of the event blocks with its text. ``held``: the pieces that wait.
+    ``passing``: nothing waits any more, because the hold limit was reached.
     """
 
     sent: list[int] = field(factory=list)
@@ -60,7 +60,9 @@ class _Block:
 
 
 class TaggedReasoning:
-    """One choice's tagged reasoning. ``held``: how many code points wait."""
+    """The tagged reasoning of one choice. ``held``: the number of code points that
+    wait. ``native`` returns what native reasoning holds. ``is_second``: native
+    reasoning came before."""
 
     def __init__(
         self,
@@ -94,14 +96,15 @@ class TaggedReasoning:
         self._collapsed = Collapsed()
 
     def enter(self, *, waiting: int) -> None:
-        """Begins a block, after an opener. ``waiting``: how many characters of the
-        answer wait before it; they share the hold limit (text rule 7.2)."""
+        """Begins a block after an opener. ``waiting``: how many characters of the
+        answer wait before the opener; they count towards the hold limit (text rule
+        7.2)."""
         if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
             self.blocks.end()
         self._block, self._waiting = _Block(), waiting
 
     def push(self, piece: Piece) -> None:
-        """Adds a piece to the open block: sends it, or holds it (text rule 8.2)."""
+        """Sends or holds ``piece``, more text of the open block (text rule 8.2)."""
         block = self._open
         if not self._is_second or block.passing:
             self._send(block, piece)
@@ -114,8 +117,8 @@ class TaggedReasoning:
             self._release(block)
 
     def exit(self, *, nested: bool) -> None:
-        """Ends the open block, after a closer. ``nested``: a new block follows (text
-        rule 7.3)."""
+        """Ends the block at a closer. After a ``nested`` closer a new block begins
+        (text rule 7.3)."""
         if self.policy.precedence == "merge":
             self._settle(self._is_copy)
         else:
@@ -126,8 +129,8 @@ class TaggedReasoning:
             self._block = _Block()
 
     def native(self, text: str) -> None:
-        """Notes native reasoning that was sent, and compares tagged reasoning sent
-        before with it (text rule 8.3)."""
+        """Notes that native reasoning was sent. Retracts the tagged reasoning before it
+        if the native text turns out to say the same (text rule 8.3)."""
         self._is_second = True
         if self._native is not None and len(self._native) < self.max_held:
             self._native += self._collapsed.push(text)
@@ -137,8 +140,8 @@ class TaggedReasoning:
             self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
 
     def reclassify(self, blocks: tuple[int, ...]) -> None:
-        """Makes these ``blocks`` of text reasoning, or retracts them if they are a copy
-        of the native reasoning (text rule 8.3)."""
+        """Makes these blocks of text reasoning. If they are a copy of native reasoning,
+        retracts them (text rule 8.3)."""
         builder = self.outlet.builder
         texts = (builder.any_text(self.choice, number) or "" for number in blocks)
         if self._is_second and builder.parts and self._is_begun_copy("".join(texts)):
@@ -147,14 +150,14 @@ class TaggedReasoning:
             self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
 
     def flush(self) -> None:
-        """Decides held text as at the end."""
+        """Decides held text as if the text ended here."""
         self._waiting = 0
         if self._block is not None:
             self._settle(self._is_begun_copy)
 
     def judge(self) -> bool:
-        """Whether the block that is still open at the end is text, so that it has to be
-        read again (text rules 7.1 and 7.5). Reports unclosed reasoning."""
+        """Whether a block that is still open at the end is text, so that it has to be
+        read again (text rules 7.1 and 7.5). Reports the open block."""
         block = self._block
         if block is None:
             return False
@@ -168,9 +171,9 @@ class TaggedReasoning:
         return doubt.is_whole
 
     def give_back(self, *, closing: bool) -> tuple[int, ...]:
-        """Drops the open block, which is text and comes again; returns the event blocks
-        in which it was sent. ``closing``: the stream ends, and `judge` has reported
-        it."""
+        """Drops the open block, which is text and comes again. Returns the event blocks
+        in which it was sent. ``closing``: the stream closes, and `judge` has reported
+        the block."""
         block, self._block = self._open, None
         self.held, block.held = 0, []
         if not closing:
@@ -182,14 +185,15 @@ class TaggedReasoning:
         self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
 
     def _live(self, block: _Block) -> tuple[int, ...]:
-        """The event blocks in which ``block`` was sent, without those retracted as
-        copies of native text."""
+        """The event blocks in which ``block`` was sent, without those that were
+        retracted as copies of native text."""
         gone = self._copies if self._same is not None and self._same.same else ()
         return tuple(number for number in block.sent if number not in gone)
 
     def to_answer(self) -> bool:
-        """Makes the last block of reasoning, native or not, the answer (text rule 7.6).
-        False: there is none, or reading it as the answer would remove something."""
+        """Makes the last block of reasoning, native or tagged, the answer (text rule
+        7.6). Returns False if there is no such block, or if a reading of it as the
+        answer would remove something."""
         number = self.outlet.builder.last_reasoning(self.choice)
         if number is None:
             return False
@@ -201,7 +205,7 @@ class TaggedReasoning:
 
     @property
     def needs_native(self) -> bool:
-        """Whether it has to get the native text, to compare it."""
+        """Whether it has to get the native text that comes, to compare it."""
         same = self._same
         return self._native is not None or (same is not None and same.same is None)
 
@@ -217,7 +221,7 @@ class TaggedReasoning:
 
     @property
     def passes(self) -> bool:
-        """Whether the open block's text is sent as it comes."""
+        """Whether a block is open whose text is sent as it comes."""
         block = self._block
         return block is not None and (not self._is_second or block.passing)
 
@@ -226,7 +230,7 @@ class TaggedReasoning:
         self._sent(block, number, piece[1])
 
     def extend(self, text: str) -> None:
-        """Notes that ``text`` was sent in the open block."""
+        """Notes that ``text`` has been sent in the open block."""
         self._sent(self._open, self._open.sent[-1], text)
 
     def _sent(self, block: _Block, number: int, text: str) -> None:
@@ -279,7 +283,8 @@ class TaggedReasoning:
         return False
 
     def _head(self) -> str:
-        """The beginning of the native text as it was sent, white space collapsed."""
+        """The beginning of the native text as it was sent, with white space
+        collapsed."""
         if self._native is None:
             text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
             probe = self._shared.native()
@@ -292,6 +297,6 @@ class TaggedReasoning:
 
 
 def _removals(probe: Splitter, text: str) -> set[Extent]:
-    """The extents that ``probe`` removes from ``text``."""
+    """The extents in ``text`` of what ``probe`` removes from it."""
     pieces = [*probe.push(text), *probe.flush()]
     return {(start, end) for kind, _, start, end in pieces if kind in _REMOVED}

@@ -1,10 +1,11 @@
 """The text map: where the raw answer text of one choice is in its visible blocks.
 
-Tags, repeated results and calls are removed from the answer. So a position in the text
-that the provider sent must be moved to a position in the visible text. The map
-remembers which raw text was shown where. To count UTF-8 bytes and UTF-16 units, it also
-keeps text that is not ASCII. ``raw`` and ``visible`` cost a few comparisons for most
-deltas; a lookup costs a bisection.
+Tags, echoes and calls written as text are taken out of the answer, so a position in the
+text as the provider sent it must be converted to a position in the visible text. The
+map remembers which raw text was shown where. For text that is not ASCII it also keeps
+what is needed to count UTF-8 bytes and UTF-16 units; of ASCII text it keeps nothing.
+`raw` and `visible` cost a few comparisons for the usual delta; a lookup costs a
+bisection.
 """
 
 from __future__ import annotations
@@ -21,26 +22,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _STRETCH = 256
-"""This many code points after a non-ASCII character are kept with it."""
+"""A stretch of kept text has this many code points or somewhat more, and begins with a
+piece that is not ASCII."""
 
 _MOST_BLOCKS = 256
-"""A span in more blocks than this has no place: it would say nothing, and the list of
-blocks for each citation would take quadratic room."""
+"""A span may touch at most this many blocks. A longer span has no use, and to name all
+its blocks for each citation would take quadratic memory."""
 
 RECENT = 8192
-"""A map that may forget keeps at least this many segments and stretches."""
+"""If a map may forget, it keeps at least this many segments and stretches."""
 
 _start_of = attrgetter("start")
 
 
 class ForgottenError(Exception):
-    """The position is before the text that the map remembers."""
+    """The position is further back than the map remembers."""
 
 
 @define
 class _Segment:
-    """The raw code points from ``start`` to ``end``, shown at position ``at`` of
-    ``block``. ``utf16``: the raw UTF-16 units before ``start``; None if unknown."""
+    """Raw code points ``start`` to ``end``, shown at position ``at`` of ``block``.
+
+    ``at_utf16``: the same position in UTF-16 units. ``utf16``: the raw UTF-16 units
+    before ``start``; None if they are not known.
+    """
 
     start: int
     end: int
@@ -53,10 +58,11 @@ class _Segment:
 class TextMap:
     """Maps the raw answer text of one choice to its visible text blocks.
 
-    ``raw`` gets every piece of the answer as the wire sent it. ``visible`` gets the
-    parts that were shown, in ascending order. Positions are raw code points, unless a
-    unit is given; ends are exclusive. With ``most``, the map keeps only that many
-    segments and stretches, so its memory is bounded: older text has no place any more.
+    ``raw`` gets every piece of the answer channel as the wire sent it. ``visible`` gets
+    the parts that were shown, in ascending order. All positions are raw code points
+    unless a unit says otherwise; ends are exclusive. With ``most`` the map keeps only
+    about that many segments and stretches, so its memory is bounded. Then `place`
+    returns None for older text.
     """
 
     __slots__ = (
@@ -83,14 +89,14 @@ class TextMap:
         self._tails: dict[int, _Segment] = {}
 
     def raw(self, text: str) -> None:
-        """Adds a piece of the raw answer, before anything is removed from it."""
+        """Adds a piece of the raw answer, from which nothing is taken out yet."""
         if self.length < self._kept_to or not text.isascii():
             self._keep(text)
         self.length += len(text)
 
     def visible(self, start: int, end: int, block: int) -> None:
-        """Notes that the raw code points from ``start`` to ``end`` are shown at the end
-        of ``block``."""
+        """Notes that the raw code points ``start`` to ``end`` are shown next in
+        ``block``."""
         last = self._last
         if last.end == start and last.block == block:
             last.end = end
@@ -98,17 +104,17 @@ class TextMap:
             self._open(start, end, block)
 
     def end_block(self) -> None:
-        """Ends the wire's text block."""
+        """Notes that the wire's own text block has ended here."""
         self.border = self.length
 
     @property
     def shown(self) -> int:
-        """The raw position up to which text was shown."""
+        """The position before which all raw text has been decided."""
         return self._last.end
 
     @property
     def blocks(self) -> list[int]:
-        """The numbers of the text blocks so far, in order."""
+        """The numbers of the text blocks so far, in their order."""
         return self._order
 
     def units(self, position: int, unit: Unit) -> int:
@@ -124,15 +130,15 @@ class TextMap:
         return self._begins(unit)[index] + width(kept, unit) + behind
 
     def _ascii(self, position: int, unit: Unit) -> int:
-        """The units before ``position``, which is before the first stretch: there all
-        text is ASCII. Raises ForgottenError if a stretch there was forgotten."""
+        """Converts a position before the first stretch, where all text is ASCII. Raises
+        `ForgottenError` if an earlier stretch was forgotten."""
         if self._begins(unit)[0] != self._starts[0]:
             raise ForgottenError
         return position
 
     def position(self, offset: int, unit: Unit) -> tuple[int, bool]:
-        """The raw code point at ``offset``, counted in ``unit``, and whether a code
-        point begins exactly there."""
+        """Converts ``offset`` in ``unit``: returns the raw code point there, and
+        whether ``offset`` is exactly where this code point begins."""
         starts, texts = self._starts, self._texts
         if unit == "code-point" or not starts:
             return offset, True
@@ -155,7 +161,8 @@ class TextMap:
         self, start: int, end: int, is_live: Callable[[int], bool]
     ) -> dict[str, Any] | None:
         """The place of the raw span in the visible blocks, as fields of an event; None
-        if it has none. ``is_live(block)``: whether the block still exists."""
+        if the span has no place, or it was forgotten. ``is_live``: whether a block is
+        not retracted."""
         found = self._point(start) if start == end else self._span(start, end)
         if found is None or start < self._known_from:
             return None
@@ -196,7 +203,8 @@ class TextMap:
             del self._texts[:gone], self._starts[:gone]
 
     def _begins(self, unit: Unit) -> list[int]:
-        """Where each stretch begins, in ``unit``. It is counted on demand."""
+        """For each stretch, the number of units before it. Counted only when it is
+        needed."""
         starts, offsets = self._starts, self._offsets[unit]
         for last in range(len(offsets) - 1, len(starts) - 1):
             if last < 0:
@@ -219,7 +227,8 @@ class TextMap:
             self._forget(len(self._segments) - self._most)
 
     def _forget(self, count: int) -> None:
-        """Drops the first ``count`` segments, and blocks that end before the rest."""
+        """Drops the first ``count`` segments, and the blocks that end before the other
+        segments."""
         del self._segments[:count]
         self._known_from = self._segments[0].start
         gone = self._ranks[self._segments[0].block]
@@ -229,14 +238,15 @@ class TextMap:
         self._ranks = {block: rank for rank, block in enumerate(self._order)}
 
     def _measure(self, segment: _Segment) -> None:
-        """Sets where a segment begins in UTF-16 units, if this is known."""
+        """Sets where ``segment`` begins in the block, and in the raw answer in UTF-16
+        units, if this is known."""
         with suppress(ForgottenError):
             if segment.block in self._ranks:
                 segment.at, segment.at_utf16 = self._size(segment.block)
             segment.utf16 = self.units(segment.start, "utf16")
 
     def _size(self, block: int) -> tuple[int, int]:
-        """The length of the text shown in ``block``: code points and UTF-16 units."""
+        """The length of what was shown in ``block``: code points and UTF-16 units."""
         tail = self._tails[block]
         return self._at(tail, tail.end, True)
 
@@ -252,7 +262,8 @@ class TextMap:
         return segment.at + position - segment.start, segment.at_utf16 + utf16
 
     def _span(self, start: int, end: int) -> tuple[_Segment, _Segment] | None:
-        """The first and last segment that a raw span touches."""
+        """The first and the last segment that the raw span touches; None if it touches
+        none."""
         first = bisect_right(self._segments, start, key=_start_of) - 1
         if first < 0 or self._segments[first].end <= start:
             first += 1
@@ -262,8 +273,8 @@ class TextMap:
         return self._segments[first], self._segments[last]
 
     def _point(self, position: int) -> tuple[_Segment, _Segment] | None:
-        """The segment that contains the raw position, ends at it, or else begins at
-        it."""
+        """The segment that contains ``position`` or ends there, else the segment that
+        begins there, as first and last segment; None if there is none."""
         index = bisect_left(self._segments, position, key=_start_of)
         for segment in self._segments[max(index - 1, 0) : index + 1]:
             if segment.start <= position <= segment.end:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from stream_sidecar.text.rereading import Rereading
 
 _MOST = 2048
-"""At most this many code points are remembered. For a longer answer the reader is
+"""At most this many code points are remembered. After that the reader of the answer is
 made."""
 
 
 class UnreadAnswer:
-    """The plain text of an answer so far. ``has_thought``: native reasoning came before
-    it. ``flushed``: a flush came after it, which had nothing to decide. ``called``: a
-    structured call came after it."""
+    """The text of an answer that was shown unread. ``has_thought``: native reasoning
+    came before it. ``flushed``: held text was decided after it, which changes nothing,
+    because none of it was held. ``called``: a structured call follows."""
 
     def __init__(self, *, has_thought: bool) -> None:
         self.has_thought = has_thought
@@ -31,8 +31,8 @@ class UnreadAnswer:
         self._text = ""
 
     def passed(self, text: str) -> tuple[int, int] | None:
-        """Adds ``text``, which was shown, and returns its start and end; None: there is
-        too much text to remember."""
+        """Adds ``text``, and returns its start and end in the answer; None if there
+        would be too much text, or if it was ``flushed``."""
         start = len(self._text)
         end = start + len(text)
         if end > _MOST or self.flushed:
@@ -41,7 +41,8 @@ class UnreadAnswer:
         return start, end
 
     def replay(self, answer: Rereading) -> None:
-        """Passes the text that was shown, the flush and the call to its reader."""
+        """Passes to ``answer``, the reader, the text that was shown and what followed
+        it."""
         answer.passed(self._text)
         if self.flushed:
             answer.flush()

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Calls: TypeAlias = list[WrittenCall]
 CallReader: TypeAlias = "Callable[[str, Any, int, int], WrittenCall]"
-"""Makes a call of a value. Parameters: the text, the value, and where the value starts
-and ends in the text. Start -1: the value's own text is not in the text as it is."""
+"""Makes a call from a value. Parameters: the text, the value, and the start and end of
+the value in the text. Start -1: the text does not contain the value's own text."""
 
 NAME_KEYS = (
     *("name", "tool_name", "function", "tool", "function_name"),
@@ -69,8 +69,8 @@ def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
 
 
 def calls_by(read: CallReader, text: str, at: int) -> Calls:
-    """The calls of ``text``, as `calls_of` reads them; ``read`` makes the call of each
-    value."""
+    """The calls of ``text``, read as `calls_of` reads them. ``read`` makes a call from
+    each value. ``at``: the position of ``text`` in the candidate."""
     calls: Calls = []
     reasons: list[ValueError] = []
     for value, start, end in _values(text):
@@ -87,8 +87,8 @@ def calls_by(read: CallReader, text: str, at: int) -> Calls:
 
 
 def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
-    """``value`` with its place; if it is an object that only lists calls, these calls
-    instead, without places of their own (start -1)."""
+    """``value`` with its start and end. If it is an object that only lists calls, these
+    calls instead, without places of their own (start -1)."""
     if isinstance(value, dict) and len(value) == 1:
         ((key, listed),) = value.items()
         if key in LISTS and isinstance(listed, list):
@@ -97,7 +97,7 @@ def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def looks_like_call(value: Any) -> str:
-    """The tool's name in an object shaped like a call; "" if ``value`` is not."""
+    """The tool's name if ``value`` is an object shaped like a call; else ""."""
     body = value.get("function") if isinstance(value, dict) else None
     body = body if isinstance(body, dict) else value
     if not isinstance(body, dict) or not any(key in body for key in ARGUMENT_KEYS):
@@ -155,8 +155,8 @@ def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]
 
 
 def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
-    """The values in ``text`` from ``at`` on, which is not strict JSON. They have no
-    places of their own (start -1)."""
+    """The values in ``text`` from ``at`` on, which is not strict JSON, with start -1
+    (no places of their own) and the end of ``text``."""
     body = text[at:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
@@ -165,7 +165,8 @@ def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def _without_brackets(body: str) -> int:
-    """Where the closing brackets (and white space) at the end of ``body`` begin."""
+    """The length of ``body`` without the closing brackets and the white space at its
+    end."""
     end = len(body)
     while end and (body[end - 1] == "]" or body[end - 1].isspace()):
         end -= 1
@@ -229,8 +230,9 @@ def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
 
 
 def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> str:
-    """The JSON text of a call's arguments, which are under the path ``keys`` in
-    ``value``. ``start``: where ``value`` begins in ``text``."""
+    """The JSON text of a call's arguments, found in ``value`` at the path ``keys``.
+    ``start``: where ``value`` begins in ``text``; -1 if ``text`` does not contain the
+    value's own text."""
     *path, last = keys
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -240,8 +242,8 @@ def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> st
 
 
 def _member(text: str, at: int, key: str) -> Extent:
-    """Where the value of ``key`` starts and ends in the object at place ``at`` of
-    ``text``. If the object has the key several times, the last one counts."""
+    """The start and end, in ``text``, of the value of ``key`` in the object that begins
+    at ``at``. If the object has the key several times, the last one counts."""
     found, at = (at, at), at + 1
     while True:
         at = _skip(text, at)
@@ -276,7 +278,7 @@ _LIKE_JSON = patterns.compile(r'\{\s*+"')
 
 
 def arguments_of(text: str) -> str:
-    """The arguments, as JSON text, in the text of one object: the same text if it is
+    """The arguments, as JSON text, in the text of one object: ``text`` itself if it is
     JSON, ``{}`` if it is empty.
 
     Text that begins like JSON but has raw line breaks in a string, a bad escape or an
@@ -323,7 +325,8 @@ def typed_tree(name: str, arguments: dict[str, Any], context: Context) -> str:
 
 
 def properties(name: str, context: Context) -> dict[str, Any]:
-    """The declared parameters of the tool ``name`` with their schemas, in order."""
+    """The declared parameters of the tool ``name`` with their schemas, in order; {} if
+    none are declared."""
     schema = _schema(name, context)
     found = schema.get("properties") if isinstance(schema, dict) else None
     return found if isinstance(found, dict) else {}
@@ -368,9 +371,9 @@ def _unescaped(text: str) -> Any:
 
 
 def _parsed(text: str, kinds: set[str], *, is_json: bool) -> Any:
-    """The value that ``text`` means, of one of the types ``kinds``; the text itself if
-    it means none of these. ``is_json``: the form says that it is JSON, so its type does
-    not matter."""
+    """The value that ``text`` means, of one of the types ``kinds``; ``text`` itself if
+    it means no value of these types. ``is_json``: the form says that ``text`` is JSON,
+    so any type is accepted."""
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"

@@ -60,11 +60,11 @@ class Opening:
 class Taken:
     """The verdict that the candidate's first ``end`` code points are a form.
 
-    ``calls``: the calls of a CALL. ``content``: as in `Found`. ``raw``: the text, if it
-    stays in the channel (policy ``report``). ``waits``: the text after it decides
-    whether it is text: a call without a marker, a result at the answer's start, a stop
-    token. ``lacks``: its closers are missing. ``spoiled``: the members of its list that
-    are no calls.
+    ``calls``: the calls of a CALL. ``content``: as in `Found`. ``raw``: the form's
+    text, if it stays in the channel (policy ``report``). ``waits``: the text after the
+    form decides whether the form is text. This is so for a call without a marker, a
+    result at the answer's start and a stop token. ``lacks``: the form's closers are
+    missing. ``spoiled``: the members of the form's list that are no calls.
     """
 
     opening: Opening
@@ -93,8 +93,8 @@ class Failed:
 
     @cached_property
     def closers(self) -> frozenset[str]:
-        """The closers of the forms that were tried: they are text, because their opener
-        is text."""
+        """The closers of the forms that were tried. They are text when they come,
+        because their opener is text."""
         forms = [opening.form for opening in self.openings]
         pending = (
             each for form in forms for each in (*form.closers, *form.pending_closers)
@@ -108,8 +108,8 @@ class Failed:
 
 
 Tried: TypeAlias = "tuple[str, Failed]"
-"""The text that a failed candidate read, and its verdict. It is kept only if all its
-openings have the same ``about``."""
+"""The text that a failed candidate read, and the verdict. It is kept only if all
+openings of the candidate have the same ``about``."""
 
 _LONGEST = 64
 """The verdict of a failed candidate is kept only if it read at most this many code
@@ -117,7 +117,8 @@ points."""
 
 
 class Room(Protocol):
-    """Returns how many code points may be held. A number below ``size`` is exact."""
+    """A function that returns how many code points may be held. A result below ``size``
+    is exact. ``calls``: asks for the limit of calls."""
 
     def __call__(self, size: int, /, *, calls: bool) -> int: ...
 
@@ -125,14 +126,14 @@ class Room(Protocol):
 class Candidate:
     """Text from an opener on that may be a form.
 
-    - ``start``: its position in the channel.
+    - ``start``: the position of the opener in the channel.
     - ``openings``: the forms that may begin there.
-    - ``size``: how many code points it has so far.
-    - ``inside``: it is in reasoning.
-    - ``called``: a call follows it. So a form of tier A that breaks off here is the
-      border of that call.
-    - ``known``: the verdict on the last failed candidate. A candidate with the same
-      openings and the same text gets this verdict without being read.
+    - ``size``: the number of code points so far.
+    - ``inside``: the candidate is in reasoning.
+    - ``called``: a call follows the candidate. So a form of tier A that breaks off here
+      is the border of that call.
+    - ``known``: the text and the verdict of the last failed candidate. A candidate with
+      the same openings and the same text gets this verdict without being read.
     - ``halves``: if the text ends inside the candidate, it may be given up in favour of
       a form inside it. ``halved``: this has happened.
     """
@@ -182,8 +183,9 @@ class Candidate:
         return any(reader.is_call for reader in self._readers)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """Reads the next ``text`` and returns the verdict, or None. ``room``: how much
-        may be held; calls have their own limit. ``final``: no more text comes."""
+        """Reads the next ``text`` and returns the verdict; None if more text is needed.
+        ``room``: how much may be held; calls have their own limit. ``final``: no more
+        text comes."""
         self._pieces.append(text)
         self.size += len(text)
         if self._expected is None:
@@ -200,7 +202,8 @@ class Candidate:
         return self._read(text, room, final=final)
 
     def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """Passes ``text`` to all readers that are left, and returns the verdict."""
+        """Passes ``text`` to all readers that are left, and returns the verdict; None
+        if more text is needed."""
         best: tuple[int, Taken] | None = None
         limits: dict[bool, int] = {}
         for reader in list(self._readers):
@@ -231,8 +234,8 @@ class Candidate:
         return failed
 
     def _accept(self, reader: _Reader, found: Found) -> Taken | None:
-        """The verdict on the form that the reader ``found``; None if it is no form
-        after all: it cannot be read, or its tier does not allow it."""
+        """The verdict on ``found``, the form that ``reader`` has read. None: it is no
+        form after all, because it cannot be read or its tier does not allow it."""
         opening, end = reader.opening, reader.position
         raw, content = self.raw[:end], found.content
         try:
@@ -270,8 +273,8 @@ class Candidate:
         return None
 
     def _named(self, call: WrittenCall, tier: Tier) -> WrittenCall:
-        """``call`` with the declared name of its tool, and with arguments that stand
-        beside the name."""
+        """``call`` with the declared name of its tool, and with the arguments that the
+        model wrote beside the name."""
         tools = self.context.tools or ()
         known = resolved(call, tools, undeclared=tier == "A")
         return gathered(known, self.context)
@@ -322,9 +325,10 @@ class Candidate:
         return None
 
     def _may_lack(self, reader: _Reader, *, ended: bool) -> bool:
-        """Whether the form is a call that lacks only its closers, because its body
-        closed itself (text rule 11.19). If no other form is complete, this call is the
-        verdict. ``ended``: the text ended inside the form."""
+        """Whether the form of ``reader`` is a call that lacks only its closers, because
+        its body closed itself (text rule 11.19). If so, keeps this call, which becomes
+        the verdict if no other form is complete. ``ended``: the text ended inside the
+        form."""
         if reader.cursor.whole is None or (ended and not self.halves):
             return False
         end, read = reader.cursor.whole
@@ -343,8 +347,8 @@ class Candidate:
         return taken is not None
 
     def _next_opener(self, reader: _Reader) -> re.Match[str] | None:
-        """The first opener of a call, or of a call's wrapper, inside the value in which
-        the text ended; None if there is none or no candidate may be given up."""
+        """The first opener of a call, or of a call's wrapper, in the value in which the
+        text ended. None: there is no such opener, or no candidate may be given up."""
         (start, calls), form = reader.cursor.part, reader.opening.form
         if not (self.halves and calls):
             return None
@@ -355,9 +359,11 @@ class Candidate:
 
     def _cut_off(self, reader: _Reader, end: int) -> Taken | None:
         """The verdict on a form of tier A in which the text ended, or in which another
-        form began at ``end`` (text rule 11.3). With a complete name it is a truncated
-        call. Otherwise it is text, and the verdict is None, unless a call follows:
-        then it is that call's border."""
+        form began at ``end`` (text rule 11.3).
+
+        With a complete name, the form is a truncated call. Otherwise it is text (None),
+        unless a call follows it: then it is the border of that call.
+        """
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # the part before ``end`` is no call
@@ -371,7 +377,8 @@ class Candidate:
 
     def _refuse(self, position: int, code: str) -> None:
         """Notes that a form is text up to ``position``, with the diagnostic ``code``
-        (text rule 11.5). The form that was read furthest gives the candidate's code."""
+        (text rule 11.5). The candidate gets the code of the form that was read
+        furthest."""
         if position > self._failed_at:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
@@ -390,8 +397,8 @@ def _endless(size: int, /, *, calls: bool) -> int:
 
 
 def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:
-    """Whether a call has arguments, or ``raw`` has the key of arguments. Text with
-    neither may be XML or other code."""
+    """Whether a call has arguments, or ``raw`` has a key for arguments (``"args"``).
+    Text without either may be XML or other code."""
     given = any(call.arguments.strip() not in ("", "{}") for call in calls)
     return given or any(f'"{key}"' in raw for key in ARGUMENT_KEYS)
 
@@ -424,8 +431,8 @@ class _Reader:
         return self.cursor.serious or not self.opening.form.vague
 
     def feed(self, text: str, limit: int, *, final: bool) -> Found | None:
-        """Reads the next ``text`` and returns what the grammar found; None while it
-        needs more. Reads at most ``limit`` code points in total (text rule 13.2)."""
+        """Reads the next ``text`` and returns what the grammar found; None if it needs
+        more text. Reads at most ``limit`` code points in total (text rule 13.2)."""
         cursor = self.cursor
         room = max(limit, len(self.opening.opener), self._fed) - self._fed
         self._fed += len(text)

@@ -1,8 +1,9 @@
 """Distinguishes calls from text that only looks like a call (text rule 11.14).
 
 An answer about tools may define one: ``{"name": "f", "description": "..", "parameters":
-{"type": "object"}}``. It may have a placeholder for a name: ``<invoke name="$NAME">``.
-And a call's name must be a name that a tool can have.
+{"type": "object"}}``. It may show a call with a placeholder for a name:
+``<invoke name="$NAME">``. These are no calls, and neither is a call with a name that no
+tool can have.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _TYPES = frozenset(
 
 
 def can_be_called(name: str, tools: Container[str]) -> bool:
-    """Whether a call may have this name. If it is declared, it may be any text."""
+    """Whether a call may have this name: a declared name, which may be any text, or an
+    identifier."""
     return name in tools or _NAME.fullmatch(name) is not None
 
 
@@ -44,17 +46,17 @@ def has_placeholder(call: WrittenCall) -> bool:
 
 
 def is_definition(body: Mapping[str, Any], key: str | None, given: Any) -> bool:
-    """Whether ``body``, an object with a name, defines a tool. ``key``: the key of its
-    arguments, ``given``: their value."""
+    """Whether ``body``, an object with a name, defines a tool. ``key`` and ``given``:
+    the key of the arguments in ``body``, and their value; None if it has none."""
     if isinstance(body.get("description"), str) and key != "arguments":
         return True
     return key == "parameters" and isinstance(given, dict) and "properties" in given
 
 
 def is_schema(call: WrittenCall, parameters: Container[str]) -> bool:
-    """Whether the call's arguments are the schema in a tool's definition: they stand
-    under ``parameters``, they have a ``type``, and the tool declares no parameter with
-    that name."""
+    """Whether the call's arguments are the schema in a tool's definition. This is so if
+    (1) they stand under ``parameters``, (2) they have a ``type``, and (3) the tool
+    declares no parameter ``type``."""
     if not call.schema or "type" in parameters:
         return False
     value = loads(call.arguments)

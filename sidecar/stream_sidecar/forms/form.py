@@ -33,8 +33,9 @@ class MalformedError(ValueError):
 
 
 class TornError(MalformedError):
-    """A value lacks its closer: another call begins inside it. ``position``: right
-    after the beginning of that call, in code points from the candidate's start."""
+    """A value lacks its closer: another call begins inside the value. ``position``:
+    right after the beginning of that call, in code points from the candidate's
+    start."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -48,10 +49,10 @@ class WrittenCall:
     ``arguments``: JSON text, or free text if ``text`` is set. ``end``: where the call
     ends and the candidate's next call begins, in code points from the candidate's
     start. ``cut``: the model's text ended inside the call. ``schema``: the arguments
-    stand under ``parameters``, which holds the schema in a tool's definition.
+    stand under ``parameters``, a key that in a tool's definition holds the schema.
     ``beside``: the other members of an object without arguments, such as ``"path"`` in
-    ``{"name": "f", "path": "a"}``. ``spoiled``: this is no call, but a member of a list
-    of calls with this text.
+    ``{"name": "f", "path": "a"}``. ``spoiled``: if not "", this is no call, but a
+    member of a list of calls, and this is the member's text.
     """
 
     name: str
@@ -127,7 +128,7 @@ class Form:
 
     @property
     def waits(self) -> bool:
-        """Whether the form, a result in a tag, is text if nothing follows it."""
+        """Whether the form is a result in a tag: it is text if nothing follows it."""
         return self.called and self.place == "anywhere"
 
     @property

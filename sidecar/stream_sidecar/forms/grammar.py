@@ -54,7 +54,7 @@ class EndedError(Exception):
 
 
 class OpenEndError(EndedError):
-    """The text ended inside a part without a syntax of its own, such as the text
+    """The text ended inside a part that has no syntax of its own, such as the text
     between two tags."""
 
 
@@ -85,16 +85,18 @@ class Cursor:
     """A grammar's place in a candidate's text.
 
     ``opener``: the form's opener, which was read before. ``inside``: reasoning is open.
-    ``furthest``: up to where the text was looked at for something that does not stand
-    there. It is after the text's end if more text might have fitted.
+    ``furthest``: the position after the furthest character that was compared with an
+    alternative that does not match. It is after the text's end if more text might have
+    matched.
 
     A grammar sets these fields:
 
     - ``serious``: the text read so far can hardly be anything but this form.
-    - ``partial``: a function that returns the calls of the candidate's text if the
-      text is cut off after this place.
-    - ``whole``: set after a body that closed itself, so that only closers may lack: the
-      body's end, and a function that returns the calls of the text up to there.
+    - ``partial``: a function that returns the calls of the candidate's text if the text
+      is cut off after this place.
+    - ``whole``: set after a body that closed itself, so that only closers may be
+      missing: the body's end, and a function that returns the calls of the text up to
+      this end.
     - ``part``: where the last value without escapes begins, and the openers of calls
       that may stand in the value.
     """
@@ -134,23 +136,23 @@ class Cursor:
         self.final = final
 
     def mismatch(self, offset: int = 1) -> MismatchError:
-        """The error that the grammar fails ``offset`` characters after this place."""
+        """The error for a grammar that fails ``offset`` characters after this place."""
         return MismatchError(self.position + offset)
 
     def fails_at(self, position: int) -> MismatchError:
-        """The error that the grammar fails at ``position``, because another form begins
-        there."""
+        """The error for a grammar that fails at ``position``, because another form
+        begins there."""
         self.furthest = 0
         return MismatchError(position)
 
     def not_here(self, offset: int) -> None:
-        """Notes that the text did not fit ``offset`` characters after this place, and
-        that the grammar continues another way."""
+        """Notes that an alternative failed ``offset`` characters after this place, and
+        that the grammar tries another."""
         self.furthest = max(self.furthest, self.position + offset)
 
     def ahead(self, *options: str) -> Reading[str]:
         """Returns the longest of ``options`` that comes next, without reading it; "" if
-        none does."""
+        none of them comes next."""
         choice = _choice(options)
         while True:
             rest = self.text[self.at : self.at + choice.sizes[0]]
@@ -164,14 +166,15 @@ class Cursor:
 
     def optional(self, *options: str) -> Reading[str]:
         """Reads the longest of ``options`` that comes next and returns it; "" if none
-        does."""
+        of them comes next."""
         found = yield from self.ahead(*options)
         self.at += len(found)
         return found
 
     def literal(self, *options: str) -> Reading[str]:
         """Reads the longest of ``options`` that comes next and returns it. Raises
-        MismatchError if none does, EndedError if the text ends in one."""
+        MismatchError if none of them comes next, EndedError if the text ends inside one
+        of them."""
         found = yield from self.ahead(*options)
         if not found:
             choice = _choice(options)
@@ -197,8 +200,8 @@ class Cursor:
         return character
 
     def is_last(self, text: str) -> Reading[bool]:
-        """Whether ``text``, which comes next, ends the candidate's text, a few blanks
-        aside. Reads nothing."""
+        """Whether the candidate's text ends after ``text``, which comes next; a few
+        blanks after ``text`` do not matter. Reads nothing."""
         while True:
             start = self.at + len(text)
             rest = self.text[start : start + _FEW]
@@ -207,11 +210,11 @@ class Cursor:
             yield
 
     def run(self, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
-        """Reads what ``pattern``, one repeated character class, matches (perhaps
-        nothing), and returns it.
+        """Reads the characters that ``pattern`` (one repeated character class) matches,
+        perhaps none, and returns them.
 
-        Raises MismatchError after ``most`` characters. With 0 there is no limit, and
-        the text is not returned.
+        Raises MismatchError after ``most`` characters. With ``most`` 0 there is no
+        limit, and the result is "".
         """
         found, size = [], 0
         while True:
@@ -245,15 +248,15 @@ class Cursor:
         return found
 
     def label(self, end: str) -> Reading[str]:
-        """Reads a name in a tag, and ``end`` after it; returns the name. It contains
-        neither ``<`` nor ``>`` nor line breaks."""
+        """Reads a name in a tag, and ``end`` after the name; returns the name. A name
+        contains neither ``<`` nor ``>`` nor line breaks."""
         found = yield from self.run(_label(end), LONGEST_NAME)
         yield from self.literal(end)
         return found.strip()
 
     def until(self, ends: Literals) -> Reading[tuple[Extent, str]]:
-        """Reads up to the first of ``ends``. Returns the extent of the text before it,
-        and the end that was found, which stays unread."""
+        """Reads up to the first of ``ends``, which stays unread. Returns the extent of
+        the text before this end, and the end."""
         start = self.position
         while True:
             self.at, found = ends.next(self.text, self.at, final=self.final)
@@ -297,9 +300,9 @@ class Cursor:
     def scan_checked(
         self, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
     ) -> Reading[Extent]:
-        """Reads as `scan` does, but with checks ``(size, check)``: a part that does not
-        end within ``size`` characters is read further only if ``check`` returns True
-        for these characters."""
+        """Reads as `scan` does, but with checks ``(size, check)``. If the part does not
+        end within ``size`` characters, ``check`` gets these characters, and a result of
+        False is a mismatch."""
         start, begun = self.position, [""]
         for size, check in checks:
             while (
@@ -325,8 +328,9 @@ class Cursor:
 
 
 class _Choice(NamedTuple):
-    """Texts of which one may stand at a place: ``options``. ``parts``: their proper
-    prefixes. ``sizes``: their lengths, the largest first."""
+    """Several texts of which one may come next: ``options``. ``parts``: the proper
+    prefixes of the options. ``sizes``: the lengths of the options, the largest
+    first."""
 
     options: frozenset[str]
     parts: frozenset[str]
@@ -340,8 +344,8 @@ class _Choice(NamedTuple):
         return rest[: next(sizes, 0)]
 
     def fits(self, rest: str) -> int:
-        """How many characters at the start of ``rest`` are the beginning of an option.
-        No complete option stands there."""
+        """The number of characters at the start of ``rest`` that are the beginning of
+        an option. ``rest`` begins with no complete option."""
         size = 0
         while size < len(rest) and rest[: size + 1] in self.parts:
             size += 1

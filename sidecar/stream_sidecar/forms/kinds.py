@@ -23,7 +23,7 @@ class PieceKind(Enum):
     STRAY = 4
     #: text after a removal that would have completed a delimiter begun before it
     REBUILT = 5
-    #: white space that goes with a removal
+    #: white space that is removed with a removal
     BLANK = 6
     #: mark: a tagged block begins
     ENTER = 7
@@ -32,13 +32,14 @@ class PieceKind(Enum):
     EXIT_CALL = 20
     #: mark: a nested closer ended a block; reasoning continues in a new block
     CUT = 10
-    #: mark: what was visible since the last call was reasoning (text rule 9.2)
+    #: mark: what was visible since the last tool call was reasoning (text rule 9.2)
     REOPEN = 11
     #: mark: the hold limit was reached; held text was decided as at the end
     FULL = 12
-    #: protocol without meaning: call section borders, stop tokens, orphan call closers
+    #: tokens without meaning: borders of a section of calls, stop tokens, closers of
+    #: calls without an opener
     MARK = 13
-    #: a call written as text; this and the next three have a `Taken` of their own
+    #: a call written as text; CALL, RESULT, CITE and SEEN have a `Taken` each
     CALL = 14
     #: a tool's result written as text
     RESULT = 15
@@ -48,6 +49,6 @@ class PieceKind(Enum):
     SEEN = 17
     #: mark: a candidate turned out to be no form; it has a `Failed`
     FAILED = 18
-    #: mark: the open reasoning is text, and its pieces come again, read as the answer;
-    #: start and end of this piece are those of the raw text
+    #: mark: the open reasoning is text, and its characters come again in pieces of the
+    #: answer; the mark's start and end are those of the raw text
     AGAIN = 19

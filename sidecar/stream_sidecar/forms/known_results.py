@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 _Shape: TypeAlias = "frozenset[str] | int | None"
 
 FEW = 32
-"""`KnownResults.may_begin` compares at most this many results. If more of them have the
-key, it assumes that one matches."""
+"""`KnownResults.may_begin` compares at most this many results. If more results have the
+key, it assumes that one of them matches."""
 
 
 class KnownResults:
-    """The results in ``toolResults.known``, as `known_value` returns each."""
+    """The results in ``toolResults.known``. ``values``: each as `known_value` returns
+    it."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         self._values = tuple(values)

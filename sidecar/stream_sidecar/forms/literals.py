@@ -28,8 +28,8 @@ _NAME = patterns.compile(r"<[\w.-]++>")
 """Matches an opener that is a bare name, such as ``<think>``."""
 
 _COMPARED = 4
-"""The first search compares this many characters of a literal. They rule the literal
-out in most text."""
+"""`beginnings` compares this many characters of a literal. They rule the literal out in
+most text."""
 
 
 class UndecidedError(Exception):
@@ -37,8 +37,8 @@ class UndecidedError(Exception):
 
 
 class Literals:
-    """A set of literals. ``longest``: the code points of the longest one, at least
-    1."""
+    """A set of literals. ``longest``: the length of the longest literal in code points,
+    at least 1. ``prefixes``: the proper prefixes of the literals."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
@@ -61,8 +61,9 @@ class Literals:
         return patterns.compile(_alternatives(self.literals) or r"(?!)")
 
     def certain(self, text: str, at: int = 0) -> int:
-        """Up to where ``text`` is certain: where a literal begins that may be cut off
-        by the text's end, else the text's length (text rule 1.2)."""
+        """The number of characters of ``text`` that more text cannot change: up to the
+        beginning of a literal that the text's end may cut off, else all of them (text
+        rule 1.2). ``at``: where to begin the search."""
         position = max(at, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
@@ -78,8 +79,8 @@ class Literals:
         return next((n for n in self._sizes if text[-n:] in self.literals), 0)
 
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
-        """The place of the next literal, and the literal (text rule 3.1). If there is
-        none, up to where ``text`` is certain, and None."""
+        """The index of the next literal, and the literal (text rule 3.1). If there is
+        none, the number of certain characters (see `certain`), and None."""
         end = len(text) if final else self.certain(text, at)
         match = self.any.search(text, at)
         if match is None or match.start() >= end:
@@ -87,8 +88,8 @@ class Literals:
         return match.start(), match[0]
 
     def needs(self, start: str) -> tuple[str, ...]:
-        """The texts that complete ``start``, the beginning of literals, to each of
-        them."""
+        """The texts that complete ``start`` to a literal, one for each literal that
+        begins with ``start``."""
         found = self._needs.get(start)
         if found is None:
             longer = (each for each in self.literals if each != start)
@@ -98,8 +99,8 @@ class Literals:
 
 
 class Openers:
-    """Literals, to look up which of them stand at a place. The cost depends neither on
-    their number nor on how long their common beginnings are."""
+    """A list of literals, to find those that begin at a place. The time for this
+    depends neither on their number nor on how long their common beginnings are."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = tuple(literals)
@@ -109,7 +110,7 @@ class Openers:
         self._sorted = sorted(self.literals)
 
     def at(self, text: str, at: int) -> list[str]:
-        """All literals that stand at place ``at`` of ``text``, in their given order."""
+        """All literals that begin at place ``at`` of ``text``, in their given order."""
         rest = text[at : at + self.longest]
         sizes = (size for size in self._sizes if size <= len(rest))
         found = [begun for size in sizes if (begun := rest[:size]) in self._order]
@@ -122,8 +123,9 @@ class Openers:
 
 
 def beginnings(literals: Iterable[str]) -> str:
-    """A pattern that matches wherever one of the ``literals`` may begin. It compares
-    only `_COMPARED` characters, so it matches at a few other places, too."""
+    """A pattern that matches wherever one of ``literals``, or a literal cut off by the
+    text's end, may begin. It compares only `_COMPARED` characters, so it matches at a
+    few other places, too."""
     whole = {text[:_COMPARED] for text in literals}
     begun = {text[:end] for text in whole for end in range(1, len(text))}
     at_end = f"(?!(?s:.{{{_COMPARED}}}))"  # quick: is the text's end near?
@@ -132,8 +134,9 @@ def beginnings(literals: Iterable[str]) -> str:
 
 
 class Delimiters(Literals):
-    """All reasoning delimiters of a stream. ``partners``: delimiter -> the closers of
-    the block that it opens or closes."""
+    """All reasoning delimiters of a stream. ``closers``: the delimiters that close a
+    block. ``partners``: delimiter -> the closers of the block that it opens or
+    closes."""
 
     def __init__(self, pairs: tuple[Pair, ...]) -> None:
         super().__init__({literal for pair in pairs for literal in pair if literal})
@@ -142,8 +145,9 @@ class Delimiters(Literals):
         self._before: dict[str, int] = {}
 
     def size_without(self, literal: str) -> int:
-        """How many characters of ``literal``, which is no delimiter, stand before the
-        first place where a delimiter may begin; 0 if one begins at its start."""
+        """The number of characters of ``literal``, which is no delimiter, before the
+        first place where a delimiter may begin; 0 if a delimiter begins at its
+        start."""
         size = self._before.get(literal)
         if size is None:
             begins = (at for at in range(len(literal)) if self._may_begin(literal, at))
@@ -186,9 +190,9 @@ def completions(literals: Literals, before: str) -> list[str]:
 
 
 def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
-    """How many characters of ``text`` complete a literal begun at the end of
-    ``before``; 0 if none does (text rule 5.1). Raises UndecidedError if more text is
-    needed."""
+    """The number of characters at the start of ``text`` that complete a literal begun
+    at the end of ``before``; 0 if they complete none (text rule 5.1). Example:
+    ``</thi`` and ``nk>`` give 3. Raises UndecidedError if more text is needed."""
     waits = False
     for need in completions(literals, before):
         if text.startswith(need):

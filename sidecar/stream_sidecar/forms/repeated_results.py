@@ -34,7 +34,7 @@ rule 10.6)."""
 
 @frozen
 class EchoRules:
-    """How to recognize a repeated result, by ``toolResults.indicators`` and
+    """How to recognize a repeated result: by ``toolResults.indicators`` and
     ``toolResults.known``. ``patience``: see `PATIENCE`. ``special``: the indicators
     that are not `GENERIC`."""
 
@@ -75,7 +75,7 @@ class EchoRules:
 
     def proves(self, values: Iterable[Any]) -> bool:
         """Whether ``values`` are results even if white space follows them (text rule
-        10.2)."""
+        10.2): at least one has an indicator that is not `GENERIC`, or is known."""
         special = self.special
         return any(not special.isdisjoint(each) or self.knows(each) for each in values)
 
@@ -85,8 +85,8 @@ NO_ECHO = EchoRules(frozenset())
 
 def continues(following: str, *, beside: bool) -> bool:
     """Whether the text after an object continues a sentence or code, so that the object
-    is part of it. ``following``: the first two characters of that text. ``beside``:
-    they are on the object's line."""
+    is part of this sentence or code. ``following``: the first two characters of that
+    text. ``beside``: they are on the object's line."""
     if beside and following.startswith(_OPERATORS):
         return True
     return following[:1] in CONTINUING or following in ("+ ", "+\n", "+\t", "+\r")

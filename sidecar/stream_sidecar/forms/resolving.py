@@ -27,7 +27,7 @@ def resolved(
     call: WrittenCall, tools: Container[str], *, undeclared: bool
 ) -> WrittenCall:
     """``call`` with the name of the tool that its id means (text rule 11.15).
-    ``undeclared``: if the id means no declared tool, the name inside the id counts."""
+    ``undeclared``: if the id means no declared tool, takes the name inside the id."""
     name = call.name
     if name in tools:
         return call
@@ -41,8 +41,9 @@ def resolved(
 
 
 def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
-    """``call``, whose arguments contain the tool's name: ``{"name": "f", "arguments":
-    {..}}``, or the arguments beside ``"name"``."""
+    """``call`` with the tool's name from its arguments:
+    ``{"name": "f", "arguments": {..}}``, or other arguments beside ``"name"``. Returns
+    ``call`` itself if they have no declared name."""
     try:
         given = loads(call.arguments)
     except ValueError:

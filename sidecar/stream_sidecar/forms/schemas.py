@@ -38,7 +38,7 @@ def kind_of(value: Any) -> set[str]:
 
 
 def kinds_of(schema: Any, root: Any) -> set[str]:
-    """All types that ``schema`` allows; empty if it names none."""
+    """All types that ``schema`` allows; an empty set if it names none."""
     kinds: set[str] = set()
     for each in _parts(schema, root):
         kinds |= _own_kinds(each)
@@ -46,8 +46,8 @@ def kinds_of(schema: Any, root: Any) -> set[str]:
 
 
 def member_of(schema: Any, root: Any, name: str | None = None) -> Any:
-    """The schema of the property ``name``, or of a list's items if ``name`` is None.
-    None if ``schema`` has no schema for it."""
+    """The schema of the property ``name`` of an object, or of a list's items if
+    ``name`` is None. None if ``schema`` does not describe it."""
     for each in _parts(schema, root):
         members = each.get("properties")
         found = each.get("items") if name is None else _get(members, name)
@@ -93,7 +93,8 @@ def _parts(schema: Any, root: Any, depth: int = _DEEPEST) -> Iterator[dict[str, 
 
 
 def _referred(reference: Any, root: Any) -> Any:
-    """The target of a local reference; None if there is none."""
+    """The target of a local reference (``#/$defs/Item``) in ``root``; None if there is
+    none."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     for name in reference.split("/")[1:]:

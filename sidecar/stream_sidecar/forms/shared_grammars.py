@@ -27,8 +27,8 @@ _FAR = 256
 
 
 def optional(cursor: Cursor, *options: str) -> Reading[str]:
-    """Reads the longest of ``options`` that comes next and returns it; "" if none
-    does."""
+    """Reads the longest of ``options`` that comes next and returns it; "" if none of
+    them comes next."""
     found = yield from cursor.ahead(*options)
     cursor.at += len(found)
     return found
@@ -36,8 +36,8 @@ def optional(cursor: Cursor, *options: str) -> Reading[str]:
 
 def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
     """Reads a tool's name that no quote or bracket ends, and returns it (text rule
-    11.17). Raises if a blank and more text follow a name that is not declared: then it
-    is a word of a sentence."""
+    11.17). Raises MismatchError if the name is not declared, and a blank and more text
+    follow it: then it is a word of a sentence."""
     name = yield from cursor.word(pattern)
     following = yield from cursor.peek()
     if following in (" ", "\t") and name not in (cursor.context.tools or ()):
@@ -55,14 +55,16 @@ def prose(cursor: Cursor) -> Reading[None]:
 
 
 def markup(cursor: Cursor) -> Reading[Found]:
-    """Never matches: the opener is text, and so are the form's ``pending_closers``."""
+    """Always fails, so that the opener is text, and the form's ``pending_closers`` are
+    text, too."""
     yield from ()
     raise cursor.mismatch(0)
 
 
 def reasoning(cursor: Cursor, ends: Literals, end: str = "") -> Reading[Found]:
-    """Begins reasoning after the opener, if one of ``ends`` comes later. Raises if the
-    first of ``ends`` that comes is not ``end``, if given: then the opener is text."""
+    """Begins reasoning after the opener, if one of ``ends`` comes later. Raises
+    MismatchError if ``end`` is given and another of ``ends`` comes first: then the
+    opener is text."""
     start = cursor.position
     _, found = yield from cursor.until(ends)
     if end and found != end:
@@ -78,8 +80,8 @@ def begin_reasoning(_cursor: Cursor) -> Reading[Found]:
 
 
 def end_reasoning(cursor: Cursor) -> Reading[Found]:
-    """Ends reasoning with the opener. Raises if no reasoning is open: then the opener
-    is text, or begins another form."""
+    """Ends reasoning with the opener. Raises MismatchError if no reasoning is open:
+    then the opener is text, or begins another form."""
     if not cursor.inside:
         raise cursor.mismatch(0)
     yield from ()
@@ -102,8 +104,8 @@ def framed_calls(
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
     """Reads a value and its closer, and returns the value's extent. The closer is the
-    first of ``closers`` with one of ``follows`` after it; an earlier one is data (text
-    rule 11.8). The text that follows stays unread."""
+    first of ``closers`` with one of ``follows`` after it; a closer without it is part
+    of the value (text rule 11.8). The text that follows stays unread."""
     start = cursor.position
     while True:
         (_, end), closer = yield from cursor.until(closers)
@@ -120,9 +122,9 @@ class CallTags:
     """The tags of a syntax of calls whose values have no escapes.
 
     ``call`` and ``value``: openers of a call and of a value. ``call_ends`` and
-    ``value_ends``: their closers. ``decisive``: closers of a call that no person writes
-    into a value. ``again``: a pattern for a complete tag that begins a value on a line
-    of its own; its group ``key`` is the value's key.
+    ``value_ends``: closers of a call and of a value. ``decisive``: closers of a call
+    that no person writes into a value. ``again``: a pattern for a complete tag that
+    begins a value on a line of its own; its group ``key`` is the value's key.
     """
 
     def __init__(
@@ -144,8 +146,8 @@ class CallTags:
 
     def whole(self, raw: str, start: int, end: int) -> str:
         """The text of the value from ``start`` to ``end``. Raises TornError if a call
-        without a closer begins in it on a line of its own: this call is no part of the
-        value."""
+        without a closer begins in the value on a line of its own: this call is no part
+        of the value."""
         text = raw[start:end]
         begun = self._begun.search(text)
         if begun and not any(each in text for each in self.call_ends):
@@ -173,15 +175,15 @@ class CallTags:
         yield key, tag, text[at:]
 
     def close_all(self, text: str) -> bool:
-        """Whether ``text`` consists of closers (and white space) only, without a
-        value's closer."""
+        """Whether ``text`` has only closers and white space, and no closer of a
+        value."""
         closed = _CLOSERS.fullmatch(text) is not None
         return closed and not any(end in text for end in self.value_ends)
 
 
 def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether the opener that was just read begins a call: the rest of its tag and a
-    value's opener follow. Reads the rest of the tag."""
+    """Whether the opener that was just read begins a call: the rest of the opener's tag
+    and a value's opener follow. Reads the rest of the tag."""
     yield from cursor.run(_NO_TAG)
     yield from cursor.optional(">")
     yield from cursor.space()
@@ -189,8 +191,8 @@ def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether only closers stand between this place and the text's end. Reads
-    nothing."""
+    """Whether only closers, and no closer of a value, stand between this place and the
+    text's end. Reads nothing."""
     while True:
         rest = cursor.text[cursor.at : cursor.at + _FAR]
         if cursor.final or len(rest) == _FAR or not _MAY_CLOSE.fullmatch(rest):
@@ -199,9 +201,9 @@ def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 
 def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Extent]:
-    """Reads a value and its closer as `value` does. A call inside the value is data up
-    to the call's closer. If that call has no closer, all is data up to the last closer
-    of the text, after which everything is closed."""
+    """Reads a value and its closer as `value` does. A call inside the value is part of
+    the value, up to the call's closer. If that call has no closer, the value ends at
+    the text's last closer of a value, after which only closers of other tags come."""
     start, quotes = cursor.position, False
     cursor.part = start, tags.call
     while True:
@@ -223,7 +225,7 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
 
 def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
     """Reads a JSON value and further objects, with white space, ``,`` or ``;`` between
-    them. Returns the extent of all."""
+    them. Returns the extent of all of them."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     while True:
         yield from cursor.space()

@@ -77,12 +77,13 @@ class StrangerError(ValueError):
 
 @define(eq=False)
 class _Step:
-    """One step of a pattern. ``fits``: tests the character that the step reads; None:
+    """One step of a pattern. ``fits``: tests the character that the step reads; None if
     it reads no character.
 
-    ``ways``: the steps that may come next, in order. ``group``: the name of a group and
-    0 if the group begins here, 1 if it ends here. ``runs``: an unbounded repeat begins
-    here. ``in_run``: the step is inside an unbounded repeat.
+    ``ways``: the steps that may come next, in order. ``group``: the name of a group,
+    and 0 if the group begins here, 1 if it ends here. ``runs``: an unbounded repeat
+    begins here. ``in_run``: the step is inside an unbounded repeat. ``is_match``: the
+    match is complete here.
     """
 
     fits: Callable[[str], bool] | None = None
@@ -113,9 +114,9 @@ def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
 
 
 class StrangerPattern:
-    """A pattern, or a part of a pattern, made of the items from `parsed`.
+    """A pattern, or a part of a pattern, made from the items that `parsed` returns.
 
-    ``starts``: it also matches the text's start, without a character (``^``).
+    ``starts``: the pattern also matches the text's start, without a character (``^``).
     ``is_literal``: a match is always exactly one of the ``heads``. ``trimmed``: white
     space at the pattern's start and optional white space at its end are not matched.
     """
@@ -144,8 +145,8 @@ class StrangerPattern:
         return _Step(**own)
 
     def _sequence(self, items: Any, after: _Step, *, run: bool) -> _Step:
-        """The first step of ``items``, whose last step leads to ``after``. ``run``:
-        they are inside an unbounded repeat."""
+        """The first step of ``items``, followed by their other steps and then by
+        ``after``. ``run``: the items are inside an unbounded repeat."""
         for code, argument in reversed(list(items)):
             after = self._item(code, argument, after, run=run)
         return after
@@ -201,7 +202,7 @@ class StrangerPattern:
 
     def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
         """Reads the pattern's match at this place and returns its groups by name.
-        Raises if the pattern does not match."""
+        Raises MismatchError or EndedError if the pattern does not match."""
         found: tuple[int, _Groups] | None = None
         threads, size = _closure([(self._first, {}, 0)], 0), 0
         while True:
@@ -229,7 +230,7 @@ class StrangerPattern:
 
 
 def _advanced(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
-    """The threads that can read ``character``, each after this character."""
+    """The threads that can read ``character``, each continued after this character."""
     going = [
         (step.ways[0], groups, left - step.in_run)
         for step, groups, left in threads
@@ -239,8 +240,8 @@ def _advanced(threads: list[_Thread], character: str, size: int) -> list[_Thread
 
 
 def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
-    """The threads at steps that read a character or complete the match, in order: each
-    of ``threads``, followed through the steps that read nothing."""
+    """Follows ``threads`` through the steps that read nothing. Returns the threads at
+    the steps reached that read a character or complete the match, in order."""
     found: list[_Thread] = []
     seen: set[int] = set()
     rest = threads[::-1]
@@ -271,7 +272,7 @@ _REFUSED = {
 
 
 def _ways(items: Any) -> Iterator[list[PatternItem]]:
-    """The branches of ``items`` if they are one alternation; else ``items`` alone."""
+    """The branches of ``items`` if they are one alternation; else only ``items``."""
     known = list(items)
     if len(known) == 1 and known[0][0] is tokens.BRANCH:
         for way in known[0][1][1]:
@@ -306,8 +307,8 @@ def _is_space(code: Any, argument: Any) -> bool:
 
 
 def may_lack(item: PatternItem) -> bool:
-    """Whether the item is an optional character class, as ``\\s*`` is, which may be
-    left out of a match's beginning."""
+    """Whether the item is an optional character class, such as ``\\s*``, which may be
+    missing at a match's beginning."""
     code, argument = item
     if code not in _REPEATS or argument[0] or len(argument[2]) != 1:
         return False

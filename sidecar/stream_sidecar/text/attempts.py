@@ -38,9 +38,10 @@ class Attempts:
     candidate may begin before this position (text rule 13.5).
 
     ``pending``: for each closer, how many of the next ones are text; key False for the
-    answer, True for reasoning. ``known``: how the last candidate failed. ``meant``: a
-    call in code that begins before this position is not quoted. ``halvings``: how many
-    more cut-off candidates may be given up in favour of a candidate inside them.
+    answer, True for reasoning. ``known``: the text and the verdict of the last failed
+    candidate. ``meant``: a call in code that begins before this position is not quoted.
+    ``halvings``: how many more cut-off candidates may be given up in favour of a
+    candidate inside them.
     """
 
     _rules: Rules
@@ -54,13 +55,15 @@ class Attempts:
     halvings: int = MOST_HALVINGS
 
     def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
-        """Opens a candidate at the next character. ``inside``: it is in reasoning."""
+        """Opens a candidate at the next character. ``openings``: the forms that may
+        begin there. ``inside``: the candidate is in reasoning."""
         given = self._buffer.place, openings, self._rules.context, self.known
         self.candidate = Candidate(*given, inside=inside)
 
     def fails(self, text: str) -> bool:
-        """Whether ``text``, at a line's start of the answer, begins no form and needs
-        no diagnostic for that. Raises `UndecidedError` if more text is needed."""
+        """Whether ``text``, which begins a line of the answer, certainly begins no
+        form, and no diagnostic has to say so. Raises `UndecidedError` if more text is
+        needed."""
         openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
         if not openings:
             return True
@@ -72,8 +75,8 @@ class Attempts:
         return isinstance(verdict, Failed) and verdict.quiet
 
     def read(self, *, final: bool) -> Taken | Failed:
-        """Passes all text of the buffer to the candidate and returns its verdict. Then
-        the candidate's text is in the buffer again. Raises `UndecidedError` if the
+        """Passes all text of the buffer to the candidate, puts the candidate's text
+        back into the buffer, and returns the verdict. Raises `UndecidedError` if the
         candidate stays open."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
@@ -110,8 +113,8 @@ class Attempts:
                 pending[closer] += 1
 
     def is_pending(self, closer: str, *, inside: bool) -> bool:
-        """Whether ``closer`` is text because its opener was left as text. If so, one
-        pending closer less is left. Where a new answer begins, closers pending from
+        """Whether ``closer`` is text because its opener was left as text. If so, counts
+        it off the pending closers. Where a new answer begins, closers pending from
         before do not count."""
         self.renew()
         pending = self.pending[inside]

@@ -56,12 +56,12 @@ class Buffer:
         return self.text[start : start + size]
 
     def blanks(self) -> int:
-        """How many blanks and line breaks the undecided text begins with."""
+        """The number of blanks and line breaks with which the undecided text begins."""
         match = _SPACE.match(self.text, self.at)
         return match.end() - self.at if match else 0
 
     def cut(self, kind: PieceKind, size: int) -> None:
-        """Decides the next ``size`` characters: a piece of this kind (text rule
+        """Decides the next ``size`` characters: they are a piece of ``kind`` (text rule
         2.1)."""
         text, start = self.take(size)
         self.pieces.append((kind, text, start, start + size))
@@ -73,7 +73,8 @@ class Buffer:
         return self.text[start : self.at], self.base + start
 
     def mark(self, kind: PieceKind, start: int = 0) -> None:
-        """Adds a piece without text."""
+        """Adds a piece without text. ``start``: its position, or the number that it
+        stands for (see `pieces`)."""
         self.pieces.append((kind, "", start, start))
 
     def see(self, taken: Taken, text: str, start: int) -> None:

@@ -2,7 +2,8 @@
 
 Reasoning is doubtful after an opener in mid-sentence and after a nested closer (text
 rules 7.2 and 7.3). `Doubt` keeps the raw text from there on. It also knows where this
-text has code, because code after a doubtful opener quotes as it does in the answer.
+text has code, because a delimiter in code after a doubtful opener is text, as in the
+answer.
 Example: after the opener in ``Use a <think> tag.`` everything is kept, and a
 ``</think>`` in a fence closes nothing.
 """
@@ -30,8 +31,8 @@ _OPENS_AGAIN = patterns.compile(
 def is_doubtful(line: str, last: str) -> bool:
     """Whether an opener right after ``line`` stands in mid-sentence (text rule 7.2).
 
-    ``last``: the last character of the line that is not blank; "" if there is none.
-    Then the opener begins its line, which is never mid-sentence.
+    ``last``: the last character of ``line`` that is not blank; "" if there is none.
+    Then the opener begins its line and is not in mid-sentence.
     """
     if not last or last not in CLOSING_PUNCTUATION:
         return bool(last)
@@ -42,10 +43,10 @@ def is_doubtful(line: str, last: str) -> bool:
 class Doubt:
     """The raw text of doubtful reasoning, which begins at position ``start``.
 
-    ``room``: how many more code points may be kept. ``code``: where the text has code;
-    None: code quotes nothing here. ``closer``: start and end of the first closer in the
-    open fence that has no opener before it there. ``openers``: how many openers in the
-    open fence have no closer yet.
+    ``room``: how many more code points may be kept. ``code``: the state of code at the
+    end of the text; None if a delimiter in code counts here. ``closer``: start and end
+    of the first closer in the open fence that has no opener before it there.
+    ``openers``: how many openers in the open fence have no closer yet.
     """
 
     start: int
@@ -77,8 +78,9 @@ class Doubt:
                 self.closer, self.openers = None, 0
 
     def quotes(self, start: int, end: int, *, closes: bool) -> bool:
-        """Whether the delimiter from ``start`` to ``end`` stands in a fence or in
-        indented code, which quotes it. ``closes``: it would close the reasoning."""
+        """Whether the delimiter from ``start`` to ``end`` is text because it stands in
+        a fence or in indented code. In a fence, notes it in ``closer`` or ``openers``.
+        ``closes``: it is a closer of the reasoning."""
         code = self.code
         if code is None or not code.is_code:
             return False

@@ -58,7 +58,7 @@ NO_ELEMENTS = OpenElements()
 
 
 def _on(alone: bool, line: str, more: str) -> tuple[bool, str]:
-    """The new ``alone`` and ``line`` of `OpenElements` after ``more``, which continues
+    """The new ``alone`` and ``line`` of `OpenElements` if the text ``more`` continues
     the line."""
     if not line:
         before, sign, rest = more.partition("<")
@@ -67,7 +67,8 @@ def _on(alone: bool, line: str, more: str) -> tuple[bool, str]:
 
 
 def _read(names: list[str], line: str, *, alone: bool) -> None:
-    """Updates ``names`` by the tags of ``line``, which is complete."""
+    """Opens and closes elements in ``names`` by the tags of ``line``, which is
+    complete."""
     opening = _OPENING.fullmatch(line) if alone else None
     if opening is None:
         for name in _CLOSING.findall(line):

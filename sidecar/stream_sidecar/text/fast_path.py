@@ -7,8 +7,9 @@ list mark. If it finds nothing, the slice passes. Line breaks pass. So do backti
 inside a line: whether they are code matters only once a literal comes.
 
 A slice may begin inside a line whose beginning is still undecided, such as ``- ``. This
-beginning is the slice's gate, and is searched together with the slice. Example:
-``hello\n`` passes, and ``a <`` does not.
+beginning is the slice's gate, and is searched together with the slice. `Gates` has the
+pattern for one kind of text. A `Passage` is all that the next slice needs: its `Gates`
+and its gate. Example: ``hello\n`` passes, and ``a <`` does not.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ class Gates(NamedTuple):
         return id(self)
 
     def _find(self, text: str) -> re.Match[str] | None:
-        """The first match in ``text`` that matters; else the match of its last line's
-        beginning, if the pattern finds one."""
+        """The first match in ``text`` that matters; if there is none, the match of the
+        beginning of the last line; else None."""
         search = self.pattern.search
         match = search(text)
         while match is not None and match.lastgroup == "head":
@@ -106,11 +107,12 @@ class Gates(NamedTuple):
     def read(
         self, gate: Gate, text: str, fails: Callable[[str], bool]
     ) -> Passed | None:
-        """How many characters of ``text`` (after ``gate``) may pass, and the passage
-        for the text after them. Fewer than all: the end of ``text`` has to wait. None:
-        something before the end matters.
+        """How many characters of ``text`` may pass, and the passage for the text after
+        them. If these are not all characters, the rest of ``text`` has to wait. None:
+        something before the end of ``text`` matters.
 
-        ``fails(text)``: whether ``text`` at a line's start certainly begins no form.
+        ``gate``: the gate of ``text``. ``fails(text)``: whether ``text`` at a line's
+        start certainly begins no form.
         """
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
@@ -132,8 +134,8 @@ class Gates(NamedTuple):
         return None if read is None or read[0] < len(text) else read[1:]
 
     def _cut(self, text: str, end: int, done: int, first: int) -> Passed | None:
-        """The result of `read` if the text from ``end`` on has to wait. ``done``: how
-        much passed before ``text``. ``first``: where the first match that matters
+        """The result of `read` if ``text`` from index ``end`` on has to wait. ``done``:
+        how much passed before ``text``. ``first``: where the first match that matters
         begins."""
         match = self._find(text[:end])
         if match and match.lastgroup != "last":
@@ -145,8 +147,8 @@ class Gates(NamedTuple):
         return done + end, self, text[begun:end]
 
     def _passes(self, gate: Gate, text: str) -> int:
-        """Where the end of ``text`` that has to wait begins: the beginning of a
-        literal, or of a line. ``text`` includes its ``gate``."""
+        """The index in ``text`` from which the text has to wait: where a literal at its
+        end begins, or the last line. ``text`` includes its ``gate``."""
         end = self.certain(text)
         start = text.rfind("\n", 0, end) + 1
         if not self.lines or not start or start < len(gate) or end - start > INDENT:
@@ -191,7 +193,8 @@ def anywhere(literals: Literals) -> Gates:
 @lru_cache(maxsize=2 + INDENT)
 def in_code(indent: int) -> Gates:
     """The gates for a fence inside list items that are ``indent`` wide: a line indented
-    less may end it. -1: the gates for other code, which any line may end."""
+    less may end the fence. With ``indent`` -1, the gates for other code, which any line
+    may end."""
     line = slices.line_of_code(indent)
     return Gates(_search(frozenset(), line), lines=indent > 0)
 
@@ -199,7 +202,7 @@ def in_code(indent: int) -> Gates:
 @lru_cache(maxsize=64)
 def in_fence(fence: str, outside: Gates) -> Gates:
     """The gates for the inside of a ``fence`` that stands in no quote or list.
-    ``outside``: the gates for the text after it."""
+    ``outside``: the gates for the text after the fence."""
     search = _search(frozenset(), slices.line_of_fence(fence))
     border = patterns.compile(slices.end_of_fence(fence)).match
     return Gates(search, border=border, after=lambda *_: outside)

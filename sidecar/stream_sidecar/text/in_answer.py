@@ -103,7 +103,7 @@ class InAnswer:
 
     def _at_line(self, final: bool) -> bool:
         """Begins a candidate if an opener of a line's start comes next, or shows the
-        blanks before it. False: neither comes next."""
+        blanks before such an opener. Returns False if neither comes next."""
         buffer, lexicon = self._buffer, self._rules.lexicon
         if blanks := buffer.blanks():
             self._tail.show(blanks)
@@ -179,7 +179,7 @@ class InAnswer:
 
     def _protocol(self, literal: str) -> bool:
         """Handles the mark, the closer of a call or the opener that comes next (text
-        rule 12.3). False: the literal is text here."""
+        rule 12.3). Returns False if ``literal`` is text here."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         tail = self._tail
         attempts.renew()
@@ -204,7 +204,8 @@ class InAnswer:
         return True
 
     def leave(self, *, final: bool) -> None:
-        """Handles the literal that comes next and whose candidate has failed."""
+        """Handles the literal that comes next, after the candidate that began with it
+        has failed."""
         buffer = self._buffer
         if literal := self._rules.lexicon.literals.any.match(buffer.text, buffer.at):
             self._at_literal(literal[0], final)
@@ -246,8 +247,8 @@ class InAnswer:
         self._tail.shown.removed()
 
     def completes(self, text: str) -> bool:
-        """Whether ``text``, right after a border, may complete a literal begun before
-        the border, or has to be read step by step for another reason."""
+        """Whether ``text``, right after a removal, may complete a literal begun before
+        the removal, or has to be read step by step for another reason."""
         if self._called_at == PENDING or text[0].isspace():
             return True
         shown, whole = self._tail.shown, self._rules.lexicon.vocabulary.whole
@@ -256,7 +257,7 @@ class InAnswer:
     def _after_border(self, final: bool) -> None:
         """Removes text that would complete a literal across a removal (text rule 5.1),
         or a backtick that would lengthen the run that closes a span. If neither comes
-        next, clears the border."""
+        next, clears `Buffer.border`."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if blanks := buffer.blanks():
             tail.show(blanks)
@@ -272,8 +273,9 @@ class InAnswer:
             self._called_at = buffer.place if self._called_at == PENDING else -1
 
     def _keeps_promise(self) -> bool:
-        """Removes a backtick that would turn code that was shown into text. False:
-        there is nothing to remove or to show."""
+        """Removes the next backtick if it would turn code that was shown into text. If
+        text of the line stands before this backtick, shows that text first. Returns
+        False if there is nothing to remove or to show."""
         code, buffer = self._tail.shown.code_ahead, self._buffer
         if not code.promised:
             return False
@@ -292,8 +294,8 @@ class InAnswer:
     def _in_code(self, final: bool, *, tag: bool, first: bool = False) -> bool:
         """Whether the literal that comes next is in code (text rules 4.1, 4.2, 4.8).
 
-        ``tag``: it is a delimiter. ``first``: it is an opener that begins the answer;
-        this is never in indented code (text rule 4.4).
+        ``tag``: it is a delimiter. ``first``: it is an opener that begins the answer,
+        which is never in indented code (text rule 4.4).
         """
         if tag and self._rules.scope == "everywhere":
             return False
@@ -374,8 +376,8 @@ class InAnswer:
         """The verdict of ``judge`` on the text after the next ``skip`` characters.
 
         ``judge`` gets at most ``most`` characters, and no more than may be held. Raises
-        `UndecidedError` if more text may come and be held. None: ``judge`` is
-        undecided, and the hold limit is reached.
+        `UndecidedError` if more text may come and be held. Returns None if ``judge`` is
+        undecided at the hold limit.
         """
         room = max(min(self._tail.room(skip + most + 1) - skip, most), 0)
         after = self._buffer.ahead(room + 1, skip=skip)
@@ -394,8 +396,9 @@ class InAnswer:
             self._buffer.mark(PieceKind.FULL)
 
     def _counts(self, delimiter: str) -> bool:
-        """Whether the policy lets the delimiter count at this place: with ``boundary``
-        an opener does not count everywhere (text rule 4.9)."""
+        """Whether ``delimiter`` counts at this place. With the policy ``boundary``, an
+        opener counts only at a line's start and after closing punctuation (text rule
+        4.9)."""
         boundary = self._rules.scope == "boundary"
         if not boundary or delimiter in self._rules.lexicon.delimiters.closers:
             return True

@@ -49,8 +49,9 @@ class InReasoning:
     ``closers``: the closers of the open block. ``implicit``: the open block has no
     visible opener, and no visible text yet. ``place``: what stands before the next
     character on its line. ``before``: the last characters of the reasoning. ``doubt``:
-    the raw text that may turn out to be text of the answer. ``again``: it has turned
-    out so, and is to be read again up to here. ``code``: where the reasoning has code.
+    the raw text that may turn out to be text of the answer. ``again``: this text is the
+    answer's, and has to be read again up to the next character. ``code``: where the
+    reasoning has code.
     """
 
     _rules: Rules
@@ -105,7 +106,7 @@ class InReasoning:
 
     def _after_border(self, final: bool) -> None:
         """Removes text that would complete a literal across a removal (text rule 5.1).
-        If there is none, clears the border."""
+        If no such text comes next, clears `Buffer.border`."""
         buffer, whole = self._buffer, self._rules.lexicon.vocabulary.whole
         rest = buffer.ahead(self._rules.lexicon.literals.longest)
         if size := rebuilt(whole, self.before, rest, final=final):
@@ -145,7 +146,7 @@ class InReasoning:
 
     def _protocol(self, literal: str) -> bool:
         """Handles the mark, the closer of a call, the opener or the end of reasoning
-        that comes next. False: the literal is text here."""
+        that comes next. Returns False if ``literal`` is text here."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         ends = words.ends.get(literal)
         tried = self._buffer.place < attempts.free
@@ -176,9 +177,9 @@ class InReasoning:
                 self._tail.shown.call()
 
     def may_quote(self, taken: Taken) -> bool:
-        """Whether the form ``taken`` is a call in code, so that the text after it
-        decides whether it is quoted (text rule 11.18). If so, a `Quotation` becomes the
-        open candidate."""
+        """Opens a `Quotation` as the candidate if ``taken`` is a call in code: then the
+        text after the call decides whether it is quoted (text rule 11.18). Returns
+        whether this was done."""
         place, attempts = self._buffer.place, self._attempts
         if taken.kind is not PieceKind.CALL or place < attempts.meant:
             return False
@@ -204,9 +205,9 @@ class InReasoning:
             self.begin(self.closers_after(taken))
 
     def closers_after(self, taken: Taken) -> frozenset[str]:
-        """The delimiters that close the reasoning that the form ``taken`` began: none
-        after a form of tokens, which has end tokens of its own. A form of plain words
-        has lost its tokens, so any closer may be meant."""
+        """The delimiters that close the reasoning that the form ``taken`` began. A form
+        of tokens has end tokens, so no delimiter closes it. A form of plain words has
+        lost its tokens, so any closer may be meant."""
         words = taken.opening.form.vague
         return self._rules.lexicon.delimiters.closers if words else frozenset()
 

@@ -43,19 +43,20 @@ Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
 """Dialects, each with True if the host or the model's profile named it."""
 
 Share: TypeAlias = tuple[int, int]
-"""How many code points a reader holds: those of calls, and all others."""
+"""The number of code points that a reader holds: in calls, and in all other text."""
 
 WHOLE = 4
-"""Literals of at least this many characters, and all delimiters, must not be put
-together by a removal. Shorter ones would come together by chance."""
+"""A removal must not put together a delimiter, or another literal of at least this many
+characters. A shorter literal may come together by chance."""
 
 
 class Vocabulary:
     """The part of a lexicon that does not depend on the declared tools.
 
-    ``about``: which forms are read; see `Form`. ``openings`` and ``lines``: the forms
-    that begin with an opener, anywhere or at a line's start. ``per_tool``: forms whose
-    openers contain a tool's name. ``closers``: closers of calls.
+    ``about``: which forms are read; see `Form`. ``openings``: opener -> the forms that
+    begin with it anywhere. ``lines``: opener -> the forms that begin with it only where
+    a line or the answer begins. ``per_tool``: forms whose openers contain a tool's
+    name. ``closers``: closer of a call -> the verdict if it comes without its call.
     """
 
     def __init__(
@@ -109,7 +110,8 @@ class Vocabulary:
                     table.setdefault(opener, []).append(opening)
 
     def kind_of(self, literal: str) -> LiteralKind:
-        """The kind of ``literal``, one of `literals`, for judging mentions."""
+        """The kind of ``literal``, by which mentions of it are recognized. ``literal``
+        must be in `literals`."""
         kind = self._kinds.get(literal)
         if kind is None:
             kind = self._kinds[literal] = self._kind_of(literal)
@@ -124,8 +126,9 @@ class Vocabulary:
         return LiteralKind.CALL if about & {"calls", "results"} else LiteralKind.TAG
 
     def openings_of(self, literal: str, *, called: bool = False) -> tuple[Opening, ...]:
-        """All forms whose opener stands at the start of ``literal``, one of `literals`.
-        ``called``: includes forms that begin only after a call."""
+        """All forms whose opener is ``literal`` or the beginning of it. ``literal``
+        must be in `literals`. ``called``: includes forms that begin only after a
+        call."""
         begun = self._begun.get((literal, called))
         if begun is None:
             begun = self._begun[literal, called] = tuple(
@@ -164,13 +167,13 @@ class Lexicon:
         self.thought = anywhere(self.literals)
 
     def gates_of(self, *, fences_pass: bool) -> Gates:
-        """The gates of the answer. ``fences_pass``: fenced code passes, because nothing
-        is taken out of it (text rule 4.8)."""
+        """The gates of the fast path for the answer. ``fences_pass``: fenced code
+        passes, because nothing is taken out of it (text rule 4.8)."""
         return self.gates if fences_pass else self._gates_everywhere
 
     def begins(self, text: str) -> bool:
-        """Whether ``text``, at the answer's start, begins with white space or may begin
-        a form."""
+        """Whether an answer that begins with ``text`` begins with white space or
+        perhaps with a form."""
         try:
             openings = self.at_line(text, 0, start=True, final=False)
         except UndecidedError:
@@ -178,8 +181,8 @@ class Lexicon:
         return text[0].isspace() or bool(openings)
 
     def line_start(self, text: str, at: int, end: int) -> int | None:
-        """The first place in ``text`` between ``at`` and ``end`` where an opener may
-        begin a line; None if there is none."""
+        """The index of the first opener that may begin a line in ``text`` between
+        ``at`` and ``end``, after blanks if the line has some; None if there is none."""
         match = self._line_start.search(text, at, end)
         return match.end() if match else None
 
@@ -195,8 +198,8 @@ class Lexicon:
         """The forms that begin at place ``at``, the start of a line. Raises
         `UndecidedError` if more text could add a form.
 
-        ``start``: the answer begins at this place. ``called``: a call stands right
-        before it.
+        ``start``: the answer begins at this place. ``called``: a call ends right before
+        this place.
         """
         openers = (self.heads if start else self._heads_inside).get(text[at])
         if openers is None:
@@ -223,15 +226,16 @@ class Lexicon:
         return found + [each for each in openings if not _is_outdone(each, found)]
 
     def delimiter_at(self, text: str, at: int) -> str:
-        """The delimiter at place ``at``, with which a longer literal begins. That
-        literal is text here."""
+        """The delimiter at place ``at``. A longer literal begins with this delimiter,
+        but is text here."""
         match = self.delimiters.any.match(text, at)
         assert match is not None  # the caller knows
         return match[0]
 
     def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int:
-        """How many characters of ``literal`` are text because a delimiter begins after
-        them, inside the literal; 0 if none does. ``at``: where the literal begins."""
+        """The number of characters of ``literal`` that are text because a delimiter
+        begins after them, inside ``literal``; 0 if no delimiter does. ``at``: where
+        ``literal`` begins."""
         size = self.delimiters.size_without(literal)
         if size in (0, len(literal)):
             return 0
@@ -240,10 +244,11 @@ class Lexicon:
         return size if rebuilt(self.delimiters, literal, rest, final=final) else 0
 
     def restart(self, raw: str, position: int) -> int:
-        """Where in ``raw``, the text of a failed candidate, new candidates may begin.
+        """The first index in ``raw``, the text of a failed candidate, at which a new
+        candidate may begin. ``position``: the number of characters that were read.
 
-        ``position``: up to where it was read. The place is where the longest end of the
-        text up to there begins that is an opener or the beginning of an opener.
+        It is where the longest end of these characters begins that is an opener or the
+        beginning of an opener.
         """
         head = raw[:position]
         found = self.literals.certain(head, 1)
@@ -262,7 +267,7 @@ class Lexicon:
 
 
 def _by_first(openers: Iterable[str]) -> dict[str, Openers]:
-    """The ``openers`` in groups with the same first character."""
+    """First character -> the ``openers`` that begin with it."""
     found: dict[str, list[str]] = {}
     for opener in openers:
         found.setdefault(opener[0], []).append(opener)
@@ -282,14 +287,14 @@ class Rules:
     """How a splitter reads its channel.
 
     - ``max_held`` and ``max_call``: limits in code points (text rules 13.1 and 13.2).
-    - ``others`` returns how many code points other readers of the choice hold.
-    - ``settle`` makes the other readers read all pieces so far, so that the number from
+    - ``others`` returns how much the other readers of the choice hold.
+    - ``settle`` makes the other readers read all pieces so far, so that the result of
       ``others`` is exact.
     - ``native``: the whole channel is reasoning, and delimiters have no effect (text
       rule 8.8).
     - ``opened``: the channel begins in reasoning.
-    - ``thinks``: an opener begins reasoning. False: it is only removed.
-    - ``keeps``: reasoning that never closes may be text, whatever its opener.
+    - ``thinks``: an opener begins reasoning. False: an opener is only removed.
+    - ``keeps``: reasoning that never closes may become text, whatever its opener.
     - ``orphan``: the effect of the first closer without an opener.
     """
 
@@ -319,6 +324,6 @@ def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
 
 @lru_cache(maxsize=64)
 def _line_starts(openers: str) -> re.Pattern[str]:
-    """A pattern that ends where a line begins with one of ``openers``, blanks aside.
-    ``openers`` is a pattern itself."""
+    """A pattern for the line break and the blanks before one of ``openers``.
+    ``openers`` is a pattern, too."""
     return patterns.compile(rf"\n[{BLANKS}]*+(?={openers})")

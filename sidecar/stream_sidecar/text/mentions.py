@@ -91,11 +91,12 @@ def spoken_of(
     *,
     final: bool,
 ) -> bool | None:
-    """Whether ``literal`` at ``place`` is a mention (text rule 4.6).
+    """Whether ``literal`` at ``place`` is a mention (text rule 4.6); None if more text
+    is needed.
 
     ``after``: the text after the literal, of which the first `WINDOW` code points
-    count. None: more text is needed. ``final``: no more text comes, so there is a
-    verdict.
+    count. ``words``: all literals of the stream. ``final``: no more text comes, so the
+    verdict is not None.
     """
     before = place.before
     if before.endswith(("\\", "(?", "(?P")):
@@ -125,8 +126,8 @@ def stands_in_sentence(
     place: BorderPlace, words: Literals, after: str, *, final: bool
 ) -> bool | None:
     """Whether a mark or wrapper at ``place`` is a word of a sentence (text rule 12.6):
-    text stands on both sides, and for a token also blanks. None: more text than
-    ``after`` is needed."""
+    text stands on both sides, and a token has blanks, too. None: more text than
+    ``after`` is needed. ``words``: all literals of the stream."""
     rest = after.lstrip(_LINE_BLANKS)
     if rest[:1] == "\n":
         if not (place.word and place.shown):
@@ -151,8 +152,9 @@ _APART = " \t.,;:!?)"
 def _is_between(
     place: AnswerPlace, literal: str, after: str, words: Literals, *, final: bool
 ) -> bool | None:
-    """Whether ``literal``, or a run of literals with it, stands directly between the
-    two marks of a pair (text rule 4.6). None: more text is needed."""
+    """Whether ``literal`` stands directly between the two marks of a pair, as in
+    ``(</think>)`` (text rule 4.6). Further literals may stand next to it. None: more
+    text is needed."""
     closings = _closings(_without_literals(place.before[-WINDOW:], words), place.head)
     if not closings:
         return False
@@ -172,16 +174,16 @@ def _is_between(
 
 
 def _without_literals(before: str, words: Literals) -> str:
-    """``before`` without the literals at its end: they are mentions if the next literal
-    is a mention."""
+    """``before`` without the literals at its end. If the literal after ``before`` is a
+    mention, they are mentions, too."""
     while size := words.size_at_end(before):
         before = before[:-size]
     return before
 
 
 def _closings(before: str, head: str) -> tuple[str, ...]:
-    """The closing marks that fit the opening mark at the end of ``before``; () if no
-    mark opens there. ``head``: the first character of the line."""
+    """The closing marks that fit the opening mark at the end of ``before``; () if
+    ``before`` ends with no opening mark. ``head``: the first character of the line."""
     mark = before[-1:]
     wide = before[-2:-1] if mark and mark in _BLANKS else mark
     found = [_SPACED[wide]] if wide in _SPACED else []
@@ -200,7 +202,8 @@ def _closings(before: str, head: str) -> tuple[str, ...]:
 
 
 def _opens(front: str) -> bool:
-    """Whether a quote opens after ``front``: the character before the quote, or ""."""
+    """Whether a quote may open after ``front``, the character before the quote; "" if
+    there is no character before it."""
     return front in _OPENS_BEHIND
 
 
@@ -269,7 +272,7 @@ def _open_quote(place: AnswerPlace) -> str:
 
 def _is_first(place: AnswerPlace, rest: str) -> bool:
     """Whether the answer begins with ``rest``, the end of the text before ``place``.
-    Blanks before it do not matter."""
+    Blanks before ``rest`` do not matter."""
     return place.is_all and not place.before[: -len(rest)].strip()
 
 
@@ -320,10 +323,10 @@ _BEGUN = patterns.compile(
 
 
 def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
-    """Where the closer of a mentioned pair ends in ``after``, the text after the opener
-    (text rule 4.12). 0: there is no such pair. None: more text is needed. Example: in
-    ``the <think>...</think> tags``, ``after`` is ``...</think> tags``, and this is 11.
-    """
+    """The index in ``after``, the text after an opener, at which the closer of a
+    mentioned pair ends (text rule 4.12). 0: there is no such pair. None: more text is
+    needed. Example: in ``the <think>...</think> tags``, ``after`` is
+    ``...</think> tags``, and the result is 11."""
     found = [
         (at, -len(each)) for each in closers if 0 <= (at := after.find(each)) <= BETWEEN
     ]
@@ -359,9 +362,12 @@ def is_quoted(before: str, after: str, *, final: bool) -> bool:
 
 
 def span_around(before: str, after: str, *, known: bool) -> tuple[str, str]:
-    """The two parts of the code span around a literal, before and after it; two empty
-    strings if it is in no span. Raises `UndecidedError` if more text of the line is
-    needed, but not if ``known``: then ``after`` is all that may be looked at."""
+    """The text of the code span around a literal: the part before the literal, and the
+    part after it. Both are empty if the literal is in no span.
+
+    ``known``: ``after`` is all text that may be looked at. Without ``known``, raises
+    `UndecidedError` if the rest of the line decides.
+    """
     head, (line, ended, _) = before.rpartition("\n")[2], after.partition("\n")
     runs = open_runs(head)
     run = closing_run(runs, line)

@@ -28,8 +28,8 @@ _PARTS = patterns.compile("\n|`++|[^\n`]++")
 
 @define(eq=False)
 class CodeSoFar:
-    """Knows whether the end of a text is in code. This is seldom asked, so added text
-    is read only then, or when there is much of it."""
+    """Knows whether the end of a text is in code. The added text is read only when
+    `around` is called, or when there is much of it."""
 
     _code: CodeState = field(factory=CodeState)
     _parts: list[str] = field(factory=list)
@@ -45,8 +45,8 @@ class CodeSoFar:
         self._parts.clear()
 
     def around(self) -> CodeState | None:
-        """The state of code in the fence or span that may be open here; None if none
-        is open."""
+        """The state of code at the end of the text if a fence or a span may be open
+        there; else None."""
         self._read()
         code = self._code.after()
         return code if code.runs or (code.fence and code.is_code) else None
@@ -56,11 +56,11 @@ class CodeSoFar:
 class Quotation:
     """A call in code of reasoning, with the text after it: either quoted or a call.
 
-    It has the interface of a `Candidate`. ``start``: its position in the channel.
-    ``_taken``: the call. ``_code``: the state of code in the fence or span around it.
-    ``_closers``: the closers of the reasoning. ``size``: how many code points it has.
-    ``seen``: how many of them were read for the verdict. ``full``: the hold limit is
-    reached.
+    It has the interface of a `Candidate`. ``start``: the position of the call in the
+    channel. ``_taken``: the call. ``_code``: the state of code in the fence or span
+    around the call. ``_closers``: the closers of the reasoning. ``size``: the number of
+    code points so far. ``seen``: how many of these were read for the verdict. ``full``:
+    the hold limit is reached.
     """
 
     start: int
@@ -89,7 +89,8 @@ class Quotation:
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
         """Adds ``text`` and returns the verdict: `Taken` if the call is meant, `Failed`
-        if it is quoted, None if more text has to decide."""
+        if it is quoted, None if more text has to decide. ``room``: how much may be
+        held. ``final``: no more text comes."""
         known, end = self.size, self._taken.end
         self._pieces.append(text)
         self.size += len(text)

@@ -54,7 +54,8 @@ class _Asleep:
 
     ``pieces``: text that the first reading has shown and the second would still hold.
     ``share``: how much of the limits these pieces use. ``state``: the first reading's
-    state before these pieces; without any, before the text that the first holds now.
+    state before ``pieces``; if there are no pieces, before the text that the first
+    reading holds now.
     """
 
     since: int
@@ -63,7 +64,7 @@ class _Asleep:
     share: Share = (0, 0)
 
     def let_go(self) -> Sequence[Piece]:
-        """Returns ``pieces``, and counts nothing as held any more."""
+        """Returns ``pieces`` and forgets them, so that they no longer count as held."""
         pieces, self.pieces = self.pieces, ()
         self.state, self.share = None, (0, 0)
         return pieces
@@ -71,8 +72,8 @@ class _Asleep:
 
 class Rereading:
     """Two splitters in series (text rule 5.2). ``first`` reads the channel. ``make``
-    returns the second splitter; it is called when this is needed. ``taken``: as in
-    `Splitter`, for the pieces of both."""
+    returns the second splitter; it is called when the second splitter is first used.
+    ``taken``: as in `Splitter`, for the pieces of both."""
 
     def __init__(self, first: Splitter, make: Callable[[], Splitter]) -> None:
         self.first = first
@@ -84,8 +85,8 @@ class Rereading:
 
     @property
     def passage(self) -> Passage | None:
-        """The passage of both readings; None: the text has to be read, by one at
-        least."""
+        """The `Passage` (fast path) for the next text; None if at least one of the
+        readings has to read the text."""
         first = self.first
         alone = self._asleep or first.reasoning.depth
         return first.passage if alone or self.second.passage == first.passage else None
@@ -108,16 +109,16 @@ class Rereading:
         return first + sum([end - start for _, _, start, end in asleep.pieces])
 
     def share(self) -> Share:
-        """How many code points the second reading holds, or would hold if awake."""
+        """How much the second reading holds, or would hold if it were awake."""
         return self.second.share() if self._asleep is None else self._asleep.share
 
     def given(self) -> Pieces:
-        """The pieces decided so far of the text that is being pushed. This wakes the
-        second reading."""
+        """The pieces decided so far of the text that is being pushed. Wakes the second
+        reading."""
         return self._read([*self._wake(), *self.first.given()])
 
     def shown(self) -> tuple[Any, ...]:
-        """The state of what was shown. Call it only while nothing is held."""
+        """The state of the visible text. Call this only while nothing is held."""
         return (self.first if self._asleep else self.second).shown.state()
 
     def push(self, text: str) -> Pieces:
@@ -146,7 +147,7 @@ class Rereading:
         return pieces
 
     def flush(self, *, followed: bool = False) -> Pieces:
-        """Decides all held text as at the text's end (see `Splitter`)."""
+        """Decides all held text as if the text ended here (see `Splitter`)."""
         if self._asleep and self.first.waits:
             self._known(self._asleep)
         out = self.first.flush(followed=followed)
@@ -164,7 +165,8 @@ class Rereading:
         return out
 
     def call(self) -> None:
-        """Notes a structured call here: text before it will not become reasoning."""
+        """Notes that a structured call comes here: no later orphan closer turns the
+        text before the call into reasoning."""
         self.first.shown.call()
         if self._asleep is None:
             self.second.shown.call()
@@ -172,16 +174,20 @@ class Rereading:
     # Awake or asleep
 
     def _known(self, asleep: _Asleep) -> tuple[State | None, Share]:
-        """The first reading's state and share now. The second reading may need them
-        if it has to hold the text that the first holds now."""
+        """The first reading's state before the text that it holds now (None: see
+        `Splitter.standing`), and its share. The second reading may need them if it has
+        to hold this text later."""
         first = self.first
         asleep.state = asleep.state or first.state()
         return first.standing() if asleep.pieces else asleep.state, first.share()
 
     def _stay_asleep(self, asleep: _Asleep, pieces: Pieces) -> Pieces:
-        """Returns the pieces while the second reading sleeps. If all of them are text
-        and the first holds nothing, the second stays asleep. Otherwise it wakes: it may
-        have to hold some of the text."""
+        """Returns the pieces of both readings after the first one, while the second
+        sleeps, has decided ``pieces``.
+
+        If all of them are text and the first reading holds nothing, the second stays
+        asleep. Otherwise it wakes, because it may have to hold some of the text.
+        """
         if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
             return [*asleep.let_go(), *pieces]
         return self._read_both([*self._wake(), *pieces])
@@ -189,10 +195,13 @@ class Rereading:
     def _lag(
         self, asleep: _Asleep, pieces: Pieces, state: State | None, share: Share
     ) -> bool:
-        """Keeps the second reading asleep where it would hold just the text that the
-        first has shown: all that the first held was shown as text, and all new text is
-        held. Then ``pieces`` is stored in ``asleep``, and the pieces stored there
-        before take its place. False: the second reading has to wake."""
+        """Whether the second reading can stay asleep because it would hold exactly the
+        text that the first has just shown. This is so if the first has shown all that
+        it held, and holds all new text.
+
+        If so, stores ``pieces`` in ``asleep``, and replaces them in the list by those
+        that were stored there before. ``state`` and ``share``: results of `_known`.
+        """
         fails = pieces[0][0] is PieceKind.FAILED
         shown = pieces[fails:]
         if not state or any(each[0] is not PieceKind.TEXT for each in shown):
@@ -204,8 +213,8 @@ class Rereading:
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
-        """Gives ``pieces`` of the first reading to the second, which must be awake, and
-        returns the pieces of both."""
+        """Does what `_read` does, while the second reading is awake, and then puts it
+        to sleep if both readings are in the same state."""
         out = self._read(pieces)
         self._fall_asleep()
         return out
@@ -222,7 +231,7 @@ class Rereading:
                 self._asleep = _Asleep(state[0])
 
     def _wake(self) -> Sequence[Piece]:
-        """Wakes the second reading with the state of the first before it held
+        """Wakes the second reading with the state that the first had before it held
         anything. Returns the pieces that the second has to read first."""
         asleep, self._asleep = self._asleep, None
         if asleep is None:
@@ -236,7 +245,8 @@ class Rereading:
     # The pieces of both readings
 
     def _read(self, pieces: Pieces) -> Pieces:
-        """The pieces of both readings, if the second reads the first's ``pieces``."""
+        """Lets the second reading read the first one's ``pieces``, and returns the
+        pieces of both."""
         out: Pieces = []
         for piece in pieces if len(pieces) < 2 else merged(pieces):
             kind = piece[0]
@@ -283,8 +293,8 @@ class _Places:
 
     def __init__(self) -> None:
         self._size = 0
-        #: for each run of adjacent text: where it begins in the shown text, and how
-        #: many characters the raw channel has more before it
+        #: for each run of adjacent text: its position in the shown text, and what to
+        #: add to get its position in the raw channel
         self._runs: list[tuple[int, int]] = [(0, 0)]
 
     def add(self, start: int, end: int) -> None:
@@ -298,8 +308,9 @@ class _Places:
         del self._runs[:-1]
 
     def of(self, piece: Piece) -> Iterator[Piece]:
-        """``piece`` in raw positions, one part for each run of adjacent raw text. Of a
-        form only the first part keeps its kind; the others are REBUILT."""
+        """``piece`` with positions of the raw channel, one part for each run of
+        adjacent raw text. If the piece is a form, the first part keeps its kind, and
+        the others are REBUILT."""
         kind, text, start, end = piece
         number = bisect_right(self._runs, start, key=itemgetter(0))
         while start < end:

@@ -64,8 +64,8 @@ class ShownText:
     """The end of the visible text: ``write`` adds text, ``removed`` notes a removal,
     ``flush`` decides the white space that waits.
 
-    ``budget`` says how many more characters may wait; one always may. ``fences_pass``:
-    nothing is taken out of fenced code.
+    ``budget`` says how many more characters may wait; one character always may.
+    ``fences_pass``: nothing is taken out of fenced code.
 
     The text: ``tail`` is its end, at least ``tail_size`` characters. ``code``: the
     state of code at its end. ``unread``: how many shown characters were not returned
@@ -80,11 +80,11 @@ class ShownText:
     The white space that waits: ``lines``, and ``blanks`` of the current line, together
     ``held`` characters.
 
-    Closers without an opener: ``first_orphan`` is the effect of the first one after a
-    structured call, if no opener comes before it. ``next_orphan``: the effect of the
-    next one. ``orphan``: the state of the last one. ``reopened``: a new answer has
-    begun; `Attempts.renew` resets it. ``at_call``: the tail and the state of code at
-    the last structured call. ``ahead``: the state of code if a new answer begins.
+    Closers without an opener (orphans): ``first_orphan`` is the effect of the first
+    orphan after a call, if no opener comes before it. ``next_orphan``: the effect of
+    the next orphan. ``orphan``: the state of the last orphan. ``reopened``: a new
+    answer has begun; `Attempts.renew` resets it. ``at_call``: the tail and the state of
+    code at the last call. ``ahead``: the state of code if a new answer begins.
     """
 
     budget: Budget
@@ -159,8 +159,8 @@ class ShownText:
         return text[end:], start + end
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Lets the blanks at the start of a line wait, and at the answer's start the
-        empty lines after it. Returns the rest of the text and its position."""
+        """Lets the blanks at the start of a line wait; at the answer's start also the
+        empty lines after this line. Returns the rest of the text and its position."""
         cut = text.find("\n") + 1
         if cut and self.start and not self.line_removed:
             cut = len(text) - len(text[cut:].lstrip("\n"))
@@ -208,8 +208,8 @@ class ShownText:
         self.last = ""
 
     def reopen(self, out: Pieces) -> None:
-        """Makes all that was shown since the last call reasoning: a new answer begins
-        here (text rule 9.2)."""
+        """Turns all text that was shown since the last tool call into reasoning: a new
+        answer begins here (text rule 9.2)."""
         out.append((PieceKind.REOPEN, "", 0, 0))
         self.reopened = True
         self.tail = self.at_call[0]
@@ -225,8 +225,8 @@ class ShownText:
 
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Shows ``text``, which has no removal at a line's start (text rule 6.4). If
-        its last line is blank, these blanks are not shown. Returns the rest of the text
-        and its position."""
+        the last line of ``text`` is blank, it is not shown. Returns the rest of the
+        text and its position."""
         cut = text.rfind("\n") + 1
         end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
         self._emit(text[:end], start, out)
@@ -267,8 +267,8 @@ class ShownText:
         waiting.clear()
 
     def followed(self, out: Pieces) -> None:
-        """Notes that a call follows. After an orphan closer, it begins a new answer as
-        visible text does."""
+        """Notes that a call follows. If an orphan closer waits, the call begins a new
+        answer, as visible text would."""
         if self.orphan is not Orphan.NONE:
             self.begin(out)
 
@@ -353,6 +353,7 @@ class ShownText:
         self.code.resume(code)
 
     def call(self) -> None:
-        """Notes a structured call: text before it will not become reasoning."""
+        """Notes that a tool call comes here: no later orphan closer turns the text
+        before the call into reasoning."""
         self.at_call = self.tail[-self.tail_size :], self.code.state()
         self.next_orphan = self.first_orphan

@@ -16,8 +16,8 @@ yet:
 - a candidate for a form
 - text that waits in the tail
 
-``passage`` is the fast path: a slice in which its pattern finds nothing becomes one
-piece, and no step reads it.
+``passage`` (see `fast_path`) is the fast path: it has the pattern for the next slice.
+If the pattern finds nothing, the slice becomes one piece, and no step reads it.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class Splitter:
         return self._buffer.give()
 
     def flush(self, *, followed: bool = False, called: bool = False) -> Pieces:
-        """Decides all held text as at the text's end, and returns the pieces. More text
-        may come: open reasoning, the fence and the line continue.
+        """Decides all held text as if the text ended here, and returns the pieces. More
+        text may come: open reasoning, the fence and the line continue.
 
         ``followed``: a structured call follows. ``called``: a call written in the text
         follows.
@@ -167,8 +167,8 @@ class Splitter:
     # For the other readers of the channel
 
     def reopen(self) -> Pieces:
-        """Makes all that was shown since the last call reasoning: a new answer begins
-        here (text rule 9.2)."""
+        """Turns all text that was shown since the last tool call into reasoning: a new
+        answer begins here (text rule 9.2). Returns the pieces."""
         self.shown.begin(self._buffer.pieces)
         return self.given()
 
@@ -190,8 +190,8 @@ class Splitter:
         return held + self._tail.held
 
     def share(self) -> Share:
-        """How many code points count against the limits. The beginning of a literal
-        does not count."""
+        """The held code points that count against the limits. The beginning of a
+        literal does not count."""
         begun, candidate = len(self._buffer.text), self._attempts.candidate
         free = begun if begun <= self._rules.lexicon.literals.longest else 0
         calls = self._tail.called
@@ -214,8 +214,9 @@ class Splitter:
         return None if self._tail.held or self._attempts.free > state[0] else state
 
     def resume(self, state: State, size: int) -> None:
-        """Continues from ``state``. ``size``: how many code points the other splitter
-        has shown since this one was last awake."""
+        """Continues from ``state``, which the other splitter returned. ``size``: how
+        many code points that splitter has shown since this one was last awake (see
+        `Rereading`)."""
         _, pending, self._buffer.border, shown = state
         self._buffer.base += size
         self._attempts.pending[False].clear()
@@ -224,19 +225,20 @@ class Splitter:
         self._watch()
 
     def _watch(self) -> None:
-        """Sets ``passage``, which says what text may pass unread from here on."""
+        """Sets ``passage`` for the text that comes next."""
         buffer, tail = self._buffer, self._tail
         odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
         passage = None if odd else self._next_passage()
         self.passage = passage if passage and tail.room(ROOM) >= ROOM else None
 
     def _crosses(self, text: str) -> bool:
-        """Whether ``text`` is read alike with and without the border before it."""
+        """Whether a removal right before ``text`` makes no difference for reading
+        ``text``."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
 
     def _next_passage(self) -> Passage | None:
-        """The passage for the next text; None: it has to be read. Call this only while
-        nothing is held."""
+        """The `Passage` (fast path) for the next text; None if the steps have to read
+        it. Call this only while nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
             after_opener = self.reasoning.place is LinePlace.AFTER_OPENER
@@ -257,7 +259,8 @@ class Splitter:
         return None
 
     def _passage_of_code(self, code: CodeState) -> Passage | None:
-        """The passage in fenced or indented code; None: it has to be read."""
+        """The `Passage` (fast path) in fenced or indented code; None if the steps have
+        to read the text."""
         shown, lexicon, indent = self.shown, self._rules.lexicon, code.indent
         gates = in_code(indent) if indent else in_fence(code.fence, lexicon.gates)
         if code.line is Line.INFO:

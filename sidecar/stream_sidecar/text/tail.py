@@ -125,8 +125,8 @@ class Tail:
 
     def show(self, size: int, *, final: bool = True) -> None:
         """Shows the next ``size`` characters, or lets blanks among them wait. If these
-        characters decide something that waits, they may stay in the buffer: refused
-        text has to be read again first. ``final``: no more text comes."""
+        characters decide something that waits, they may stay in the buffer, because
+        refused text has to be read again first. ``final``: no more text comes."""
         waiting, blanks, room = self.trailing or self.leading, 0, 0
         if waiting is not None:
             blanks = min(self._buffer.blanks(), size)
@@ -169,8 +169,9 @@ class Tail:
             self.refused = items
 
     def _settle(self, items: list[Item], *, last: int = -1, text: bool = False) -> None:
-        """Removes the forms in ``items``, and the blanks before item number ``last``;
-        shows the blanks after it. With ``text``, shows all of them."""
+        """Removes the forms in ``items``, and the blanks up to the item with index
+        ``last``. Shows the blanks after that item. With ``text``, shows all of them and
+        the forms, too."""
         pieces = self._buffer.pieces
         for number, (each, start, taken) in enumerate(items):
             if each and number > last and (text or taken is None):
@@ -193,8 +194,8 @@ class Tail:
         self._buffer.border = True
 
     def end_trailing(self, *, followed: bool) -> None:
-        """Decides the trailing forms. ``followed``: visible text comes next, so they
-        are text. Otherwise the answer ends, and they are removed.
+        """Decides the trailing forms. ``followed``: visible text comes next, so the
+        forms are text. Otherwise the answer ends, and they are removed.
 
         At the answer's end, the blanks between stop tokens are removed, and blanks
         after the last one stay. Text that contains delimiters is refused: it has to be
@@ -218,8 +219,9 @@ class Tail:
         self._settle(trailing.items, last=last, text=followed)
 
     def await_answer(self) -> None:
-        """Handles a closer without an opener, which comes next: the text before it may
-        be reasoning, and an answer may follow it (text rules 9.4 and 9.5)."""
+        """Handles a closer without an opener, which comes next: the text before the
+        closer may be reasoning, and an answer may follow it (text rules 9.4 and
+        9.5)."""
         shown, alone = self.shown, not self.line_shown
         orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
         if orphan is Orphan.ARMED or (orphan is Orphan.LINE and alone):

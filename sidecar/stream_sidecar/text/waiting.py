@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Taken
 
 Item: TypeAlias = "tuple[str, int, Taken | None]"
-"""A form's text, its position and its `Taken`. With None in place of the `Taken` it is
-blanks, or a removal if the text is empty."""
+"""A form's text, its position and its `Taken`. None in place of the `Taken`: the text
+is blanks; if it is empty, something was removed here."""
 
 
 @define(eq=False)
@@ -27,10 +27,11 @@ class Waiting:
     """The waiting ``items``. ``held``: how many code points wait. ``called``: how many
     of them belong to calls.
 
-    ``values``: results that were not examined yet. ``proven``: results examined before
-    are certainly repetitions. ``tail``: the last ``_size`` waiting characters.
-    ``breaks``: a line break waits. ``line_shown``: the last waiting line is not blank.
-    ``alone``: nothing but closers of calls stands on their line.
+    ``values``: the objects of results that were not examined yet. ``proven``: results
+    examined before are certainly repetitions. ``tail``: the last ``_size`` waiting
+    characters. ``breaks``: a line break waits. ``line_shown``: the last waiting line is
+    not blank. ``alone``: the line where the items begin has nothing but closers of
+    calls.
     """
 
     _size: int
@@ -45,7 +46,8 @@ class Waiting:
     line_shown: bool = False
 
     def push(self, text: str, start: int, taken: Taken | None = None) -> None:
-        """Adds a form with its `Taken`, or blanks after a form."""
+        """Adds a form with its `Taken`, or blanks after a form. ``start``: the position
+        of ``text`` in the channel."""
         self.items += [(text, start, taken)] if text else []
         self.held += len(text)
         if taken is not None:
