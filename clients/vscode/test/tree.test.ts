@@ -81,6 +81,21 @@ test("a document with changes that are not saved is shown as its editor shows it
   expect(rows(tree)).toContain("  2.jsonl: 1 leak"); // the file has changed since
 });
 
+test("a file that was just repaired is shown as repaired before its editor has read it again", () => {
+  const tree = checked();
+  const open = (count: number) => [
+    { path: "/p/1.jsonl", isDirty: false, findings: Array<Finding>(count).fill(finding("/p/1.jsonl")) },
+  ];
+  tree.edit(open(2));
+  const [written] = report(["/p/1.jsonl", 2]).files;
+  tree.add(AGENT, { files: [{ ...(written as FileReport), written: true }], findings: [] }, new Map(), () => true);
+  expect(rows(tree)).toContain("  1.jsonl: repaired");
+  tree.edit(open(0));
+  expect(rows(tree)).toContain("  1.jsonl: repaired");
+  tree.edit(open(2));
+  expect(rows(tree)).toContain("  1.jsonl: 2 leaks");
+});
+
 test("what is open and no agent's is below the agents, once they were asked for", () => {
   const open = [{ path: "/mine.jsonl", isDirty: false, findings: [finding("/mine.jsonl")] }];
   const tree = new SessionTree();

@@ -94,6 +94,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   #checked = new Set<string>();
   #agents: Agent[] = [];
   #open: readonly OpenDocument[] = [];
+  /** The findings that editors showed when a newer report arrived, until the editors show others. */
+  readonly #outdated = new Map<string, readonly Finding[]>();
 
   /** Shows these agents; their sessions are not known yet. */
   begin(agents: readonly Agent[]): void {
@@ -127,6 +129,10 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   edit(open: readonly OpenDocument[]): void {
     if (isDeepStrictEqual(open, this.#open)) return;
     this.#open = open;
+    const shown = new Map(open.map(({ path, findings }) => [path, findings]));
+    for (const [path, findings] of this.#outdated) {
+      if (!isDeepStrictEqual(shown.get(path), findings)) this.#outdated.delete(path);
+    }
     this.#changed.fire();
   }
 
@@ -144,6 +150,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
       const known = about.get(file.path) ?? UNKNOWN;
       const session = { agent, path: file.path, findings: found, problem, about: known, isUnsaved: false };
       this.#checked.add(file.path);
+      const open = this.#open.find(({ path }) => path === file.path);
+      if (open !== undefined) this.#outdated.set(file.path, open.findings);
       const shown = state === "clean" && wasRepaired(file.path) ? "repaired" : state;
       this.#sessions.set(file.path, { type: "session", ...session, state: shown });
     }
@@ -195,7 +203,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
 
   /** The sessions as they are shown. After `begin`, they include open sessions that belong to no agent. */
   #all(): Session[] {
-    const open = new Map(this.#open.map((each) => [each.path, each]));
+    const isCurrent = ({ path, isDirty }: OpenDocument) => isDirty || !this.#outdated.has(path);
+    const open = new Map(this.#open.filter(isCurrent).map((each) => [each.path, each]));
     const files = new Set(this.#agents.flatMap((agent) => agent.files));
     const known = [...this.#sessions.values()].map((each) => asEdited(each, open.get(each.path)));
     const isOther = ({ path, findings }: OpenDocument) =>
