@@ -1,7 +1,7 @@
-"""Stored messages: what is found in them, and what they are without it.
+"""Stored messages: the findings in them, and the messages without the findings.
 
-What must hold of any message is tested with messages made of the same fragments as the
-streams of ``test_properties``; the shapes one by one.
+What must hold for any message is tested with messages made of the same fragments as the
+streams of ``test_properties``. The shapes are tested one by one.
 """
 
 from __future__ import annotations
@@ -56,13 +56,14 @@ _MESSAGES = st.builds(
 @settings(max_examples=600)
 @given(_MESSAGES)
 def test_any_message(message: Any) -> None:
-    """Edits give the new text, a repair is one for ever, findings tell of it."""
+    """Edits give the new text, a second repair changes nothing, and findings agree with
+    both."""
     check(message)
 
 
 @given(st.lists(st.one_of(_MESSAGES, JUNK), max_size=5).map(as_read))
 def test_any_session(messages: list[Any]) -> None:
-    """Junk comes back equal, and nothing is ever raised."""
+    """Junk comes back equal, and nothing ever raises."""
     history = History(StreamOptions())
     for message in messages:
         result = history.repair(message)
@@ -153,7 +154,8 @@ def test_text_that_stands_twice() -> None:
 
 
 def test_parts_are_one_message() -> None:
-    """Reasoning goes on, a delimiter does not, and an emptied part goes."""
+    """Reasoning continues in the next part, a delimiter does not, and a part that
+    becomes empty is removed."""
     across = check(assistant(["<think>a", "b", "c</think>d"]))
     assert across.message == assistant(["d"])
     assert across.dropped == ["/content/0", "/content/1"]
@@ -188,7 +190,7 @@ def test_signed_parts_are_never_edited() -> None:
 def test_state_in_objects_of_other_libraries(
     holder: str, state: Any, harmless: Any
 ) -> None:
-    """Those of opencode, LangChain and pydantic-ai hold other things, too."""
+    """The objects of opencode, LangChain and pydantic-ai hold other data, too."""
     part = {"type": "text", "text": LEAK}
     assert not check(assistant([{**part, holder: state}])).changed
     assert check(assistant([{**part, holder: harmless}])).changed
@@ -211,7 +213,7 @@ def test_never_empties_a_message() -> None:
 
 
 def test_native_reasoning_comes_first() -> None:
-    """What the message's own reasoning says is not told again."""
+    """Reasoning that the message has in its own field is not reported again."""
     reported = check(assistant(LEAK, reasoning_content="Hm."))
     assert reported.message == assistant("Four.", reasoning_content="Hm.")
     assert reported.reasoning is None
@@ -219,7 +221,7 @@ def test_native_reasoning_comes_first() -> None:
 
 
 def test_a_call_is_a_border() -> None:
-    """Text before a structured call is never reasoning for a closer behind it."""
+    """A closer does not make text before a structured call reasoning."""
     call = {"functionCall": {"name": "f", "args": {}}}
     parts = [{"text": "Plan."}, call, {"text": "</think>\nDone."}]
 
@@ -229,7 +231,7 @@ def test_a_call_is_a_border() -> None:
 
 
 def test_the_model_of_a_message_chooses_its_profile() -> None:
-    """Where the template opens the reasoning, a closer in mid-line ends it."""
+    """If the template opens the reasoning, a closer within a line ends it."""
     content = "Plan.</think>Done."
     assert check(assistant(content)).message["content"] == "Plan.Done."
     for message, options in (
@@ -246,7 +248,7 @@ def test_policy() -> None:
 
 
 def test_reasoning_that_the_prompt_opened() -> None:
-    """Without a closer the message was cleaned before."""
+    """A message without a closer was cleaned before."""
     policy = Policy(reasoning=ReasoningPolicy(starts_open="open"))
     assert check(assistant("a</think>b"), policy=policy).reasoning == "a"
     assert not check(assistant("b"), policy=policy).changed
@@ -254,7 +256,7 @@ def test_reasoning_that_the_prompt_opened() -> None:
 
 
 def test_values_that_cannot_be_written_back() -> None:
-    """Only the edits then: the message would not be the same."""
+    """The repair has only edits, because the message would not be the same."""
     for odd in ("\ud83d", {"\udfff": 1}, json.loads("[" * 70 + "]" * 70), 2**70):
         result = repair(assistant(LEAK, odd=odd))
         assert (result.changed, result.message) == (True, ABSENT)
@@ -268,7 +270,7 @@ def test_half_characters_keep_their_places() -> None:
 
 
 def test_time_is_linear_in_the_number_of_findings() -> None:
-    """Positions of many findings in one text are counted once through."""
+    """The positions of many findings in one text are counted in one pass."""
     text = "é<think>a</think>\n" * 5_000
     result = repair(assistant(text))
     assert len(result.edits) == 5_000
@@ -298,7 +300,7 @@ def test_calls_in_every_spelling_keep_a_message_from_being_empty() -> None:
 
 
 def test_reasoning_parts_in_every_spelling() -> None:
-    """They are read first where they come first, and never edited."""
+    """They are read first if they come first, and are never edited."""
     for part in (
         {"type": "thinking", "thinking": "Hm.</think>", "signature": "s"},
         {"type": "redacted_thinking", "data": "x"},
@@ -396,7 +398,7 @@ def test_detects_malformed_content() -> None:
 
 
 def test_is_not_malformed() -> None:
-    """Messages of users, clean ones, and those that are nothing but a result."""
+    """Messages of users, clean messages, and messages that are nothing but a result."""
     for message in (
         {"role": "user", "content": ECHO + "That is noted."},
         assistant("An ordinary answer."),
@@ -479,14 +481,15 @@ COPY = '{"next": null, "rows": [1, 2]} So there are two.'
     ],
 )
 def test_results_of_the_session_are_known(reported: dict[str, Any]) -> None:
-    """They need no indicator; before them, and in another session, they do."""
+    """A copy of an earlier result needs no indicator; a copy of a later result or in
+    another session does."""
     assert visible(assistant(COPY)) == COPY
     assert visible(assistant(COPY), reported) == "So there are two."
     assert not repair(reported, assistant(COPY)).changed
 
 
 def test_results_that_are_none() -> None:
-    """Nothing is raised, and nothing known."""
+    """Nothing raises, and no result is remembered."""
     long = json.dumps({"rows": [1, 2], "next": None, "more": "x" * 70_000})
     for content in (7, [7, None, {}], "text", long, {"value": 7}):
         assert visible(assistant(COPY), {"role": "tool", "content": content}) == COPY
@@ -513,7 +516,7 @@ def test_calls_written_as_text() -> None:
 
 
 def test_the_copy_of_a_structured_call() -> None:
-    """It goes, and is not told: the message has it."""
+    """The copy is removed and not reported, because the message has the call."""
     structured = {"id": "c", "function": {"name": "look", "arguments": '{"at": 1}'}}
     result = check(assistant(f"I look.\n{CALL}", tool_calls=[structured]))
     assert result.message["content"] == "I look.\n"
@@ -528,7 +531,7 @@ def test_a_call_within_reasoning() -> None:
 
 
 def test_a_call_in_the_messages_own_reasoning() -> None:
-    """It is not in the answer, whatever stands at its place there."""
+    """The call is not in the answer, whatever text is at the same position there."""
     message = assistant("I look.</think> Yes.", reasoning_content=CALL)
     result = check(message)
     assert result.message["content"] == "I look. Yes."
@@ -545,7 +548,7 @@ def test_what_the_policy_only_reports_stays() -> None:
 
 
 def test_models_without_end() -> None:
-    """Their names come from strangers; each is read as its own."""
+    """Names of models come from strangers; each model is read as its own."""
     readings = Readings(StreamOptions())
     history = History(StreamOptions(), readings=readings)
     for number in range(70):
@@ -564,7 +567,7 @@ def test_what_is_shared_knows_nothing_of_a_session() -> None:
 
 
 def test_what_is_wanted() -> None:
-    """What stays once is not asked of again; the rest goes."""
+    """A removal that was refused is not asked about again; the others are made."""
     asked: list[str] = []
 
     def wants(removal: RemovedSpan) -> bool:
@@ -583,7 +586,7 @@ def test_what_is_wanted() -> None:
 
 
 def test_results_that_came_before() -> None:
-    """A part of a session is read as if the rest stood before it."""
+    """A part of a session is read as if the rest had come before it."""
     whole, text = History(StreamOptions()), '{"n": 1} it is.'
     whole.learn([{"n": 1}])
     part = History(StreamOptions(), known=whole.known)

@@ -1,7 +1,7 @@
-"""The hard cases that lie beside the project (`test_cases`), as stored messages.
+"""The hard cases beside the project (`test_cases`), as stored messages.
 
-What a stream would show of a text is what is left of it in a stored message, unless
-nothing would be left; and nothing but what is expected goes.
+A stored message keeps the text that a stream would show, unless nothing would be left.
+Only what is expected is removed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _options(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known(case: dict[str, Any]) -> list[Any]:
-    """Results that the host passed to the model, as messages of the session."""
+    """The results that the host passed to the model, as messages of the session."""
     known = case["options"].get("recent_tool_results", ())
     return [{"role": "tool", "content": each} for each in known]
 

@@ -1,4 +1,5 @@
-"""Records of agents: which are a model's, and where its text is; what only looks so."""
+"""Records of agents: which are a model's, where their text is, and which only look
+so."""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ LEAK, CLEAN, QUESTION = "<think>Hm.</think>Four.", "Four.", "Why </think>?"
 
 
 def of_model(record: dict[str, Any]) -> str:
-    """As if another file said so."""
+    """Stands for another file that says so."""
     return "assistant"
 
 
 @pytest.mark.parametrize("name", STORES)
 def test_records_of_an_agent(name: str, tmp_path: Path) -> None:
-    """The same findings stand where the text says, and what is left is the twin."""
+    """The findings are where the text is, and the repaired record is the clean twin."""
     leaking, clean = tmp_path / "leaking", tmp_path / "clean"
     for folder, words in ((leaking, LEAK), (clean, CLEAN)):
         folder.mkdir()
@@ -88,7 +89,7 @@ def test_what_is_no_models(document: Any) -> None:
 
 
 def test_pieces_of_a_store() -> None:
-    """A role without text, and parts whose role is known; nothing else is."""
+    """A role without text and parts whose role is known are pieces; nothing else is."""
     assert is_piece({"role": "user", "id": "1", "sessionID": "2"}, None)
     assert not is_piece({"role": "user", "id": "1"}, None)
     assert is_piece({"type": "tool"}, of_model)
@@ -102,7 +103,7 @@ def test_pieces_of_a_store() -> None:
 
 
 def test_a_part_that_is_the_whole_record_stays() -> None:
-    """An object in place of a list of parts cannot be left out."""
+    """An object in place of a list of parts cannot be removed."""
     message = {
         "type": "gemini",
         "content": {"text": "<think>a</think>"},
@@ -149,8 +150,8 @@ _BESIDE = {
 
 @pytest.mark.parametrize("name", _BESIDE)
 def test_a_call_beside_the_text_of_an_agent(name: str) -> None:
-    """It is left where the text goes, ends what the prompt opened, and the same call as
-    text is its copy."""
+    """The call stays if the text is removed, it ends reasoning that the prompt opened,
+    and the same call as text is its copy."""
 
     def of(content: str) -> Repair:
         record = _BESIDE[name](lambda **more: {"content": content, **more})
@@ -180,7 +181,8 @@ def test_a_call_beside_the_text_of_an_agent(name: str) -> None:
     ],
 )
 def test_reasoning_beside_the_text_of_an_agent(record: dict[str, Any]) -> None:
-    """What it says already is not told again, and alone it is no message."""
+    """Text that repeats this reasoning is not reported again, and reasoning alone is
+    not content."""
     repair = History(StreamOptions()).repair(record)
     assert (repair.changed, repair.reasoning) == (True, None)
     text = json.dumps(record).replace(LEAK, "<think>Hm.</think>")

@@ -111,7 +111,7 @@ pub struct AllCounters {
     pub by_model: Vec<ModelCounters>,
 }
 
-/// Totals of all models together, and of each.
+/// Totals of all models together, and of each model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -358,7 +358,7 @@ pub struct EchoPolicyPatch {
     pub prefixes: Option<Vec<String>>,
 }
 
-/// `newText` replaces a span of the string at `path`, in old positions.
+/// `newText` replaces a span of the string at `path`; positions are those in the old string.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -435,7 +435,7 @@ pub struct FailedResponse {
     pub body: Option<Value>,
 }
 
-/// Something that does not belong into the answer.
+/// Something that does not belong in the answer.
 ///
 /// `path` is a JSON Pointer into the message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -515,7 +515,7 @@ pub struct InspectResult {
     pub results: Vec<Inspection>,
 }
 
-/// What was found in one item; `malformed`: repair would change it, or cannot.
+/// The findings in one item. `malformed`: repair would change the item, or would be blocked.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -737,7 +737,7 @@ pub struct ModelCounters {
     pub model: Option<String>,
 }
 
-/// Totals of one model; absent: neither the host nor the message has named it.
+/// Totals of one model. A name is absent if neither the host nor the message gave it; both are absent for the models beyond 256, counted together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1239,7 +1239,7 @@ pub struct Reclassify {
     pub to: Channel,
 }
 
-/// What was taken out of the string at `path`, and where it was.
+/// What was removed from the string at `path`, and where it was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1292,9 +1292,9 @@ pub struct RenderResult {
     pub lost: Vec<Lost>,
 }
 
-/// What became of one item. `blocked`: nothing would be left, so it is unchanged.
+/// The repair of one item. `blocked`: nothing would be left, so the item is unchanged.
 ///
-/// `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+/// `message` is the item without the removals. It is absent if it cannot be written back exactly (protocol.md, "JSON"). `dropped` are the parts that became empty and were removed. The other fields hold what the engine took out: reasoning, echoes, calls.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -61,7 +61,7 @@ export interface ModelCounters {
 }
 
 /**
- * Totals of all models together, and of each.
+ * Totals of all models together, and of each model.
  */
 export interface AllRepairCounters {
   messages: number;
@@ -74,7 +74,7 @@ export interface AllRepairCounters {
 }
 
 /**
- * Totals of one model; absent: neither the host nor the message has named it.
+ * Totals of one model. A name is absent if neither the host nor the message gave it; both are absent for the models beyond 256, counted together.
  */
 export interface ModelRepairCounters {
   messages: number;
@@ -577,7 +577,7 @@ export interface EchoPolicy {
 }
 
 /**
- * `newText` replaces a span of the string at `path`, in old positions.
+ * `newText` replaces a span of the string at `path`; positions are those in the old string.
  */
 export interface Edit {
   path: string;
@@ -632,7 +632,7 @@ export interface ErrorData {
 }
 
 /**
- * Something that does not belong into the answer.
+ * Something that does not belong in the answer.
  *
  * `path` is a JSON Pointer into the message.
  */
@@ -670,7 +670,7 @@ export interface InspectResult {
 }
 
 /**
- * What was found in one item; `malformed`: repair would change it, or cannot.
+ * The findings in one item. `malformed`: repair would change the item, or would be blocked.
  */
 export interface Inspection {
   malformed: boolean;
@@ -1060,7 +1060,7 @@ export interface Reclassify {
 }
 
 /**
- * What was taken out of the string at `path`, and where it was.
+ * What was removed from the string at `path`, and where it was.
  */
 export interface Removal {
   kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | (string & {});
@@ -1165,9 +1165,9 @@ export interface RenderResult {
 }
 
 /**
- * What became of one item. `blocked`: nothing would be left, so it is unchanged.
+ * The repair of one item. `blocked`: nothing would be left, so the item is unchanged.
  *
- * `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+ * `message` is the item without the removals. It is absent if it cannot be written back exactly (protocol.md, "JSON"). `dropped` are the parts that became empty and were removed. The other fields hold what the engine took out: reasoning, echoes, calls.
  */
 export interface Repair {
   changed: boolean;

@@ -1,8 +1,8 @@
-"""Chats as Markdown: where the model's words stand in the log that aider keeps.
+"""Chats as Markdown: where the model's text is in the log that aider keeps.
 
-A line that begins with ``#### `` is the user's, one that begins with ``> `` is the
-program's, and a chat begins with ``# aider chat started at``. What stands between a
-user's lines and the next line of anybody else is the model's. Example: in
+A line that begins with ``#### `` is the user's, a line that begins with ``> `` is the
+program's, and ``# aider chat started at`` begins a chat. The model's text is between a
+line of the user and the next line of one of these kinds. Example: in
 ``#### hi\\n\\nHello.\\n\\n> Tokens: 2\\n`` it is ``Hello.``. Pure.
 """
 
@@ -28,15 +28,15 @@ _ENDS = ("#### ", "> ", "# aider chat started at ")
 
 
 def is_chat_log(name: str, text: str) -> bool:
-    """Whether a Markdown text is such a log; one without the line that begins a chat
-    must have the ``name``, because others have headings, too."""
+    """Whether a Markdown text is a log of aider. A text without the line that begins a
+    chat needs the ``name`` of the log, because other texts have headings, too."""
     if not name.endswith(".md"):
         return False
     return bool(_BEGUN.search(text) or (name.endswith(NAME) and _ASKED.search(text)))
 
 
 def answers_in(text: str) -> Iterator[Cut]:
-    """Where the model's answers are, without the blanks around them."""
+    """The spans of the model's answers, without the blanks around them."""
     at, begun, answers = 0, 0, False
     for line in text.split("\n"):
         if line.startswith(_ENDS):
@@ -56,6 +56,6 @@ def _stripped(text: str, start: int, end: int) -> Iterator[Cut]:
 
 
 def message_of(answer: str) -> FoundMessage:
-    """An answer as a message; positions in its ``content`` are those of the answer."""
+    """An answer as a message; positions in its ``content`` are those in the answer."""
     message = {"role": "assistant", "content": answer}
     return FoundMessage((), message, shape=MESSAGE)

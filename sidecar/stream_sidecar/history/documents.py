@@ -1,11 +1,11 @@
 """Messages in JSON as agents keep it: found anywhere in a document, cut in its text.
 
-`messages_in` finds the messages of a document: a message, a list of them, or an event
-or session that holds some at any depth, also in a string that holds messages as JSON,
-but not in what a tool was given or answered: messages there are quoted, and no model's
-of this session. On the way it notes the texts that belong to none of them. `cuts_of`
-turns repairs into cuts in the text of the document. Everything else in that text stays
-as it is: escapes, spaces, odd numbers.
+`messages_in` finds the messages of a document at any depth. The document may be a
+message, a list of messages, or an event or session that holds some, also as JSON in a
+string. The input and the output of tools are not searched: messages there are quoted,
+and are not a model's in this session. On the way `messages_in` notes the texts that
+belong to no message. `cuts_of` turns repairs into cuts in the text of the document.
+Everything else in that text stays as it is: escapes, spaces, odd numbers.
 Pure, like ``stream_sidecar.history``.
 """
 
@@ -36,7 +36,7 @@ Cut: TypeAlias = "JsonSpan"
 """In code points of a document's text."""
 
 _DEEPEST = 32
-"""Messages nested deeper than so many objects and arrays are none of a session."""
+"""Below this many objects and arrays no message is looked for."""
 
 _BODIES = ("content", "parts")
 _OPERATIONS = (0, 1, 2)
@@ -55,7 +55,7 @@ _TOOL_DATA = frozenset(
         *("tool_response", "tool_args", "observation"),
     )
 )
-"""Names of what a tool was given or answered, wherever they stand."""
+"""Names of a tool's input or output, in any record."""
 
 _TOOL_RECORD_DATA = frozenset(
     (
@@ -63,8 +63,8 @@ _TOOL_RECORD_DATA = frozenset(
         *("content", "contents", "partialOutput", "responseParts", "resultDisplay"),
     )
 )
-"""Names of that in a record of a tool, at any depth. Elsewhere they are the names of
-whole requests and responses, in which there are messages."""
+"""Names of a tool's input or output in the record of a tool, at any depth. Elsewhere
+they are the names of whole requests and responses, which hold messages."""
 
 _NAMES_IN_TOOL_RECORDS = frozenset(
     (
@@ -73,33 +73,33 @@ _NAMES_IN_TOOL_RECORDS = frozenset(
     )
 )
 _MESSAGES_AS_TEXT = frozenset(("gen_ai.input.messages", "gen_ai.output.messages"))
-"""Names of what may hold messages as a string of JSON: attributes of OpenTelemetry."""
+"""Attributes of OpenTelemetry, which may hold messages as a string of JSON."""
 
 _VALUES = (("value", "stringValue"), ("value", "string_value"), ("value",))
-"""Where the value of an attribute stands that has its name in ``key``: in OTLP, in
-Jaeger's JSON."""
+"""The places of the value in an attribute that has its name in ``key``: the first two
+in OTLP, the last in Jaeger's JSON."""
 
 _STRING = patterns.compile(r'"((?:[^"\\]|\\.)*+)')
 
 _TOOL_TYPE = patterns.compile(
     r"(?:^|[._-])(?:tool|TOOL)(?![a-z])|^(?:function|mcp)_call"
 )
-"""In the ``type`` of a record of a tool: ``tool.execution_start``,
+"""Found in the ``type`` of a tool's record: ``tool.execution_start``,
 ``mcp_tool_call_end``, ``function_call``."""
 
 
 BY_LINE = ("jsonl", "ndjson", "jsonlines")
-"""Endings of files, and editors' names of languages, with a JSON document a line."""
+"""Endings of files, and editors' names of languages, with one JSON document a line."""
 
 WHOLE = ("json",)
-"""Endings of files, and editors' names of languages, that are one JSON document."""
+"""Endings of files, and editors' names of languages, with one JSON document."""
 
 
 @frozen
 class FoundMessage:
     """A message at ``path`` of a document, and what the document says of its origin.
 
-    ``shape`` of None: not a model's.
+    ``shape`` is None if the message is not a model's.
     """
 
     path: Path
@@ -110,7 +110,7 @@ class FoundMessage:
 
     @cached_property
     def stored(self) -> Stored | None:
-        """Its text, as `read_message` gives it."""
+        """The message as `read_message` reads it."""
         return read_message(self.message, self.shape)
 
 
@@ -119,8 +119,8 @@ def messages_in(
     role_elsewhere: RoleElsewhere | None = None,
     unread: list[UnreadText] | None = None,
 ) -> Iterator[FoundMessage]:
-    """All messages and results of tools, in the order of the document; ``unread`` gets
-    the texts that belong to none of them."""
+    """All messages and results of tools, in the order of the document. ``unread`` gets
+    the texts that belong to no message."""
     state = _place_of_operation(document)
     if state is None:
         search = _Search((), (), role_elsewhere, unread)
@@ -131,8 +131,9 @@ def messages_in(
 
 
 def _place_of_operation(document: Json) -> Path | None:
-    """Where in a session's state the value of an operation goes (VS Code): ``{"kind":
-    1, "k": ["requests", 0, "response"], "v": [..]}``; None: it is no operation."""
+    """The place in a session's state that an operation of VS Code's log changes:
+    ``("requests", 0, "response")`` for ``{"kind": 1, "k": ["requests", 0, "response"],
+    "v": [..]}``. None if the document is not an operation."""
     if not isinstance(document, dict) or "v" not in document:
         return None
     kind, place = document.get("kind"), document.get("k", [])
@@ -143,9 +144,9 @@ def _place_of_operation(document: Json) -> Path | None:
 
 @frozen
 class _Search:
-    """A search for messages in what stands at ``root`` of a document, which is at
-    ``state`` of its session: an operation of a log says that itself. ``unread`` gets
-    the texts that are in none."""
+    """A search for messages in the value at ``root`` of a document. ``state``: the
+    value's place in its session, if the document is an operation of a log. ``unread``
+    gets the texts that belong to no message."""
 
     root: Path
     state: Path
@@ -161,11 +162,11 @@ class _Search:
         *,
         of_tool: bool = False,
     ) -> Iterator[FoundMessage]:
-        """The messages in ``value``; ``model`` and ``provider`` are those that the
-        objects around it name. ``of_tool``: it is in a record of a tool."""
+        """The messages in ``value``. ``model`` and ``provider``: named by the objects
+        around the value. ``of_tool``: the value is in a record of a tool."""
         if isinstance(value, dict) and not _ORIGINS.isdisjoint(value):
-            model = _reported(value, _MODELS) or model
-            provider = _reported(value, _PROVIDERS) or provider
+            model = _first_string(value, _MODELS) or model
+            provider = _first_string(value, _PROVIDERS) or provider
         place = (*self.state, *path[len(self.root) :]) if self.root else path
         shape = shape_of(value, place, self.role_elsewhere)
         if path[-1:] == (0,) and is_question(value):
@@ -202,8 +203,9 @@ class _Search:
     def _within_text(
         self, text: str, path: Path, model: str | None, provider: str | None
     ) -> Iterator[FoundMessage]:
-        """The messages in a string of JSON. Of one that was cut off, as attributes are
-        that are too long, nothing is read."""
+        """The messages in a string of JSON. A string that was cut off, like an
+        attribute that was too long, has no messages: the strings in it go to
+        ``unread``."""
         try:
             value = loads(text)
         except (ValueError, RecursionError):
@@ -231,12 +233,13 @@ def _messages_as_text(value: Json) -> dict[Path, str]:
     if not is_attribute and _MESSAGES_AS_TEXT.isdisjoint(value):
         return {}
     places = _VALUES if is_attribute else tuple((name,) for name in _MESSAGES_AS_TEXT)
-    reported = {place: at(value, place) for place in places}
-    return {place: text for place, text in reported.items() if isinstance(text, str)}
+    values = {place: at(value, place) for place in places}
+    return {place: text for place, text in values.items() if isinstance(text, str)}
 
 
 def _has_odd_parts(found: FoundMessage) -> bool:
-    """Whether there is more in a model's message than its row and the forms know."""
+    """Whether a model's message has no text, or has parts that neither its row nor the
+    general forms read."""
     if found.stored is None:
         return True
     return any(
@@ -247,7 +250,7 @@ def _has_odd_parts(found: FoundMessage) -> bool:
 def _texts(
     value: Json, path: Path, *, of_tool: bool = False
 ) -> Iterator[tuple[Path, str]]:
-    """The strings at names of text, but for what a tool was given or answered."""
+    """The strings at names for text, except those in a tool's input or output."""
     of_tool, is_text = of_tool or _is_of_tool(value), _holds_text(value, path)
     inner = value.items() if isinstance(value, dict) else enumerate(value)
     for name, item in inner:
@@ -261,18 +264,18 @@ def _texts(
 
 
 def _holds_text(value: Json, path: Path) -> bool:
-    """Whether ``value`` is a list, and has a name at which text stands."""
+    """Whether ``value`` is a list at a name for text."""
     return isinstance(value, list) and bool(path) and is_text_name(path[-1])
 
 
 def _is_data(name: str | int, of_tool: bool) -> bool:
-    """Whether what has that name was given to a tool, or is its answer."""
+    """Whether a member of that name is a tool's input or output."""
     return name in _TOOL_DATA or (of_tool and name in _TOOL_RECORD_DATA)
 
 
 def _is_of_tool(value: Json) -> bool:
-    """Whether ``value`` is a record of a tool: it names a call, a tool, or its type
-    says so."""
+    """Whether ``value`` is a record of a tool, by the names of its members or by its
+    type."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")
@@ -282,7 +285,7 @@ def _is_of_tool(value: Json) -> bool:
 
 
 def _is_message(value: Json) -> bool:
-    """A message has a role and content; a result may be an item of its own."""
+    """Whether ``value`` has a role and content, or is a single result of a tool."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")
@@ -290,17 +293,17 @@ def _is_message(value: Json) -> bool:
         kind = ""
     if kind.endswith("_call_output"):
         return "output" in value
-    is_reported = isinstance(value.get("role"), str) or kind in _TYPES
-    return is_reported and any(name in value for name in _BODIES)
+    has_role = isinstance(value.get("role"), str) or kind in _TYPES
+    return has_role and any(name in value for name in _BODIES)
 
 
-def _reported(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
-    reported = (value.get(name) for name in names)
-    return next((name for name in reported if isinstance(name, str) and name), None)
+def _first_string(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
+    values = (value.get(name) for name in names)
+    return next((each for each in values if isinstance(each, str) and each), None)
 
 
 def path_of(pointer: str, message: Json) -> Path:
-    """The path that a JSON Pointer into ``message`` means."""
+    """The path of the value at ``pointer``, a JSON Pointer into ``message``."""
     path: list[str | int] = []
     for name in pointer.split("/")[1:]:
         is_index = isinstance(message, list)
@@ -311,11 +314,11 @@ def path_of(pointer: str, message: Json) -> Path:
 
 
 def spans_of(
-    text: str, reported: Iterable[tuple[FoundMessage, list[Finding] | list[Removal]]]
+    text: str, by_message: Iterable[tuple[FoundMessage, list[Finding] | list[Removal]]]
 ) -> list[list[Cut]]:
-    """Where findings of messages, or removals, stand in ``text``, their document: a
-    list of spans for each message."""
-    wanted = [(found, _by_path(found, findings)) for found, findings in reported]
+    """The places of the findings or removals in ``text``, the document of the messages:
+    one list of spans for each message."""
+    wanted = [(found, _by_path(found, findings)) for found, findings in by_message]
     paths = [path for _, strings in wanted for path, _ in strings]
     places = locate(text, paths) if paths else {}  # without, it may be no JSON
     return [
@@ -334,13 +337,14 @@ def _by_path(
 
 
 def edited_in(found: FoundMessage, repair: Repair) -> list[Path]:
-    """The paths of the strings of a document that a repair edits."""
+    """The paths, in the document, of the strings that a repair edits."""
     pointers = dict.fromkeys(edit.path for edit in repair.edits)
     return [(*found.path, *path_of(each, found.message)) for each in pointers]
 
 
 def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[Cut]:
-    """Where ``text``, the document of the messages, is to be cut: sorted, apart."""
+    """The cuts in ``text``, the document of the messages, that make the repairs. They
+    are sorted and do not overlap."""
     strings: dict[Path, list[Edit]] = {}
     dropped: dict[Path, set[int]] = {}
     for found, repair in repairs:
@@ -365,7 +369,7 @@ def _cuts(place: Place, edits: list[Any]) -> Iterator[Cut]:
 
 
 def _outward(place: Place, spans: Iterable[JsonSpan]) -> Iterator[Cut]:
-    """Sorted spans of the text of ``place`` as those of the document's."""
+    """Sorted spans in the text of ``place``, as spans of the document."""
     return _paired(place.outward(point for span in spans for point in span))
 
 
@@ -374,7 +378,8 @@ def _paired(points: list[int]) -> Iterator[JsonSpan]:
 
 
 def drops_of(text: str, found: FoundMessage, parts: Iterable[str]) -> dict[str, Cut]:
-    """The cut that takes each of ``parts`` alone out of its array, with a comma."""
+    """For each of ``parts``, the cut that removes this part alone from its array, with
+    one comma."""
     paths = {part: (*found.path, *path_of(part, found.message)) for part in parts}
     lists = {path[:-1] for path in paths.values()}
     places = locate(text, lists) if lists else {}
@@ -392,8 +397,8 @@ def drops_of(text: str, found: FoundMessage, parts: Iterable[str]) -> dict[str, 
 def _without(
     places: list[JsonSpan], numbers: set[int], first: int = 0
 ) -> Iterator[JsonSpan]:
-    """The cuts that take items from ``first`` on out of an array, each with one of its
-    commas."""
+    """The cuts that remove the items ``numbers`` from an array, each with one of its
+    commas. The items before ``first`` stay."""
     kept = first - 1 if first else None
     for number in range(first, len(places)):
         start, end = places[number]

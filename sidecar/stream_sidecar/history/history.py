@@ -1,10 +1,10 @@
 """Stored messages: what is malformed in them, and the messages without it.
 
-`History` goes through one session in its order: ``inspect(item)`` and ``repair(item)``
-take any JSON value of a list of messages and give what message/inspect and
-message/repair say of it (protocol.md, "message/inspect" and "message/repair"). Nothing
-is scanned here: ``reading`` asks the engine. Each message
-knows the tool results that came before it in the session.
+`History` reads the messages of one session in their order. ``inspect(item)`` and
+``repair(item)`` accept any JSON value and return the results of message/inspect and
+message/repair (protocol.md, "message/inspect" and "message/repair"). For each message,
+`History` knows the results of tools that came before it in the session. This module
+searches no text itself: ``reading`` asks the engine.
 Never raises for any JSON value. Positions are code points of a text as it is stored, or
 UTF-16 units where a name says so.
 """
@@ -45,25 +45,25 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path
 
 _ROUNDS = 8
-"""What a removal leaves is read again, because it may have uncovered something: at most
-this often. Nearly always the second reading finds nothing."""
+"""At most so many readings of a field. A removal may uncover something, so what is left
+is read again. Nearly always the second reading finds nothing."""
 
 _KNOWN = 256
-"""Results of a session that are remembered, the latest."""
+"""How many results of tools a session remembers: the latest."""
 
 _MODELS = 64
-"""Models whose sieves are kept."""
+"""How many models' options and sieves are kept."""
 
 _OF_DELIMITERS = frozenset(("reasoning", "delimiter", "tool-call", "marker"))
-"""Kinds of removals that say of a text, whoever's it is, that something leaked."""
+"""Kinds of removals that mean a leak, whoever wrote the text."""
 
 _BEFORE_JSON = " \t\r\n\ufeff"
 
 _NEW: Any = object()
-"""In a tree of paths: what comes in the place of what is there."""
+"""In a tree of paths, the key of the value that replaces what is at the path."""
 
 _GONE: Any = object()
-"""In place of an item of a list: nothing."""
+"""The new value of an item that is removed from its list."""
 
 
 Wants: TypeAlias = "Callable[[RemovedSpan], bool]"
@@ -71,7 +71,7 @@ Wants: TypeAlias = "Callable[[RemovedSpan], bool]"
 
 @frozen
 class _Field:
-    """One field of a message, read until nothing more goes."""
+    """One field of a message, read until a reading removes nothing more."""
 
     texts: list[PlacedText]
     removals: list[Mark]
@@ -79,16 +79,16 @@ class _Field:
 
 
 class Readings:
-    """How texts are read by ``options``: made once for each model, and for all sessions
-    in which no result of a tool is known yet."""
+    """The options and the sieve of each model, made once. All sessions that know no
+    result of a tool yet share them."""
 
     def __init__(self, options: StreamOptions) -> None:
         self._options = reading_options(options)
         self._of: dict[str | None, tuple[StreamOptions, Sieve]] = {}
 
     def of(self, model: str | None) -> tuple[StreamOptions, Sieve]:
-        """The options of a ``model``, and what tells whether a text need be read by
-        them; None: the model is that of the options."""
+        """The options for ``model``, and the sieve that decides whether a text has to
+        be read. ``model`` of None: the model of the options."""
         known = self._of.get(model)
         if known is None:
             if len(self._of) >= _MODELS:  # names come from strangers
@@ -101,11 +101,12 @@ class Readings:
 
 
 class History:
-    """One session; ``options`` are those of its streams.
+    """The messages of one session, read with ``options``.
 
-    A message that names its model is read as that model's. ``wants`` is asked of every
-    removal whether it is to be; without it all are. ``known`` are results of tools
-    that came before. ``readings`` are those of ``options``, if the caller has them.
+    A message that names its model is read as that model's. ``wants`` decides for every
+    removal whether it is made; without ``wants`` all removals are made. ``known`` are
+    results of tools that came before. ``readings`` are those of ``options``, if the
+    caller has them.
     """
 
     def __init__(
@@ -121,50 +122,51 @@ class History:
         self._known: deque[Json] = deque(known, maxlen=_KNOWN)
         if self._known:
             self._readings = Readings(_informed(options, self._known))
-        #: what is known: equal states, equal answers to equal items
+        #: a hash of what is known: equal states give equal results for equal items
         self.state = 0
 
     @property
     def known(self) -> tuple[Json, ...]:
-        """The results of tools that are known now."""
+        """The results of tools that are known so far."""
         return tuple(self._known)
 
     def inspect(
         self, item: Json, model: str | None = None, shape: RecordShape | None = None
     ) -> Inspection:
-        """``model``: what is said of the item's model outside of it; ``shape``: its
-        own, where its document tells it."""
+        """The findings in ``item``. ``model``: the item's model, if its document names
+        it outside of the item; ``shape``: the item's shape, if its document determines
+        it."""
         return self.examine(item, model, shape)[0]
 
     def repair(
         self, item: Json, model: str | None = None, shape: RecordShape | None = None
     ) -> Repair:
-        """``model`` and ``shape`` as of `inspect`."""
+        """The repair of ``item``; ``model`` and ``shape`` as in `inspect`."""
         return self.examine(item, model, shape)[1]
 
     def examine(
         self, item: Json, model: str | None, shape: RecordShape | None = None
     ) -> tuple[Inspection, Repair]:
-        """Both at once, at the cost of one."""
+        """The results of `inspect` and `repair`, at the cost of one."""
         stored = read_message(item, shape)
         fields = [] if stored is None else self._fields(stored, model)
         findings = [_finding(piece) for piece in _pieces(fields)]
         inspection = Inspection(bool(findings), findings)
         self.learn(results_of(item))
-        reported = item if is_portable(item) else ABSENT
-        return inspection, _repaired(reported, stored, fields)
+        message = item if is_portable(item) else ABSENT
+        return inspection, _repaired(message, stored, fields)
 
     def repair_found(self, found: FoundMessage) -> Repair:
-        """`repair` of a message that is cut in the text of its document: it is not told
-        as a value, which costs as much as all the rest."""
+        """The repair of a message that is cut in the text of its document. It has no
+        new message: building one costs as much as everything else."""
         stored = found.stored
         fields = [] if stored is None else self._fields(stored, found.model)
         self.learn(results_of(found.message))
         return _repaired(ABSENT, stored, fields)
 
     def would_cut(self, text: str) -> bool:
-        """Whether a delimiter or what is around it would go if a model had said
-        ``text``; nobody is asked."""
+        """Whether a delimiter, or text that belongs to it, would be removed if a model
+        had written ``text``. ``wants`` is not asked."""
         options, sieve = self._readings.of(None)
         if sieve.passes(text):
             return False
@@ -172,7 +174,8 @@ class History:
         return any(kind in _OF_DELIMITERS for _, _, kind in reading.removals)
 
     def learn(self, results: Iterable[Json]) -> None:
-        """Results of tools; known from now on. Only an object can be an echo."""
+        """Remembers results of tools for the messages that follow. A result that is not
+        an object is ignored, because only an object can be an echo."""
         longest = self.options.limits.max_held_chars  # more is never held
         for result in filter(_may_be_object, results):
             text = result if isinstance(result, str) else dumps(result)
@@ -199,15 +202,15 @@ def _may_be_object(result: Json) -> bool:
 
 
 def _passes(items: tuple[StoredItem, ...], sieve: Sieve) -> bool:
-    """Whether nothing of a field need be read. No border of parts may make a delimiter
-    of what is shown, so several count together, too."""
+    """Whether no text of a field has to be read. Several texts are checked joined, too,
+    because a delimiter may begin in one and end in the next."""
     texts = [item.read for item in items if isinstance(item, Text)]
     whole = ["".join(texts)] if len(texts) > 1 else []
     return all(map(sieve.passes, (*whole, *texts)))
 
 
 def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
-    """``options`` with results that are known beside the host's."""
+    """``options`` with the ``known`` results added to those of the host."""
     policy = options.policy
     results = policy.tool_results
     results = evolve(results, known=(*results.known, *known))
@@ -215,14 +218,14 @@ def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
     return evolve(options, policy=policy)
 
 
-def _repaired(reported: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
+def _repaired(message: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
     if stored is None or not any(one.removals for one in fields):
-        return Repair(False, False, reported)
+        return Repair(False, False, message)
     texts = _texts(fields)
-    if not _speaks(stored, texts):
-        return Repair(False, True, reported)
+    if not _has_content(stored, texts):
+        return Repair(False, True, message)
     gone = _emptied(fields, texts)
-    new = reported if reported is ABSENT else _rebuilt(reported, texts, gone)
+    new = message if message is ABSENT else _rebuilt(message, texts, gone)
     return _repair(fields, gone, new)
 
 
@@ -232,8 +235,8 @@ def _read(
     wants: Wants | None,
     sieve: Sieve,
 ) -> _Field:
-    """Reads a field, and again what is left of it, until nothing goes any more, or
-    nothing could: mostly that is known without a second reading."""
+    """Reads a field, and then what is left of it, until a reading removes nothing, or
+    the sieve finds nothing to read. Mostly one reading is enough."""
     whole = texts_of(items)
     choice = _Choice(whole, wants)
     readings: list[TextReading] = []
@@ -254,7 +257,8 @@ def _read(
 
 
 class _Choice:
-    """Which removals of a field are to be. What stays once stays in every reading."""
+    """The removals of a field that are wanted. What ``wants`` refuses once stays in
+    every later reading."""
 
     def __init__(self, whole: list[PlacedText], wants: Wants | None) -> None:
         self._whole, self._wants = whole, wants
@@ -272,7 +276,7 @@ class _Choice:
         return [mark for mark, want in zip(new, wanted, strict=True) if want]
 
     def _new(self, removals: list[Mark]) -> list[Mark]:
-        """The ``removals`` that touch nothing that stays; all are sorted."""
+        """The ``removals`` that overlap nothing that was refused; all are sorted."""
         found, number, kept = [], 0, self._kept
         for mark in removals:
             while number < len(kept) and kept[number][1] <= mark[0]:
@@ -287,7 +291,7 @@ def _shortened(
     whole: list[PlacedText],
     kept: list[Span],
 ) -> tuple[StoredItem, ...]:
-    """The items with what is kept of their texts."""
+    """The items, with the kept pieces of their texts."""
     texts = iter(kept_texts(whole, kept))
     return tuple(
         evolve(item, text=next(texts)) if isinstance(item, Text) else item
@@ -295,7 +299,7 @@ def _shortened(
     )
 
 
-# What it says
+# Results
 
 
 def _pieces(fields: list[_Field]) -> list[RemovedSpan]:
@@ -327,13 +331,13 @@ def _texts(fields: list[_Field]) -> dict[Path, str]:
 
 
 def _emptied(fields: list[_Field], texts: dict[Path, str]) -> list[Path]:
-    """The parts that the new texts leave empty."""
+    """The paths of the parts whose new text is empty."""
     whole = [text for one in fields for _, _, text in one.texts]
     return [text.part for text in whole if text.part and texts.get(text.path) == ""]
 
 
-def _speaks(stored: Stored, texts: dict[Path, str]) -> bool:
-    """Whether text, a call or another part is left in every field that changes."""
+def _has_content(stored: Stored, texts: dict[Path, str]) -> bool:
+    """Whether every field that changes still has text, a call or another part."""
     changed = (
         items
         for items in stored.fields
@@ -343,15 +347,16 @@ def _speaks(stored: Stored, texts: dict[Path, str]) -> bool:
 
 
 def _is_left(item: StoredItem, texts: dict[Path, str]) -> bool:
-    """Whether an item is something to go by: reasoning in a field of its own is not."""
+    """Whether an item is left as content. Blank text and reasoning in a field of its
+    own do not count."""
     if isinstance(item, Text):
         return bool(texts.get(item.path, item.text).strip())
     return not (isinstance(item, Thought) and item.beside)
 
 
 def _rebuilt(message: Json, texts: dict[Path, str], gone: list[Path]) -> Json:
-    """A copy of the message with new texts and without the parts that are gone; what
-    holds none of them is the same object."""
+    """A copy of the message with the new texts and without the parts that are gone.
+    Values that hold none of these are not copied."""
     tree: dict[Any, Any] = {}
     for path in (*texts, *gone):
         inner = tree
@@ -398,7 +403,7 @@ def _removal(piece: RemovedSpan) -> Removal:
 
 
 def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
-    """Removals that touch are one edit."""
+    """The removals as edits; removals that touch are one edit."""
     joined: list[Edit] = []
     for piece in pieces:
         path = pointer(piece.text.path)

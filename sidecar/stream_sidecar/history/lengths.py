@@ -1,9 +1,9 @@
-"""Logs into which something points by bytes: a cut must not move what comes after it.
+"""Logs into which other files point by bytes: a cut must not move what follows it.
 
 A fork of a session may say how many bytes of its parent it begins with, and an index
-where in the file a turn is. `padding` makes up for the cuts in a line: blanks before
-its last bracket, where JSON allows them. Example: ``{"a": "bc"}`` without the ``b`` is
-``{"a": "c" }``. Pure.
+may say where in the file a turn is. `padding` makes up for the cuts in a line, with
+blanks before the line's last bracket, where JSON allows them. Example: ``{"a": "bc"}``
+without the ``b`` is ``{"a": "c" }``. Pure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CODEX = frozenset(
     ("compacted", "event_msg", "response_item", "session_meta", "turn_context")
 )
-"""Types of the lines of Codex, whose forks and whose index point into its logs."""
+"""Types of lines in Codex's logs, into which its forks and its index point."""
 
 _OFFSETS = (
     "byte_?(?:end|offset|pos|position|range|start)s?",
@@ -31,15 +31,15 @@ _OFFSETS = (
     "pos(?:ition)?_?(?:in_?)?bytes?",
     "file_?offset",
 )
-"""How a name ends of what holds a place in a file. Each begins with letters that `re`
-looks for at once, so that a long log costs little."""
+"""How the names of members and columns end that hold a place in a file. Each pattern
+begins with letters, which `re` finds fast, so that a long log costs little."""
 
 _MEMBERS = [patterns.compile(rf'{each}"\s*:'.encode()) for each in _OFFSETS]
 _COLUMN = patterns.compile(rf"(?:{'|'.join(_OFFSETS)})\b", re.IGNORECASE)
 
 
 def is_pointed_at(line: Json) -> bool:
-    """Whether a line is of a log that is always pointed into."""
+    """Whether a line is of a log into which other files always point."""
     return (
         isinstance(line, dict)
         and isinstance(line.get("type"), str)
@@ -49,18 +49,18 @@ def is_pointed_at(line: Json) -> bool:
 
 
 def says_offsets(text: bytes) -> bool:
-    """Whether JSON has a member that holds a place in a file, by bytes."""
+    """Whether JSON text has a member that holds a place in a file, in bytes."""
     small = text.lower()
     return any(each.search(small) for each in _MEMBERS)
 
 
 def has_offsets(definition: str) -> bool:
-    """Whether a table, as SQL defines it, has a column for places in a file."""
+    """Whether a table has a column for places in a file; ``definition`` is its SQL."""
     return _COLUMN.search(definition) is not None
 
 
 def padding(line: str, cuts: Iterable[Cut]) -> tuple[int, str]:
-    """Where blanks go into ``line``, which is JSON, and the blanks, so that it has as
-    many bytes without the ``cuts`` as it has with them."""
+    """A place in ``line``, which is JSON, and the blanks to insert there, so that the
+    line has as many bytes without the ``cuts`` as before."""
     lost = sum(width(line[start:end], "byte") for start, end in cuts)
     return len(line.rstrip(" \t\r\n")) - 1, " " * lost

@@ -1,12 +1,13 @@
 """Stored messages: where the model's own text is in the shapes that hosts keep.
 
-`read_message` gives an assistant's message as `Stored`: its fields of text, each a list
-of items in the order in which the model wrote them; None for anything else. Read are
-strings and content parts of Chat Completions, Messages, Gemini (``parts``), Bedrock,
-Cohere, the AI SDK and items of Responses, and the records of agents (``shapes``).
-`results_of` gives the tool results that an item of a session holds, whoever's it is.
-Any JSON value is accepted; what has another shape has no text. Knows nothing of
-delimiters but of one that a program writes itself (`Text`).
+`read_message` reads an assistant's message into a `Stored`: its fields of text, each a
+list of items in the order in which the model wrote them. For anything else it returns
+None. It reads strings and content parts of Chat Completions, Messages, Gemini
+(``parts``), Bedrock, Cohere, the AI SDK and items of Responses, and the records of
+agents (``shapes``).
+`results_of` finds the results of tools in an item of a session, whoever wrote the item.
+Both accept any JSON value; a value of another shape has no text. This module knows no
+delimiters but those that one program writes itself (`Text`).
 """
 
 from __future__ import annotations
@@ -29,14 +30,16 @@ if TYPE_CHECKING:
 _TOOL_ROLES = frozenset(("tool", "function", "tool_result", "toolResult"))
 
 _FIELDS = ("content", "parts")
-"""Where a message may have parts with results of tools."""
+"""Where a message may have parts that hold results of tools."""
 
 STAND_IN = "\ufffc"
-"""Read in place of a character that may not be edited, where it has no meaning."""
+"""The engine reads this character, which has no meaning, in place of each character
+that may not be edited."""
 
 _OWN_OPENER = patterns.compile(r'<details type="reasoning"[^<>]*+>')
 _OWN_CLOSER = "</details>"
-"""Around reasoning that Open WebUI has moved out of the answer, and shows folded."""
+"""The delimiters around reasoning that Open WebUI moved out of the answer, and shows
+folded."""
 
 _TEXT_TYPES = frozenset((None, "text", "output_text"))
 """Types of parts whose ``text`` is the answer."""
@@ -45,15 +48,15 @@ _STATE = (
     *("signature", "thoughtSignature", "thought_signature", "reasoning_opaque"),
     *("encrypted_content", "encryptedContent", "redactedContent", "opaque"),
 )
-"""Provider state: what has it must go back to the provider as it is."""
+"""Names of provider state: an object that has some must go back unchanged."""
 
 _STATE_HOLDERS = (
     *("extra_content", "providerMetadata", "provider_metadata"),
     *("providerOptions", "provider_specific_fields", "provider_details"),
     *("metadata", "extras"),
 )
-"""Objects, by provider, in which other libraries keep that state, perhaps with what is
-none."""
+"""Objects in which libraries keep provider state, directly or one level deeper, perhaps
+among other data."""
 
 _MAY_HAVE_STATE = frozenset((*_STATE, *_STATE_HOLDERS))
 
@@ -61,13 +64,13 @@ _THOUGHTS = (
     *("reasoning_content", "reasoning", "thinking", "reasoning_text"),
     "reasoningText",
 )
-"""A message's own fields of reasoning; they mirror each other, the first counts."""
+"""A message's own fields of reasoning. They mirror each other: the first one counts."""
 
 _CALLS = ("tool_calls", "toolCalls", "toolRequests")
-"""Its lists of calls."""
+"""A message's own lists of calls."""
 
 _BESIDE = frozenset((*_THOUGHTS, *_CALLS, "function_call"))
-"""Names of both."""
+"""Names of a message's own fields of reasoning and of calls."""
 
 _CALL_TYPES = frozenset(
     (
@@ -90,11 +93,12 @@ _RESULT_BODIES = ("content", "output", "result", "response")
 
 @frozen
 class Text:
-    """Text of the answer at ``path``; ``part`` is the path of the part that it is in,
-    None for a string that is the whole field. ``locked``: bound to provider state.
+    """Text of the answer at ``path``. ``part`` is the path of the part that holds the
+    text; None for a string that is the whole field. ``locked``: the text is bound to
+    provider state and must not change.
 
-    Blocks of reasoning that the host's own program wrote into it stay: the text as it
-    is ``read`` has nothing of meaning there.
+    Blocks of reasoning that the host's own program wrote into the text stay: ``read``
+    is the text for the engine, with `STAND_IN` in place of them.
     """
 
     path: Path
@@ -115,8 +119,9 @@ class Text:
 
 
 def _own_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Where each block begins and ends. An opener that no closer follows ends the
-    search: after it there is no block either, however many openers there are."""
+    """The spans of the blocks of reasoning that the host's program wrote. An opener
+    without a closer ends the search: after it there is no block either, however many
+    openers follow."""
     end = 0
     while opener := _OWN_OPENER.search(text, end):
         closer = text.find(_OWN_CLOSER, opener.end())
@@ -128,7 +133,7 @@ def _own_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 @frozen
 class Thought:
-    """Reasoning in a part of its own, or ``beside`` the content in a field."""
+    """Reasoning, in a part of its own or in a field ``beside`` the content."""
 
     text: str
     beside: bool = False
@@ -136,14 +141,14 @@ class Thought:
 
 @frozen
 class StoredCall:
-    """A structured call as its provider spells it, a part or beside the content."""
+    """A structured call as its provider spells it, in a part or beside the content."""
 
     item: dict[str, Json]
 
 
 @frozen
 class Border:
-    """A part of another kind: an image, a result."""
+    """A part of another kind, for example an image or a result."""
 
 
 StoredItem: TypeAlias = Text | Thought | StoredCall | Border
@@ -151,17 +156,17 @@ StoredItem: TypeAlias = Text | Thought | StoredCall | Border
 
 @frozen
 class Stored:
-    """A model's message. One of the AI SDK may say all of it twice, in ``content`` and
-    in ``parts``: each list of ``fields`` is the whole of it once."""
+    """A model's message. Each list of ``fields`` is the whole text of the message; a
+    message of the AI SDK may have it twice, in ``content`` and in ``parts``."""
 
     message: Json
     fields: tuple[tuple[StoredItem, ...], ...]
 
 
 def read_message(value: Json, shape: RecordShape | None = None) -> Stored | None:
-    """The text of a model's message; None: not a model's, or without text.
+    """The model's message in ``value``; None if it is not a model's or has no text.
 
-    ``shape`` is that of the value, where its document tells it.
+    ``shape`` is the shape of the value, if its document determines it.
     """
     shape = shape or shape_of(value)
     if shape is None:
@@ -182,7 +187,7 @@ def read_message(value: Json, shape: RecordShape | None = None) -> Stored | None
 
 
 def role_of(message: dict[str, Json]) -> str | None:
-    """The role that a message tells, or as a type."""
+    """The role of a message, from its ``role`` or from the type ``ai`` (LangChain)."""
     role = message.get("role")
     if role is None and message.get("type") == "ai":
         return "ai"
@@ -201,7 +206,7 @@ def _thoughts(holders: list[dict[str, Json]]) -> list[str]:
 
 
 def _calls(holders: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    """The calls of the first holder that has any: another one mirrors it."""
+    """The calls of the first holder that has any; other holders mirror them."""
     return next(filter(None, (list(_calls_in(holder)) for holder in holders)), [])
 
 
@@ -273,7 +278,7 @@ def _call_of(part: dict[str, Json]) -> dict[str, Json] | None:
 
 
 def _thought_of(part: dict[str, Json]) -> str | None:
-    """Text of a part of reasoning, "" where it is encrypted; None of another part."""
+    """The text of a part of reasoning, "" if it is encrypted; None for another part."""
     if part.get("thought") is True:
         return _text(part, "text")
     if isinstance(part.get("reasoningContent"), dict):
@@ -291,7 +296,7 @@ def _text(holder: dict[str, Json], name: str) -> str:
 
 
 def _word(holder: dict[str, Json], name: str) -> str | None:
-    """A string; None where there is nothing, "" for a value of another type."""
+    """A string; None if the member is absent, "" for a value of another type."""
     value = holder.get(name)
     return value if isinstance(value, str | None) else ""
 
@@ -315,9 +320,10 @@ def _has_state_within(value: Json) -> bool:
 
 
 def results_of(item: Json) -> Iterator[Json]:
-    """The results of tools in an item of a session: text or JSON, as the model got it.
+    """The results of tools in an item of a session: text or JSON, as the model got
+    them.
 
-    What a provider wraps around a result is given, too, and without its wrapper.
+    A result that a provider wraps is returned twice: with the wrapper and without it.
     """
     if not isinstance(item, dict):
         return
@@ -361,7 +367,7 @@ def _result(holder: dict[str, Json]) -> Iterator[Json]:
 
 
 def _bodies(body: Json) -> Iterator[Json]:
-    """A result as text or JSON; of a list of parts the text or JSON of each."""
+    """A result as text or JSON; for a list of parts, the text or JSON of each part."""
     if isinstance(body, str):
         if body:
             yield body

@@ -1,9 +1,9 @@
 """What the engine makes of stored text: which of its characters it would show.
 
-`read_text` feeds the items of one field (``messages``) to one `Stream`,
-a provider's block each, and reads the spans of its events: whatever is in no visible
-text delta is a removal, and the events around it say of what kind. Scans nothing
-itself. Positions are code points of all texts of the field, joined.
+`read_text` pushes the items of one field (``messages``) into one `Stream`, each item as
+one block of the provider, and reads the spans of the events. Text that is in no visible
+text delta is a removal, and the events around it say of which kind. This module
+searches no text itself. Positions are code points of all texts of the field, joined.
 """
 
 from __future__ import annotations
@@ -45,19 +45,20 @@ _KINDS = {
     "delimiter-stripped": "delimiter",
     "duplicate-reasoning": "reasoning",
 }
-"""Diagnostics of removals; any other one is about a marker of protocol."""
+"""Kinds of removals by the code of their diagnostic. A diagnostic with another code is
+about a marker."""
 
 _OF_TEXT = (TextDelta, ReasoningDelta, Reclassify, Retract)
-"""Events that may be about the text while reasoning is read."""
+"""Events that may be about the answer's text while reasoning is read."""
 
 _WIRE = "anthropic"
-"""The wire with blocks of text, reasoning and calls in any order."""
+"""A wire that has blocks of text, reasoning and calls in any order."""
 
 
 @frozen
 class TextReading:
-    """``removals`` are sorted and do not touch visible text; the rest is what was taken
-    out, in the answer's order."""
+    """What the engine found in one field. ``removals`` are sorted and do not touch
+    visible text; the other lists hold what was removed, in the order of the answer."""
 
     removals: list[Mark]
     reasoning: list[str] = field(factory=list)
@@ -66,16 +67,18 @@ class TextReading:
 
 
 def reading_options(options: StreamOptions) -> StreamOptions:
-    """Options of the streams that read a field; the caller keeps them, for speed."""
+    """The options of the streams that read a field. The caller keeps them, for
+    speed."""
     policy = evolve(options.policy, trace=True)
     return evolve(options, wire=_WIRE, framing="json", policy=policy)
 
 
 def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
-    """Reads one field, with `reading_options`; locked texts keep every character.
+    """Reads one field, with options from `reading_options`.
 
-    A locked text that would lose something is read again as text without meaning,
-    because its delimiters stay and must not change how other texts are read.
+    A locked text keeps every character. If it would lose some, the field is read again
+    with this text made meaningless, because its delimiters stay and must not change how
+    the other texts are read.
     """
     while True:
         reading = _begun(items, options)
@@ -91,7 +94,7 @@ def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextRead
 
 
 def texts_of(items: Iterable[StoredItem]) -> list[tuple[int, int, Text]]:
-    """The texts of a field with their places in the joined text."""
+    """The texts of a field with their spans in the joined text."""
     found, start = [], 0
     for item in items:
         if isinstance(item, Text):
@@ -101,8 +104,9 @@ def texts_of(items: Iterable[StoredItem]) -> list[tuple[int, int, Text]]:
 
 
 def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
-    """Reads a field. Under ``startsOpen: open`` a stored text without a closing tag had
-    its reasoning taken out before, so it is not reasoning to its end but an answer."""
+    """Reads a field. If ``startsOpen: open`` leaves nothing visible, the field is read
+    again as ``closed``: a stored text without a closing tag had its reasoning removed
+    before, so all of it is an answer."""
     reading, rule = _read(items, options), options.policy.reasoning
     shown = sum(len(item.text) for item in items if isinstance(item, Text))
     shown -= sum(end - start for start, end, _ in reading.removals)
@@ -113,7 +117,7 @@ def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading
 
 
 def _touched(items: tuple[StoredItem, ...], removals: list[Mark]) -> set[int]:
-    """Numbers of locked texts in which something would be removed."""
+    """Numbers of the locked texts that would lose something."""
     starts = [start for start, _, _ in removals]
     touched, at = set(), 0
     for number, item in enumerate(items):
@@ -132,7 +136,7 @@ def _read(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
     events: list[Event] = []
     for number, item in enumerate(items):
         pushed = [e for each in _blocks(item, number) for e in stream.push(each)]
-        if isinstance(item, Thought):  # what was found there is not in the text
+        if isinstance(item, Thought):  # what is found in reasoning is not in the text
             pushed = [e for e in pushed if isinstance(e, _OF_TEXT)]
         events += pushed
     events += stream.close()
@@ -148,7 +152,7 @@ def _read(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
 
 
 def _reasoning(events: list[Event], gone: set[int]) -> list[str]:
-    """The reasoning of the text, block by block."""
+    """The reasoning in the text, block by block."""
     blocks: dict[int, list[str]] = {}
     final: dict[int, str] = {}
     for event in events:
@@ -168,7 +172,7 @@ def _reasoning(events: list[Event], gone: set[int]) -> list[str]:
 
 
 def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
-    """The documents of one block: its beginning with all that is in it, its end."""
+    """The documents of one block: the start, with the whole content, and the end."""
     content: dict[str, Any] = {"type": "text", "text": ""}
     if isinstance(item, Text):
         # One character for one: positions must not move.
@@ -187,7 +191,8 @@ def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
 
 
 def _marks(events: list[Event]) -> list[Mark]:
-    """The spans of the text's events: visible ones first, then by their kind."""
+    """The spans of the text's events, with their kinds: first the visible spans, then
+    the others, each in the order of the text."""
     final: dict[int, str] = {}
     for event in events:
         if isinstance(event, Reclassify):
@@ -218,7 +223,7 @@ def _mark(event: Event, final: dict[int, str]) -> Mark | None:
 
 
 def _gaps(marks: list[Mark], size: int) -> list[Mark]:
-    """What is in no visible mark, from 0 to ``size``, in pieces of one kind each."""
+    """The spans from 0 to ``size`` that are in no visible mark, each of one kind."""
     shown = [mark for mark in marks if mark[2] == VISIBLE]
     hidden = [mark for mark in marks if mark[2] != VISIBLE]
     gaps, at, number = [], 0, 0
@@ -237,8 +242,8 @@ def _gaps(marks: list[Mark], size: int) -> list[Mark]:
 
 
 def _grouped(gaps: list[Mark]) -> list[Mark]:
-    """Joins neighbours that are one removal to people: reasoning and its delimiters,
-    white space and what it was removed with."""
+    """Joins neighbours that a reader sees as one removal: reasoning with its
+    delimiters, white space with what it was removed with."""
     groups: list[Mark] = []
     for start, end, kind in gaps:
         if groups and groups[-1][1] == start:

@@ -1,6 +1,7 @@
-"""What is counted of repairs, by provider and model.
+"""Counts of repairs, by provider and model.
 
-Safe on any thread: batches count beside the connection, which reads the totals.
+Safe on any thread: batches count on other threads than the connection, which reads the
+totals.
 """
 
 # The converter reads the annotations at run time.
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from stream_sidecar.history.results import Repair
 
 MODELS = 256
-"""So many models have counters of their own; names come from strangers."""
+"""How many models have counters of their own; their names come from strangers."""
 
 _LONGEST_NAME = 256
-"""Code points of a name; of a longer one the beginning counts."""
+"""How many code points of a name count; the rest is ignored."""
 
 Named: TypeAlias = "tuple[str | None, str | None]"
 """Provider and model; None: it is not known."""
@@ -32,7 +33,8 @@ Named: TypeAlias = "tuple[str | None, str | None]"
 def counted_as(
     provider: str | None, model: str | None, counted: Collection[Named]
 ) -> Named:
-    """Under which names a message is counted, where others have been ``counted``."""
+    """The names under which a message is counted, given the names ``counted`` so far.
+    Models beyond `MODELS` are counted together, without a name."""
     named = provider and provider[:_LONGEST_NAME], model and model[:_LONGEST_NAME]
     is_one_more = named not in counted and len(counted) >= MODELS
     return (None, None) if is_one_more else named
@@ -40,7 +42,7 @@ def counted_as(
 
 @define
 class RepairCounters:
-    """Totals over the model's messages that message/repair has read; ``removed`` are
+    """Totals over the model's messages that message/repair has read; ``removed`` counts
     removals by kind."""
 
     messages: int = 0
@@ -51,7 +53,8 @@ class RepairCounters:
 
 @define
 class ModelRepairCounters(RepairCounters):
-    """Totals of one model; None: neither the host nor the message has named it."""
+    """Totals of one model. A name is None if neither the host nor the message gave it;
+    both are None for the models beyond 256, counted together."""
 
     provider: str | None = None
     model: str | None = None
@@ -59,7 +62,7 @@ class ModelRepairCounters(RepairCounters):
 
 @define
 class AllRepairCounters(RepairCounters):
-    """Totals of all models together, and of each."""
+    """Totals of all models together, and of each model."""
 
     by_model: list[ModelRepairCounters] = Factory(list)
 
@@ -67,7 +70,7 @@ class AllRepairCounters(RepairCounters):
 def counters_of(
     repair: Repair, provider: str | None, model: str | None
 ) -> ModelRepairCounters:
-    """What the repair of one message counts for."""
+    """The counters of the repair of one message."""
     kinds = Counter(each.kind for each in repair.removed) if repair.removed else {}
     return ModelRepairCounters(
         1, repair.changed, repair.blocked, kinds, provider, model
@@ -75,21 +78,21 @@ def counters_of(
 
 
 class RepairCounts:
-    """``add`` counters of messages, ``total`` them."""
+    """Adds up counters of messages: ``add`` some, then read the ``total``."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._models: dict[Named, ModelRepairCounters] = {}
 
     def add(self, counters: ModelRepairCounters) -> None:
-        """Adds what was counted of one model."""
+        """Adds counters of one model."""
         with self._lock:
             name = counted_as(counters.provider, counters.model, self._models)
             known = ModelRepairCounters(provider=name[0], model=name[1])
             _add(self._models.setdefault(name, known), counters)
 
     def total(self) -> AllRepairCounters:
-        """All models together, and copies of each."""
+        """The totals of all models together, with copies of each model's counters."""
         with self._lock:
             models = self._models.values()
             total = AllRepairCounters(

@@ -1,4 +1,4 @@
-"""What is said of one stored message: the reference of protocol.md, "message/inspect".
+"""The results for one stored message: the reference of protocol.md, "message/inspect".
 
 Frozen and complete. Paths are JSON Pointers into the message; positions are code points
 of the string at the path as it is stored, or UTF-16 units where a name says so.
@@ -20,12 +20,13 @@ KINDS: Final = (
     *("reasoning", "delimiter", "tool-result", "tool-call"),
     *("marker", "white-space"),
 )
-"""What a removal may be; ``delimiter`` is a stray one, or a stop token and its kin,
-``marker`` what no event tells of."""
+"""The kinds of removals. ``delimiter``: a stray delimiter, or a stop token or the like;
+``marker``: any other mark of a protocol."""
 
 
 def chosen_kinds(only: Collection[str], but: Collection[str]) -> frozenset[str] | None:
-    """The kinds of ``only``, or all, without those of ``but``; None: nobody chose."""
+    """The kinds in ``only`` (all if it is empty) without those in ``but``. None if
+    nobody chose."""
     if not (only or but):
         return None
     return frozenset(only or KINDS) - frozenset(but)
@@ -33,7 +34,7 @@ def chosen_kinds(only: Collection[str], but: Collection[str]) -> frozenset[str] 
 
 @frozen
 class Finding:
-    """Something that does not belong into the answer.
+    """Something that does not belong in the answer.
 
     ``path`` is a JSON Pointer into the message.
     """
@@ -49,7 +50,8 @@ class Finding:
 
 @frozen
 class Inspection:
-    """What was found in one item; ``malformed``: repair would change it, or cannot."""
+    """The findings in one item. ``malformed``: repair would change the item, or would
+    be blocked."""
 
     malformed: bool
     findings: list[Finding]
@@ -57,7 +59,8 @@ class Inspection:
 
 @frozen
 class Edit:
-    """``new_text`` replaces a span of the string at ``path``, in old positions."""
+    """``new_text`` replaces a span of the string at ``path``; positions are those in
+    the old string."""
 
     path: str
     start: int
@@ -69,7 +72,7 @@ class Edit:
 
 @frozen
 class Removal:
-    """What was taken out of the string at ``path``, and where it was."""
+    """What was removed from the string at ``path``, and where it was."""
 
     kind: str
     path: str
@@ -80,11 +83,13 @@ class Removal:
 
 @frozen
 class Repair:
-    """What became of one item. ``blocked``: nothing would be left, so it is unchanged.
+    """The repair of one item. ``blocked``: nothing would be left, so the item is
+    unchanged.
 
-    ``message`` is the item without what was removed; it is not there where it cannot
-    be written back exactly (protocol.md, "JSON"). ``dropped`` are parts that were left
-    empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+    ``message`` is the item without the removals. It is absent if it cannot be written
+    back exactly (protocol.md, "JSON"). ``dropped`` are the parts that became empty and
+    were removed. The other fields hold what the engine took out: reasoning, echoes,
+    calls.
     """
 
     changed: bool

@@ -1,9 +1,9 @@
-"""Text that a hash vouches for: its store does not load when a character is missing.
+"""Text that a hash protects: its store does not load when a character is missing.
 
-A store that is addressed by content has members named after a digest beside a message
-or around it, or a manifest that names a file and has its digest. Example: in
+A store that is addressed by content has a member for a digest beside a message or
+around it, or a manifest with the name of a file and its digest. Example: in
 ``{"record": {"role": "assistant", "content": "Hi"}, "record_sha256": "9f86.."}`` the
-message is sealed. Such text is reported and never edited. Pure.
+message is sealed. Sealed text is reported and never edited. Pure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json
     from stream_sidecar.values.json_places import Path
 
-SEALED = "a hash of it stands beside it"
+SEALED = "a hash of it is stored beside it"
 """Why a message is not edited, for people."""
 
 _HASHED = (
@@ -35,9 +35,9 @@ _DIGESTS = (
     *("md5", "digest", "checksum"),
     f"hash(?:{'|'.join(f'(?<={n}hash)|(?<={n}[_-]hash)' for n in _HASHED)})",
 )
-"""How the name of a member ends that holds a digest of what is stored. A ``hash`` alone
-may be the hash of a commit or of a folder's name. Each pattern begins with letters,
-which `re` finds fast, so that a long file costs little."""
+"""How the names of members end that hold a digest of stored text. A ``hash`` alone does
+not count: it may be the hash of a commit or of a folder's name. Each pattern begins
+with letters, which `re` finds fast, so that a long file costs little."""
 
 _NAME = patterns.compile(f"(?:{'|'.join(_DIGESTS)})$", re.IGNORECASE)
 _MEMBERS = [patterns.compile(rf'{each}"\s*:'.encode()) for each in _DIGESTS]
@@ -45,7 +45,7 @@ _MEMBERS = [patterns.compile(rf'{each}"\s*:'.encode()) for each in _DIGESTS]
 _DIGEST = patterns.compile(
     r"(?:[\w-]{1,20}[:=])?(?:[0-9a-f]{32,128}|[0-9a-z+/_-]{43,88}={0,2})", re.IGNORECASE
 )
-"""In hexadecimal digits or in base64, perhaps behind the name of its kind."""
+"""A digest in hexadecimal digits or in base64, perhaps after the name of its kind."""
 
 
 @lru_cache(maxsize=1024)
@@ -55,13 +55,13 @@ def is_digest_name(name: str) -> bool:
 
 
 def says_digests(text: bytes) -> bool:
-    """Whether JSON has a member for digests."""
+    """Whether JSON text has a member for digests."""
     small = text.lower()
     return any(each.search(small) for each in _MEMBERS)
 
 
 def has_digest(value: Json) -> bool:
-    """Whether ``value`` is an object with a digest as a member of its own."""
+    """Whether ``value`` is an object and one of its own members is a digest."""
     return isinstance(value, dict) and any(
         isinstance(digest, str)
         and is_digest_name(name)
@@ -71,16 +71,16 @@ def has_digest(value: Json) -> bool:
 
 
 def seal_of(document: Json, paths: Iterable[Path]) -> str | None:
-    """Why the strings at ``paths`` are not edited: a digest stands beside one of them,
-    or around it. None: there is none."""
+    """Why the strings at ``paths`` are not edited: an object around one of them has a
+    digest. None if no object has one."""
     holders = (at(document, path[:end]) for path in paths for end in range(len(path)))
     return SEALED if any(map(has_digest, holders)) else None
 
 
 def names_sealed_in(manifest: Json) -> Iterator[str]:
-    """The strings that stand beside a digest in ``manifest``: names of files, mostly.
+    """The strings beside a digest in ``manifest``: mostly names of files.
 
-    Example: ``{"path": "a.json", "sha256": "3bd6.."}`` has ``a.json``.
+    Example: ``a.json`` in ``{"path": "a.json", "sha256": "3bd6.."}``.
     """
     if has_digest(manifest):
         yield from (each for each in manifest.values() if isinstance(each, str))

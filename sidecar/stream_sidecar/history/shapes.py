@@ -1,9 +1,9 @@
-"""How the records of agents tell that a model spoke, and where its text is: one table.
+"""How agents' records mark a model's text, and where the text is: one table.
 
-`shape_of` finds the row of `SHAPES` that a JSON value has, by what is in it and where
-in its document it stands, never by a file's name. Example: ``{"type": "gemini",
-"content": "Hi"}`` is the model's in Gemini CLI, and its text is at ``content``. Which
-other agents keep theirs in the same shape does not matter. Knows nothing of delimiters.
+`shape_of` finds the row of `SHAPES` for a JSON value by its content and its place in
+its document, never by a file's name. Example: ``{"type": "gemini", "content": "Hi"}``
+is the model's in Gemini CLI, and its text is at ``content``. Any other agent may use
+the same shape. Knows nothing of delimiters.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path
 
 ASSISTANT = frozenset(("assistant", "model", "ai", "agent", "ROLE_AGENT"))
-"""Roles of the model; LangChain tells them in ``type``, the last two are A2A's."""
+"""Roles of the model. LangChain has the role in ``type``; the last two are A2A's."""
 
 RoleElsewhere: TypeAlias = "Callable[[dict[str, Json]], str | None]"
-"""Gives the role of a record whose role stands in another document (opencode)."""
+"""Returns the role of a record whose role is in another document (opencode)."""
 
 Values: TypeAlias = "frozenset[str | int]"
 
@@ -38,8 +38,9 @@ _NOTHING: Any = object()
 
 @frozen
 class PartForm:
-    """Parts of one kind: ``when`` all of it stands in a part (None: it does not), the
-    model's text, or its reasoning, is the string at ``text``."""
+    """Parts of one kind. ``when``: the values that such a part has at these names
+    (None: no value). The string at ``text`` is the model's text, or its reasoning if
+    ``reasons``."""
 
     when: tuple[tuple[str, str | None], ...]
     text: Path
@@ -53,14 +54,15 @@ class PartForm:
 
 @frozen
 class RecordShape:
-    """One kind of record. ``author`` is where it tells who speaks, and ``models`` are
-    the values there that mean a model. ``bodies`` are the places of its text: a string,
-    a part, or a list of parts, which are read by ``parts`` before the forms that all
-    share. One with several says the same in each.
+    """One kind of record. ``author`` is the place of its author, and ``models`` are the
+    values there that mean a model. ``bodies`` are the places of its text: a string, a
+    part, or a list of parts. The forms in ``parts`` are tried before those that all
+    records share. A record with several bodies has the same text in each.
 
-    ``also``: what must stand in it, too. ``within``: the end of the path at which such
-    a record stands. ``opens``: the first of a list is the user's, whatever it tells.
-    ``elsewhere``: it is a document of its own, and its role stands in another one.
+    ``also``: the values that it must have at further places. ``within``: how its path
+    must end. ``opens``: the first item of a list is the user's, whatever author it
+    names. ``elsewhere``: it is a document of its own, and its role is in another
+    document.
     """
 
     name: str
@@ -75,13 +77,14 @@ class RecordShape:
 
     @cached_property
     def holders(self) -> tuple[Path, ...]:
-        """Where its calls and reasoning in fields stand: beside its text, and where
-        LangChain keeps what a provider sent along."""
+        """Where the record's calls and fields of reasoning are: beside its text, and
+        where LangChain keeps further fields of a provider."""
         beside = dict.fromkeys(body[:-1] for body in self.bodies)
         return (*beside, *((*path, "additional_kwargs") for path in beside))
 
     def fits(self, value: Json, path: Path) -> bool:
-        """Whether ``value``, at ``path`` of its document, is the model's."""
+        """Whether ``value``, at ``path`` of its document, is a model's record of this
+        kind."""
         return (
             (not self.within or _ends(path, self.within))
             and not (self.opens and path[-1:] == (0,))
@@ -109,7 +112,7 @@ def _is_one_of(value: Json, known: Values) -> bool:
 
 
 def at(value: Json, path: Path) -> Json:
-    """What stands at ``path``; what equals nothing where it leads nowhere."""
+    """The value at ``path``; if there is none, an object that equals nothing else."""
     for name in path:
         if isinstance(value, dict):
             value = value.get(name, _NOTHING)
@@ -125,7 +128,7 @@ _CHAT_VIEW = (
     PartForm((("kind", "markdownContent"),), ("value",)),
     PartForm((("kind", "markdownContent"),), ("content", "value")),
 )
-"""Parts of VS Code's chat: pieces of text, with others between them."""
+"""Parts of VS Code's chat: pieces of text, with parts of other kinds between them."""
 
 
 def _chat_view(name: str, *within: Any) -> RecordShape:
@@ -134,12 +137,12 @@ def _chat_view(name: str, *within: Any) -> RecordShape:
 
 
 MESSAGE = RecordShape("message", ("role",), ASSISTANT, (("content",), ("parts",)))
-"""A role, and content or parts: what most agents and all providers keep."""
+"""A role, and content or parts: the shape of most agents and of all providers."""
 
 _BESIDE = RecordShape(
     *("Cursor, command line", ("role",), ASSISTANT, (("message", "content"),))
 )
-"""The role stands beside the message that has the content."""
+"""The role is beside the message, which has the content."""
 
 SHAPES: tuple[RecordShape, ...] = (
     RecordShape("LangChain", ("type",), frozenset(("ai",)), (("content",), ("parts",))),
@@ -225,15 +228,16 @@ SHAPES: tuple[RecordShape, ...] = (
         *("ACP", ("sessionUpdate",), frozenset(("agent_message",)), (("content",),))
     ),
 )
-"""The rows beside `MESSAGE`, which is asked first."""
+"""The rows for records without a ``role``; `MESSAGE` and `_BESIDE` are for the
+others."""
 
 
 def shape_of(
     value: Json, path: Path = (), role_elsewhere: RoleElsewhere | None = None
 ) -> RecordShape | None:
-    """The shape of ``value``, at ``path`` of its document; None: it is no model's.
+    """The shape of ``value``, at ``path`` of its document; None if it is not a model's.
 
-    ``role_elsewhere`` gives the role of a record that does not tell it itself.
+    ``role_elsewhere`` returns the role of a record that has none itself.
     """
     role = value.get("role") if isinstance(value, dict) else None
     if isinstance(role, str):
@@ -250,7 +254,7 @@ def shape_of(
 
 
 def _candidates(value: Json, path: Path) -> tuple[RecordShape, ...]:
-    """The rows that what ``value`` tells at its names may mean, or whose place is
+    """The rows that may fit ``value``, by its values at their first names, or by
     ``path``."""
     if path and "response" in path[-3:]:
         return SHAPES
@@ -260,20 +264,21 @@ def _candidates(value: Json, path: Path) -> tuple[RecordShape, ...]:
         each
         for name, by_word in _BY_NAME.items()
         if name in value
-        for each in _that_tell(value[name], by_word)
+        for each in _rows_for(value[name], by_word)
     )
 
 
-def _that_tell(
-    reported: Json, by_word: dict[str | int, tuple[RecordShape, ...]]
+def _rows_for(
+    word: Json, by_word: dict[str | int, tuple[RecordShape, ...]]
 ) -> tuple[RecordShape, ...]:
-    if isinstance(reported, str | int) and reported in by_word:
-        return by_word[reported]
+    if isinstance(word, str | int) and word in by_word:
+        return by_word[word]
     return by_word[_OTHER]
 
 
 def is_question(first: Json) -> bool:
-    """Whether ``first``, the first item of a list, is what a user begins it with."""
+    """Whether ``first``, the first item of a list, is the user's opening question
+    (`RecordShape.opens`)."""
     return any(
         all(_is_one_of(at(first, place), known) for place, known in each.also)
         for each in _OPENED
@@ -281,18 +286,19 @@ def is_question(first: Json) -> bool:
 
 
 _PIECES = (frozenset(("projectID", "directory")), frozenset(("id", "worktree")))
-"""What opencode's sessions and projects have."""
+"""Members of opencode's sessions and projects."""
 _SAYS_A_ROLE = frozenset(("id", "sessionID", "role"))
-"""What its messages have, whose parts are in other files."""
+"""Members of opencode's messages, whose parts are in other files."""
 _LISTED = frozenset(("sessionId", "title", "dateCreated", "workspaceDirectory"))
-"""What an item of Continue's list has: it names a session that is in another file."""
+"""Members of an item in Continue's list: it names a session that is in another file."""
 _CHANGED = frozenset(("file", "additions", "deletions"))
-"""What an item of opencode's and Kilo's list of changed files has; it may be empty."""
+"""Members of an item in opencode's and Kilo's list of changed files, which may be
+empty."""
 
 
 def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
-    """Whether ``document`` is a piece of a store of many files, in which there need be
-    no text of a model: the role of a message, a part of one whose role is known."""
+    """Whether ``document`` is a piece of a store of many files, which may have no text
+    of a model: the role of a message, or a part of a message whose role is known."""
     if isinstance(document, list):
         return all(
             isinstance(each, dict)
@@ -309,17 +315,18 @@ def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
 
 
 def is_based_elsewhere(line: Json) -> bool:
-    """Whether a line says that its log goes on from a place in another file (a fork of
-    Codex), so that there need be no text of a model in it."""
+    """Whether a line says that its log continues a log in another file (a fork of
+    Codex), so that it may have no text of a model."""
     return isinstance(at(line, ("payload", "history_base")), dict)
 
 
 _OTHER = ""
-"""What a record may tell in other ways than by one of its words."""
+"""The key of the rows that no single word of a record finds."""
 
 
 def _by_word(name: str | int) -> dict[str | int, tuple[RecordShape, ...]]:
-    """The rows whose speaker begins with ``name``, by the words that it tells there."""
+    """The rows whose ``author`` begins with ``name``, by the words there that mean a
+    model."""
     rows = [each for each in SHAPES if each.author[:1] == (name,)]
     deeper = tuple(each for each in rows if each.author[1:] or not each.models)
     words = {word for each in rows if each not in deeper for word in each.models}
@@ -336,15 +343,16 @@ _BY_NAME = {
     name: _by_word(name)
     for name in dict.fromkeys(each.author[0] for each in SHAPES if each.author)
 }
-"""The rows by the first name of their speaker and by what a record tells there."""
+"""The rows by the first name of their ``author``, then by the word that a record has
+there."""
 
 CURSOR = RecordShape("Cursor", ("type",), frozenset((2,)), (("text",),))
-"""Only in Cursor's own table: a number and a text may be anything elsewhere."""
+"""Only for Cursor's own table: elsewhere a number and a text may mean anything."""
 
 OPENCODE_EVENT = RecordShape(
     *("opencode, event", ("part", "type"), frozenset(("text",)), (("part",),))
 )
-"""Only in its own table, which tells whose part it is."""
+"""Only for opencode's own table, which says whose part it is."""
 
 GENERAL_PARTS = (
     PartForm((("type", "text"),), ("data", "text")),
@@ -352,5 +360,5 @@ GENERAL_PARTS = (
     PartForm((("type", "text"), ("text", None)), ("content",)),
     PartForm((("type", "reasoning"),), ("content",), reasons=True),
 )
-"""Parts of a record of any shape whose text is elsewhere than usual: those of Crush, of
-LibreChat, of OpenTelemetry."""
+"""Parts with their text at an unusual place, in records of any shape: those of Crush,
+LibreChat and OpenTelemetry."""

@@ -1,8 +1,8 @@
-"""Spans of the texts of one field: what is kept, what goes, and where that is.
+"""Spans of the texts of one field: what is kept, what is removed, and where that is.
 
-Spans are code points of all texts of the field, joined, sorted and without overlaps,
-unless a function says otherwise. All of it is linear. Pure arithmetic: knows nothing
-of messages and of the engine.
+Spans are in code points of all texts of the field, joined. Lists of spans are sorted
+and do not overlap, unless a function says otherwise. All functions are linear. Pure
+arithmetic: knows nothing of messages or of the engine.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def pieces_of(
 
 
 def kept_texts(whole: list[PlacedText], kept: list[Span]) -> list[str]:
-    """What is kept of every text; both are sorted."""
+    """The kept pieces of every text, joined; both lists are sorted."""
     found, number = [], 0
     for start, end, text in whole:
         pieces = []
@@ -69,7 +69,7 @@ def kept_texts(whole: list[PlacedText], kept: list[Span]) -> list[str]:
 
 
 def moved(removals: list[Mark], kept: list[Span]) -> list[Mark]:
-    """Removals in what was kept, as spans of the original."""
+    """Removals in the kept text, as spans of the original text."""
     moved, number, before = [], 0, 0
     for start, end, kind in removals:
         while start < end:
@@ -86,7 +86,7 @@ def moved(removals: list[Mark], kept: list[Span]) -> list[Mark]:
 
 
 def unlocked(removals: list[Mark], whole: list[PlacedText]) -> list[Mark]:
-    """Removals split at the borders of texts, without those of locked ones."""
+    """Removals split at the borders of texts, without those in locked texts."""
     found, number = [], 0
     for start, end, kind in removals:
         while start < end:

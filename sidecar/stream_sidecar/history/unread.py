@@ -1,10 +1,10 @@
-"""Text that no row of `shapes` reads, though a model may have said it.
+"""Text that no row of `shapes` reads, though a model may have written it.
 
-`messages_in` notes the strings of a document that stand at a name of text and belong to
-no text that is read. `may_be_said` looks at what stands around one, from the inside
-out: the first word for a speaker decides. Example: ``{"type": "user_message",
-"message": "Hi"}`` is the user's, and ``{"type": "turn", "text": "Hi"}`` does not tell.
-Knows nothing of delimiters. Pure.
+`messages_in` notes the strings of a document that are at a name for text and that no
+row reads. `may_be_said` looks at the names and records around a string, from the inside
+out: the first word for an author decides. Example: ``{"type": "user_message",
+"message": "Hi"}`` is the user's; ``{"type": "turn", "text": "Hi"}`` does not say whose
+it is. Knows nothing of delimiters. Pure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TEXT_NAME = patterns.compile(
     r"(?:answer|completion|content|markdown|message|parts|reply|response|text|value)$",
     re.IGNORECASE,
 )
-"""How the name of a member ends that holds text."""
+"""How the names of members end that hold text."""
 
 _SAID = frozenset(
     (
@@ -35,7 +35,7 @@ _SAID = frozenset(
         *("answer", "bot", "completion", "gemini", "llm", "reply", "response"),
     )
 )
-"""Words for a model that speaks."""
+"""Words for a model as the author."""
 
 _NOT_SAID = frozenset(
     (
@@ -47,14 +47,14 @@ _NOT_SAID = frozenset(
         *("title", "tool", "tools", "user"),
     )
 )
-"""Words for everything else that is stored as text: what others said, what a tool was
-given, reasoning in a place of its own."""
+"""Words for everything else that is stored as text: what others wrote, the input of a
+tool, reasoning in a place of its own."""
 
-_TELLS = (
+_LABELS = (
     *("ask", "author", "content_type", "from", "kind", "part_kind", "role", "say"),
     *("sender", "sessionUpdate", "source", "speaker", "subtype", "type"),
 )
-"""Names of members that tell who speaks, or what a record is."""
+"""Names of members that say who wrote a record, or what it is."""
 
 _PLACES = (("author", "role"), ("info", "role"), ("id", -1))
 _WORD = patterns.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -62,8 +62,8 @@ _WORD = patterns.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 @frozen
 class UnreadText:
-    """``text`` stands at ``path`` of its document, which says itself that it is at
-    ``state`` of its session if it is an operation of a log."""
+    """``text`` at ``path`` of its document. ``state``: the place in its session of the
+    value that the document sets, if the document is an operation of a log."""
 
     path: Path
     text: str
@@ -72,12 +72,12 @@ class UnreadText:
 
 @lru_cache(maxsize=4096)
 def is_text_name(name: str | int) -> bool:
-    """Whether a member of that name holds text, or its items do."""
+    """Whether a member of that name, or its items, hold text."""
     return isinstance(name, str) and _TEXT_NAME.search(name) is not None
 
 
 def may_be_said(document: Json, unread: UnreadText) -> bool:
-    """Whether a model may have said it, as far as the document tells."""
+    """Whether a model may have written the text, as far as the document says."""
     for words in _words_around(document, unread):
         if not words.isdisjoint(_NOT_SAID):
             return False
@@ -87,7 +87,8 @@ def may_be_said(document: Json, unread: UnreadText) -> bool:
 
 
 def _words_around(document: Json, unread: UnreadText) -> Iterator[set[str]]:
-    """What the names say that lead to a text, and the records around it."""
+    """The words of each name that leads to a text and of each record around it, from
+    the inside out."""
     holders = [at(document, unread.path[:end]) for end in range(len(unread.path))]
     for step, holder in zip(unread.path[::-1], holders[::-1], strict=True):
         yield _words(step)
@@ -97,14 +98,14 @@ def _words_around(document: Json, unread: UnreadText) -> Iterator[set[str]]:
 
 
 def _reported_by(holder: Json) -> Iterator[set[str]]:
-    """What a record says of itself."""
+    """The words of a record about itself."""
     if not isinstance(holder, dict):
         return
     if holder.get("isCreatedByUser") is True:
         yield {"user"}
-    reported = [holder.get(name) for name in _TELLS]
-    reported += [at(holder, place) for place in _PLACES]
-    yield {word for value in reported for word in _words(value)}
+    values = [holder.get(name) for name in _LABELS]
+    values += [at(holder, place) for place in _PLACES]
+    yield {word for value in values for word in _words(value)}
 
 
 def _words(value: Json) -> set[str]:
