@@ -1,5 +1,5 @@
-"""Every store that agents keep: what leaked is found and cut, in the command and in the
-editor, and nothing else is touched."""
+"""Every store that agents keep: each leak is found and cut, in the command and in the
+editor, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def repair(*arguments: object, jobs: int = 1) -> Result:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """What is in every file of a store: its lines, of a database its cells; of what
-    keeps a line as long as it was not the blanks before its last bracket."""
+    """The content of every file of a store: lines, or the cells of a database. If a
+    line keeps its length, without the blanks before its last bracket."""
     files = (each for each in sorted(folder.rglob("*")) if each.is_file())
     return {
         str(each.relative_to(folder)): _cells(each) or _unpadded(_unpacked(each))
@@ -66,7 +66,7 @@ def _cells(path: Path) -> Any:
 
 @pytest.fixture
 def stores(tmp_path: Path) -> tuple[Path, Path]:
-    """A folder for a store with a leak, and one for its twin without."""
+    """A folder for a store with a leak, and a folder for its clean twin."""
     leaking, clean = tmp_path / "leaking", tmp_path / "clean"
     leaking.mkdir()
     clean.mkdir()
@@ -98,7 +98,8 @@ def test_a_store_is_found_and_cut(name: str, stores: tuple[Path, Path]) -> None:
 
 
 def test_stores_beside_each_other_by_two_processes(stores: tuple[Path, Path]) -> None:
-    """Each in a folder of its own; files that belong together may be read by either."""
+    """Each store has a folder of its own; either process may read files that belong
+    together."""
     count = 0
     for name, make in STORES.items():
         for folder, answer in zip(stores, (LEAK, CLEAN), strict=True):
@@ -130,7 +131,8 @@ def editor() -> Iterator[RpcClient]:
 def test_an_editor_shows_the_same(
     name: str, stores: tuple[Path, Path], editor: RpcClient
 ) -> None:
-    """Its fixes make the twin; a database is none of its documents."""
+    """The editor's fixes make the clean twin; a database is not a document of the
+    editor."""
     leaking, clean = stores
     STORES[name](leaking, QUESTION, LEAK)
     STORES[name](clean, QUESTION, CLEAN)
@@ -144,8 +146,8 @@ def test_an_editor_shows_the_same(
 
 
 def test_a_search_finds_what_is_said_now(stores: tuple[Path, Path]) -> None:
-    """The index of Copilot CLI agrees with its own content, too; a view of its name,
-    and an entry that says something else, stay."""
+    """The index of Copilot CLI agrees with its own content, too. A view of the same
+    name, and an entry with other text, stay."""
     folder, _ = stores
     path = folder / "session-store.db"
     STORES["copilot-database"](folder, "Why?", LEAK)
@@ -186,7 +188,10 @@ def test_what_cannot_be_written_back_is_reported_and_stays(tmp_path: Path) -> No
 
     assert reported.exit_code == 2, reported.output
     assert "1 not read: packed as msgpack" in reported.output
-    assert "1 not read: its rows are named after what is in them" in reported.output
+    assert (
+        "1 not read: its rows are named after a hash of their content"
+        in reported.output
+    )
     assert repair(tmp_path, "--write").exit_code == 0
     assert contents(tmp_path) == before
 
@@ -218,7 +223,7 @@ def test_a_compressed_session_without_the_library(
 
 
 def test_a_part_without_its_message(stores: tuple[Path, Path]) -> None:
-    """Nobody knows whose it is: it is not touched, and not clean."""
+    """Nobody knows who wrote the part: it is not changed, and not clean."""
     folder, _ = stores
     STORES["opencode"](folder, QUESTION, LEAK)
     for path in (folder / "storage" / "message").rglob("*.json"):
@@ -230,7 +235,7 @@ def test_a_part_without_its_message(stores: tuple[Path, Path]) -> None:
 
 
 def test_markdown_that_is_no_chat(tmp_path: Path) -> None:
-    """Headings are in other texts, too."""
+    """Other texts have headings, too."""
     path = tmp_path / "README.md"
     path.write_text(f"#### About\n\n{LEAK}\n", encoding="utf-8")
     assert "0 messages" in repair(tmp_path).output
@@ -247,7 +252,7 @@ def test_markdown_that_is_no_chat(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["odd.json", "odd.jsonl"])
 def test_a_role_without_a_text_is_no_session(name: str, tmp_path: Path) -> None:
-    """Only in opencode's store does the text stand in other files."""
+    """Only opencode's store has the text in other files."""
     path = tmp_path / name
     path.write_text(
         json.dumps({"role": "assistant", "words": LEAK}) + "\n", encoding="utf-8"

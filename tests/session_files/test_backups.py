@@ -1,5 +1,5 @@
-"""Backups: only what we made is put back or removed, whatever else is named so; links
-are followed where they were meant."""
+"""Backups: only our own are put back or removed, whatever other files have such a name;
+links are followed only where the user named them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def repair(*arguments: object, said: str = "", **environment: str) -> Result:
 
 
 def tree(folder: Path) -> dict[str, str]:
-    """Everything below a folder but lists of backups; of a link where it leads."""
+    """Everything below a folder except lists of backups; for a link, its target."""
     return {
         str(path.relative_to(folder)): os.readlink(path)
         if path.is_symlink()
@@ -70,7 +70,7 @@ HOMES = {
     [(name, kind) for name in HOMES for kind in ("jsonl", "json")][:-1],
 )
 def test_a_backup_is_no_session(tmp_path: Path, name: str, kind: str) -> None:
-    """A second run of an agent finds what the first has left clean."""
+    """A second run over an agent finds everything clean."""
     variable, place = HOMES[name]
     folder = tmp_path / place
     folder.mkdir(parents=True)
@@ -102,7 +102,7 @@ def test_patterns_end_as_their_formats_do() -> None:
 
 
 def test_a_backup_that_is_named(folder: Path) -> None:
-    """As by a pattern of the shell: it is looked at, and not repaired."""
+    """As a pattern of the shell may name it: the backup is read, and not repaired."""
     repair(folder, "--write")
     before = tree(folder)
     paths = [each for each in folder.iterdir() if each.name != LIST]
@@ -119,7 +119,7 @@ def test_a_backup_that_is_named(folder: Path) -> None:
 
 @pytest.fixture
 def strangers(folder: Path) -> dict[str, str]:
-    """What is only named like a backup."""
+    """Files that are only named like backups."""
     names = ("thesis.doc.bak", "deep/conf.json.bak", "a.jsonl.bak3", "b.jsonl.bak")
     for name in (*names, "deep/conf.json"):
         path = folder / name
@@ -143,8 +143,8 @@ def test_clean_removes_only_ours(folder: Path, strangers: dict[str, str]) -> Non
 
 @pytest.mark.parametrize("name", [b"a\nb.jsonl", b"a\xff.jsonl", b"\xed\xa0\x80.jsonl"])
 def test_names_are_bytes(tmp_path: Path, name: bytes) -> None:
-    """A line break in a name, or bytes that are no text: the list tells it all the
-    same."""
+    """A name may have a line break, or bytes that are not text: the list has it
+    anyway."""
     try:
         session = tmp_path / os.fsdecode(name)
         session.write_text(LEAK, encoding="utf-8")
@@ -160,7 +160,7 @@ def test_names_are_bytes(tmp_path: Path, name: bytes) -> None:
 
 @pytest.mark.parametrize("option", ["--clean", "--restore"])
 def test_a_list_leads_nowhere_else(folder: Path, option: str) -> None:
-    """Who makes a folder may know what is in a file outside of it."""
+    """Whoever makes a folder may know the content of a file outside of it."""
     other = folder.parent / "b.jsonl.bak"
     other.write_text(LEAK, encoding="utf-8")
     digest = hashlib.sha256(LEAK.encode()).hexdigest()
@@ -183,7 +183,7 @@ def test_restore_of_a_folder_is_of_ours_alone(
 
 
 def test_a_backup_of_an_older_version(folder: Path) -> None:
-    """It is on no list: put back where its file is named, never removed."""
+    """It is on no list: it is put back if its file is named, and never removed."""
     session, backup = folder / "a.jsonl", folder / "a.jsonl.bak2"
     session.write_text(CLEAN, encoding="utf-8")
     backup.write_text(LEAK, encoding="utf-8")
@@ -197,7 +197,7 @@ def test_a_backup_of_an_older_version(folder: Path) -> None:
 
 
 def test_ours_goes_before_a_strangers(folder: Path) -> None:
-    """Even where the other has the higher number."""
+    """Even if the stranger's has the higher number."""
     session = folder / "a.jsonl"
     repair(session, "--write")
     (folder / "a.jsonl.bak2").write_text("of somebody else", encoding="utf-8")
@@ -215,7 +215,8 @@ def test_a_backup_that_somebody_has_changed(folder: Path) -> None:
 
 
 def test_a_copy_that_comes_after_a_backup_of_ours(folder: Path) -> None:
-    """What was put back is on no list any more: an equal copy is its maker's."""
+    """A backup that was put back is on no list any more: an equal copy belongs to its
+    maker."""
     repair(folder, "--write")
     repair(folder, "--restore")
     assert inside(folder) == [folder / "a.jsonl"]
@@ -226,7 +227,7 @@ def test_a_copy_that_comes_after_a_backup_of_ours(folder: Path) -> None:
 
 
 def test_a_copy_that_was_there_before(folder: Path) -> None:
-    """Ours has another name, and the list has that alone."""
+    """Our backup gets another name, and only this name is on the list."""
     (folder / "a.jsonl.bak").write_text(LEAK, encoding="utf-8")
     repair(folder, "--write")
     assert [*listed(folder)] == ["a.jsonl.bak2"]
@@ -235,7 +236,7 @@ def test_a_copy_that_was_there_before(folder: Path) -> None:
 
 
 def test_a_list_that_cannot_be_written(folder: Path) -> None:
-    """Nothing is replaced without it."""
+    """Without the list nothing is replaced."""
     (folder / LIST).symlink_to("nowhere")
     done = repair(folder, "--write")
     assert done.exit_code == 2
@@ -253,7 +254,7 @@ def test_a_list_that_cannot_be_written(folder: Path) -> None:
     ],
 )
 def test_an_odd_list(folder: Path, content: bytes) -> None:
-    """What is no entry counts for nothing, and the next one is read."""
+    """A line that is not an entry is ignored, and the next line is read."""
     (folder / LIST).write_bytes(content)
     (folder / "a.jsonl.bak").write_text("of somebody else", encoding="utf-8")
     assert repair(folder, "--write").exit_code == 0
@@ -266,7 +267,8 @@ def test_an_odd_list(folder: Path, content: bytes) -> None:
 
 @pytest.fixture
 def outside(tmp_path: Path, folder: Path) -> Path:
-    """A session and a folder with one outside of the folder, to which links lead."""
+    """A session, and a folder with another one, outside of the folder; links lead to
+    both."""
     outside = tmp_path / "outside"
     (outside / "inner").mkdir(parents=True)
     for path in (outside / "b.jsonl", outside / "inner" / "c.jsonl"):
@@ -293,7 +295,7 @@ def test_links_that_leave_the_folder(folder: Path, outside: Path) -> None:
 
 
 def test_a_link_that_is_named(folder: Path, outside: Path) -> None:
-    """It is followed, there and back."""
+    """It is followed: by the repair, by --restore and by --clean."""
     for link in (folder / "b.jsonl", folder / "inner"):
         before = tree(outside)
         assert repair(link, "--write").exit_code == 0
@@ -306,7 +308,7 @@ def test_a_link_that_is_named(folder: Path, outside: Path) -> None:
 
 
 def test_links_in_the_places_of_an_agent(tmp_path: Path) -> None:
-    """What leads out of its folder is named; that folder may be a link itself."""
+    """A link out of the agent's folder is listed; the folder itself may be a link."""
     home, real, outside = (tmp_path / name for name in ("home", "real", "outside"))
     for place in (home, real, real / "x", outside):
         place.mkdir()
@@ -348,7 +350,7 @@ def _texts(path: Path) -> Any:
 @pytest.mark.parametrize("line", ["", '{"name": "a.jsonl.bak"}\n'])
 @pytest.mark.parametrize("option", ["--clean", "--restore"])
 def test_a_list_of_what_is_gone_goes(folder: Path, option: str, line: str) -> None:
-    """A run was killed when it had removed the backup, or the backup and its entry."""
+    """A run was killed after it had removed the backup, or the backup and its entry."""
     repair(folder, "--write")
     (folder / "a.jsonl.bak").unlink()
     with (folder / LIST).open("a", encoding="utf-8") as file:
@@ -358,8 +360,8 @@ def test_a_list_of_what_is_gone_goes(folder: Path, option: str, line: str) -> No
 
 
 def _wal(path: Path, message: str) -> None:
-    """Writes a message into a database as programs do that are killed then: it is in
-    the log alone."""
+    """Writes a message into a database like a program that is killed afterwards: the
+    message is only in the log."""
     before = path.with_name("before")
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode = WAL")
@@ -372,13 +374,13 @@ def _wal(path: Path, message: str) -> None:
 
 
 class Killed(BaseException):
-    """In place of a signal."""
+    """Raised in place of a signal."""
 
 
 def test_restore_is_killed_before_the_log_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a database had in its log does not come into the one that is put back."""
+    """The log of a database does not get into the restored one."""
     path = tmp_path / "a.db"
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
@@ -402,8 +404,8 @@ def test_restore_is_killed_before_the_log_is_gone(
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["jsonl", "db"])
 def test_killed_at_each_call_that_keeps_a_file(tmp_path: Path, kind: str) -> None:
-    """The session is old or new; a new one has a backup that is on the list. The next
-    runs go on, and ``--clean`` removes nothing that somebody else has made."""
+    """The session is old or new; a new one has a backup on the list. The next runs
+    continue, and ``--clean`` removes nothing that somebody else made."""
     first = tmp_path / "0"
     first.mkdir()
     session = first / f"a.{kind}"
@@ -448,7 +450,7 @@ def test_killed_at_each_call_that_keeps_a_file(tmp_path: Path, kind: str) -> Non
 
 
 def _is_well(path: Path, old: Any, new: Any) -> bool:
-    """Whether a session is repaired already; nothing is lost of it."""
+    """Whether a session is repaired already; checks that none of it is lost."""
     now = _texts(path)
     assert now in (old, new)
     if now == old:

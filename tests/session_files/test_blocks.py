@@ -1,4 +1,4 @@
-"""One large file on all cores says and makes what one process does."""
+"""One large file on all cores gives the same report and file as one process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ECHO = {"city": "Oslo", "sun": True}
 
 
 def lines() -> list[str]:
-    """Answers with a leak, results of tools, and copies of them far behind."""
+    """Answers with a leak, results of tools, and copies of the results much later."""
     reported: list[Any] = []
     for number in range(60):
         reported.append({"role": "user", "content": "<think>?"})
@@ -105,7 +105,7 @@ def test_no_result_in_a_string_of_json_is_overlooked() -> None:
     "item", [*ITEMS, *({"role": "x", "content": [part]} for part in PARTS)]
 )
 def test_no_result_is_overlooked(item: dict[str, Any]) -> None:
-    """Whatever holds a result is parsed before its block is given away."""
+    """Every line that holds a result is parsed before its block is given away."""
     assert [*messages.results_of(item)]
     line = json.dumps(item).encode()
     assert MAY_HOLD_RESULTS.search(line)
@@ -116,7 +116,7 @@ def test_no_result_is_overlooked(item: dict[str, Any]) -> None:
 
 
 def kill(path: Path, _removal: Any) -> bool:
-    """Ends the worker that asks, unless it is asked of a file of another name."""
+    """Ends the worker that calls it, except for a file of another name."""
     if path.name == "s.jsonl":
         os.kill(os.getpid(), signal.SIGKILL)
     return True
@@ -125,7 +125,7 @@ def kill(path: Path, _removal: Any) -> bool:
 @not_on_windows("needs SIGKILL")
 @pytest.mark.parametrize("count", [1, 30])
 def test_a_worker_that_is_killed(files: list[Path], count: int) -> None:
-    """As where the memory is short: every file has a report, and is old or new."""
+    """As when memory is short: every file has a report, and is old or new."""
     path = files[0]
     more = [path.with_name(f"{number}.jsonl") for number in range(count - 1)]
     for each in more:

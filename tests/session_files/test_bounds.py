@@ -1,5 +1,5 @@
-"""What is larger than the memory, or has no end: the file is named, the others are
-done, and Ctrl-C ends it."""
+"""Inputs that are larger than the memory, or never end: the file is listed, the other
+files are repaired, and Ctrl-C ends the run."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_pieces_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_line_that_is_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int
 ) -> None:
-    """It stays; the lines around it are repaired, and have their numbers."""
+    """It stays; the lines around it are repaired, and keep their numbers."""
     monkeypatch.setattr(workers, "LARGE", 1)
     monkeypatch.setattr(blocks, "_SIZE", 200)
     path = tmp_path / "a.jsonl"
@@ -120,7 +120,7 @@ def test_a_cell_that_is_too_large(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("count", [1_000, 1_000_000])
 def test_what_is_compressed(tmp_path: Path, count: int) -> None:
-    """As large as it becomes: packed it is small."""
+    """The unpacked size counts; the packed file is small."""
     path = tmp_path / "rollout-1.jsonl.zst"
     path.write_bytes(compressed(f"{LEAK}\n".encode() + b" " * count))
     before = path.read_bytes()
@@ -155,7 +155,7 @@ def test_rows_are_read_by_their_size(
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of memory")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_file_that_does_not_fit(tmp_path: Path, jobs: int) -> None:
-    """It is named, the others are done, and nobody says that something leaked."""
+    """It is listed, the other files are repaired, and no leak is reported for it."""
     import resource
 
     size = 200_000_000
@@ -200,7 +200,7 @@ ENDLESS = (
 
 
 def test_a_view_is_no_table(tmp_path: Path) -> None:
-    """Nothing is asked of it: its query may have no end."""
+    """It is never queried: its query may never end."""
     path = tmp_path / "a.db"
     with database(path) as db:
         for name in ("messages", "message_store"):
@@ -235,7 +235,7 @@ def test_the_schema_calls_nothing_of_consequence(tmp_path: Path) -> None:
 
 
 def slow(path: Path) -> None:
-    """A database in which a row that is repaired sets a trigger off that never ends."""
+    """A database in which the repair of a row starts a trigger that never ends."""
     with database(path) as db:
         db.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
         db.execute("INSERT INTO message_store VALUES ('s', ?)", (LEAK,))
@@ -250,7 +250,7 @@ def slow(path: Path) -> None:
 
 
 def test_a_query_that_is_to_end(tmp_path: Path) -> None:
-    """Whoever waits is asked in the midst of it; nothing was written then."""
+    """A running query asks whether to continue; nothing was written before."""
     path, asked = tmp_path / "a.db", []
     slow(path)
 
@@ -290,7 +290,7 @@ def test_ctrl_c_ends_a_query(tmp_path: Path, jobs: int) -> None:
 
 
 def test_an_index_that_triggers_keep(tmp_path: Path) -> None:
-    """As in the database of llm: whoever searches for what is gone finds nothing."""
+    """As in the database of llm: a search for removed text finds nothing."""
     path = tmp_path / "logs.db"
     with closing(sqlite3.connect(path)) as file:
         file.executescript("""

@@ -1,8 +1,9 @@
-"""Two hundred files, and what may happen at any moment of `repair --write`: each is the
-old or the new one, none is lost, and the next run ends the work.
+"""Two hundred files, and faults at any moment of `repair --write`: each file is the old
+or the new one, none is lost, and the next run finishes the work.
 
-Moments are calls of functions in one process, and records that were read from several;
-all are drawn from a seed."""
+Moments are calls of functions in one process, and records that were read from several
+processes. All are drawn from a seed.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def _database(path: Path, cells: list[str]) -> None:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """What is in every session; of a database its rows."""
+    """The content of every session; for a database, its rows."""
     names = (each for each in folder.iterdir() if each.name[0] != ".")
     return {
         path.name: _rows(path)
@@ -89,13 +90,13 @@ def copied(folder: Path, *names: object) -> None:
 
 
 def repair(folder: Path, how: str) -> int:
-    """The code of a run to which nothing happens: in this process, which is cheap."""
+    """The exit code of a run without a fault, in this process, which is cheap."""
     words = ["repair", str(folder), how, "--jobs", "1"]
     return CliRunner().invoke(main, words).exit_code
 
 
 def new_of(folder: Path) -> dict[str, Any]:
-    """What becomes of the sessions."""
+    """The sessions after their repair."""
     copied(folder, "new")
     new = folder.with_name("new")
     assert repair(new, "--write") == 0
@@ -103,7 +104,7 @@ def new_of(folder: Path) -> dict[str, Any]:
 
 
 def finished(folder: Path, new: dict[str, Any]) -> None:
-    """The next run ends the work, and leaves nothing but backups behind."""
+    """The next run finishes the work, and leaves nothing but backups."""
     assert repair(folder, "--write") == 0
     assert contents(folder) == new
     assert repair(folder, "--check") == 0
@@ -136,8 +137,8 @@ def happens(folder: Path, fault: str, seed: int, count: int) -> list[int]:
     [("killed", -signal.SIGKILL, 4), ("interrupted", 128 + signal.SIGINT, 3)],
 )
 def test_a_run_that_ends(folder: Path, fault: str, code: int, count: int) -> None:
-    """Each file is as it was or repaired; an end that came behind the last file, while
-    the summary was printed, is none of the repair's."""
+    """Each file is old or repaired. An end after the last file, while the summary is
+    printed, is not the repair's."""
     old = contents(folder)
     codes = happens(folder, fault, 7, count)
     assert code in codes
@@ -155,7 +156,7 @@ def test_a_run_that_ends(folder: Path, fault: str, code: int, count: int) -> Non
 
 
 def test_two_that_repair(folder: Path) -> None:
-    """Who comes second leaves alone what the other has done, and says so."""
+    """The second run leaves alone what the first has repaired, and says so."""
     codes = happens(folder, "repaired", 5, 2)
     assert set(codes) <= {0, 2}
     new = contents(folder)
@@ -167,7 +168,7 @@ def test_two_that_repair(folder: Path) -> None:
 
 
 def test_agents_that_go_on(folder: Path) -> None:
-    """What they append is in the file, before its repair or behind."""
+    """What the agents append is in the file, before its repair or after it."""
     old = contents(folder)
     assert set(happens(folder, "continued", 3, 3)) <= {0, 2}
     new = contents(folder)
@@ -190,7 +191,7 @@ def test_agents_that_go_on(folder: Path) -> None:
 
 
 def test_a_locked_database(folder: Path) -> None:
-    """It is named, and all others are repaired."""
+    """It is listed, and all other files are repaired."""
     old = contents(folder)
     codes = happens(folder, "locked", 1, 2)
     new = contents(folder)
@@ -224,7 +225,7 @@ def test_a_disk_that_fills(folder: Path, seed: int) -> None:
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("seed", range(2))
 def test_workers_that_end(folder: Path, sign: signal.Signals, seed: int) -> None:
-    """The moment is that of a record of the report."""
+    """The moment is a record of the report."""
     old, new = contents(folder), new_of(folder)
     moment = random.Random(f"{sign} {seed}").randrange(20, 300)
     reading, writing = os.pipe()

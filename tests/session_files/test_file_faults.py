@@ -1,5 +1,5 @@
-"""What may happen to the files of a repair or a recording, against the real command:
-nothing is lost, nothing is shown to others, nothing is left behind."""
+"""Faults of the files of a repair or a recording, with the real command: nothing is
+lost, nothing is shown to others, no file is left over."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def rights(path: Path) -> int:
 
 @pytest.fixture(autouse=True)
 def _usual_umask() -> Iterator[None]:
-    """What is made without a thought is readable by all."""
+    """Files get the usual permissions: everybody may read them."""
     before = os.umask(0o022)
     yield
     os.umask(before)
@@ -156,7 +156,7 @@ def test_a_report_follows_no_link(
 
 @pytest.mark.parametrize("options", [[], ["--diff"]])
 def test_a_report_into_a_pipe(session: Path, options: list[str]) -> None:
-    """Nothing of it is replaced."""
+    """The pipe is not replaced."""
     reading, writing = os.pipe()
     with os.fdopen(reading) as pipe:
         where = f"/dev/fd/{writing}"
@@ -190,7 +190,7 @@ def test_a_backup_has_the_rights_of_its_file(folder: Path, mode: int) -> None:
 
 
 def test_a_backup_of_a_database_with_a_log(folder: Path) -> None:
-    """What is in the write-ahead log only is in the backup, and that has none."""
+    """The backup has what is only in the write-ahead log, and has no log itself."""
     path = database(folder / "a.db")
     path.chmod(0o600)
     with closing(sqlite3.connect(path)) as writer:
@@ -235,7 +235,7 @@ def test_a_recording_is_its_users_alone(tmp_path: Path) -> None:
 def test_a_link_where_the_backup_goes(
     folder: Path, target: str, is_database: bool
 ) -> None:
-    """It stays, and what it leads to; the backup has the next name."""
+    """The link and its target stay; the backup gets the next name."""
     path = folder / "session"
     if is_database:
         database(path)
@@ -258,7 +258,8 @@ def test_a_link_where_the_backup_goes(
 
 @pytest.mark.parametrize("is_alive", [False, True])
 def test_what_a_killed_run_has_left(session: Path, is_alive: bool) -> None:
-    """It goes at once, if its maker does not live; that of another session, too."""
+    """It is removed at once if its maker is dead, also if it belongs to another
+    session."""
     import fcntl
 
     left = session.with_name(".other.jsonl.abc.sidecar-new")
@@ -276,7 +277,7 @@ def test_what_a_killed_run_has_left(session: Path, is_alive: bool) -> None:
 
 
 def _within_a_limit(folder: Path, size: int, *arguments: object) -> Run:
-    """The command where no file may grow beyond so many bytes."""
+    """The command, run so that no file may grow beyond so many bytes."""
     import resource
 
     def limit() -> None:
@@ -289,7 +290,7 @@ def _within_a_limit(folder: Path, size: int, *arguments: object) -> Run:
 @pytest.mark.parametrize("place", [on_a_small_disk, _within_a_limit])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.db"])
 def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
-    """The file stays as it was, and nothing is beside it."""
+    """The file stays as it was, and no other file is beside it."""
     path = folder / name
     filler = json.dumps({"role": "user", "content": "x" * 1000}) + "\n"
     if name == "a.db":
@@ -312,7 +313,7 @@ def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
 
 
 def test_no_room_for_what_is_reported(session: Path) -> None:
-    """What was done until then is said."""
+    """What was done before is reported."""
     other = session.with_name("t.jsonl")
     other.write_text(LEAK, encoding="utf-8")
     words = ("repair", session.parent, "--write", "--jobs", 1)
@@ -332,7 +333,7 @@ STRANGER = 12_345
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder that every user reaches."""
+    """A folder that every user can reach."""
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o777)
         yield Path(place)
@@ -382,7 +383,7 @@ def test_other_names_of_the_file(session: Path) -> None:
 
 
 def test_a_backup_of_a_killed_run_is_no_other_name(session: Path) -> None:
-    """It is the very file, and on the list; what was appended since is in both."""
+    """It is the file itself, and on the list; what was appended since is in both."""
     backup = session.with_name("session.jsonl.bak")
     os.link(session, backup)
     entry = {"name": backup.name, "size": 1, "sha256": "0"}
@@ -398,7 +399,7 @@ def test_a_backup_of_a_killed_run_is_no_other_name(session: Path) -> None:
 
 
 def test_another_name_like_a_backups(session: Path) -> None:
-    """A hard link that somebody else made is no backup of ours."""
+    """A hard link that somebody else made is not our backup."""
     backup = session.with_name("session.jsonl.bak")
     os.link(session, backup)
     done = run("repair", session, "--write")
@@ -425,12 +426,12 @@ def test_a_file_that_is_open_for_appending(session: Path) -> None:
 
 
 def test_a_pipe_is_no_session(folder: Path) -> None:
-    """Nobody waits for it."""
+    """The command does not wait for it."""
     pipe = folder / "a.jsonl"
     os.mkfifo(pipe)
     done = run("repair", pipe)
     assert done.code == 2
-    assert "is no regular file" in done.output
+    assert "is not a regular file" in done.output
 
 
 def test_one_file_by_two_names(session: Path) -> None:
@@ -460,8 +461,8 @@ LONG = json.dumps({"role": "assistant", "content": f"<think>{'x' * 900}</think>y
 def _interrupted(
     folder: Path, until: bytes, sign: signal.Signals, *options: object
 ) -> Run:
-    """A repair that gets ``sign`` while it writes its report into a full pipe, of which
-    nothing was read behind ``until``."""
+    """A repair that gets ``sign`` while it writes its report into a full pipe, which is
+    not read after ``until``."""
     reading, writing = os.pipe()
     words = ("repair", str(folder), "--write", *map(str, options))
     process = subprocess.Popen(
@@ -488,7 +489,7 @@ def _interrupted(
 
 
 def test_ctrl_c_at_a_terminal(folder: Path) -> None:
-    """It goes to the workers, too, one of which may not even have begun."""
+    """The signal goes to the workers, too, and one of them may not have begun yet."""
     import fcntl
     import pty
     import termios
@@ -531,7 +532,8 @@ def test_ctrl_c_at_a_terminal(folder: Path) -> None:
 
 
 def _heed_signals() -> None:
-    """Whoever started the tests may ignore them."""
+    """Restores the default signals, which the process that started the tests may
+    ignore."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_DFL)
 
@@ -540,7 +542,7 @@ def _heed_signals() -> None:
 def test_a_signal_stops_before_the_next_file(
     folder: Path, sign: signal.Signals
 ) -> None:
-    """In the midst of the second of three files."""
+    """The signal comes during the second of three files."""
     for name in ("a", "b", "c"):
         (folder / f"{name}.jsonl").write_text(f"{LONG}\n" * 300, encoding="utf-8")
     done = _interrupted(folder, b"/b.jsonl", sign, "--jobs", 1)
@@ -580,7 +582,8 @@ def test_a_signal_in_a_database(folder: Path) -> None:
 
 
 def test_workers_end_with_who_started_them(folder: Path) -> None:
-    """Killed while it waits for its reader: the error stream that all share ends."""
+    """Their parent is killed while it waits for its reader: the error stream that all
+    share ends."""
     for number in range(3):
         (folder / f"{number}.jsonl").write_text(f"{LONG}\n" * 300, encoding="utf-8")
     reading, writing = os.pipe()
@@ -601,7 +604,7 @@ def test_workers_end_with_who_started_them(folder: Path) -> None:
 
 
 def test_ctrl_c_ends_what_only_reads(folder: Path) -> None:
-    """In ``normalize``, too, without a traceback."""
+    """This holds for ``normalize``, too, without a traceback."""
     reading, writing = os.pipe()
     process = subprocess.Popen(
         [*COMMAND, "normalize", "--wire", "text", "-"],

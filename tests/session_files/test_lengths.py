@@ -1,5 +1,5 @@
-"""Logs into which something points by bytes: a cut moves nothing after its line, in
-the command and in an editor; others are as short as they can be."""
+"""Logs into which something points by bytes: a cut moves nothing after its line, in the
+command and in an editor. Other logs get no blanks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def said(words: str, **more: Any) -> str:
 
 
 def ends(data: bytes) -> list[int]:
-    """Where the lines end."""
+    """The positions where the lines end."""
     found, at = [], 0
     for line in data.splitlines(keepends=True):
         at += len(line)
@@ -45,7 +45,8 @@ def ends(data: bytes) -> list[int]:
 
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_forks_of_codex_find_their_place(tmp_path: Path, ascii_only: bool) -> None:
-    """The parent has all its lines where they were, and reads as its clean twin."""
+    """The lines of the parent stay where they were, and it reads like its clean
+    twin."""
     twin = tmp_path / "twin"
     twin.mkdir()
     for folder, words in ((tmp_path, LEAK), (twin, CLEAN)):
@@ -138,7 +139,8 @@ NO_POINTERS = {
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [*POINTERS, *NO_POINTERS])
 def test_who_says_that_something_points_into_a_log(tmp_path: Path, name: str) -> None:
-    """A line of it or a file beside it; an editor that has it open pads as well."""
+    """A line of the log or a file beside it says so; an editor that has the log open
+    adds the blanks, too."""
     path = tmp_path / "a.jsonl"
     path.write_text(said(LEAK, n=1) + said(CLEAN), encoding="utf-8")
     {**POINTERS, **NO_POINTERS}[name](path)
@@ -162,8 +164,8 @@ def test_who_says_that_something_points_into_a_log(tmp_path: Path, name: str) ->
 
 
 def test_each_fix_of_an_editor_keeps_the_length(tmp_path: Path) -> None:
-    """That of one finding, of a message and of all; what an editor has need be no
-    file."""
+    """The fixes of one finding, of a message and of all; a document in an editor need
+    not be a file."""
     STORES["codex"](tmp_path, "?", f"{LEAK}</s>")
     text = (tmp_path / "rollout-1.jsonl").read_text(encoding="utf-8")
     uri = "untitled:rollout-1.jsonl"
@@ -178,7 +180,7 @@ def test_each_fix_of_an_editor_keeps_the_length(tmp_path: Path) -> None:
 
 
 def test_a_document_is_no_log(tmp_path: Path) -> None:
-    """Nothing points into one that is read whole."""
+    """Nothing points into a file that is read whole."""
     path = tmp_path / "a.json"
     path.write_text(
         json.dumps([{"role": "assistant", "content": LEAK}, {"byte_offset": 1}]),

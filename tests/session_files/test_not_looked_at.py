@@ -1,4 +1,4 @@
-"""A session is clean only where all text was looked at: what no row reads is named."""
+"""A session is clean only if all of its text was read: what no row reads is listed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ UNREAD["/x/content/*"] = UNREAD.pop("/outputs/*")
 @pytest.mark.parametrize("place", UNREAD)
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.db"])
 def test_text_that_no_row_reads(tmp_path: Path, place: str, name: str) -> None:
-    """It is named, with its place, beside what was looked at."""
+    """It is reported with its place, beside the text that was read."""
     path, record = tmp_path / name, UNREAD[place]
     documents = [json.dumps(MESSAGE), json.dumps(record)]
     if name == "a.db":
@@ -147,7 +147,7 @@ def test_reasons_are_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["continue", "codex"])
 def test_files_that_are_known_to_hold_no_message(tmp_path: Path, name: str) -> None:
-    """The list of sessions, and forks that go on from another file."""
+    """The list of sessions, and forks that continue another file."""
     STORES[name](tmp_path, "</think>?", CLEAN)
     for path in tmp_path.iterdir():
         reported = repair(path, tmp_path, "--check", "--output-format", "json")

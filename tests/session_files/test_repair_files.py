@@ -1,4 +1,4 @@
-"""Session files: found, told, and repaired where they lie; all else stays."""
+"""Session files: found, reported and repaired in place; everything else stays."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _DOCUMENTS = st.recursive(
 
 @st.composite
 def _written(draw: Any) -> str:
-    """JSON text of a document: escaped or not, with all kinds of space."""
+    """JSON text of a document: with escapes or without, with all kinds of space."""
     document = draw(_DOCUMENTS)
     text = json.dumps(
         document,
@@ -89,8 +89,8 @@ def _written(draw: Any) -> str:
 @settings(max_examples=250)
 @given(_written())
 def test_a_cut_text_is_the_repaired_document(text: str) -> None:
-    """What is read of the new text is the old document with its messages repaired, and
-    the new text is the old one with pieces left out."""
+    """The new text, parsed, is the old document with its messages repaired. The new
+    text is the old one with pieces left out."""
     repairs = repairs_of(text, History(StreamOptions()))
 
     new = repaired(text, repairs)
@@ -139,7 +139,7 @@ def test_the_last_of_equal_keys_counts() -> None:
 
 
 def test_places_of_what_is_no_json() -> None:
-    """Whoever asks has read the text before; it must end, though."""
+    """The caller has parsed the text before; the search must end, though."""
     assert items(Place(" []", 1, 3)) == []
     with pytest.raises(ValueError, match="no string of 9 characters"):
         offsets(Place('"abc"', 0, 5), [9])
@@ -184,7 +184,7 @@ QUOTED = {"messages": [assistant(LEAK)]}
     ],
 )
 def test_messages_that_a_tool_was_given_or_answered(document: Any) -> None:
-    """They are quoted; no model of this session said them."""
+    """They are quoted; no model of this session wrote them."""
     assert [*messages_in([document])] == []
 
 
@@ -200,7 +200,7 @@ def test_messages_that_a_tool_was_given_or_answered(document: Any) -> None:
     ],
 )
 def test_messages_in_logs_of_requests(document: Any) -> None:
-    """The names of a tool's data are theirs, too; and a tool may be an agent."""
+    """These logs use the names of a tool's data, too; and a tool may be an agent."""
     assert [*messages_in([document])]
 
 
@@ -221,7 +221,8 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    """A session of three lines; the last but one is no JSON, and none ends the file."""
+    """A session of three lines; the second is not JSON, and the file ends without a
+    line break."""
     path = tmp_path / "session.jsonl"
     lines = [
         {"type": "user", "message": {"role": "user", "content": LEAK}},
@@ -283,7 +284,7 @@ def test_write(session: Path) -> None:
 
 
 def _written(path: Path) -> dict[str, int]:
-    """All that is known of a file but when it was read."""
+    """All that is known of a file except the time when it was read."""
     stat = path.stat()
     names = (name for name in dir(stat) if name.startswith("st_"))
     return {name: getattr(stat, name) for name in names if "atime" not in name}
@@ -339,7 +340,7 @@ def test_report(session: Path, tmp_path: Path) -> None:
 
 
 def test_folders_and_workers(tmp_path: Path) -> None:
-    """Many files in other processes give what one process gives."""
+    """Many files in several processes give the same as in one process."""
     for number in range(7):
         folder = tmp_path / "sessions" / str(number)
         folder.mkdir(parents=True)
@@ -450,8 +451,8 @@ LAST_MOMENT = [("a", True), ("a", False), ("w", True), ("w", False)]
 def test_what_is_written_in_the_last_moment(
     session: Path, monkeypatch: pytest.MonkeyPatch, mode: str, has_links: bool
 ) -> None:
-    """Between the last look at the old file and the new one's taking of its name; the
-    old one comes back, whoever has written what."""
+    """Somebody writes between the last check of the old file and the moment when the
+    new one takes its name: the old file comes back, with what was written."""
     if not has_links:
         monkeypatch.setattr(backups.os, "link", _refuse)
 
@@ -475,7 +476,7 @@ def test_what_is_written_in_the_last_moment(
 def test_another_repair_right_before_the_backup(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it has done stays, with its backup alone."""
+    """The other repair stays, with its backup alone."""
     real, before = backups.back_up, session.read_text(encoding="utf-8")
 
     def back_up(path: Path) -> Path:
@@ -497,7 +498,7 @@ def test_another_repair_right_before_the_backup(
 def test_what_is_written_to_both_files(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then nothing is undone, and it is said where the rest is."""
+    """Nothing is undone, and the error says where the rest is."""
     real = Replacement._settle
 
     def settle(*arguments: Any) -> None:
@@ -574,7 +575,7 @@ KILLS = 50
 @pytest.mark.thorough
 @not_on_windows("needs fork and SIGKILL")
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """Each file is the old or the new one, whatever call SIGKILL comes in."""
+    """Each file is the old or the new one, during whatever call SIGKILL comes."""
     names = ("a.jsonl", "b.json", "c.db")
     first = tmp_path / "0"
     first.mkdir()
@@ -659,7 +660,8 @@ def test_database_of_a_known_layout(tmp_path: Path) -> None:
 
 
 def test_database_by_options(tmp_path: Path) -> None:
-    """Content in a column of its own, as text and as parts, and the role in another."""
+    """The content in a column of its own, as text and as parts, and the role in another
+    column."""
     path = tmp_path / "chat.sqlite"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute('CREATE TABLE "my chat" (who TEXT, "what said" TEXT)')
@@ -709,8 +711,8 @@ CELLS = {
 
 @pytest.mark.parametrize("who", ["assistant", "user", None])
 def test_cells_that_are_json(tmp_path: Path, who: str | None) -> None:
-    """They are JSON afterwards; text is text; what a user wrote stays, whatever it is,
-    and what nobody did."""
+    """JSON stays JSON, and text stays text. Rows of a user, and of nobody, stay
+    unchanged."""
     path = tmp_path / "chat.db"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE t (who TEXT, said TEXT)")
@@ -750,7 +752,7 @@ def test_database_that_is_not_known(tmp_path: Path) -> None:
 def test_a_row_that_was_changed_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All cells are written or none."""
+    """Either all cells are written or none."""
     path = tmp_path / "a.db"
     _database(path, [json.dumps(assistant(LEAK)), json.dumps(assistant(LEAK))])
     before = _content(path)
@@ -773,7 +775,7 @@ def test_a_row_that_was_changed_meanwhile(
 
 
 def test_rows_of_a_dataset() -> None:
-    """JSON text and lists keep their form; the note tells what was removed."""
+    """JSON text and lists keep their form; the note says what was removed."""
     row = RowRepair("d", "messages", StreamOptions())
 
     new, note = row._row([{"role": "user"}, assistant(LEAK)], 3)

@@ -1,4 +1,4 @@
-"""Stores that are addressed by content: what leaked is reported, and nothing edited, in
+"""Stores that are addressed by content: a leak is reported, and nothing is edited, in
 the command and in an editor."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def tree(folder: Path) -> dict[Path, bytes]:
 
 
 def named(folder: Path, kind: str) -> Path:
-    """A chunk that is named by its hash, as is the one after it."""
+    """A chunk that is named by its hash, like the chunk after it."""
     text = json.dumps([said(LEAK)])
     folder = folder / "chunks"
     folder.mkdir()
@@ -51,7 +51,7 @@ def named(folder: Path, kind: str) -> Path:
 
 
 def chained(folder: Path) -> Path:
-    """A journal in which each record has the hash of the one before it."""
+    """A journal in which each record has the hash of the record before it."""
     path, last, lines = folder / "0030.jsonl", None, []
     for words in (LEAK, "Five.", LEAK):
         record = {"message": said(words), "at": 1}
@@ -129,7 +129,7 @@ def test_it_is_reported_and_stays(tmp_path: Path, name: str) -> None:
 
 
 def test_an_editor_says_why(tmp_path: Path) -> None:
-    """What stays is underlined, and its lens does nothing."""
+    """Text that stays is underlined, and its lens does nothing."""
     path = chained(tmp_path)
     document = {"textDocument": {"uri": path.as_uri()}}
     with RpcClient() as client:
@@ -156,7 +156,7 @@ def test_an_editor_says_why(tmp_path: Path) -> None:
 
 
 def test_the_rest_of_a_file_is_repaired(tmp_path: Path) -> None:
-    """Only the records that a hash vouches for stay."""
+    """Only records that a hash protects stay."""
     path = chained(tmp_path)
     sealed = path.read_text(encoding="utf-8")
     path.write_text(sealed + json.dumps(said(LEAK)) + "\n", encoding="utf-8")
@@ -181,7 +181,7 @@ def test_rows_with_a_hash(tmp_path: Path) -> None:
 
 
 def test_what_only_looks_so(tmp_path: Path) -> None:
-    """Ids, hashes of other things, and text that speaks of hashes."""
+    """Ids, hashes of other things, and text about hashes."""
     project = sha256("project")
     name = "550e8400e29b41d4a716446655440000"
     sessions = {
@@ -216,7 +216,7 @@ def test_names_of_digests() -> None:
 
 
 def test_a_manifest_that_is_none(tmp_path: Path) -> None:
-    """What cannot be read says nothing."""
+    """An unreadable manifest seals nothing."""
     path = one(tmp_path, said(LEAK))
     (tmp_path / "large.json").write_bytes(b'{"sha256": "' + b"0" * 5_000_000)
     (tmp_path / "broken.json").write_text('{"sha256": "a.json"', encoding="utf-8")

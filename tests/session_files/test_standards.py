@@ -1,5 +1,5 @@
-"""Messages as standards write them: what is repaired is valid by each one's own types,
-and byte for byte the twin that never leaked."""
+"""Messages as standards write them: a repaired message is valid by the standard's own
+types, and is byte for byte the twin that never leaked."""
 
 from __future__ import annotations
 

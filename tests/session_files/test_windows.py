@@ -1,4 +1,4 @@
-"""Files that others have open, and read-only ones, as Windows has them."""
+"""Files that other programs have open, and read-only files, on Windows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def session(tmp_path: Path) -> Path:
 
 @contextmanager
 def opened(path: Path, access: int, sharing: int) -> Iterator[None]:
-    """As another program has a file open."""
+    """The file, opened as another program may open it."""
     import msvcrt
     from _winapi import CreateFile
 
@@ -62,7 +62,7 @@ def test_a_file_that_is_being_written_is_left_alone(session: Path, others: str) 
 
 
 def test_a_file_that_is_being_read_is_left_alone_or_repaired(session: Path) -> None:
-    """It can be replaced where its reader lets it be renamed."""
+    """It can be replaced if its reader lets others rename it."""
     with opened(session, READS, OTHERS["read and write"]):
         result = run(session, "--write")
     assert "left alone: another program has it open" in result.output

@@ -1,10 +1,10 @@
-"""Session files: the stored messages of agents, repaired where they lie.
+"""Session files: the stored messages of agents, repaired in place.
 
-``replacing`` writes a file so that it is old or new at any moment, with what it needs
-in ``beside``, ``backups`` and ``writers``; ``documents`` knows JSON, JSONL and
-Markdown, ``tables``, ``layouts`` and ``packing`` SQLite, ``roles`` what stands in other
-files, ``files`` tells them apart,
-``workers`` goes through many files on all cores, ``blocks`` through one, ``datasets``
-through Ray Data, and ``agents`` knows where they are. Nothing here speaks to a person:
-that is the business of ``stream_sidecar.cli``.
+``files`` finds out a file's format and repairs the file: with ``documents`` JSON, JSONL
+and Markdown, with ``tables``, ``layouts`` and ``packing`` SQLite. ``roles`` and
+``neighbours`` read the files around it. ``replacing`` writes a file so that it is old
+or new at any moment, with ``beside``, ``backups`` and ``writers``. ``workers`` repairs
+many files on all cores, ``blocks`` one large file, and ``datasets`` a dataset with Ray
+Data. ``agents`` knows where sessions are. Nothing here speaks to a person: that is the
+business of ``stream_sidecar.cli``.
 """

@@ -1,9 +1,9 @@
-"""Where agents keep their sessions unless somebody has told them otherwise: a table.
+"""Where agents keep their sessions by default: a table.
 
 A place is a pattern of paths under a root that differs by system: ``*`` is anything
-within a name, ``**`` any number of folders. A root that a variable of the environment
-names is there instead. `places_of` and `files_of` tell the places of an agent on this
-machine, and what is there.
+within a name, ``**`` any number of folders. A variable of the environment may name
+another root. `places_of` returns the places of an agent on this machine, and `files_of`
+the files that are there.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 @frozen
 class Variable:
-    """A variable of the environment that names a folder: the root is ``below`` it, or
-    it is the root. ``system`` is the only one where it counts."""
+    """A variable of the environment that names a folder: the root is that folder, or
+    the folder ``below`` it. ``system``, if set, is the only one where the variable
+    counts."""
 
     name: str
     below: str = ""
@@ -43,7 +44,8 @@ class Variable:
 
 @frozen
 class Root:
-    """A folder by system; the first of ``variables`` that is set names another."""
+    """A folder for each system. The first of ``variables`` that is set names
+    another."""
 
     linux: str
     darwin: str
@@ -54,14 +56,16 @@ class Root:
         places = {"darwin": self.darwin, "win32": self.win32}
         return places.get(system, self.linux)
 
-    def reported(self, system: str, environment: Mapping[str, str]) -> str | None:
-        """The folder that a variable names."""
+    def from_environment(
+        self, system: str, environment: Mapping[str, str]
+    ) -> str | None:
+        """The folder that a variable names; None if no variable does."""
         roots = (each.root(system, environment) for each in self.variables)
         return next(filter(None, roots), None)
 
 
 def _home(name: str, *variables: Variable) -> Root:
-    """A folder below the user's home, of one name on every system."""
+    """A folder below the user's home, with the same name on every system."""
     return Root(f"~/{name}", f"~/{name}", f"~/{name}", variables)
 
 
@@ -122,9 +126,9 @@ _GPTME = Root(
     (Variable("GPTME_LOGS_HOME"), Variable("XDG_DATA_HOME", "gptme/logs")),
 )
 _CODES = ("Code*", "VSCodium")
-"""Folders of VS Code, of its previews and of what is built from its sources."""
+"""Folders of VS Code, of its previews and of editors built from its sources."""
 _SERVED = _home(".vscode-server/data", Variable("VSCODE_AGENT_FOLDER", "data"))
-"""Where extensions keep theirs on a machine that is worked on from another."""
+"""Where extensions keep their data on a machine that is used from another one."""
 
 
 Places: TypeAlias = tuple[tuple[Root, str], ...]
@@ -132,7 +136,7 @@ Places: TypeAlias = tuple[tuple[Root, str], ...]
 
 
 def _either(root: Root, place: str) -> Places:
-    """What is kept as JSON by one version of a program, and by another as JSONL."""
+    """The places for JSON of one version of a program and JSONL of another."""
     return ((root, f"{place}.json"), (root, f"{place}.jsonl"))
 
 
@@ -145,23 +149,23 @@ _FORMATS = {
     ".vscdb": "sqlite",
     ".md": "markdown",
 }
-"""How a place ends, and which format its files have."""
+"""The format of the files at a place, by how the place ends."""
 
 
 @frozen
 class Agent:
-    """``title`` is what people call it; ``places`` are where its sessions are."""
+    """``title`` is the name for people; ``places`` are where its sessions are."""
 
     title: str
     places: Places
 
     def formats(self) -> list[str]:
-        """What its files are, in the words of `FileReport.format`."""
+        """The formats of its files, as in `FileReport.format`."""
         return sorted(
             {
-                reported
+                name
                 for _, place in self.places
-                for end, reported in _FORMATS.items()
+                for end, name in _FORMATS.items()
                 if place.endswith(end)
             }
         )
@@ -174,7 +178,7 @@ class Agent:
 
 
 def _tasks(root: Root, folder: str = "") -> Places:
-    """What Cline and its kin write below ``folder``."""
+    """The places of Cline and of extensions built from it, below ``folder``."""
     names = ("api_conversation_history", "ui_messages")
     return tuple((root, f"{folder}tasks/*/{name}.json") for name in names)
 
@@ -273,13 +277,13 @@ AGENTS: dict[str, Agent] = {
     "llm": Agent("llm", ((_LLM, "logs.db"),)),
     "aider": Agent("aider", ((_HERE, ".aider.chat.history.md"),)),
 }
-"""Agents that have a place of their own; what others write is told by a path."""
+"""Agents that have a place of their own. Sessions of other programs need a path."""
 
 ELSEWHERE = (
     *("Open WebUI", "LibreChat", "exports of ChatGPT and opencode", "pydantic-ai"),
     *("LangChain", "LangGraph", "AI SDK", "OpenAI Agents SDK"),
 )
-"""What is read, too, wherever it is."""
+"""Programs whose sessions are read, too, wherever they are."""
 
 
 def places_of(
@@ -289,7 +293,7 @@ def places_of(
     here: str = ".",
 ) -> list[str]:
     """The places of an agent on this machine: patterns of absolute paths. ``here`` is
-    the folder that is worked in, where some agents keep their sessions."""
+    the working directory, where some agents keep their sessions."""
     return [
         os.path.join(root, *pattern.split("/"))
         for root, pattern in _rooted(name, system, environment, here)
@@ -311,8 +315,8 @@ def files_of(
 
 
 def _find(found: FoundFiles, root: str, steps: list[str]) -> None:
-    """Takes what is at a place. No link leads out of its folder: what stands before the
-    first step that is a pattern."""
+    """Adds the files at a place. The steps before the first pattern are its folder, and
+    no link out of that folder is followed."""
     fixed = [*takewhile(lambda step: not glob.has_magic(step), steps[:-1])]
     folder = os.path.join(root, *fixed)
     if "**" not in steps:
@@ -326,7 +330,7 @@ def _find(found: FoundFiles, root: str, steps: list[str]) -> None:
 
 
 def _is_shown(pattern: str, name: str) -> bool:
-    """Whether a file that is not hidden has such a name."""
+    """Whether a file that is not hidden has a name of this pattern."""
     return fnmatch(name, pattern) and not name.startswith(".")
 
 
@@ -335,6 +339,6 @@ def _rooted(
 ) -> Iterator[tuple[str, str]]:
     """The folders where an agent's places are, and the pattern below each."""
     for root, pattern in AGENTS[name].places:
-        folder = root.reported(system, environment) or root.on(system)
+        folder = root.from_environment(system, environment) or root.on(system)
         below = os.path.join(here, os.path.expanduser(folder))
         yield os.path.abspath(below), pattern

@@ -1,10 +1,11 @@
-"""The old file, kept: as ``<name>.bak``, or ``.bak2`` ... where that is taken.
+"""Backups: the old file as ``<name>.bak``, or ``.bak2`` ... if that name is taken.
 
-A backup takes nothing's place and follows no link: its name is given by link(2), which
-fails where there is anything, a dangling link too. It has owner and rights of the file
-that it is a copy of, and it has the name only when it is whole. It is on the list of
-its folder (`manifest`) before it has the name, and off it when it is gone: what is not
-on the list is somebody else's. `restore` puts one back.
+A backup replaces no file and follows no link. Its name is made with link(2), which
+fails if anything has the name, even a dangling link. A backup has the owner and the
+rights of the file that it is a copy of, and it gets its name only when it is complete.
+It is on the list of its folder (`manifest`) before it has the name, and comes off the
+list when it is gone. A file that is not on the list is somebody else's. `restore` puts
+a backup back.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ _CHUNK = 1 << 20
 
 
 def back_up(path: Path) -> Path:
-    """Keeps the file at ``path`` itself under a further name; a copy of it on a file
-    system without links. A backup of a run that was killed, which is the very file, is
-    taken again. OSError, CannotReplaceError: there is none."""
+    """Keeps the file at ``path`` itself under a further name, or a copy of the file on
+    a file system without links. If a killed run left such a name, it is used again.
+    OSError, CannotReplaceError: there is no backup."""
     content, left = fingerprint_of(path), _left_links(path)
     if left:
         with Manifest(path.parent) as manifest:
@@ -60,7 +61,8 @@ def back_up(path: Path) -> Path:
 
 
 def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
-    """Keeps what ``copy`` writes of the file at ``path``; the name of the backup."""
+    """Makes a backup from what ``copy`` writes of the file at ``path``, and returns the
+    backup's path."""
     new = FileBeside(path)
     try:
         copy(new)
@@ -72,13 +74,13 @@ def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
 
 
 def drop(backup: Path) -> None:
-    """Removes a backup."""
+    """Removes a backup, and takes it off the list."""
     unlink(backup)
     forget([backup])
 
 
 def put(backup: Path, path: Path) -> None:
-    """Puts a backup in the place of the file at ``path``."""
+    """Puts a backup in the place of the file at ``path``, and takes it off the list."""
     _put(backup, path)
     forget([backup])
 
@@ -91,7 +93,7 @@ def _put(backup: Path, path: Path) -> None:
 
 
 def forget(backups: Iterable[Path]) -> None:
-    """Takes off the lists what is there no more."""
+    """Takes those of ``backups`` that are gone off the lists of their folders."""
     folders: dict[Path, list[Path]] = {}
     for backup in backups:
         folders.setdefault(backup.parent, []).append(backup)
@@ -109,7 +111,7 @@ def _forget_in(folder: Path, backups: Iterable[Path]) -> None:
 
 
 def backup_links(path: Path) -> int:
-    """How many backups are the very file, because a run was killed that made them."""
+    """How many backups are names of the file itself, left by killed runs."""
     return len(_left_links(path))
 
 
@@ -121,14 +123,15 @@ def _left_links(path: Path) -> list[Path]:
 
 
 def is_same(name: Path, path: Path) -> bool:
-    """Whether ``name`` itself, and not what it may link to, is the file at ``path``."""
+    """Whether ``name`` itself, and not the target of a link, is the file at
+    ``path``."""
     with suppress(OSError):
         return os.path.samestat(os.lstat(name), os.stat(path))
     return False
 
 
 def _names(path: Path) -> Iterator[Path]:
-    """Free names of backups of the file at ``path``, as long as nobody takes one."""
+    """The free names for backups of the file at ``path``, one after the other."""
     for number in count(1):
         name = path.with_name(f"{path.name}.bak{number if number > 1 else ''}")
         if not os.path.lexists(name):
@@ -141,8 +144,9 @@ def _copy(path: Path, new: FileBeside) -> None:
 
 
 def _named(path: Path, content: Fingerprint, take: Callable[[Path], None]) -> Path:
-    """The first free name of a backup of the file at ``path``, on the list of its
-    folder. ``take`` takes a name, and raises FileExistsError where somebody has it."""
+    """Puts the first free name for a backup of the file at ``path`` on the list of its
+    folder, and returns it. ``take`` gives the backup the name, and raises
+    FileExistsError if somebody else has it by then."""
     with Manifest(path.parent) as manifest:
         for name in _names(path):
             manifest.note(name, content, path)
@@ -160,11 +164,11 @@ def _named(path: Path, content: Fingerprint, take: Callable[[Path], None]) -> Pa
 
 
 _hold = partial(Path.touch, mode=0o600, exist_ok=False)
-"""Takes a name for an empty file, which is there until it is replaced."""
+"""Reserves a name with an empty file, which is replaced later."""
 
 
 def _take(new: FileBeside, name: Path) -> None:
-    """Gives ``new`` the ``name``; FileExistsError: somebody else has it."""
+    """Gives ``new`` the ``name``; FileExistsError if somebody else has it."""
     try:
         os.link(new.name, name)
     except FileExistsError:
@@ -179,27 +183,27 @@ def _take(new: FileBeside, name: Path) -> None:
 
 
 def free_name(path: Path) -> Path:
-    """The first free name of a backup of the file at ``path``, on the list of its
-    folder; an empty file holds it."""
+    """Reserves the first free name for a backup of the file at ``path`` with an empty
+    file. The name is on the list of its folder."""
     return _named(path, fingerprint_of(path), _hold)
 
 
 @frozen
 class OurBackup:
-    """A backup that is on the list of its folder, and what is in it."""
+    """A backup that is on the list of its folder, with what the list says of it."""
 
     path: Path
     content: Fingerprint
 
     @property
     def is_still(self) -> bool:
-        """Whether the file is what was put on the list."""
+        """Whether the file is still the one that was put on the list."""
         return is_still(self.path, self.content)
 
 
 def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
-    """The backups on the list of ``folder``, by the names of their files; the oldest
-    first, the last is that of the latest repair."""
+    """The backups on the list of ``folder``, by the names of their files, the oldest
+    first. The last one is that of the latest repair."""
     found: dict[str, list[OurBackup]] = {}
     noted = noted_in(folder)
     reported = [(of, name) for name in noted if (of := backup_of(name)) is not None]
@@ -210,8 +214,8 @@ def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
 
 
 def still_listed_in(folder: Path) -> dict[str, list[OurBackup]]:
-    """As `listed_in`. What is gone comes off the list, and an empty list goes: a run
-    that took a backup away may have been killed before it did that."""
+    """As `listed_in`. Afterwards, backups that are gone come off the list, and an empty
+    list is removed: a run may have been killed before it did that."""
     listed = listed_in(folder)
     paths = [each.path for each in chain.from_iterable(listed.values())]
     if not all(map(os.path.lexists, paths)) or not paths:
@@ -220,8 +224,8 @@ def still_listed_in(folder: Path) -> dict[str, list[OurBackup]]:
 
 
 def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
-    """The backups that we made in ``folder`` at any depth, by their files; and how many
-    others are named like backups."""
+    """Our backups in ``folder`` at any depth, by their files, and the number of other
+    files that are named like backups."""
     ours: dict[Path, list[OurBackup]] = {}
     named = 0
     for held, folders, names in os.walk(folder):
@@ -235,8 +239,7 @@ def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
 
 
 def backups_named_after(path: Path) -> list[Path]:
-    """The files with the name of a backup of ``path``, whoever made them, the oldest
-    first."""
+    """The files named like backups of ``path``, whoever made them, the oldest first."""
     numbers: dict[Path, int] = {}
     for each in path.parent.glob(f"{glob.escape(path.name)}.bak*"):
         of = backup_of(each.name)
@@ -246,11 +249,12 @@ def backups_named_after(path: Path) -> list[Path]:
 
 
 def restore(path: Path, backup: Path, *, force: bool = False) -> None:
-    """Puts ``backup`` in the place of the file at ``path``, which it is a backup of; it
-    is still on the list of its folder.
+    """Puts ``backup`` in the place of the file at ``path``. The backup is not taken off
+    the list of its folder.
 
-    CannotReplaceError when another program has the file open for writing, and, unless
-    ``force``, when somebody has written to it since: what was written would be lost.
+    CannotReplaceError if another program has the file open for writing. Unless
+    ``force``, also if somebody has written to the file since: the new text would be
+    lost.
     """
     if path.exists():
         with path.open("rb") as file:
@@ -266,15 +270,16 @@ def restore(path: Path, backup: Path, *, force: bool = False) -> None:
 
 
 def _empty_log(path: Path) -> None:
-    """Puts what a database has in its log into the database: a run that is killed
-    before it removes the log would leave it to the one that was put back."""
+    """Moves what a database has in its log into the database. Otherwise a run that is
+    killed before it removes the log would leave it to the restored database."""
     if os.path.exists(f"{path}-wal"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _was_written(path: Path, backup: Path) -> bool:
-    """A repaired file has the time of its backup."""
+    """Whether the file was written to since its repair, which left the file and its
+    backup with the same time."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         return True
@@ -282,8 +287,8 @@ def _was_written(path: Path, backup: Path) -> bool:
 
 
 def remove(backup: OurBackup) -> None:
-    """Removes a backup that is still on the list of its folder; CannotReplaceError when
-    somebody has changed it."""
+    """Removes a backup, which is not taken off the list of its folder.
+    CannotReplaceError if somebody has changed the backup."""
     if not backup.is_still:
         raise CannotReplaceError("somebody has changed it")
     unlink(backup.path)

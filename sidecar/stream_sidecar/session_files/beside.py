@@ -1,9 +1,9 @@
-"""A new file beside another, for what is written before it gets its name.
+"""A new file beside another one: it is written completely before it gets its name.
 
-It is called ``.<name>.<letters>.sidecar-new``, is its user's alone and is locked as
-long as its maker lives, so that whoever finds one that is not locked knows that its
-maker was killed, and removes it (`remove_leftovers`). The lock is flock's, which ends
-with the process; Windows removes no file that is open, which does the same.
+Until then it is called ``.<name>.<letters>.sidecar-new``. Only its user may read it,
+and it is locked as long as its maker lives. If it is not locked, its maker was killed,
+and `remove_leftovers` removes it. The lock is that of flock(2), which ends with the
+process. Windows does not remove an open file, which has the same effect.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class CannotReplaceError(Exception):
-    """Replacing the file would lose something of it; nothing was changed."""
+    """Replacing the file would lose something; nothing was changed."""
 
 
 class FileBeside:
@@ -50,19 +50,20 @@ class FileBeside:
         self.file, self.name = _made(path)
 
     def sync(self) -> None:
-        """What was written is on the disk."""
+        """Makes sure that everything that was written is on the disk."""
         self.file.flush()
         os.fsync(self.file.fileno())
 
     def take_name(self, path: Path) -> None:
-        """Has the name ``path`` from now on, in place of what has it."""
+        """Renames the file to ``path``, in place of the file that is there."""
         if sys.platform == "win32":  # no open file can be renamed there
             self.file.close()
         put(self.name, path)
         self.file.close()
 
     def remove(self) -> None:
-        """Leaves nothing behind, even where the disk is full; may be called twice."""
+        """Closes and removes the file, even if the disk is full. May be called
+        twice."""
         try:
             with suppress(OSError):
                 self.file.close()
@@ -72,17 +73,18 @@ class FileBeside:
 
 
 def take_rights(name: Path, like: Path) -> None:
-    """Gives the file ``name`` owner, group, rights, times and attributes of ``like``.
+    """Gives the file ``name`` the owner, group, rights, times and attributes of
+    ``like``.
 
-    CannotReplaceError when this process may not.
+    CannotReplaceError if this process may not.
     """
     take_owner(name, like)
     shutil.copystat(like, name)
 
 
 def take_owner(name: Path, like: Path) -> None:
-    """Gives the file ``name`` owner and group of ``like``; CannotReplaceError when this
-    process may not."""
+    """Gives the file ``name`` the owner and group of ``like``; CannotReplaceError if
+    this process may not."""
     if sys.platform != "win32":
         old, new = os.stat(like), os.stat(name)
         if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
@@ -93,7 +95,7 @@ def take_owner(name: Path, like: Path) -> None:
 
 
 def remove_leftovers(folders: Iterable[Path]) -> None:
-    """Removes what killed runs have left in ``folders``."""
+    """Removes the new files that killed runs have left in ``folders``."""
     for folder in folders:
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
@@ -107,7 +109,7 @@ def _made(path: Path) -> tuple[IO[bytes], Path]:
         handle, name = tempfile.mkstemp(NEW_SUFFIX, f".{path.name}.", path.parent)
         if _is_kept(handle, name):
             return os.fdopen(handle, "wb"), Path(name)
-        os.close(handle)  # somebody has taken it for a leftover before it was locked
+        os.close(handle)  # it was removed as a leftover before it was locked
 
 
 if sys.platform == "win32":
@@ -122,13 +124,13 @@ if sys.platform == "win32":
 else:
 
     def _is_kept(handle: int, name: str) -> bool:
-        """Locks a file that was just made; False: it is gone again."""
+        """Locks a file that was just made; False if it was removed before."""
         with suppress(OSError):  # of file systems without locks
             fcntl.flock(handle, fcntl.LOCK_EX)
         return os.path.lexists(name)
 
     def _remove_leftover(name: str) -> None:
-        for access in (os.O_RDWR, os.O_RDONLY):  # network file systems want the first
+        for access in (os.O_RDWR, os.O_RDONLY):  # network file systems need the first
             with suppress(OSError):
                 handle = os.open(name, access | os.O_NOFOLLOW)
                 try:

@@ -1,9 +1,9 @@
 """One large JSONL file on all cores: its lines in blocks, each read by a worker.
 
-What a line says depends on the lines before it only through the results of tools, so
-the process that hands out the blocks looks for those itself, and gives each block what
-is known before it. The blocks come back in their order: reports, removals and the new
-file are those that one process makes.
+A line depends on the lines before it only through the results of tools. The process
+that hands out the blocks looks for these results, and gives each block those before it.
+The blocks come back in their order, so the reports, the removals and the new file are
+the same as from one process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stream_sidecar.records import frozen
 from stream_sidecar.session_files.bounds import LinePart, lines_of
 from stream_sidecar.session_files.documents import Made, TextSession
 from stream_sidecar.session_files.neighbours import Neighbours
-from stream_sidecar.session_files.reports import FileReport, Tally, teller
+from stream_sidecar.session_files.reports import FileReport, Tally, record_writer
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.files import Job
 
 LARGE = 8_000_000
-"""From so many bytes on a file is worth further processes."""
+"""A file of so many bytes or more is worth further processes."""
 
 _SIZE = 1 << 20
 MAY_HOLD_RESULTS = patterns.compile(
@@ -39,26 +39,28 @@ MAY_HOLD_RESULTS = patterns.compile(
     rb'|observation"|tool_call_response"|\w*tool_result"|\w*_call_output"'
     rb'|gen_ai\.\w+put\.messages")|\\u00[2-7]'
 )
-"""Stands in every line with a result of a tool, perhaps with an escape of a character
-that needs none, or in a string of JSON. It begins with one character, for speed."""
+"""Found in every line with a result of a tool, even if characters are escaped that need
+no escape, or if the result is in a string of JSON. Every alternative begins with one
+fixed character, for speed."""
 
 
 @frozen
 class LineBlock:
     """Whole lines of the file at ``path``, from the line ``first`` on. ``known`` are
-    the results of tools before them; ``tells``: somebody wants the removals."""
+    the results of tools before them. ``records_wanted``: the removals are needed."""
 
     path: Path
     job: Job
     data: bytes
     first: int
     known: tuple[Any, ...]
-    tells: bool
+    records_wanted: bool
 
 
 @frozen
 class DoneLines:
-    """``new``: what stands in its place, None where nothing changed."""
+    """A block that was read. ``new``: the text that replaces it, None if nothing
+    changed. ``records``: its removals as lines of JSON."""
 
     report: FileReport
     new: bytes | None
@@ -66,9 +68,10 @@ class DoneLines:
 
 
 def read_block(block: LineBlock) -> DoneLines:
-    """In a worker: one block."""
+    """Repairs one block, in a worker."""
     made, path, records = Made(), block.path, BytesIO()
-    tally = Tally(FileReport(str(path)), teller(records if block.tells else None))
+    record = record_writer(records if block.records_wanted else None)
+    tally = Tally(FileReport(str(path)), record)
     history = block.job.history_of(path, block.known)
     session = TextSession(history, tally, made, lambda _size: None, Neighbours(path))
     session.repair_lines(BytesIO(block.data), block.first)
@@ -77,8 +80,8 @@ def read_block(block: LineBlock) -> DoneLines:
 
 @frozen
 class LinesOnAllCores:
-    """Repairs the lines of a session of text; ``submit`` gives a block to a worker,
-    at most ``ahead`` of them at a time."""
+    """Repairs the lines of a session of text. ``submit`` gives a block to a worker; at
+    most ``ahead`` blocks wait at a time."""
 
     path: Path
     job: Job
@@ -101,7 +104,8 @@ class LinesOnAllCores:
     def _blocks(
         self, file: IO[bytes], history: History
     ) -> Iterator[LineBlock | tuple[bytes, LinePart]]:
-        """Lines in blocks, and between them the pieces of those that are too long."""
+        """The lines in blocks, and between them the pieces of lines that are too
+        long."""
         lines: list[bytes] = []
         first, size = 1, 0
         for data, piece in lines_of(file):
@@ -120,11 +124,13 @@ class LinesOnAllCores:
             yield self._block(lines, first, history)
 
     def _block(self, lines: list[bytes], first: int, history: History) -> LineBlock:
-        """A block, with what is known before it; later ones know more."""
-        known, data, tells = history.known, b"".join(lines), self.records is not None
+        """A block, with the results that are known before it. Then ``history`` learns
+        the results in the block."""
+        known, data = history.known, b"".join(lines)
+        records_wanted = self.records is not None
         for line in filter(MAY_HOLD_RESULTS.search, lines):
             _learn(history, line)
-        return LineBlock(self.path, self.job, data, first, known, tells)
+        return LineBlock(self.path, self.job, data, first, known, records_wanted)
 
     def _take(
         self, session: TextSession, data: bytes, future: Future[DoneLines] | LinePart

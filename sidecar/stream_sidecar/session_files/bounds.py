@@ -1,6 +1,6 @@
 """How much of a session is in memory at once.
 
-A line, a document, a cell and what is compressed in one of them are read whole, so each
+A line, a document, a cell, and compressed data in one of these are read whole, so each
 has a largest size. What is larger is left as it is, and the report says so.
 """
 
@@ -13,23 +13,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONGEST_LINE = 1 << 26
-"""Bytes of a line of JSONL."""
+"""The most bytes of a line of JSONL."""
 
 LARGEST_DOCUMENT = 1 << 28
-"""Bytes of a document of its own, of a cell, and of what is unpacked."""
+"""The most bytes of a document that is a whole file, of a cell, and of unpacked
+data."""
 
 
 class CannotEditError(Exception):
-    """Why a line, a cell or a file stays as it is, and was not read."""
+    """Why a line, a cell or a file was not read, and stays as it is."""
 
 
 def too_large(what: str, most: int) -> CannotEditError:
-    """That ``what`` has more than so many bytes."""
+    """The error for ``what`` with more than ``most`` bytes."""
     return CannotEditError(f"{what} of more than {most / (1 << 20):g} MiB")
 
 
 def read_whole(file: IO[bytes]) -> bytes:
-    """What is left of a file; CannotEditError where that is too large."""
+    """The rest of a file; CannotEditError if it is too large."""
     data = file.read(LARGEST_DOCUMENT + 1)
     if len(data) > LARGEST_DOCUMENT:
         raise too_large("a document", LARGEST_DOCUMENT)
@@ -37,7 +38,7 @@ def read_whole(file: IO[bytes]) -> bytes:
 
 
 class LinePart(Enum):
-    """What of a file `lines_of` gives: a line, or a part of one that is too long."""
+    """What `lines_of` returns: a line, or a part of a line that is too long."""
 
     LINE = auto()
     TOO_LONG = auto()
@@ -45,7 +46,8 @@ class LinePart(Enum):
 
 
 def lines_of(file: IO[bytes]) -> Iterator[tuple[bytes, LinePart]]:
-    """The lines of a file; of one that is too long the beginning, then its rest."""
+    """The lines of a file. A line that is too long comes in parts: its beginning, then
+    the rest."""
     while data := file.readline(LONGEST_LINE + 1):
         if len(data) <= LONGEST_LINE:
             yield data, LinePart.LINE

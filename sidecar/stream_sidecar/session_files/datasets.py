@@ -1,8 +1,8 @@
 """Sessions as datasets: the same repair over Ray Data, batch by batch.
 
-A row is one session or one message: its column of messages holds a list of messages, a
+A row is one session or one message. Its column of messages holds a list of messages, a
 message, or either as JSON text, and is written back in the same form. Ray is an
-optional dependency (``stream-sidecar[ray]``) and is imported here alone.
+optional dependency (``stream-sidecar[ray]``); only this module imports it.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path as JsonPath
 
 NOTES = "_stream_sidecar"
-"""The column that a batch gives beside its own: what was removed of each row."""
+"""The column that a batch gets beside its own: what was removed from each row."""
 
 _ROWS = 256
 
 
 @frozen
 class DatasetJob:
-    """``address`` of None: Ray is started on this machine. ``output``: the folder of
-    the repaired dataset, of the same format; None: nothing is written."""
+    """``address`` of None: Ray is started on this machine. ``output``: the folder for
+    the repaired dataset, in the same format; None: nothing is written."""
 
     path: str
     column: str
@@ -48,9 +48,10 @@ class DatasetJob:
 
 
 def repair_dataset(job: DatasetJob) -> Iterator[tuple[FileReport, list[bytes]]]:
-    """The reports of the batches, each with its removals as lines of JSON.
+    """The reports of the rows, each with its removals as lines of JSON.
 
-    ImportError without Ray; whatever Ray raises for a dataset that it cannot read.
+    ImportError without Ray, ValueError without the column, and whatever Ray raises for
+    a dataset that it cannot read.
     """
     import ray
 
@@ -78,13 +79,13 @@ def repair_dataset(job: DatasetJob) -> Iterator[tuple[FileReport, list[bytes]]]:
 
 
 class RowRepair:
-    """Repairs the rows of a batch; Ray sends it to where the batches are."""
+    """Repairs the rows of a batch; Ray sends the object to where the batches are."""
 
     def __init__(self, path: str, column: str, options: StreamOptions) -> None:
         self._path, self._column, self._options = path, column, options
 
     def __call__(self, batch: Any) -> Any:
-        """A table of Arrow with new messages and one column more."""
+        """The batch, an Arrow table, with the new messages and the column `NOTES`."""
         import pyarrow
 
         column = batch.column(self._column)
@@ -99,7 +100,7 @@ class RowRepair:
         return changed.append_column(NOTES, pyarrow.array(notes, pyarrow.binary()))
 
     def _row(self, value: Any, number: int) -> tuple[Any, bytes]:
-        """The repaired value, and the report of it with all removals."""
+        """The repaired value, and the row's report with all removals as JSON."""
         removals: list[dict[str, Any]] = []
         report = FileReport(self._path)
         tally, history = Tally(report, removals.append), History(self._options)
@@ -124,7 +125,7 @@ class RowRepair:
 
 
 def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
-    """``value`` with the repaired messages in their places; it is changed itself."""
+    """``value``, changed in place, with the repaired messages."""
     for found, repair in repairs:
         if repair.changed and repair.message is not ABSENT:
             value = _with(value, found.path, found, repair)
@@ -132,7 +133,8 @@ def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
 
 
 def _with(value: Any, path: JsonPath, found: FoundMessage, repair: Repair) -> Any:
-    """``value`` with a repaired message at ``path``, which may lead on in JSON text."""
+    """``value`` with a repaired message at ``path``, which may continue in JSON
+    text."""
     if not path:
         return repair.message
     if isinstance(value, str):
@@ -142,7 +144,7 @@ def _with(value: Any, path: JsonPath, found: FoundMessage, repair: Repair) -> An
 
 
 def _reports(batch: Any) -> Iterator[tuple[FileReport, list[bytes]]]:
-    """What `RowRepair` noted of the rows."""
+    """The reports that `RowRepair` noted for the rows."""
     for note in batch.column(NOTES).to_pylist():
         unreadable, models, removals = decode(note)
         counters = [ModelRepairCounters(**each) for each in models]

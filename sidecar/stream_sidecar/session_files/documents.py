@@ -1,9 +1,9 @@
-"""Sessions as text: JSON, one document a line or one a file, and logs in Markdown.
+"""Sessions as text: JSON (one document a line or one a file) and logs in Markdown.
 
-A JSONL file is read line by line and may be larger than the memory; others are read
-whole. Lines that are not JSON stay as they are and are counted, and so is text that
-nobody knows how to read, or that a hash vouches for. A line into whose file something
-points by bytes is as long as before.
+A JSONL file is read line by line and may be larger than the memory; other files are
+read whole. Lines that are not JSON stay as they are and are counted. The same holds for
+text of no known kind, and for text that a hash protects. If something points into a
+file by bytes, the lines of the file keep their length.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path
 
 Advance: TypeAlias = "Callable[[int], None]"
-"""Is told how many more bytes have been read."""
+"""Gets the number of bytes that were read since its last call."""
 
 
-class Stopped(Exception):  # noqa: N818 - a wish, no mistake
-    """Raised by `Advance`: the run is to end before this file is done."""
+class Stopped(Exception):  # noqa: N818 - a request, not an error
+    """Raised by `Advance`: the run must end before this file is done."""
 
 
 RepairedMessage: TypeAlias = "tuple[FoundMessage, Repair]"
 
 Seal: TypeAlias = "Callable[[Any, list[Path]], str | None]"
-"""Says of strings of a document why they are not edited; None: they may be."""
+"""Returns why strings of a document are not edited; None if they may be."""
 
 
 class Output(Protocol):
-    """Takes a file's content in its order: what stays, and what stands in its place."""
+    """Gets a file's content in its order: what stays, and what replaces the rest."""
 
     def keep(self, data: bytes) -> None: ...
 
@@ -66,7 +66,7 @@ class Output(Protocol):
 
 
 class Made:
-    """In place of a file: what becomes of some of its lines."""
+    """Collects the new text of some lines, in place of a file."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -81,7 +81,7 @@ class Made:
 
     @property
     def new(self) -> bytes | None:
-        """What stands in their place, None where nothing changed."""
+        """The new text; None if nothing changed."""
         return b"".join(self._pieces) if self._changed else None
 
 
@@ -91,8 +91,9 @@ _BREAK = patterns.compile("\n")
 
 @frozen
 class TextSession:
-    """What is needed to repair a session of text: who reads it, who counts, where the
-    new text goes, who is told of the bytes, and what the files around it say."""
+    """What is needed to repair a session of text: its history, the tally of its
+    repairs, the output for its new text, the function that gets the number of bytes
+    read, and the files around it."""
 
     history: History
     tally: Tally
@@ -101,7 +102,7 @@ class TextSession:
     beside: Neighbours
 
     def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
-        """Repairs a JSONL file, or lines of one from the line ``first`` on."""
+        """Repairs a JSONL file, or lines of a file from the line ``first`` on."""
         number = first - 1
         for data, piece in bounds.lines_of(file):
             number += piece is not bounds.LinePart.REST
@@ -112,15 +113,15 @@ class TextSession:
             self.advance(len(data))
 
     def keep_piece(self, data: bytes, piece: bounds.LinePart) -> None:
-        """Leaves a piece of a line that is too long."""
+        """Keeps a piece of a line that is too long, and counts the line."""
         self.new.keep(data)
         if piece is bounds.LinePart.TOO_LONG:
             error = bounds.too_large("a line", bounds.LONGEST_LINE)
             self.tally.report.leave(str(error))
 
     def repair_packed_lines(self, file: IO[bytes]) -> None:
-        """Repairs a JSONL file that is compressed as a whole; CannotEditError where it
-        cannot be unpacked."""
+        """Repairs a JSONL file that is compressed as a whole; CannotEditError if it is
+        too large or if there is no zstd."""
         data, made = bounds.read_whole(file), Made()
         try:
             lines = BytesIO(unpack_zstd(data))
@@ -136,7 +137,7 @@ class TextSession:
         self.advance(len(data))
 
     def repair_whole(self, file: IO[bytes]) -> None:
-        """Repairs a JSON file; CannotEditError where it is too large."""
+        """Repairs a JSON file; CannotEditError if it is too large."""
         data = bounds.read_whole(file)
         self._repair(data, 1, by_line=False)
         self.advance(len(data))
@@ -161,7 +162,7 @@ class TextSession:
             name_unread(document, unread, self.history, report)
         changed = [each for each in repairs if each[1].changed]
         text = data.decode("utf-8") if changed else ""
-        self._tell(text, line, place, repairs)
+        self._count(text, line, place, repairs)
         if changed and (made := editable(document, changed, report, self.beside.seal)):
             keeps_length = by_line and self.beside.keeps_length(document)
             new = repaired(text, made, keeps_length=keeps_length)
@@ -172,12 +173,12 @@ class TextSession:
     def _is_piece(
         self, document: Any, found: list[RepairedMessage], *, by_line: bool
     ) -> bool:
-        """Whether a file with this document need have no text of a model."""
+        """Whether a file with this document may have no text of a model."""
         if by_line:
             return not found and is_based_elsewhere(document)
         return is_piece(document, self.beside.role)
 
-    def _tell(
+    def _count(
         self,
         text: str,
         line: int,
@@ -185,7 +186,7 @@ class TextSession:
         repairs: list[RepairedMessage],
     ) -> None:
         where: Iterable[list[dict[str, int]]] = repeat([])
-        if self.tally.tells and any(repair.removed for _, repair in repairs):
+        if self.tally.wants_records and any(repair.removed for _, repair in repairs):
             bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, line)
             reported = ((found, repair.removed) for found, repair in repairs)
             where = (
@@ -196,7 +197,7 @@ class TextSession:
             self.tally.add(place, found, repair, places)
 
     def repair_chat_log(self, file: IO[bytes]) -> None:
-        """Repairs a log in Markdown, as aider keeps it; CannotEditError where it is too
+        """Repairs a log in Markdown, as aider keeps it; CannotEditError if it is too
         large."""
         data = bounds.read_whole(file)
         try:
@@ -222,8 +223,8 @@ class TextSession:
 
 
 class Lines:
-    """Lines and columns of a text whose first line has the number ``first``; they are
-    counted from 1, in code points."""
+    """Lines and columns of positions in a text. Columns are code points, counted from
+    1; the first line has the number ``first``."""
 
     def __init__(self, text: str, first: int) -> None:
         self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
@@ -234,7 +235,7 @@ class Lines:
         return number + self._first, offset - self._starts[number] + 1
 
     def place(self, start: int, end: int) -> dict[str, int]:
-        """A span as a report tells it."""
+        """A span in the form in which a report has it."""
         line, column = self.point(start)
         end_line, end_column = self.point(end)
         reported = {"line": line, "column": column}
@@ -242,7 +243,7 @@ class Lines:
 
 
 def repairs_of(text: str, history: History) -> list[RepairedMessage]:
-    """The messages of a document with their repairs; ValueError: it is not JSON."""
+    """The messages of a document with their repairs; ValueError if it is not JSON."""
     document = loads(text.removeprefix(_BOM))
     return [(found, history.repair_found(found)) for found in messages_in(document)]
 
@@ -250,8 +251,8 @@ def repairs_of(text: str, history: History) -> list[RepairedMessage]:
 def name_unread(
     document: Any, unread: list[UnreadText], history: History, report: FileReport
 ) -> None:
-    """Counts the texts that a model may have said and that no row reads, if something
-    leaked into them: nobody has looked at them."""
+    """Counts the texts that no row reads, if a model may have written them and
+    something leaked into them."""
     for each in unread:
         if history.would_cut(each.text) and may_be_said(document, each):
             place = "/".join("*" if isinstance(n, int) else n[:80] for n in each.path)
@@ -261,8 +262,8 @@ def name_unread(
 def editable(
     document: Any, repairs: list[RepairedMessage], report: FileReport, seal: Seal
 ) -> list[RepairedMessage]:
-    """The ``repairs`` that are made, of those that change something; messages that
-    a hash vouches for are counted."""
+    """The ``repairs`` that may be made, of repairs that change something. Messages that
+    a hash protects are counted instead."""
     made = []
     for found, repair in repairs:
         if (reason := seal(document, edited_in(found, repair))) is not None:
@@ -275,8 +276,8 @@ def editable(
 def repaired(
     text: str, repairs: list[RepairedMessage], *, keeps_length: bool = False
 ) -> str:
-    """``text`` with the repairs of its messages; nothing else of it changes, but that
-    one which ``keeps_length`` gets blanks before its last bracket."""
+    """``text`` with the repairs of its messages. Nothing else changes; with
+    ``keeps_length``, blanks before the last bracket make up for the cuts."""
     bom = _BOM if text.startswith(_BOM) else ""
     body = text.removeprefix(_BOM)
     changes = [(found, repair) for found, repair in repairs if repair.changed]

@@ -1,7 +1,7 @@
-"""One session file of any format: which it is, and its repair.
+"""One session file of any format: which format it is, and its repair.
 
-`repair_file` never raises for what is in a file or for what becomes of it meanwhile:
-the report says why it was left alone.
+`repair_file` never raises for what is in a file, or for what happens to the file
+meanwhile: the report says why the file was left alone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PACKED = ("zst",)
 SUFFIXES = frozenset(
     f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES, *_LOGS, *_PACKED)
 )
-"""What is looked at in a folder."""
+"""Endings of the files in a folder that may be sessions."""
 
 _SQLITE = b"SQLite format 3\0"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -60,8 +60,8 @@ _JSON = patterns.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 
 @frozen
 class Job:
-    """What to do with every file; ``layout`` of None: all presets that fit; ``wants``
-    is asked of every removal in a file whether it is to be."""
+    """What to do with every file. ``layout`` of None: all presets that fit. ``wants``
+    decides for every removal in a file whether it is made."""
 
     options: StreamOptions = field(factory=StreamOptions)
     layout: TableLayout | None = None
@@ -69,7 +69,8 @@ class Job:
     wants: Callable[[Path, RemovedSpan], bool] | None = None
 
     def history_of(self, path: Path, known: Iterable[Any] = ()) -> History:
-        """A session in the file at ``path``, in which results are ``known``."""
+        """A new history for the file at ``path``, with the results that are ``known``
+        before."""
         return History(self.options, self.wants_in(path), known, self._readings)
 
     def wants_in(self, path: Path) -> Wants | None:
@@ -77,7 +78,8 @@ class Job:
 
     @cached_property
     def _readings(self) -> Readings:
-        """All sessions share them: a small one takes less time than to make them."""
+        """Shared by all sessions: to make them takes longer than to read a small
+        session."""
         return Readings(self.options)
 
 
@@ -88,17 +90,17 @@ def repair_file(
     path: Path,
     job: Job,
     advance: Advance,
-    tell: Callable[[dict[str, Any]], None] | None = None,
+    record: Callable[[dict[str, Any]], None] | None = None,
     repair_lines: RepairLines = TextSession.repair_lines,
 ) -> FileReport:
     """Repairs one file, or reports what would be repaired. ``repair_lines`` repairs the
     lines of JSONL.
 
-    ``advance`` gets the number of bytes read, ``tell`` gets every removal. If
+    ``advance`` gets the number of bytes read, ``record`` gets every removal. If
     ``advance`` raises `Stopped`, the file stays unchanged.
     """
     report = FileReport(str(path))
-    tally = Tally(report, tell)
+    tally = Tally(report, record)
     try:
         report.format = format_of(path)
         if job.write and path.name in noted_in(path.parent):
@@ -119,16 +121,16 @@ def repair_file(
 
 
 def format_of(path: Path) -> str:
-    """``sqlite``, ``jsonl``, ``jsonl.zst``, ``json`` or ``markdown``: by its head where
-    the name does not tell; "" where it is none of them.
+    """``sqlite``, ``jsonl``, ``jsonl.zst``, ``json`` or ``markdown``, by the head of
+    the file and by its name; "" if it is none of them.
 
-    OSError where there is no regular file: a pipe would be waited for.
+    OSError if the file is not a regular one: reading a pipe might never end.
     """
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise OSError(f"the folder {path} cannot be read")
     if not stat.S_ISREG(mode):
-        raise OSError(f"{path} is no regular file")
+        raise OSError(f"{path} is not a regular file")
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if head.startswith(_SQLITE):
@@ -186,7 +188,7 @@ def _repair_text(
 def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
     layouts = tables.layouts_of(path) if job.layout is None else (job.layout,)
     if not layouts:
-        raise sqlite3.Error("no known layout: say --table and --column")
+        raise sqlite3.Error("no known layout: use --table and --column")
     if job.layout is not None and (gone := tables.missing_in(path, job.layout)):
         names = ", ".join(sorted(gone))
         raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
@@ -198,7 +200,7 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
         choice.repeat()
         try:
             _write_tables(path, layouts, new_history, tally.report, advance)
-            # As of a file that was replaced: who writes to it later changes its time.
+            # As for a file that was replaced: a later write changes its time.
             changed = path.stat().st_mtime_ns
             os.utime(backup, ns=(changed, changed))
         except (OSError, sqlite3.Error, FileChangedError, Stopped):
@@ -223,8 +225,8 @@ def _write_tables(
 
 
 class Answers:
-    """Asks of each removal whether it is to be, and after ``repeat`` says the same of
-    the same removals again, in their order."""
+    """Asks ``wants`` about each removal. After ``repeat``, gives the same answers again
+    in the same order, for the same removals."""
 
     def __init__(self, wants: Wants | None) -> None:
         self._wants = wants
@@ -237,14 +239,14 @@ class Answers:
     def __call__(self, removal: RemovedSpan) -> bool:
         if self._wants is None:
             return True
-        if self._repeats:  # more than were asked of: the cells are others by now
+        if self._repeats:  # without an answer: the cells have changed meanwhile
             return bool(self._said) and self._said.popleft()
         self._said.append(self._wants(removal))
         return self._said[-1]
 
 
 class _Unwritten:
-    """In place of a `Replacement`: nothing is written."""
+    """In place of a `Replacement`: writes nothing."""
 
     def keep(self, data: bytes) -> None: ...
 
@@ -252,9 +254,9 @@ class _Unwritten:
 
 
 def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
-    """The files that ``path`` means: itself, or of a folder those that may be sessions:
-    by their suffix, Markdown by what is in it, databases by their ``layout``, or that
-    of a preset; and folders in it that cannot be read."""
+    """The files that ``path`` means: itself, or the files of a folder that may be
+    sessions, and the folders in it that cannot be read. Files are chosen by suffix,
+    Markdown also by content, databases by ``layout`` or the presets."""
     if not path.is_dir():
         return FoundFiles([path])
     inner = FoundFiles()
@@ -264,16 +266,17 @@ def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
 
 
 def identity_of(path: Path) -> tuple[int, int] | str:
-    """What a file is known by under any name, in whatever case it is spelled."""
+    """What identifies a file under any of its names, in any case of its letters."""
     try:
-        reported = path.stat()
+        status = path.stat()
     except OSError:
         return str(path)
-    return (reported.st_dev, reported.st_ino)
+    return (status.st_dev, status.st_ino)
 
 
 def _may_be(path: Path, layout: TableLayout | None) -> bool:
-    """Whether a file of a folder may be a session; what cannot be read is told."""
+    """Whether a file of a folder may be a session. An unreadable file may be: its
+    report says why it cannot be read."""
     try:
         kind = format_of(path)
         if kind != "sqlite":

@@ -1,8 +1,8 @@
 """Files below a folder, and the links that lead out of it.
 
-A link to what is in the folder says nothing new. One that leaves it is named and not
-followed: what is there was not meant. Backups and what else is made beside sessions is
-never found.
+A link to something in the folder adds nothing. A link out of the folder is reported and
+not followed, because nobody asked for what is there. Backups and other files that are
+made beside sessions are never found.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 @frozen
 class FoundFiles:
-    """``files``; ``leaving`` are links that were not followed, ``unread`` folders that
-    cannot be read."""
+    """``files``: the files found; ``leaving``: links out of the folder, which were not
+    followed; ``unread``: folders that cannot be read."""
 
     files: list[Path] = field(factory=list)
     leaving: list[Path] = field(factory=list)
     unread: list[Path] = field(factory=list)
 
     def add(self, path: Path, folder: Path) -> None:
-        """Takes a file that was found in ``folder``."""
+        """Adds a file that was found in ``folder``."""
         if path.is_file() and not is_beside(path.name):
             (self.files if is_within(path, folder) else self.leaving).append(path)
 
     def add_below(
         self, place: Path, is_wanted: Callable[[str], bool], folder: Path
     ) -> None:
-        """Takes the files of ``place``, at any depth, whose names are wanted; it was
-        found in ``folder``."""
+        """Adds the files below ``place``, at any depth, whose names are wanted;
+        ``place`` was found in ``folder``."""
         if not is_within(place, folder):
             self.leaving.append(place)
             return
@@ -63,7 +63,7 @@ def _leaving(held: str, names: list[str], folder: Path) -> Iterator[Path]:
 
 
 def is_within(path: str | Path, folder: Path) -> bool:
-    """Whether ``path`` leads to something in ``folder``, whatever links do both."""
+    """Whether ``path`` leads into ``folder``, with all links in both followed."""
     real = os.path.realpath(folder)
     try:
         return os.path.commonpath((real, os.path.realpath(path))) == real

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @frozen
 class RoleOf:
-    """The role of a row stands in another table: in the JSON of ``column``, at
-    ``member``, of the row whose ``key`` is what this table has in ``by``, or there at
-    ``within``, if ``by`` is JSON."""
+    """Where the role of a row is, if another table has it: at ``member`` in the JSON of
+    ``column``, in the row whose ``key`` equals the value in ``by`` of this table. If
+    ``by`` is JSON, the value is at ``within`` there."""
 
     table: str
     key: str
@@ -35,8 +35,9 @@ class RoleOf:
 
 @frozen
 class SearchIndex:
-    """A table for full-text search, in which the text of a row ends what ``column``
-    has, where ``key`` is what the expression ``of`` makes of the row."""
+    """A table for full-text search that repeats the text of each row: at the end of
+    ``column``, in the row whose ``key`` equals ``of``, an SQL expression over this
+    table's row."""
 
     table: str
     column: str
@@ -46,15 +47,16 @@ class SearchIndex:
 
 @frozen
 class TableLayout:
-    """Where the messages are. ``column`` holds them as JSON, or, with ``role``,
-    ``role_column`` or ``role_of``, the content of a message of that role: its text, or
-    as JSON its text, its parts or one of them; JSON of the message with its content,
-    too. A row without a role is nobody's then. ``session_column`` tells sessions apart.
+    """Where a table keeps messages. ``column`` holds them as JSON. With ``role``,
+    ``role_column`` or ``role_of``, it holds the content of a message of that role: the
+    text, or as JSON the text, the parts or one part. JSON of a whole message is read
+    there, too. Where rows have roles, a row without a role is nobody's.
+    ``session_column`` separates the sessions.
 
-    ``packing_column`` tells how a cell is packed (``zstd``); ``key`` is a column and
-    how the rows begin there that are meant; ``shape`` is that of every document.
-    ``beside`` are tables that the database has, too. ``untouched``: why no row of it
-    can be edited. ``index`` has the same text again.
+    ``packing_column`` says how a cell is packed (``zstd``). ``key`` is a column, and
+    how its value begins in the rows that are read. ``shape`` is the shape of every
+    document. ``beside`` are further tables that the database must have. ``untouched``:
+    why no row can be edited. ``index`` repeats the text.
     """
 
     table: str
@@ -72,12 +74,12 @@ class TableLayout:
     index: SearchIndex | None = None
 
     @property
-    def tells_roles(self) -> bool:
+    def has_roles(self) -> bool:
         """Whether every row has a role, or is nobody's."""
         return self.role_column is not None or self.role_of is not None
 
     def columns(self) -> Iterator[tuple[str, str]]:
-        """The tables and columns that it cannot do without."""
+        """The tables and columns that the layout needs."""
         yield self.table, self.column
         if self.role_column is not None:
             yield self.table, self.role_column
@@ -89,13 +91,13 @@ class TableLayout:
             yield self.role_of.table, self.role_of.column
 
     def more_columns(self) -> Iterator[tuple[str, str]]:
-        """The tables and columns that are used where they are there."""
+        """The tables and columns that are used if they exist."""
         for name in (self.session_column, self.model_column, self.packing_column):
             if name is not None:
                 yield self.table, name
 
 
-_BY_HASH = "its rows are named after what is in them"
+_BY_HASH = "its rows are named after a hash of their content"
 
 PRESETS: dict[str, TableLayout] = {
     "openai-agents": TableLayout(
@@ -155,7 +157,7 @@ PRESETS: dict[str, TableLayout] = {
     ),
     "open-webui": TableLayout("chat", "chat"),
 }
-"""Layouts of programs that document theirs, or whose source tells it."""
+"""Layouts of programs that document them, or whose source shows them."""
 
 
 def missing(database: sqlite3.Connection, layout: TableLayout) -> list[str]:
@@ -177,8 +179,8 @@ _REAL = (
 
 
 def columns_of(database: sqlite3.Connection, table: str) -> set[str]:
-    """The columns that a table stores. A view or a virtual table has none: what it
-    computes may have no end."""
+    """The columns that a table stores. A view or a virtual table has none: it may
+    compute without end."""
     if database.execute(_REAL, (table,)).fetchone() is None:
         return set()
     rows = database.execute(f"PRAGMA table_info({quoted(table)})")
@@ -192,12 +194,12 @@ _SEARCHED = (
 
 
 def is_searched(database: sqlite3.Connection, index: SearchIndex) -> bool:
-    """Whether the index is there, and is one: no view, which may do anything."""
+    """Whether the index exists and is a real one, not a view, which may do anything."""
     return database.execute(_SEARCHED, (index.table,)).fetchone() is not None
 
 
 def is_sealed(database: sqlite3.Connection, layout: TableLayout) -> bool:
-    """Whether there are hashes in a table of what it stores."""
+    """Whether a table has a column for hashes of what it stores."""
     return any(map(is_digest_name, columns_of(database, layout.table)))
 
 

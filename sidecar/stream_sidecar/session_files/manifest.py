@@ -1,10 +1,10 @@
 """Which backups are ours: a list in the folder where they are.
 
-``.stream-sidecar-backups`` has a line of JSON for each, which is written before the
+``.stream-sidecar-backups`` has a line of JSON for each backup, written before the
 backup gets its name: ``{"name": "a.jsonl.bak", "size": 120, "sha256": "9f86.."}``. A
-later line with the name alone takes it off the list, and the list goes with its last
-backup. What a killed process has left of a line counts for nothing. A file whose name,
-size and hash are not on the list is somebody else's.
+later line with the name alone takes the backup off the list, and the list is removed
+with its last backup. Part of a line, which a killed process may leave, is ignored. A
+file whose name, size and hash are not on the list is somebody else's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 @frozen
 class Fingerprint:
-    """What is known of the content of a backup."""
+    """What the list says of the content of a backup."""
 
     size: int
     sha256: str
@@ -62,27 +62,25 @@ def _noted(file: IO[bytes]) -> dict[str, Fingerprint]:
     noted: dict[str, Fingerprint] = {}
     for line in file:
         try:
-            reported = decode(line)
+            entry = decode(line)
         except (ValueError, RecursionError):
             continue
-        if not isinstance(reported, dict) or not _is_name(reported.get("name")):
+        if not isinstance(entry, dict) or not _is_name(entry.get("name")):
             continue
-        noted.pop(reported["name"], None)
-        if isinstance(reported.get("size"), int) and isinstance(
-            reported.get("sha256"), str
-        ):
-            noted[reported["name"]] = Fingerprint(reported["size"], reported["sha256"])
+        noted.pop(entry["name"], None)
+        if isinstance(entry.get("size"), int) and isinstance(entry.get("sha256"), str):
+            noted[entry["name"]] = Fingerprint(entry["size"], entry["sha256"])
     return noted
 
 
 def _is_name(name: object) -> bool:
-    """Whether it is that of a file in the folder itself: a list may come from anybody,
-    and a path would lead out of it."""
+    """Whether ``name`` is a file's name in the folder itself. A list may come from
+    anybody, and a path would lead out of the folder."""
     return isinstance(name, str) and name == os.path.basename(name) and "\0" not in name
 
 
 def is_still(backup: Path, known: Fingerprint) -> bool:
-    """Whether the file is what was put on the list under its name."""
+    """Whether the file is the one that was put on the list under its name."""
     with suppress(OSError):
         found = backup.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_size == known.size:
@@ -91,8 +89,8 @@ def is_still(backup: Path, known: Fingerprint) -> bool:
 
 
 class Manifest:
-    """The list of a folder, for writing; nobody else writes to it as long as this
-    lasts. A list without backups is not left behind."""
+    """The list of a folder, open for writing and locked against other writers. A list
+    without backups is removed at the end."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / MANIFEST
@@ -108,12 +106,13 @@ class Manifest:
             os.close(self._handle)  # it was removed before it was locked
 
     def _is_there(self) -> bool:
-        """Whether what was opened has its name; OSError where that is no file."""
+        """Whether the opened file still has its name; OSError if the name is not a
+        file's."""
         with suppress(FileNotFoundError):
             found = self._path.lstat()
             if not stat.S_ISREG(found.st_mode):
                 os.close(self._handle)
-                raise OSError(f"{self._path} is no file")
+                raise OSError(f"{self._path} is not a file")
             return os.path.samestat(os.fstat(self._handle), found)
         return False
 
@@ -126,13 +125,13 @@ class Manifest:
             self._remove()
 
     def note(self, backup: Path, content: Fingerprint, like: Path) -> None:
-        """Puts a backup of the file ``like`` on the list, which has its owner. OSError,
-        CannotReplaceError: it is not on it."""
+        """Puts a backup of the file ``like`` on the list. A new list gets the owner of
+        ``like``. OSError, CannotReplaceError: the backup is not on the list."""
         if not os.fstat(self._handle).st_size:
             take_owner(self._path, like)
             self._path.chmod(like.stat().st_mode & 0o777 | 0o600)
-        reported = {"name": backup.name, "size": content.size, "sha256": content.sha256}
-        self._write(reported)
+        entry = {"name": backup.name, "size": content.size, "sha256": content.sha256}
+        self._write(entry)
         os.fsync(self._handle)
 
     def forget(self, backup: Path) -> None:
@@ -140,16 +139,17 @@ class Manifest:
         self._write({"name": backup.name})
 
     def tidy(self) -> None:
-        """Removes the list at the end, if no backup is left of those that are on it."""
+        """Lets the list be removed at the end if none of its backups is left."""
         folder = self._path.parent
         if not any(os.path.lexists(folder / name) for name in noted_in(folder)):
             self._goes = True
 
-    def _write(self, reported: dict[str, Any]) -> None:
-        """Adds a line, or nothing: behind what may be left of another. A name need not
-        be text; what is not goes as half surrogates."""
+    def _write(self, entry: dict[str, Any]) -> None:
+        """Appends one line, or nothing. A line break comes first, because part of
+        another line may be there. Bytes of a name that are not text are written as half
+        surrogates."""
         size = os.fstat(self._handle).st_size
-        line = f"\n{dumps(reported)}\n".encode("utf-8", "surrogatepass")
+        line = f"\n{dumps(entry)}\n".encode("utf-8", "surrogatepass")
         try:
             while line:
                 line = line[os.write(self._handle, line) :]

@@ -1,5 +1,5 @@
-"""Names of what is made beside sessions and is none: backups, their list, and files
-that are not done."""
+"""Names of files that are made beside sessions: backups, the list of backups, and new
+files that are not complete."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ _BACKUP = patterns.compile(r"(.+)\.bak([0-9]*)", re.DOTALL)
 
 
 def backup_of(name: str) -> tuple[str, int] | None:
-    """Of the name of a backup its file's, and the how-manieth it is."""
-    reported = _BACKUP.fullmatch(name)
-    return None if reported is None else (reported[1], int(reported[2] or 1))
+    """The name of a backup's file, and which backup it is: ``a.json`` and 2 for
+    ``a.json.bak2``. None if the name is not a backup's."""
+    match = _BACKUP.fullmatch(name)
+    return None if match is None else (match[1], int(match[2] or 1))
 
 
 def is_beside(name: str) -> bool:
-    """Whether a file of that name is no session, whatever is in it."""
+    """Whether a file of that name is not a session, whatever is in it."""
     is_ours = name == MANIFEST or name.endswith(NEW_SUFFIX)
     return is_ours or backup_of(name) is not None

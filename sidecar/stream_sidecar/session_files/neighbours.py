@@ -1,8 +1,8 @@
-"""What the files around a session say of it: whose its text is, whether something
-points into it by bytes, whether a hash vouches for it.
+"""What the files around a session say of it: who wrote its text, whether something
+points into it by bytes, whether a hash protects it.
 
-Heads of files are read, and small manifests, of each folder once in a run: `forget`
-begins one. All of it only where a session is to be changed.
+The last two are looked for only if a session is to be changed: in the heads of files
+and in small manifests, once for each folder in a run. `forget` begins a new run.
 """
 
 from __future__ import annotations
@@ -32,45 +32,48 @@ _HEAD = 1 << 16
 _LARGEST_MANIFEST = 1 << 22
 _CHUNK = 1 << 20
 _UP = 3
-"""Manifests are looked for in so many folders: the file's own and those above."""
+"""Manifests are looked for in so many folders: the file's own and those above it."""
 
 _KINDS = frozenset(("", ".db", ".json", ".jsonl", ".sqlite", ".sqlite3"))
-"""Endings of what may be a manifest or an index."""
+"""Endings of files that may be a manifest or an index."""
 
 _SQLITE = b"SQLite format 3\0"
 _HEX = patterns.compile(r"[0-9a-f]+", re.IGNORECASE)
 _SURELY = 64
-"""A name of so many digits is a hash; one of fewer may be any id."""
+"""A name of so many hexadecimal digits or more is a hash; a shorter one may be any
+id."""
 
 _HASHES = {32: "md5", 40: "sha1", 56: "sha224"}
 
-NAMED = "its file is named after what is in it"
+NAMED = "its file is named after a hash of its content"
 LISTED = "a file beside it has its name and its hash"
 """Why a message is not edited, for people."""
 
 
 class Neighbours:
-    """Of the session at ``path``."""
+    """The files around the session at ``path``."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
         self.role = roles_beside(self._path)
 
     def keeps_length(self, line: Any) -> bool:
-        """Whether what comes after a ``line`` of it must not move."""
+        """Whether a ``line`` of the session must keep its length, so that what follows
+        it does not move."""
         return is_pointed_at(line) or self.is_pointed_into()
 
     def is_pointed_into(self) -> bool:
-        """Whether it, or a file beside it, has places in a file."""
+        """Whether the session, or a file beside it, has places in a file."""
         return _is_pointed_into(self._path)
 
     def seal(self, document: Any, paths: list[JsonPath]) -> str | None:
-        """Why the strings at ``paths`` of a document in it are not edited."""
+        """Why the strings at ``paths`` of a document in the session are not edited;
+        None if they may be."""
         return seal_of(document, paths) or _seal(self._path)
 
 
 def forget() -> None:
-    """What was known of files may be so no more."""
+    """Forgets what was read of files, which may have changed."""
     for known in (_is_pointed_into, _seal, _look):
         known.cache_clear()
 
@@ -87,7 +90,8 @@ def _is_pointed_into(path: Path) -> bool:
 
 
 def _overlapping(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Pieces that share what may stand on their border."""
+    """The pieces, each with the end of the piece before it, so that nothing on a border
+    is missed."""
     last = b""
     for piece in pieces:
         yield last[-64:] + piece
@@ -118,8 +122,8 @@ def _is_named_by_hash(path: Path) -> bool:
 
 @frozen
 class _Folder:
-    """``has_offsets``: a file in it has places in files; ``sealed``: what its manifests
-    name beside a digest."""
+    """``has_offsets``: a file in the folder has places in files. ``sealed``: the names
+    beside digests in its manifests."""
 
     has_offsets: bool
     sealed: frozenset[str]
@@ -138,7 +142,7 @@ def _look(folder: Path) -> _Folder:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """What may be a manifest or an index in ``folder``."""
+    """The files in ``folder`` that may be a manifest or an index."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             path = Path(entry.path)
@@ -148,7 +152,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _has_offsets(head: bytes) -> bool:
-    """Of a database what its tables are made of stands at its beginning."""
+    """Whether the head of a file shows places in a file. In a database the definitions
+    of its tables are at the beginning."""
     if head.startswith(_SQLITE):
         return has_offsets(head.decode("latin-1"))
     return says_offsets(head)

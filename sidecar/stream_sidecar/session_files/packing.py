@@ -1,7 +1,7 @@
-"""How a program packs text into a cell or a file, and packs it again.
+"""How a program packs text into a cell or a file, and how to pack it again.
 
-Text and JSON are themselves, ``zstd`` is compressed (Zed, old sessions of Codex). What
-a program packs in a way that cannot be packed again exactly as it was is never edited:
+Text and JSON are stored as they are; ``zstd`` is compressed (Zed, old sessions of
+Codex). Text is never edited if its packing cannot be repeated exactly:
 `CannotEditError`.
 """
 
@@ -16,7 +16,7 @@ from stream_sidecar.session_files.bounds import CannotEditError, too_large
 
 
 def unpacked(cell: str | bytes, packing: str | None) -> str:
-    """The text of a cell; ValueError when there is none."""
+    """The text of a cell; ValueError if it has none."""
     if isinstance(cell, bytes) and packing == "zstd":
         cell = unpack_zstd(cell)
     elif packing in _OPAQUE:
@@ -25,7 +25,7 @@ def unpacked(cell: str | bytes, packing: str | None) -> str:
 
 
 def packed(text: str, like: str | bytes, packing: str | None) -> str | bytes:
-    """A cell with other text, of the type and the packing of ``like``."""
+    """A cell with ``text``, in the type and the packing of ``like``."""
     if isinstance(like, str):
         return text
     data = text.encode("utf-8")
@@ -33,28 +33,29 @@ def packed(text: str, like: str | bytes, packing: str | None) -> str | bytes:
 
 
 def unpack_zstd(data: bytes) -> bytes:
-    """What is compressed in one frame; ValueError where it is none, CannotEditError
-    where it is too large."""
+    """The data of one compressed frame; ValueError if it is not one frame,
+    CannotEditError if the data is too large."""
     zstd, most = _zstd(), bounds.LARGEST_DOCUMENT
     unpacking = zstd.ZstdDecompressor()
     try:
-        reported: bytes = unpacking.decompress(data, most + 1)
+        unpacked_data: bytes = unpacking.decompress(data, most + 1)
     except zstd.ZstdError as error:
         raise ValueError(str(error)) from None
-    if len(reported) > most:
+    if len(unpacked_data) > most:
         raise too_large("packed text", most)
     if not unpacking.eof or unpacking.unused_data:
         raise ValueError("no whole frame, or more than one")
-    return reported
+    return unpacked_data
 
 
 def pack_zstd(data: bytes) -> bytes:
-    reported: bytes = _zstd().compress(data)
-    return reported
+    compressed: bytes = _zstd().compress(data)
+    return compressed
 
 
 def _zstd() -> Any:
-    """The standard library's since 3.14, and the same for older ones."""
+    """The module of the standard library (from 3.14 on), or its backport for older
+    ones."""
     name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
     try:
         return import_module(name)

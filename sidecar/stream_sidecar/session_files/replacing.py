@@ -1,15 +1,15 @@
 """A file that is rewritten so that at every moment it is the old or the new one.
 
-The new content goes into a file of its own beside it, is flushed to the disk, and takes
-the old one's name at once; the old file itself stays as the backup. Windows does both
-in one step, while nobody else can write; elsewhere the old file is looked at once more
-when it has its new name. A process that is
-killed leaves the old file, or the new one, and perhaps the file beside it, which the
-next run removes.
+The new content is written to a file beside the old one and flushed to the disk. Then
+the new file gets the old one's name in one step, and the old file stays as the backup.
+Windows does both in one step, while nobody else can write. On other systems, the old
+file is checked once more after the new one has its name. A process that is killed
+leaves the old file or the new one, and perhaps the file beside it, which the next run
+removes.
 
-A file that other programs would miss is left alone: one that is open for writing (what
-is appended would go to the backup), one with further names, one whose owner cannot be
-kept.
+A file is left alone if another program would lose something: if it is open for writing
+(what is appended would go to the backup), if it has further names, or if its owner
+cannot be kept.
 """
 
 from __future__ import annotations
@@ -40,39 +40,40 @@ _OPEN = "another program has it open for writing"
 
 
 class FileChangedError(Exception):
-    """Somebody else has written to the file meanwhile; nothing was changed."""
+    """Somebody else has written to the file meanwhile; the file keeps what they
+    wrote."""
 
 
 class Replacement(AbstractContextManager["Replacement"]):
     """The next content of the file at ``path``.
 
-    Without `commit` everything stays as it was. `begin` is told of
-    the old file when it was opened; it must be closed again before `commit`, because
-    Windows replaces no open file. Nothing is copied before the first `change`: `keep`
-    notes how much of the old file stays. ``writers_unknown``: whether another program
-    had the file open for writing could not be told.
+    Without `commit` everything stays as it was. `begin` gets the old file right after
+    it was opened; the old file must be closed before `commit`, because Windows replaces
+    no open file. Nothing is copied before the first `change`: `keep` notes how much of
+    the old file stays. ``writers_unknown``: the system did not say whether another
+    program had the file open for writing.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = Path(os.path.realpath(path))
         self._state: _State = (0, 0, 0, 0)
         self._new: FileBeside | None = None
-        self._kept = 0  # bytes at the start that are not backups.copied yet
+        self._kept = 0  # bytes at the start that are not copied yet
         self.writers_unknown = False
 
     def begin(self, old: IO[bytes]) -> None:
-        """``old`` is read from now on; later it must be the same."""
+        """Notes the state of ``old``, which must be the same at `commit`."""
         self._state = _state(os.fstat(old.fileno()))
 
     def keep(self, data: bytes) -> None:
-        """``data``, which was read from the old file next, stays."""
+        """Keeps ``data``, the next bytes of the old file."""
         if self._new is None:
             self._kept += len(data)
         else:
             self._new.file.write(data)
 
     def change(self, data: bytes) -> None:
-        """``data`` stands in place of what was read from the old file next."""
+        """Writes ``data`` in place of the next bytes of the old file."""
         if self._new is None:
             self._new = FileBeside(self._path)
             self._copy_kept(self._new)
@@ -83,10 +84,10 @@ class Replacement(AbstractContextManager["Replacement"]):
         return self._new is not None
 
     def commit(self) -> str:
-        """Gives the file its new content; the path of the backup.
+        """Gives the file its new content, and returns the path of the backup.
 
-        FileChangedError when the old file is not what was read any more,
-        CannotReplaceError when it must not be replaced.
+        FileChangedError if the old file has changed since `begin`, CannotReplaceError
+        if it must not be replaced.
         """
         assert self._new is not None
         self._new.sync()
@@ -98,7 +99,7 @@ class Replacement(AbstractContextManager["Replacement"]):
     if sys.platform == "win32":
 
         def _take_place(self, new: FileBeside) -> Path:
-            """The backup of what had the name before ``new``."""
+            """Puts ``new`` in the place of the old file, and returns the backup."""
             new.file.close()  # no open file can be renamed
             try:
                 with windows.held(self._path):
@@ -115,7 +116,7 @@ class Replacement(AbstractContextManager["Replacement"]):
             try:
                 windows.swap(new.name, self._path, backup)
             except OSError:
-                if backup.exists() and not backup.stat().st_size:  # what held the name
+                if backup.exists() and not backup.stat().st_size:  # a reserved name
                     backups.drop(backup)
                 raise
             return backup
@@ -123,7 +124,7 @@ class Replacement(AbstractContextManager["Replacement"]):
     else:
 
         def _take_place(self, new: FileBeside) -> Path:
-            """The backup of what had the name before ``new``."""
+            """Puts ``new`` in the place of the old file, and returns the backup."""
             with self._path.open("rb") as old:
                 self.writers_unknown = not are_reported(new.file.fileno())
                 self._check()
@@ -137,7 +138,7 @@ class Replacement(AbstractContextManager["Replacement"]):
             return backup
 
     def _check(self) -> None:
-        """Raises unless the old file may be replaced."""
+        """Raises if the old file may not be replaced."""
         now = self._path.stat()
         if _state(now) != self._state:
             raise FileChangedError(_CHANGED)
@@ -146,7 +147,7 @@ class Replacement(AbstractContextManager["Replacement"]):
             raise CannotReplaceError(f"it has {names} names (hard links)")
 
     def _check_backup(self, backup: Path) -> None:
-        """Raises where somebody replaced the file right before it got its backup."""
+        """Raises if somebody replaced the file right before its backup was made."""
         was_read = _state(os.lstat(backup)) == self._state
         if backups.is_same(backup, self._path) and not was_read:
             backups.drop(backup)
@@ -160,8 +161,8 @@ class Replacement(AbstractContextManager["Replacement"]):
             raise
 
     def _settle(self, old: IO[bytes], backup: Path, made: _State) -> None:
-        """Puts the old file back when somebody has it open, or has written to it, since
-        it was looked at: what was written would be in the backup only."""
+        """Puts the old file back if somebody has it open, or has written to it, since
+        it was checked: what they wrote would be in the backup only."""
         now = _state(os.fstat(old.fileno()))
         if self._is_written(old):
             self._restore(old, backup, made)
@@ -171,7 +172,7 @@ class Replacement(AbstractContextManager["Replacement"]):
             raise FileChangedError(_CHANGED)
 
     def _is_written(self, old: IO[bytes]) -> bool:
-        """Whether it is open for writing, as far as that is told."""
+        """Whether the file is open for writing, as far as the system says so."""
         reported = None if self.writers_unknown else has_writers(old.fileno())
         self.writers_unknown = reported is None
         return reported is True
@@ -180,7 +181,7 @@ class Replacement(AbstractContextManager["Replacement"]):
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too
             raise FileChangedError(f"{_CHANGED}; what it was before is in {backup}")
         if not os.path.samestat(os.lstat(backup), os.fstat(old.fileno())):
-            backups.drop(backup)  # a copy, of what the file was before
+            backups.drop(backup)  # a copy from before the change
             backup = backups.copied(
                 self._path, lambda new: shutil.copyfileobj(old, new.file)
             )
@@ -203,7 +204,7 @@ def _state(stat: os.stat_result) -> _State:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes the new name last; not every system lets a folder be opened."""
+    """Makes the new name last on the disk; not every system can open a folder."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

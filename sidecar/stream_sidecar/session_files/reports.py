@@ -1,4 +1,4 @@
-"""What is told of a session file: of each removal, and of the file as a whole."""
+"""The report of a session file: each removal, and the file as a whole."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from stream_sidecar.history.results import Repair
 
 _REASONS = 16
-_ELSEWHERE = "more of that kind"
-"""So many reasons are told apart; the names in them come from files."""
+_OTHERS = "other reasons"
+"""So many reasons are counted apart; the names in them come from files."""
 
 _CONTEXT = 60
 """Code points around a removal that are reported with it."""
@@ -29,15 +29,15 @@ _CONTEXT = 60
 
 @define
 class FileReport:
-    """What became of one file. ``error``: why it was left alone; ``backup``: where the
-    old one is; ``stopped``: the run was to end before this file was done, and it is as
-    it was; ``writers_unknown``: it was replaced, and whether another program had it
-    open for writing could not be told.
+    """The report of one file. ``error``: why it was left alone. ``backup``: where the
+    old file is. ``stopped``: the run ended before this file was done, and the file is
+    as it was. ``writers_unknown``: the file was replaced, and the system did not say
+    whether another program had it open for writing.
 
-    ``unreadable`` counts lines and cells that are not JSON, ``left`` those that were
-    not read, by the reason; all stay as they are. ``kept`` counts messages that stay
-    though they are among the ``changed``, by the reason. ``piece``: the file belongs to
-    a store of many, and need have no text of a model.
+    ``unreadable`` counts lines and cells that are not JSON. ``left`` counts, by reason,
+    what was not read. All of these stay as they are. ``kept`` counts, by reason, those
+    of the ``changed`` messages that stay. ``piece``: the file belongs to a store of
+    many files and may have no text of a model.
     """
 
     path: str
@@ -59,12 +59,12 @@ class FileReport:
 
     @property
     def malformed(self) -> int:
-        """Messages of which something has to go."""
+        """Messages from which something has to be removed."""
         return self.changed + self.blocked
 
     @property
     def repairable(self) -> int:
-        """Messages from which something can be taken."""
+        """Messages from which something can be removed."""
         return self.changed - sum(self.kept.values())
 
     @property
@@ -76,7 +76,7 @@ class FileReport:
     def leave(self, reason: str) -> None:
         """Counts something that was not read."""
         if reason not in self.left and len(self.left) >= _REASONS:
-            reason = _ELSEWHERE
+            reason = _OTHERS
         self.left[reason] += 1
 
     def keep(self, reason: str) -> None:
@@ -84,32 +84,36 @@ class FileReport:
         self.kept[reason] += 1
 
 
-def teller(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None] | None:
-    """Writes every removal as a line of JSON to ``records``, if there are any."""
+def record_writer(
+    records: IO[bytes] | None,
+) -> Callable[[dict[str, Any]], None] | None:
+    """A function that writes a removal as a line of JSON to ``records``; None if there
+    are no ``records``."""
     if records is None:
         return None
     write = records.write
 
-    def tell(record: dict[str, Any]) -> None:
+    def write_record(record: dict[str, Any]) -> None:
         write(encode(record) + b"\n")
 
-    return tell
+    return write_record
 
 
 class Tally:
-    """Counts into a `FileReport`, and tells ``tell`` every removal as a JSON object."""
+    """Counts into a `FileReport`, and calls ``record`` with every removal as a JSON
+    object."""
 
     def __init__(
-        self, report: FileReport, tell: Callable[[dict[str, Any]], None] | None
+        self, report: FileReport, record: Callable[[dict[str, Any]], None] | None
     ) -> None:
         self.report = report
-        self._tell = tell
+        self._record = record
         self._counts = RepairCounts()
 
     @property
-    def tells(self) -> bool:
-        """Whether somebody is told of the removals, and of their places."""
-        return self._tell is not None
+    def wants_records(self) -> bool:
+        """Whether somebody wants the removals and their places."""
+        return self._record is not None
 
     def add(
         self,
@@ -118,18 +122,18 @@ class Tally:
         repair: Repair,
         where: Sequence[dict[str, int]] = (),
     ) -> None:
-        """The repair of one message; ``place`` says where in the file it is, ``where``
-        the same of each removal, more exactly."""
+        """Counts the repair of one message. ``place`` is where in the file the message
+        is, ``where`` the exact place of each removal."""
         if found.stored is None:
             return
         self._counts.add(counters_of(repair, found.provider, found.model))
-        if self._tell is not None:
+        if self._record is not None:
             for record, more in zip_longest(_records(found, repair), where):
                 reported = {"file": self.report.path, **place, **(more or {})}
-                self._tell({**reported, **record})
+                self._record({**reported, **record})
 
     def include(self, part: FileReport) -> None:
-        """The numbers of a part of the file, which was read elsewhere."""
+        """Adds the numbers of a part of the file that was read elsewhere."""
         for each in part.models:
             self._counts.add(each)
         self.report.unreadable += part.unreadable
@@ -147,7 +151,7 @@ class Tally:
 
 
 def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:
-    """The removals of one message with what stood around them."""
+    """The removals of one message, each with the text around it."""
     message = "".join(f"/{name}" for name in found.path)
     more = {"model": found.model} if found.model else {}
     for removal in repair.removed:

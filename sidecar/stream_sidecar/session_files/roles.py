@@ -1,4 +1,4 @@
-"""The role of a record that stands in another file: opencode keeps a message's role in
+"""The role of a record that has it in another file: opencode keeps a message's role in
 ``message/<session>/<message>.json`` and its text in ``part/<message>/<part>.json``."""
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from stream_sidecar.history.shapes import RoleElsewhere
 
 _UP = 5
-"""So many folders above a part's file the messages are looked for."""
+"""The messages are looked for in so many folders above a part's file."""
 
 _NAME = patterns.compile(r"[\w-]{1,200}+")
-"""An id that is a file's name, and leads nowhere else."""
+"""An id that is a file's name, and cannot lead to another folder."""
 
 _LARGEST = 1 << 20
 
 
 def roles_beside(path: Path) -> RoleElsewhere:
-    """Gives the roles of the messages whose parts stand in the file at ``path``."""
+    """A function that returns the role of the message to which a record belongs; the
+    record is in the file at ``path``."""
     named = path.parent.name if path.parent.parent.name == "part" else None
 
     def role(record: dict[str, Any]) -> str | None:
@@ -43,16 +44,16 @@ def _role(folder: str, message: str, session: str | None) -> str | None:
     for file in _files(Path(folder), f"{message}.json", session):
         try:
             with file.open("rb") as opened:
-                reported = decode(opened.read(_LARGEST))
+                document = decode(opened.read(_LARGEST))
         except (OSError, ValueError, RecursionError):
             continue
-        if isinstance(reported, dict) and isinstance(reported.get("role"), str):
-            return str(reported["role"])
+        if isinstance(document, dict) and isinstance(document.get("role"), str):
+            return str(document["role"])
     return None
 
 
 def _files(folder: Path, name: str, session: str | None) -> Iterator[Path]:
-    """Where the message may be, the likeliest first."""
+    """The paths where the message may be, the likeliest first."""
     above = [each / "message" for each in (folder, *folder.parents)[:_UP]]
     holders = [each for each in above if each.is_dir()]
     for holder in holders:

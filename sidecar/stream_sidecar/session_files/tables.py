@@ -1,13 +1,12 @@
 """Sessions in SQLite: a cell is a message or a document with some, as JSON or text.
 
 Rows are read in the order of their keys, some hundred at a time, so a table may be
-larger than the memory. Writing is one transaction: each cell is replaced only if it is
-still what was read, and all of them or none are. What is not a cell of the column is
-never touched.
+larger than the memory. Writing is one transaction: a cell is replaced only if it is
+still what was read, and either all cells are replaced or none. Only cells of the column
+are changed, and the text of a search index that repeats them.
 
-A database may come from anybody: only what real tables store is read, functions that
-its schema calls while that is done may do nothing of consequence, and whoever waits for
-a query can end it.
+A database may come from anybody. Only what real tables store is read, functions that
+its schema calls meanwhile cannot do harm, and a query that takes long can be ended.
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ if TYPE_CHECKING:
 
 _ROWS = 500
 _BYTES = 1 << 24
-"""So many rows are read at a time, or so many bytes of them."""
+"""So many rows are read at a time, or fewer with so many bytes."""
 
 _STEPS = 10_000
-"""After so many steps of SQLite it is asked whether to go on."""
+"""After so many steps of SQLite, `Advance` is asked whether to continue."""
 
 _PAGES = 4096
 """So many pages are copied at a time."""
@@ -66,7 +65,8 @@ _OF_JSON = patterns.compile(r"unsafe use of (?:json_\w+|->>?)\(\)")
 
 _BOM = "\ufeff"
 _SESSIONS = 1024
-"""So many sessions may be interleaved before one is begun anew."""
+"""So many sessions may be interleaved. Beyond that, the session without a row for the
+longest time is forgotten."""
 
 
 @frozen
@@ -78,11 +78,11 @@ class _Row:
     model: str | None
     packing: str | None
     text: str
-    """What is in the cell."""
+    """The text in the cell, unpacked."""
 
 
 def layouts_of(path: Path) -> tuple[TableLayout, ...]:
-    """The presets whose tables and columns a database has."""
+    """The presets whose tables and columns the database has."""
     with closing(_open(path)) as database:
         return tuple(each for each in PRESETS.values() if not missing(database, each))
 
@@ -96,11 +96,11 @@ def repair_tables(
     *,
     write: bool,
 ) -> bool:
-    """Repairs the tables of a database, each session of which has a ``new_history``;
-    True when cells were written.
+    """Repairs the tables of a database, each session with a ``new_history``; True if
+    cells were written.
 
-    FileChangedError when a cell is not what was read any more, sqlite3.Error for what
-    SQLite cannot do; in both cases nothing was written.
+    FileChangedError if a cell is no longer what was read, sqlite3.Error for what SQLite
+    cannot do; in both cases nothing was written.
     """
     written = False
     with (
@@ -125,7 +125,7 @@ def repair_tables(
 
 @contextmanager
 def _asking(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
-    """Asks ``advance`` whether to go on, in the midst of a query, too: `Stopped`."""
+    """Asks ``advance`` whether to continue, within a query, too. Raises `Stopped`."""
     stopped: list[Stopped] = []
 
     def asked() -> bool:
@@ -147,15 +147,16 @@ def _asking(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
 
 
 def copy_database(path: Path, backup: Path, advance: Advance) -> None:
-    """Copies a database as it is now, whoever is writing to it, into an empty file."""
+    """Copies a database as it is now into an empty file, even while somebody writes to
+    the database."""
     with closing(_open(path)) as old, closing(_open(backup, write=True)) as new:
-        new.execute("PRAGMA journal_mode = OFF")  # nothing beside it is left behind
+        new.execute("PRAGMA journal_mode = OFF")  # leaves no file beside it
         old.backup(new, pages=_PAGES, progress=lambda *_: advance(0))
 
 
 def missing_in(path: Path, layout: TableLayout) -> list[str]:
-    """What of the layout the database does not have, columns that it may do without
-    included."""
+    """The tables and columns of the layout that the database does not have, including
+    optional columns."""
     with closing(_open(path)) as database:
         known = columns_of(database, layout.table)
         more = [name for _, name in layout.more_columns() if name not in known]
@@ -166,7 +167,7 @@ def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
     mode = "rw" if write else "ro"
     uri = f"{path.resolve().as_uri()}?mode={mode}"
     database = sqlite3.connect(uri, uri=True, isolation_level=None)
-    if not write:  # but triggers keep an index of the text as it is (llm)
+    if not write:  # a trigger may have to keep an index of the text (llm)
         database.execute("PRAGMA trusted_schema = OFF")
         if _calls_json(database):
             database.execute("PRAGMA trusted_schema = ON")
@@ -174,8 +175,8 @@ def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
 
 
 def _calls_json(database: sqlite3.Connection) -> bool:
-    """Whether an index of the database keeps it from being read, because SQLite takes
-    its own functions of JSON for unsafe there, as 3.40 does (Codex, Kilo)."""
+    """Whether an index keeps the database from being read, because SQLite treats its
+    own functions of JSON as unsafe there, as 3.40 does (Codex, Kilo)."""
     try:
         database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     except sqlite3.DatabaseError as error:
@@ -189,7 +190,8 @@ def _rows(
     report: FileReport,
     advance: Advance,
 ) -> Iterator[_Row]:
-    """All rows with text in the column, by their keys; the others are counted."""
+    """All rows with text in the column, in the order of their keys. Rows that cannot be
+    read are counted."""
     for key, cell, role, session, model, packing in _cells(database, layout):
         try:
             if layout.untouched is not None:
@@ -203,7 +205,7 @@ def _rows(
             report.leave(str(error))
         else:
             role = role or layout.role
-            if role or not layout.tells_roles:
+            if role or not layout.has_roles:
                 yield _Row(key, cell, role, session, model or None, packing, text)
         advance(len(cell) if isinstance(cell, str | bytes) else 0)
 
@@ -223,7 +225,7 @@ def _cells(
 
 
 def _some(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Rows until they are many bytes: as many as the query gives, mostly."""
+    """Rows up to `_BYTES` bytes: mostly all that the query returns."""
     taken, size = [], 0
     for row in rows:
         taken.append(row)
@@ -258,7 +260,7 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
 
 
 def _role_query(layout: TableLayout, role_of: RoleOf) -> str:
-    """The role of a row as SQL: it stands in the JSON of another table."""
+    """SQL for the role of a row, which is in the JSON of another table."""
     data = f"roles.{quoted(role_of.column)}"
     by = f"{quoted(layout.table)}.{quoted(role_of.by)}"
     if role_of.within:
@@ -287,7 +289,7 @@ def _history(
 def _repair(
     row: _Row, layout: TableLayout, history: History, tally: Tally, seal: Seal
 ) -> str | None:
-    """The new text of the cell; None: it stays."""
+    """The new text of the cell; None if it stays."""
     unread: list[UnreadText] = []
     is_content = row.role is not None and layout.shape is None
     content = _content(row) if is_content else None
@@ -326,8 +328,9 @@ def _messages(
 
 @frozen
 class _Content:
-    """The content of a message, and the text of it as JSON: that of the cell between
-    ``before`` and ``after``; no JSON, but the very text, where ``before`` is None."""
+    """The content of a message. As JSON, its text is that of the cell between
+    ``before`` and ``after``. ``before`` of None: the cell is not JSON but the message's
+    text itself."""
 
     value: Any
     before: str | None = None
@@ -337,7 +340,7 @@ class _Content:
         return {"role": row.role, "content": self.value}
 
     def cut(self, row: _Row, repairs: list[RepairedMessage]) -> str:
-        """The text of the cell without what goes of its message."""
+        """The text of the cell without what is removed from its message."""
         if self.before is None:
             edits = (edit for _, repair in repairs for edit in repair.edits)
             return spliced(row.text, [(edit.start, edit.end) for edit in edits])
@@ -349,8 +352,9 @@ class _Content:
 
 
 def _content(row: _Row) -> _Content | None:
-    """What a cell holds of a message whose role is known: its text; as JSON its text,
-    its parts or one part; None: documents of their own, with messages or without."""
+    """The content in a cell whose role is known: the text of a message; as JSON the
+    text, the parts or one part. None: the cell has documents of its own, with messages
+    or without."""
     try:
         value = _document(row)
     except (ValueError, RecursionError):
@@ -394,7 +398,7 @@ def _search_for(
     row: _Row,
     new: str,
 ) -> None:
-    """Has the index find what a row says now, if it had what it said before."""
+    """Replaces a row's text in the index, if the index has the row's old text."""
     column = quoted(index.column)
     database.execute(
         f"UPDATE {quoted(index.table)} "

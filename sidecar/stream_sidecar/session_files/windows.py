@@ -1,13 +1,14 @@
-"""Windows' own way with a file that another program has open.
+"""Windows: files that another program has open, and how to replace one.
 
-Whoever opens a file there says what others may do with it meanwhile, and is refused
-what somebody does already. So a handle that lets others read and rename, and not write,
-is given only where nobody has the file open for writing, and nobody can begin to before
-it is closed. A file that is held so can be replaced in one step (``ReplaceFileW``).
+A program that opens a file there says what others may do with it meanwhile, and is
+refused if somebody does that already. A handle that lets others read and rename, but
+not write, is given only if nobody has the file open for writing, and nobody can open it
+for writing before the handle is closed. A file that is held in this way can be replaced
+in one step (``ReplaceFileW``).
 
-What fails is an OSError with a ``winerror``; `is_in_use` tells the one that means that
-somebody has the file open. A read-only file is removed and replaced as any other, which
-Windows refuses until it is writable.
+A failure is an OSError with a ``winerror``; `is_in_use` recognises the failure because
+somebody has the file open. Windows refuses to remove or replace a read-only file until
+it is writable, so `put`, `remove` and `swap` make it writable first.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _IN_USE = {32, 33, 1175}
-"""A sharing violation, a locked part, and what ``ReplaceFileW`` says of the first."""
+"""A sharing violation, a locked part, and ``ReplaceFileW``'s own code for the first."""
 
 _IS_GONE = 1177
 """``ReplaceFileW`` has renamed the old file, and then failed with the new one."""
 
 
 def is_in_use(error: OSError) -> bool:
-    """Whether it failed because another program has the file open."""
+    """Whether a call failed because another program has the file open."""
     return getattr(error, "winerror", None) in _IN_USE
 
 
@@ -59,7 +60,7 @@ if sys.platform == "win32":
 
     @contextmanager
     def held(path: Path) -> Iterator[None]:
-        """Nobody else writes to the file meanwhile."""
+        """Keeps everybody else from writing to the file meanwhile."""
         sharing = (_READ, _OTHERS_READ_AND_RENAME, None, _EXISTING, 0, None)
         handle = _kernel.CreateFileW(str(path), *sharing)
         if handle == _NO_HANDLE:
@@ -70,7 +71,8 @@ if sys.platform == "win32":
             _kernel.CloseHandle(handle)
 
     def has_writers(descriptor: int) -> bool:
-        """Of the file behind a descriptor that is open for reading."""
+        """Whether a file is open for writing anywhere; ``descriptor`` has it open for
+        reading."""
         own = msvcrt.get_osfhandle(descriptor)
         handle = _kernel.ReOpenFile(own, _READ, _OTHERS_READ_AND_RENAME, 0)
         if handle == _NO_HANDLE:
@@ -82,8 +84,8 @@ if sys.platform == "win32":
         return False
 
     def swap(new: Path, path: Path, backup: Path) -> None:
-        """Renames ``new`` to ``path``, and the file at ``path`` to ``backup``, where an
-        empty file of ours stands."""
+        """Renames the file at ``path`` to ``backup``, where an empty file of ours is,
+        and ``new`` to ``path``."""
         with _writable(path) as mode:
             os.chmod(new, mode | stat.S_IWRITE)
             if not _kernel.ReplaceFileW(
@@ -97,7 +99,7 @@ if sys.platform == "win32":
             os.chmod(backup, mode)
 
     def put(source: str | Path, path: str | Path) -> None:
-        """As `os.replace`."""
+        """`os.replace`, also in place of a read-only file."""
         if not os.path.lexists(path):
             os.replace(source, path)
             return
@@ -107,13 +109,14 @@ if sys.platform == "win32":
         os.chmod(path, mode)
 
     def remove(path: str | Path) -> None:
-        """As `os.unlink`."""
+        """`os.unlink`, also for a read-only file."""
         with _writable(path):
             os.unlink(path)
 
     @contextmanager
     def _writable(path: str | Path) -> Iterator[int]:
-        """The mode of the file at ``path``, which what stands there has afterwards."""
+        """Makes the file at ``path`` writable meanwhile, and yields its mode. The file
+        that is there afterwards gets a read-only mode again."""
         mode = os.stat(path).st_mode
         if not mode & stat.S_IWRITE:
             os.chmod(path, mode | stat.S_IWRITE)

@@ -1,10 +1,10 @@
 """Many session files on all cores.
 
-A worker is a process of its own, started anew on every platform, so nothing is shared
-but one counter of bytes. The removals of each file go into a file of their own, so that
-their number does not matter, and are handed over in the order of the files. A run that
-is to end goes on to the end of no file: a worker looks after each piece that it reads,
-and never while it puts a new file in an old one's place.
+A worker is a process of its own, started anew on every platform. Workers share only a
+counter of bytes and a flag that stops them. The removals of each file go into a file of
+their own, so their number does not matter, and they are handed over in the order of the
+files. If a run has to end, no file is finished first: a worker checks the flag after
+each piece that it reads, but never while it puts a new file in an old one's place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_blo
 from stream_sidecar.session_files.documents import Stopped
 from stream_sidecar.session_files.files import NO_MEMORY, format_of, repair_file
 from stream_sidecar.session_files.neighbours import forget
-from stream_sidecar.session_files.reports import FileReport, teller
+from stream_sidecar.session_files.reports import FileReport, record_writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,28 +38,29 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.documents import TextSession
     from stream_sidecar.session_files.files import Job
 
-_TELL_BYTES = 1 << 18
-"""So many bytes a worker reads before it says so."""
+_PROGRESS_BYTES = 1 << 18
+"""A worker reports its progress after so many bytes."""
 
 _MOST = 61 if sys.platform == "win32" else 1 << 16
-"""So many workers one process can wait for: Windows waits for few."""
+"""The most workers that one process can wait for; on Windows they are few."""
 
 _WAIT_SECONDS = 0.1
 _AHEAD = 4
-"""So many files for each worker wait for their turn; a list of files may be long."""
+"""So many files for each worker wait for their turn; the list of files may be long."""
 
 _KILLED = "a process that reads the files was killed"
-"""By the system, where the memory is short; the others of a run end with it."""
+"""The system kills a process when memory is short; the other workers of the run end
+with it."""
 
 _read: Synchronized[int] | None = None
-"""In a worker: bytes that all workers have read."""
+"""In a worker: the bytes that all workers have read."""
 
 _stop: Any = None
-"""In a worker: its ``value`` tells whether the run is to end."""
+"""In a worker: its ``value`` says whether the run has to end."""
 
 _job: Job | None = None
-"""In a worker: what is to be done with every file. It has what their reading needs, so
-it is sent once."""
+"""In a worker: what to do with every file. It has everything that reading them needs,
+so it is sent once."""
 
 
 def repair_files(
@@ -72,11 +73,12 @@ def repair_files(
 ) -> Iterator[FileReport]:
     """The report of every file, in their order.
 
-    ``advance`` is told how many bytes were read since. ``records`` gets every removal
-    as a line of JSON. One file that is not large, or one worker, needs no further
-    process. When ``is_stopped``, no further file is begun and those in hand are left as
-    they are; their reports say so, the others' do not come. Writing begins with the
-    removal of what killed runs have left.
+    ``advance`` gets the number of bytes that were read since its last call. ``records``
+    gets every removal as a line of JSON. One file that is not large, or one worker,
+    needs no further process. Once ``is_stopped`` returns True, no further file is
+    begun, and the files in work are left as they are: their reports say so, and the
+    other files have no report. Before anything is written, the files that killed runs
+    have left are removed.
     """
     run = _Run(job, advance, records, is_stopped)
     forget()
@@ -94,11 +96,11 @@ def repair_files(
     for path in paths:
         if is_stopped():
             return
-        yield repair_file(path, job, run.checked, teller(records))
+        yield repair_file(path, job, run.checked, record_writer(records))
 
 
 def _is_large(path: Path) -> bool:
-    """Whether it is JSONL that all cores should read."""
+    """Whether the file is JSONL that all cores should read."""
     try:
         return path.stat().st_size >= LARGE and format_of(path) == "jsonl"
     except OSError:
@@ -107,7 +109,7 @@ def _is_large(path: Path) -> bool:
 
 @frozen
 class _Run:
-    """What `repair_files` was asked for, of whatever files."""
+    """What `repair_files` was asked for, without the files."""
 
     job: Job
     advance: Callable[[int], None]
@@ -115,13 +117,13 @@ class _Run:
     is_stopped: Callable[[], bool]
 
     def checked(self, size: int) -> None:
-        """``advance`` that raises `Stopped` when the run is to end."""
+        """Calls ``advance``; raises `Stopped` if the run has to end."""
         if self.is_stopped():
             raise Stopped
         self.advance(size)
 
     def by_blocks(self, path: Path, workers: int) -> FileReport:
-        """The report of one file, whose blocks are read by all ``workers``."""
+        """The report of one file; all ``workers`` read its blocks."""
         pool, _, _ = _pool(workers, self.job)
         with pool:
 
@@ -139,16 +141,16 @@ class _Run:
                 except BrokenProcessPool:
                     raise ChildProcessError(_KILLED) from None
 
-            tell = teller(self.records)
+            record = record_writer(self.records)
             try:
-                return repair_file(path, self.job, self.checked, tell, lines)
+                return repair_file(path, self.job, self.checked, record, lines)
             finally:
                 pool.shutdown(cancel_futures=True)
 
     def in_workers(
         self, paths: list[Path], workers: int, folder: Path
     ) -> Iterator[FileReport]:
-        """The reports of files, whose removals stand in ``folder`` meanwhile."""
+        """The reports of files; ``folder`` has their removals meanwhile."""
         pool, read, stop = _pool(workers, self.job)
         records = self.records
         futures: deque[Future[FileReport]] = deque()
@@ -183,7 +185,8 @@ class _Run:
 
 
 def _pool(workers: int, job: Job) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:
-    """Processes, the counter of bytes that they have read, and what stops them."""
+    """Processes, the counter of the bytes that they have read, and the flag that stops
+    them."""
     context = multiprocessing.get_context("spawn")
     read, stop = context.Value("q", 0), context.RawValue("b", 0)
     return ProcessPoolExecutor(workers, context, _begin, (read, stop, job)), read, stop
@@ -192,7 +195,7 @@ def _pool(workers: int, job: Job) -> tuple[ProcessPoolExecutor, Synchronized[int
 def _begun(
     pool: ProcessPoolExecutor, path: Path, part: Path | None
 ) -> Future[FileReport]:
-    """What becomes of a file; an error where a worker was killed before."""
+    """The future report of a file, or an error if a worker was killed before."""
     try:
         return pool.submit(_work, path, part)
     except BrokenProcessPool as error:
@@ -202,7 +205,7 @@ def _begun(
 
 
 def _failed(future: Future[FileReport]) -> str | None:
-    """Why there is no report of a file."""
+    """Why there is no report of a file; None if there is one."""
     error = future.exception()
     if isinstance(error, MemoryError):
         return NO_MEMORY
@@ -214,13 +217,13 @@ ENDING = {
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if (number := getattr(signal, name, None)) is not None
 }
-"""Signals that end a run; Windows knows no SIGHUP."""
+"""Signals that end a run; Windows has no SIGHUP."""
 
 
 @contextmanager
 def _unsignalled() -> Iterator[None]:
-    """A process that is started here gets no signals before it can say that it ignores
-    them: Ctrl-C goes to all processes of a terminal."""
+    """Blocks signals to a process that is started here, until it can say that it
+    ignores them: Ctrl-C goes to all processes of a terminal."""
     if sys.platform == "win32":
         yield
     else:
@@ -232,8 +235,8 @@ def _unsignalled() -> Iterator[None]:
 
 
 def _begin(read: Synchronized[int], stop: Any, job: Job) -> None:
-    """In a worker: signals are for the process that started it, and reach a worker
-    through ``stop``; with that process it ends."""
+    """Begins a worker. Signals are for the process that started the worker, and reach
+    the worker through ``stop``. The worker ends with that process."""
     global _read, _stop, _job
     _read, _stop, _job = read, stop, job
     for number in ENDING:
@@ -249,7 +252,7 @@ def _end_with_parent() -> None:
 
 
 def _work(path: Path, part: Path | None) -> FileReport:
-    """In a worker: one file, its removals into ``part``."""
+    """Repairs one file in a worker, and writes its removals into ``part``."""
     assert _job is not None
     waiting = 0
 
@@ -258,7 +261,7 @@ def _work(path: Path, part: Path | None) -> FileReport:
         if _stop.value:
             raise Stopped
         waiting += size
-        if waiting >= _TELL_BYTES:
+        if waiting >= _PROGRESS_BYTES:
             flush()
 
     def flush() -> None:
@@ -271,13 +274,13 @@ def _work(path: Path, part: Path | None) -> FileReport:
     with nullcontext() if part is None else part.open("wb") as records:
         if _stop.value:
             return FileReport(str(path), stopped=True)
-        report = repair_file(path, _job, advance, teller(records))
+        report = repair_file(path, _job, advance, record_writer(records))
     flush()
     return report
 
 
 def _append(records: IO[bytes], part: Path) -> None:
     with part.open("rb") as file:
-        while data := file.read(_TELL_BYTES):
+        while data := file.read(_PROGRESS_BYTES):
             records.write(data)
     part.unlink()

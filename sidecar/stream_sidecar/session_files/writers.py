@@ -1,9 +1,9 @@
 """Whether a file is open for writing anywhere on this machine.
 
-Linux tells it exactly: a read lease (fcntl(2), F_SETLEASE) is given only where no
-process has the file open for writing. So does Windows (`windows`). Other systems do not
-tell, and neither do file systems that give no leases, or, as some of a network do, none
-even for a file that nobody else knows of.
+Linux says so exactly: it gives a read lease (fcntl(2), F_SETLEASE) only if no process
+has the file open for writing. Windows says so, too (`windows`). Other systems do not.
+File systems without leases do not either; some network file systems give no lease even
+for a file that nobody else knows of.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ if sys.platform == "linux":
     import signal
 
     def are_reported(handle: int) -> bool:
-        """Whether a file system tells; ``handle`` is that of a file on it which is open
-        for writing and which nobody else has open."""
+        """Whether a file system reports writers. ``handle`` is a file on it that is
+        open for writing, and that nobody else has open."""
         return _leased(handle, fcntl.F_WRLCK) is True
 
     def has_writers(handle: int) -> bool | None:
-        """Of the file behind a descriptor that is open for reading; None: that is told
-        to its owner only."""
+        """Whether a file is open for writing anywhere; ``handle`` has it open for
+        reading. None: this process gets no answer, for example because another user
+        owns the file."""
         leased = _leased(handle, fcntl.F_RDLCK)
         return None if leased is None else not leased
 
     def _leased(handle: int, kind: int) -> bool | None:
-        """Whether a lease is given; it is given back at once. None: never to us."""
+        """Whether a lease is given; it is returned at once. None: this process gets no
+        lease of the file."""
         try:
-            # Who opens it in the next moment is reported to us by a signal that does
-            # nothing; the usual one, SIGIO, would end the process.
+            # If somebody opens the file before the lease is returned, the kernel sends
+            # this process a signal: SIGURG, which does nothing. The default, SIGIO,
+            # would end the process.
             fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(handle, fcntl.F_SETLEASE, kind)
         except BlockingIOError:
@@ -45,15 +48,15 @@ elif sys.platform == "win32":
     from stream_sidecar.session_files.windows import has_writers
 
     def are_reported(handle: int) -> bool:
-        """Windows tells."""
+        """Windows reports writers."""
         return True
 
 else:
 
     def are_reported(handle: int) -> bool:
-        """It is not told."""
+        """This system reports no writers."""
         return False
 
     def has_writers(handle: int) -> bool | None:
-        """It is not told."""
+        """This system does not say."""
         return None
