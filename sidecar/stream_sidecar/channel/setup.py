@@ -50,8 +50,8 @@ class Surroundings:
     force. ``policy``: the host's, with the tags in force.
 
     ``rules``: how to recognize a repeated result. ``tools``: the declared tools by
-    name; None if the host declared nothing. ``watch``: the context of the splitter that
-    only counts results, under ``toolResults.mode: report``; else None.
+    name; None if the host gave no list of tools. ``watch``: the context of the splitter
+    that only counts results, under ``toolResults.mode: report``; else None.
     """
 
     options: StreamOptions
@@ -193,7 +193,7 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
 
 
 def _by_name(tools: tuple[Tool, ...] | None) -> dict[str, Tool] | None:
-    """The declared tools by name; None if the host declared nothing."""
+    """The declared tools by name; None if the host gave no list of tools."""
     return None if tools is None else {tool.name: tool for tool in tools}
 
 

@@ -72,8 +72,9 @@ class PartScanner(Protocol):
 class Context:
     """What grammars need to know about the host's options.
 
-    ``tools``: the declared tools by name; None: the host declared nothing. ``calls``:
-    the policy ``toolCalls.mode``. ``echo``: how to recognize repeated results.
+    ``tools``: the declared tools by name; None if the host gave no list of tools.
+    ``calls``: the policy ``toolCalls.mode``. ``echo``: how to recognize repeated
+    results.
     """
 
     tools: Mapping[str, Tool] | None = None

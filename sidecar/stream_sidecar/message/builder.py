@@ -1,8 +1,8 @@
 """Folds events into the message, one by one, so that a snapshot needs no history.
 
 `MessageBuilder.push` adds an event, ``build`` returns the message of all events so far.
-Of the deltas the builder keeps only the text, in blocks, and with ``parts=False`` not
-even that.
+Of the deltas the builder keeps only the text, in blocks; with ``parts=False`` it does
+not keep the text either.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Choice:
 
 
 class MessageBuilder:
-    """Folds events into a message. ``parts``: keep texts and blocks."""
+    """Folds events into a message. ``parts``: whether texts and blocks are kept."""
 
     def __init__(self, *, parts: bool = True) -> None:
         self.parts = parts
@@ -94,28 +94,30 @@ class MessageBuilder:
             fold(self, event)
 
     def block_text(self, choice: int, block: int) -> str | None:
-        """The text of a block of text so far; None if it is another block, was
-        retracted, or texts are not kept."""
+        """The text so far of ``block``, a block of text. None if the block is of
+        another kind or was retracted, or if texts are not kept."""
         building = self._choices[choice].texts.get(block)
         if building is None or building.channel != "text":
             return None
         return building.text
 
     def any_text(self, choice: int, block: int) -> str | None:
-        """The text of a block of either channel so far; None if it is not kept."""
+        """The text so far of ``block``, a block of text or reasoning; None if it is not
+        kept."""
         building = self._choices[choice].texts.get(block)
         return None if building is None else building.text
 
     def last_reasoning(self, choice: int) -> int | None:
         """The number of the last block of reasoning that is not blank. None if there is
-        none, or texts are not kept."""
+        no such block, or texts are not kept."""
         texts = sorted(self._choices[choice].texts.items(), reverse=True)
         reasons = (each for each in texts if each[1].channel == "reasoning")
         return next((n for n, each in reasons if not each.text.isspace()), None)
 
     def text_with(self, choice: int, blocks: tuple[int, ...]) -> tuple[str, int]:
-        """The visible text as if ``blocks`` belonged to it, and the code point at which
-        the first of them begins. Only if texts are kept."""
+        """The visible text as if ``blocks`` belonged to it, and the position in this
+        text (code points) at which the first of ``blocks`` begins. Call this only if
+        texts are kept."""
         known, more = self._choices[choice].texts, set(blocks)
         texts = {
             number: building.text
@@ -126,7 +128,8 @@ class MessageBuilder:
         return "".join(texts.values()), sum(map(len, before))
 
     def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
-        """The calls of a choice with their blocks, in the order of arrival."""
+        """The calls of a choice, each with the number of its block, in the order of
+        arrival."""
         return list(self._choices[choice].calls.items())
 
     def build(self) -> Message:
@@ -184,8 +187,8 @@ class MessageBuilder:
             building.body += text.encode("utf-8", "surrogatepass")
 
     def _begin(self, event: events.TextDelta | events.ReasoningDelta) -> _Building:
-        """The block of a delta. It is remembered, because most deltas continue the last
-        block."""
+        """The block of the delta ``event``. It is remembered, because most deltas
+        continue the last block."""
         channel: events.ChannelName = (
             "text" if isinstance(event, events.TextDelta) else "reasoning"
         )
@@ -272,4 +275,5 @@ _OF_TEXTS = (
 )
 
 _FOLDS_WITHOUT_TEXTS = {kind: _FOLDS[kind] for kind in _FOLDS if kind not in _OF_TEXTS}
-"""If texts are not kept, neither are their blocks: a stream may have any number."""
+"""If texts are not kept, their blocks are not kept either, because a stream may have
+any number of blocks."""

@@ -23,7 +23,8 @@ _DELTAS = (TextDelta, ReasoningDelta)
 
 
 class JoinedDeltas:
-    """Joins the deltas that ``add`` appends to ``events``, until ``end``."""
+    """Joins the deltas that ``add`` appends to ``events``, the list of all events,
+    until ``end``."""
 
     __slots__ = ("_at", "_events", "_run")
 
@@ -33,7 +34,8 @@ class JoinedDeltas:
         self._run: list[Delta] = []  # the first of them is the event at ``_at``
 
     def add(self, events: Iterable[Event]) -> int:
-        """Adds ``events``; returns how many were joined to the event before them."""
+        """Adds ``events``, and returns how many of them were joined to the event before
+        them."""
         return sum(map(self._add, events))
 
     def _add(self, event: Event) -> bool:

@@ -61,10 +61,10 @@ class Run(Protocol):
 
 @hot
 class RunReader:
-    """Reads deltas of which only the text is new.
+    """A fast reader for deltas that differ from the last delta only in their text.
 
-    ``matters(text)``: whether the text engine has to read the delta;
-    ``make(seq, text)``: its event. ``account(texts, more)`` does the bookkeeping for
+    ``matters(text)``: whether the delta must be read in full. ``make(seq, text)``
+    returns the event of the delta. ``account(texts, more)`` does the bookkeeping for
     all texts since its last call. It returns how many code points each of the next
     ``more`` deltas may have.
     """
@@ -80,23 +80,25 @@ class Listener(Protocol):
     these texts."""
 
     def text(self, choice: int, text: str) -> None:
-        """A piece of the answer's channel."""
+        """Gets the next piece of the answer's text."""
 
     def reasoning(
         self, choice: int, field: str, known: str, repeated: int, new: str
     ) -> None:
-        """A delta of native reasoning from ``field``: ``known`` and then ``new`` text.
-        Of ``known`` the first ``repeated`` characters were sent before by the same
-        field, the rest by another field."""
+        """Gets a delta of native reasoning from ``field``: the text ``known`` and then
+        the text ``new``. The first ``repeated`` characters of ``known`` were sent
+        before by the same field, the rest of ``known`` by another field."""
 
 
 @frozen
 class Origin:
-    """What only writers need to know about a block before its end.
+    """What the writers of documents (``emit``) need to know about a block before its
+    end.
 
-    ``item`` is the id of the provider's item that the block belongs to, ``kind`` the
-    item's type. For a call: ``server``, the provider runs it; ``free``, its arguments
-    are free text; ``opaque``, ``caller`` and ``raw`` are the fields of the call.
+    ``item``: the id of the provider's item to which the block belongs. ``kind``: the
+    type of this item. For a call: ``server``: the provider runs the call. ``free``: the
+    arguments are free text. ``opaque``, ``caller`` and ``raw`` are the fields of the
+    call.
     """
 
     item: str = ""
@@ -132,12 +134,12 @@ class Outlet:
         return self._blocks - 1
 
     def open_item(self, id: str, kind: str) -> None:
-        """An item of the provider begins. Does nothing here: only the outlet of a
-        stream with ``emit`` needs it."""
+        """Notes that an item of the provider begins. Does nothing here: only the outlet
+        of a stream with ``emit`` needs it."""
 
     def open_call(self, block: int, origin: Callable[[], Origin]) -> None:
-        """A call of this ``origin`` begins in ``block``. Does nothing here, like
-        ``open_item``."""
+        """Notes that a call begins in ``block``. ``origin`` returns what a writer needs
+        to know about the call. Does nothing here, like ``open_item``."""
 
     def send(
         self,
@@ -146,7 +148,8 @@ class Outlet:
         *args: EventFields.args,
         **fields: EventFields.kwargs,
     ) -> None:
-        """Sends the event ``make(seq, choice, ...)``, now or in closing order."""
+        """Sends the event ``make(seq, choice, ...)``. While the stream closes, an event
+        that belongs after the held text waits for ``release``."""
         if self._waiting is not None and make in self._waiting:
             self._waiting[make].append(
                 lambda seq, _choice=0: make(seq, choice, *args, **fields)
@@ -160,7 +163,7 @@ class Outlet:
         self.builder.push(event)
 
     def delta(self, event: TextDelta | ReasoningDelta) -> None:
-        """Sends a delta that already has the next number: a fast way for most
+        """Sends a delta that already has the next number. This is the fast way for most
         events."""
         self.seq = event.seq
         self.plain([event])
@@ -183,13 +186,13 @@ class Outlet:
         joined.end()
 
     def settle(self) -> None:
-        """Has the run do its bookkeeping; the run continues."""
+        """Lets the run, if there is one, do its bookkeeping; the run continues."""
         if self.run is not None:
             self.run.settle()
 
     def retract(self, choice: int, blocks: tuple[int, ...], place: Span) -> None:
-        """Retracts ``blocks`` at once, even while the stream closes: the text at
-        ``place`` is read again as the answer."""
+        """Retracts ``blocks`` now, even while the stream closes, because the raw text
+        at ``place`` is read again as the answer."""
         waiting, self._waiting = self._waiting, None
         self.send(Retract, choice, blocks, "read-as-text", self.span(*place))
         self._waiting = waiting
@@ -211,7 +214,8 @@ class Outlet:
             self.send(numbered, event.choice)
 
     def span(self, start: int, end: int) -> Span | None:
-        """The ``span`` of an event with the policy ``trace``, else None."""
+        """The ``span`` of an event: start and end with the policy ``trace``, else
+        None."""
         return (start, end) if self.trace else None
 
     def diagnose(
@@ -222,14 +226,14 @@ class Outlet:
         message: str,
         place: tuple[str, int, int] | None = None,
     ) -> None:
-        """Sends a diagnostic; ``place``: the removed text, its start and its end."""
+        """Sends a diagnostic. ``place``: the removed text, and its start and end."""
         raw = place[0] if place else None
         span = self.span(*place[1:]) if place else None
         self.send(Diagnostic, choice, code, severity, message, raw, span)
 
     def closing(self) -> None:
-        """The stream closes: events that belong after the held text wait for
-        ``release``."""
+        """Notes that the stream closes. From now on events that belong after the held
+        text wait for ``release``."""
         self._waiting = {make: [] for make in CLOSING_ORDER}
 
     @property

@@ -100,7 +100,7 @@ class Choice:
 
     @property
     def held(self) -> int:
-        """Code points of text and of calls that are held back."""
+        """The number of code points of text and of calls that are held back."""
         calls = self._calls.held if "_calls" in vars(self) else 0
         return self.channel.held + calls
 
@@ -115,7 +115,7 @@ class Choice:
             self._cite(self._citations.ready())
 
     def refuse(self, text: str) -> None:
-        """Text of a refusal."""
+        """Adds text of a refusal."""
         self._refused = True
         if not self.channel.blocks.refuses:
             self.channel.refuse(is_refusal=True)
@@ -134,8 +134,8 @@ class Choice:
         self._report(self._calls.take_reports())
 
     def begin_run(self, parts: list[Part]) -> None:
-        """Begins a run after the parts of a document, if further parts like these say
-        nothing new but their text."""
+        """Begins a run (see `PartsRun`) after the ``parts`` of a document, if further
+        parts that differ from them only in their text need no full reading."""
         going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
         first, owners = parts[0], {(part.choice, part.block) for part in said}
         if len(said) == len(parts) and len(owners) == 1:
@@ -168,14 +168,16 @@ class Choice:
         self._end_calls(self._calls.end(part), wire)
 
     def cancel_calls(self, part: CallCancelPart) -> None:
-        """Nobody waits for these calls any more; what was sent of them stays."""
+        """Notes that nobody waits for these calls any more. What was sent of them
+        stays."""
         for call in self._sent.values():
             call.cancelled = call.cancelled or call.id in part.ids
         said = "the provider took back these calls"
         self.outlet.diagnose(self.number, "cancelled-tool-call", "info", said)
 
     def result(self, part: ResultPart) -> None:
-        """A server's result; one with a known key replaces the one before."""
+        """Sends a server's result. A result with the key of an earlier result replaces
+        that result."""
         block = self._results.get(part.key) if part.key is not None else None
         if block is None:
             self.channel.border(call=False)
@@ -197,7 +199,8 @@ class Choice:
         )
 
     def end_block(self, opaque: Any = None) -> None:
-        """Ends the wire's text or reasoning block; ``opaque`` is the block's state."""
+        """Ends the wire's text or reasoning block. ``opaque``: the provider state of
+        this block."""
         self.channel.border(call=False, opaque=opaque)
         (self._citations or self.channel.map).end_block()
         if self._citations is not None:
@@ -211,8 +214,8 @@ class Choice:
         self._cite(self._citations.ready())
 
     def finished(self, part: FinishPart, wire: str) -> None:
-        """A finish chunk ends calls that are whole; text may follow, the last reason
-        wins."""
+        """Handles a finish chunk: ends the calls that can get no more arguments. Text
+        may follow. The reason of the last finish chunk counts."""
         self.last = part
         self._finish_calls(wire, is_over=False)
 
@@ -221,8 +224,8 @@ class Choice:
     def written_calls(
         self, taken: Taken, piece: Piece, channel: events.ChannelName
     ) -> None:
-        """Calls that the model wrote into its text or reasoning. Where the piece has no
-        text, the policy leaves the calls' text in the answer (text rule 11.1)."""
+        """Sends calls that the model wrote into its text or reasoning. If ``piece`` has
+        no text, the policy leaves the calls' text in the answer (text rule 11.1)."""
         _, text, start, _ = piece
         assert taken.opening is not None  # every call has a dialect
         found = opened(
@@ -241,7 +244,7 @@ class Choice:
             self._classify(call, None, span if self.outlet.trace and text else None)
 
     def written_result(self, taken: Taken, piece: Piece) -> None:
-        """A result that the model repeated or made up."""
+        """Sends a result that the model repeated or made up."""
         rules, content = self.shared.rules, taken.content
         known = rules.knows(content)
         invented = not known and (self._written > 0 or bool(rules.known))
@@ -259,7 +262,7 @@ class Choice:
             self.outlet.diagnose(self.number, *_INVENTED)
 
     def written_citation(self, taken: Taken, piece: Piece) -> None:
-        """A citation's marker: one citation for each of its references."""
+        """Adds the citations of a marker: one for each of its references."""
         _, text, start, end = piece
         at = self._marker[0] if start == self._marker[1] else start
         self._marker = at, end  # markers in a row stand at one place
@@ -272,7 +275,7 @@ class Choice:
         self.channel.flush()
 
     def end(self, wire: str) -> None:
-        """Ends blocks and calls; citations find their places."""
+        """Ends the blocks and the calls, and sends all citations that are left."""
         self.channel.close()
         if self.channel.has_extracted:
             self.channel.extracted.send_calls()
@@ -286,17 +289,17 @@ class Choice:
                 self.outlet.diagnose(self.number, "citation-limit", "warning", message)
 
     def end_results(self) -> None:
-        """Results that were held to the end come after all calls."""
+        """Sends the results that were held to the end. They come after all calls."""
         if self.channel.has_extracted:
             self.channel.extracted.send_results()
 
     def judge(self, ending: Ending) -> None:
-        """At the end: decides whether the reasoning is the answer."""
+        """Decides at the end whether the reasoning is the answer."""
         if self._is_empty and ending.derive(self.last, []) == "stop":
             self.channel.answer_by_reasoning()
 
     def finish(self, ending: Ending, wire: str) -> None:
-        """The last event, and the final word on the calls."""
+        """Decides the final state of the calls, and sends the last event."""
         calls = self._settle(wire, None)
         reason = ending.derive(self.last, calls)
         if self._refused and reason == "stop":
@@ -318,7 +321,8 @@ class Choice:
         return self.channel.empty and not self._sent
 
     def _settle(self, wire: str, reason: str | None) -> list[events.ToolCall]:
-        """The calls as they stand now that all results are known."""
+        """The calls with their final fields (see `settle`), now that all results are
+        known. ``reason``: the finish reason; None if it is not known."""
         if not self._sent:
             return []
         context = CallContext(self.tools, wire, self._result_ids, reason)
@@ -340,7 +344,8 @@ class Choice:
             self._ids[call.key] = call.id
 
     def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
-        """A fragment of its arguments; the first fragment has id and name."""
+        """Sends ``delta``, a fragment of the call's arguments. The first fragment has
+        the id and the name."""
         who = () if call.reported else (call.id, call.name)
         assert call.block is not None  # the call has begun
         if who:
@@ -355,7 +360,8 @@ class Choice:
         return Origin("", is_server, is_free, *state)
 
     def _finish_calls(self, wire: str, *, is_over: bool = True) -> None:
-        """Ends the calls that are still open."""
+        """Ends the calls that are still open. ``is_over``: see
+        `CallAssembler.finish`."""
         if "_calls" in vars(self):
             self._end_calls(self._calls.finish(is_over=is_over), wire)
 
@@ -373,8 +379,8 @@ class Choice:
     def _classify(
         self, call: OpenCall, wire: str | None, span: events.Span | None = None
     ) -> None:
-        """Sends a call that is whole. Where a structured call and one from the text say
-        the same, the one from the text is retracted (text rule 11.12)."""
+        """Sends the event of a call that has ended. If a structured call and a call
+        from the text are equal, retracts the call from the text (text rule 11.12)."""
         reason = self.last.reason if self.last is not None else None
         context = CallContext(self.tools, wire, self._result_ids, reason)
         event = classify(call, context, self.outlet.seq + 1)

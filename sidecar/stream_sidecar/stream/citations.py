@@ -1,13 +1,14 @@
-"""Citations: from a provider's positions to positions in our visible text.
+"""Citations: from a provider's positions to positions in the visible text.
 
 Providers count in the answer as they sent it, in code points, UTF-8 bytes or UTF-16
-units (wires/README.md, "Citations"). `CitationResolver` gives each citation once its
-span is certain, with its place found by a `TextMap`; one of each for every choice.
+units (wires/README.md, "Citations"). `CitationResolver` returns each citation once its
+span is certain, with the place that a `TextMap` finds. Each choice has one resolver and
+one map.
 
 A place is ``blocks``, the text blocks that the span touches in their order, and
 ``start``/``end`` in the joined text of exactly those blocks, in code points and in
-UTF-16 units, end exclusive. A span inside removed text has no place, one that straddles
-it is clipped. `stream_sidecar.stream.cited` knows the source of a
+UTF-16 units, end exclusive. A span inside removed text has no place. A span that is
+removed in part is clipped. `stream_sidecar.stream.cited` knows the source of a
 citation, and which of its fields were sent.
 """
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["CitationResolver", "marked"]
 
 Fields: TypeAlias = dict[str, Any]
-"""Keyword arguments of `stream_sidecar.events.Citation` but for ``seq`` and
+"""Keyword arguments of `stream_sidecar.events.Citation` except ``seq`` and
 ``choice``."""
 
 _NOWHERE: Fields = dict.fromkeys(("blocks", "start", "end", "start_utf16", "end_utf16"))
@@ -40,7 +41,9 @@ _NOWHERE: Fields = dict.fromkeys(("blocks", "start", "end", "start_utf16", "end_
 
 @define
 class _Pending:
-    """A citation and its span in the raw answer; an end of -1: it has none."""
+    """A citation and its span in the raw answer. ``end`` -1: it has no span.
+    ``number``: its number in the order of arrival. ``exact``: whether the span is the
+    provider's own, not a guess."""
 
     part: CitationPart
     number: int
@@ -53,11 +56,13 @@ _number_of = attrgetter("number")
 
 
 class CitationResolver:
-    """Citations of one choice: given when their span is certain, equal ones once.
+    """Returns the citations of one choice when their spans are certain, equal citations
+    once.
 
-    Call ``end_block`` when the wire ends its own text block, or the map's if there is
-    no resolver yet: the anchors ``block`` and ``following`` certainly end there. A
-    citation that was given stays unchanged, even if its block is retracted later.
+    Call ``end_block`` when the wire ends its own text block; if there is no resolver
+    yet, call the map's. Spans with the anchors ``block`` and ``following`` certainly
+    end there. A citation that was returned stays unchanged, even if its block is
+    retracted later.
     """
 
     __slots__ = (
@@ -78,28 +83,30 @@ class CitationResolver:
 
     @property
     def left_out(self) -> int:
-        """How many citations were too many for so little text."""
+        """The number of citations that were left out because there were too many for
+        the text."""
         return self._cited.left_out
 
     @property
     def waits(self) -> bool:
-        """Whether some can be given as soon as enough of the text is decided."""
+        """Whether a citation can be returned as soon as enough of the text is
+        decided."""
         return bool(self._free or self._spans)
 
     def push(self, part: CitationPart) -> None:
-        """A citation comes; the map knows all text before it."""
+        """Adds a citation. The map must know all text before the citation."""
         pending = _Pending(part, self._count)
         self._count += 1
         _ANCHORS[part.anchor](self, pending)
 
     def end_block(self) -> None:
-        """The wire's own text block is over."""
+        """Notes that the wire's own text block has ended."""
         self._end(self._following, exact=True)
         self._end(self._blocks, exact=True)
         self._map.end_block()
 
     def ready(self) -> list[Fields]:
-        """The citations whose span is certain now."""
+        """Returns the citations whose span has become certain."""
         if not self._free and not self._has_shown():
             return []
         found, self._free = self._free, []
@@ -108,7 +115,8 @@ class CitationResolver:
         return self._give(found, _always, {})
 
     def close(self, block_text: Callable[[int], str | None]) -> list[Fields]:
-        """All the rest. ``block_text``: final text of a block, None for one gone."""
+        """Returns all other citations. ``block_text`` returns the final text of a
+        block; None if the block was retracted."""
         self._end(self._following, exact=False)
         self._end(self._blocks, exact=True)
         for pending in self._unread:
@@ -121,11 +129,12 @@ class CitationResolver:
         return self._give(found, live.__contains__, self._marked(live))
 
     def _has_shown(self) -> bool:
-        """Is all text before the end of the next span decided?"""
+        """Whether all text before the end of the next span is decided."""
         return bool(self._spans) and self._spans[0][0] <= self._map.shown
 
     def _at_offsets(self, pending: _Pending) -> None:
-        """The provider's own numbers; without an end they are an insertion point."""
+        """Handles a citation with the provider's own offsets. Without an end, the start
+        is an insertion point."""
         part = pending.part
         start, end = part.start, part.start if part.end is None else part.end
         if start is None or end is None or not 0 <= start <= end:
@@ -148,8 +157,9 @@ class CitationResolver:
         self._wait(pending)
 
     def _follows(self, pending: _Pending) -> None:
-        """Begins here, for the text that follows. Where text came since the citations
-        before, that text is all theirs, and they end here: their end is a guess."""
+        """Handles a citation of the text that follows. If text came since the earlier
+        citations of this kind, that text is theirs, and their span ends here. This end
+        is a guess."""
         if self._following and self._following[-1].start < self._map.length:
             self._end(self._following, exact=False)
         pending.start = self._map.length
@@ -160,7 +170,8 @@ class CitationResolver:
         self._blocks.append(pending)
 
     def _at_marker(self, pending: _Pending) -> None:
-        """A marker means one source: the last one reported."""
+        """Handles a citation of a marker in the text. A marker means one source: the
+        last source reported for it."""
         marker = pending.part.marker or ""
         if marker in self._markers:
             self._free.append(self._markers[marker])
@@ -170,7 +181,8 @@ class CitationResolver:
         self._free.append(pending)
 
     def _end(self, pendings: list[_Pending], *, exact: bool) -> None:
-        """All ``pendings`` end with the raw text so far."""
+        """Ends the spans of all ``pendings`` with the raw text so far. ``exact``: this
+        end is certain."""
         for pending in pendings:
             if pending.start < self._map.length:
                 pending.end, pending.exact = self._map.length, exact
@@ -180,7 +192,8 @@ class CitationResolver:
         pendings.clear()
 
     def _convert(self, pending: _Pending) -> None:
-        """Units to code points; a character that is cut belongs to the span."""
+        """Converts the span from the provider's units to code points. A character that
+        is cut belongs to the span."""
         try:
             start, begins = self._map.position(pending.start, pending.part.unit)
             end, ends = self._map.position(pending.end, pending.part.unit)
@@ -192,7 +205,8 @@ class CitationResolver:
         self._wait(pending)
 
     def _wait(self, pending: _Pending) -> None:
-        """The raw span is known; its text must be decided before it can be given."""
+        """Lets a citation with a known span wait until the text of the span is
+        decided."""
         # An insertion at 0 has a place only when there is a block.
         heappush(self._spans, (max(pending.end, 1), pending.number, pending))
 
@@ -215,7 +229,8 @@ class CitationResolver:
         return given
 
     def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
-        """The place of a span, cut off at the end of the answer."""
+        """The place of a citation, cut off at the end of the answer; `_NOWHERE` if it
+        has none."""
         length = self._map.length
         start, end = min(pending.start, length), min(pending.end, length)
         if end < start or (start == end and pending.start != pending.end):
@@ -224,7 +239,7 @@ class CitationResolver:
         return self._map.place(start, end, is_live) or _NOWHERE
 
     def _marked(self, live: dict[int, str]) -> dict[int, list[Fields]]:
-        """Where the markers stand in the visible text: number of citation -> places."""
+        """Number of a citation -> the places of its marker in the visible text."""
         found: dict[int, list[Fields]] = {}
         if self._markers:
             for block, text in live.items():
@@ -237,7 +252,8 @@ class CitationResolver:
 def marked(
     references: Iterable[str], marker: str, choice: int, at: int
 ) -> Iterator[CitationPart]:
-    """The citations of a ``marker`` in the text: one for each of its references."""
+    """The citations of a ``marker`` in the text: one for each of ``references``.
+    ``at``: the position of the marker."""
     raw = {"marker": marker}
     for reference in references:
         yield CitationPart(
@@ -266,7 +282,8 @@ _ANCHORS: dict[str, Callable[[CitationResolver, _Pending], None]] = {
 def _occurrences(
     text: str, markers: Collection[str]
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """Every place of one of ``markers`` in ``text``, the longest where several fit.
+    """Every place in ``text`` of one of ``markers``. If several fit at a place, the
+    longest.
 
     Markers are short and of few lengths (``[12]``), so this is linear in the text.
     """

@@ -1,10 +1,10 @@
 """The sources that a choice cites: their numbers, and which fields were sent.
 
 `Cited` makes the fields of a citation from its part and its place. Equal citations are
-given once. A long address or title comes only with the first citation of its source. A
-source that the provider spells out once and refers to often (`CitationPart.again`)
-comes short from the second time on, and the number of these citations is bounded by the
-text.
+returned once. A long address or title comes only with the first citation of its source.
+A source that the provider spells out once and refers to often (`CitationPart.again`)
+comes in a short form from the second time on, and the number of these citations is
+limited by the length of the text.
 """
 
 from __future__ import annotations
@@ -20,26 +20,28 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import CitationPart
 
 _ROOM = 16_384
-"""Code points of citations by reference that any answer may have."""
+"""Any answer may have this many code points of repeated citations
+(`CitationPart.again`)."""
 
 _SHARE = 24
-"""Code points more that it may have for each one of its text and of its sources."""
+"""For each code point of its text and of its sources, an answer may have this many
+more."""
 
 _COST = 256
-"""Code points of a citation beside its values."""
+"""The code points of a citation without its values."""
 
 
 @frozen
 class _Source:
-    """``texts``: the long values that its first citation had."""
+    """A cited source. ``texts``: the long values of its first citation."""
 
     number: int
     texts: frozenset[str]
 
 
 class Cited:
-    """``fields`` of one citation after the other; ``left_out`` counts those that were
-    too many."""
+    """Makes the fields of one citation after the other. ``left_out``: the number of
+    citations that were left out because there were too many."""
 
     __slots__ = ("_room", "_seen", "_sources", "left_out")
 
@@ -53,7 +55,7 @@ class Cited:
         self, part: CitationPart, place: dict[str, Any], length: int
     ) -> dict[str, Any] | None:
         """The fields of a citation at ``place``; None if the same citation was sent
-        before, or if it is too long for an answer of ``length`` code points."""
+        before, or if an answer of ``length`` code points has no room for it."""
         key = _key(part)
         known = self._sources.get(key)
         own = frozenset() if part.again else _long(part.url, part.title)
@@ -72,8 +74,8 @@ class Cited:
     def _has_room(
         self, part: CitationPart, reported: dict[str, Any], raw: str, length: int
     ) -> bool:
-        """Whether a citation may be sent. A new one adds to the room for citations, a
-        repeated one uses it up."""
+        """Whether a citation may be sent. A new citation adds to the room for
+        citations, a repeated citation uses it up."""
         if not part.again:
             self._room += _SHARE * len(raw)
             return True
@@ -90,8 +92,8 @@ _identity = itemgetter("kind", "role", "url", "title", "cited_text")
 
 
 def _key(part: CitationPart) -> tuple[str, str]:
-    """Two sources are one if their URLs are equal, else their document ids, else their
-    titles; without any of these, their kinds."""
+    """What identifies the source of a citation: the URL, else the document id, else the
+    title; without any of these, the kind."""
     if part.url:
         return "url", part.url
     if part.document:
@@ -104,7 +106,8 @@ def _long(*texts: str | None) -> frozenset[str]:
 
 
 def _values(part: CitationPart, texts: frozenset[str]) -> dict[str, Any]:
-    """The values of a citation without ``texts``; of one again without any long."""
+    """The values of a citation without ``texts``, the long values that were sent
+    before. A repeated citation has no long value at all."""
     gone = _long(part.url, part.title, part.cited_text) if part.again else texts
     url, title, cited = part.url, part.title, part.cited_text
     return {

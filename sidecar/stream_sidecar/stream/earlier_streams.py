@@ -1,8 +1,8 @@
-"""What the streams of one host share with later ones.
+"""What later streams of a host reuse from earlier ones.
 
-Streams mostly have the same options. `EarlierStreams` gives what `surroundings` gives,
-remembers the last few results, which hold nothing of a stream, and gives one again if
-profile, tools, policy and limits are the same.
+Streams mostly have the same options. `EarlierStreams` returns what `surroundings`
+returns. It remembers the last few results, which contain nothing of a stream, and
+returns one of them again if profile, tools, policy and limits are the same.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 
 _MOST = 8
-"""Surroundings that are remembered: an agent and its helpers differ in little."""
+"""At most this many surroundings are remembered: an agent and its helpers differ in
+little."""
 
 
 class EarlierStreams:
-    """``surroundings`` of a new stream."""
+    """Makes the surroundings of new streams, from those of earlier streams if
+    possible."""
 
     def __init__(self) -> None:
         self._known: list[tuple[object, Surroundings]] = []  # the latest first

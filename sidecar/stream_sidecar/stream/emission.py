@@ -1,13 +1,14 @@
-"""The stream that a host asked to have clean, as documents of a wire (``emit``).
+"""Writes a clean stream as documents of a wire, if the host asked for it (``emit``).
 
-`Emission` takes the events of a stream as they come and gives the documents that a
-writer makes of them (``wires``, "Writers"). This module has what all wires
-share: the treatment of calls and reasoning found in the text, and the rule that nothing
-sent is taken back. A whole body is made from the message: nothing was sent before it.
+`Emission` gets the events of a stream as they come, and returns the documents that a
+writer makes from them (``wires``, "Writers"). This module has what all wires share: the
+treatment of calls and reasoning found in the text, and the rule that nothing sent is
+taken back. A whole body is made from the message, because nothing was sent before it. A
+*claim* is a call that the model wrote as text.
 
-`EmittingOutlet` is the outlet of such a stream. It notes those facts of a
-block that only writers need (protocol.md, "The way through"), and reports events that
-take something back.
+`EmittingOutlet` is the outlet of such a stream. It notes those facts of a block that
+only writers need (protocol.md, "The way through"), and reports events that take
+something back.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ _seq = attrgetter("seq")
 
 
 class EmittingOutlet(Outlet):
-    """The outlet of a stream that is written, too."""
+    """The outlet of a stream with ``emit``."""
 
     def __init__(self, emit: Emit, *, parts: bool, trace: bool) -> None:
         super().__init__(parts=parts, trace=trace)
@@ -84,13 +85,14 @@ class EmittingOutlet(Outlet):
 
     @property
     def removals(self) -> int:
-        """How often something was taken out or moved so far."""
+        """How often something was removed or moved so far."""
         counters = self.counters
         stripped = counters.delimiters_stripped + counters.tool_results_stripped
         return self._moved + stripped + counters.tool_calls_from_text
 
     def passes(self, document: Document, held: int) -> None:
-        """A document of the same wire was read; ``held`` code points are undecided."""
+        """Notes that a document of the same wire was read. ``held``: how many code
+        points are undecided after it."""
         value, event = document.value, document.event
         values = value if type(value) is list else (value,)
         chunks = [_chunk(each, event) for each in values if self._is_written(each)]
@@ -137,8 +139,8 @@ class EmittingOutlet(Outlet):
         super().release()
 
     def _report(self, event: Reclassify | Retract) -> None:
-        """Text that was sent stays: a host that reads only documents cannot learn that
-        it is something else."""
+        """Reports that blocks stay as they were emitted, because a host that reads only
+        documents cannot learn that their text is something else."""
         is_call = isinstance(event, Retract) and event.reason.endswith("structured")
         if is_call and self.emit.claims != "text":
             return
@@ -148,15 +150,16 @@ class EmittingOutlet(Outlet):
 
 
 class SentIds:
-    """Ids of calls as they are sent, each once. Providers repeat ids, and a model may
-    write one that is in use: no SDK can separate two calls with one id."""
+    """Makes the ids of sent calls unique. Providers repeat ids, and a model may write
+    an id that is in use, but no SDK can separate two calls with one id."""
 
     def __init__(self) -> None:
         self._sent: dict[int, str] = {}  # by block
         self._calls: dict[str, int] = {}  # id of the model -> the latest call with it
 
     def of(self, event: _Called) -> _Called:
-        """The event with the id that is sent; a result goes to the latest call."""
+        """``event`` with the id that is sent. A result belongs to the latest call with
+        the same id."""
         id, block = event.tool_call_id, event.block
         if id is None or block is None:
             return event
@@ -171,7 +174,7 @@ class SentIds:
 
 
 class Emission:
-    """``push`` and ``close`` give the documents of a stream's events."""
+    """``push`` and ``close`` return the documents for a stream's events."""
 
     def __init__(
         self, options: StreamOptions, outlet: EmittingOutlet, wire: str
@@ -208,7 +211,8 @@ class Emission:
         return chunks
 
     def _hold(self, events: list[Event]) -> None:
-        """Events of no document: an error among them has to be written at any rate."""
+        """Adds events that belong to no document. An error among them is written in any
+        case."""
         ours = self._write([e for e in events if not isinstance(e, ProviderError)])
         errors = self._write([e for e in events if isinstance(e, ProviderError)])
         self._documents.push(errors, ours + errors)
@@ -220,8 +224,8 @@ class Emission:
         return self._writer.push(events)  # the commonest: nothing to decide
 
     def close(self, events: list[Event], message: Message) -> list[Chunk | str]:
-        """The last documents: events, claims that are calls now, how it ended, and the
-        end mark where one came on the same wire."""
+        """The last documents: for ``events``, for claims that have become calls, and
+        for the end. If an end mark came on the same wire, the list ends with it."""
         chunks, promoted = self.push(events), [*self._promoted(message)]
         removals = self._outlet.removals
         self._documents.push([], self._end(message, promoted))
@@ -230,7 +234,8 @@ class Emission:
         return [*chunks, END] if self._outlet.marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
-        """The whole clean response; the one that came, if nothing leaked."""
+        """The whole clean response. If nothing leaked, this is the response that
+        came."""
         came = [each.chunks for each in self._outlet.passed]
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
         if own is not None and not (self._outlet.removals or self._outlet.failed):
@@ -243,7 +248,7 @@ class Emission:
         return body if own is None else Chunk(around(body, inside_of(own), reported))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
-        """Claims that are calls at the end."""
+        """The claims that have become calls at the end."""
         for each in message.choices or (message,):
             for call in filter(self._is_promoted, each.tool_calls):
                 yield evolve(self._ids.of(call), origin="structured")
@@ -257,8 +262,9 @@ class Emission:
         return self._writer.push(promoted) + self._writer.close(finishes)
 
     def _written(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events that are written: no result that the model wrote itself, of its
-        claims at most their text, of tagged reasoning what the host wants."""
+        """The events to be written. A result that the model wrote is left out. A claim
+        is written as text or left out. Tagged reasoning is written if the host wants
+        it."""
         for event in events:
             if isinstance(event, ToolCall) and event.origin != "structured":
                 if self._is_text(event):
@@ -270,7 +276,8 @@ class Emission:
                 yield from self._without_tagged(event)
 
     def _without_tagged(self, event: Event) -> Iterator[Event]:
-        """Reasoning that is left out comes as text where it is text after all."""
+        """``event``, if it is not tagged reasoning that is left out. Reasoning that was
+        left out is returned as text when it turns out to be text."""
         if isinstance(event, ReasoningDelta) and event.source == "tag":
             if self._accepts_tagged:
                 yield event
@@ -286,7 +293,8 @@ class Emission:
 
     @cached_property
     def _accepts_tagged(self) -> bool:
-        """Whether tagged reasoning goes into the wire's field: decided at the first."""
+        """Whether tagged reasoning is written into the wire's field for reasoning. This
+        is decided when the first tagged reasoning comes."""
         emit, options = self._outlet.emit, self._options
         if emit.reasoning != "auto":
             return emit.reasoning == "include"
@@ -295,14 +303,15 @@ class Emission:
         return takes_back(emit.wire, options.provider, model)
 
     def _is_text(self, call: ToolCall) -> bool:
-        """A claim that is to be seen where it stood, and is not yet."""
+        """Whether the claim ``call`` has to be written as text at its place. If the
+        policy left its text in the answer, it is written already."""
         is_asked = self._claims == "text" and not self._stands
         return is_asked and call.origin == "text" and bool(call.raw)
 
     def _is_promoted(self, call: ToolCall) -> bool:
-        """Only a whole call of the answer is promoted. A call in the reasoning may be a
-        draft, an undeclared tool cannot be run, and ambiguous arguments might run
-        something else."""
+        """Whether a claim becomes a call: only a complete call of the answer does. A
+        call in the reasoning may be a draft, an undeclared tool cannot be run, and
+        ambiguous arguments might run something else."""
         return (
             self._claims == "promote"
             and call.origin != "structured"
@@ -321,7 +330,7 @@ def _chunk(value: JsonObject, event: str | None) -> Chunk:
 
 
 def outlet_of(options: StreamOptions) -> Outlet:
-    """The outlet of a new stream."""
+    """The outlet of a new stream with these ``options``."""
     policy, emit = options.policy, options.emit
     if emit is None:
         return Outlet(parts=policy.message.parts, trace=policy.trace)
@@ -333,7 +342,7 @@ def _cites(message: Message) -> bool:
 
 
 def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:
-    """What the model wrote, where it stood."""
+    """The text of the claim ``call`` as a delta in its channel."""
     assert call.block is not None  # every call of a stream has one
     if call.channel == "reasoning":
         return ReasoningDelta(call.seq, call.choice, call.block, call.raw, "tag")
@@ -346,7 +355,8 @@ def _with_calls(finish: Finish) -> Finish:
 
 
 def _reported(message: Message) -> Iterator[Event]:
-    """The message as events: whole blocks, each with the citations that are of it."""
+    """The message as events: whole blocks, each followed by the citations that end in
+    it."""
     if message.metadata is not None:
         yield message.metadata
     for each in message.choices or (message,):

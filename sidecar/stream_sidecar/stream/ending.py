@@ -1,8 +1,8 @@
 """How a stream ended: the reason of each choice's ``finish``, and what is missing.
 
-The provider's raw reason is kept beside the derived one; the derived one says what a
-host must do next (protocol.md, "Events"): ``tool-calls`` only where a structured call
-waits for the client.
+The provider's raw reason is kept beside the derived reason. The derived reason says
+what a host must do next (protocol.md, "Events"): it is ``tool-calls`` only if a
+structured call waits for the client.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ _CLOSED_BY_HOST = {"cancelled": "cancelled", "error": "error"}
 class Ending:
     """What is known about the end of a stream.
 
-    ``done``: the provider said that it is over. ``reason`` is the host's reason of
-    stream/close. ``implicit``: the end of the text is its regular end (wire ``text``).
+    ``done``: the provider said that the stream is over. ``reason``: the host's reason
+    of stream/close. ``implicit``: the end of the text is the stream's regular end (wire
+    ``text``). ``error``: the provider's last error, unless the stream recovered from
+    it.
     """
 
     done: bool = False
@@ -40,12 +42,12 @@ class Ending:
 
     @property
     def over(self) -> bool:
-        """True if nothing is missing, or the missing part has been explained."""
+        """Whether nothing is missing, or the missing part has been explained."""
         return self.ended or self.reason != "eof"
 
     @property
     def ended(self) -> bool:
-        """True when the provider or the user ended it, and not the transport."""
+        """Whether the provider or the user ended the stream, and not the transport."""
         ended = self.error is not None or self.reason == "cancelled"
         return self.done or self.implicit or ended
 
@@ -57,7 +59,8 @@ class Ending:
         self.error = None
 
     def derive(self, last: FinishPart | None, calls: list[ToolCall]) -> str:
-        """The reason of a choice whose last finish chunk was ``last``."""
+        """The reason of a choice. ``last``: its last finish chunk; None if none came.
+        ``calls``: its calls."""
         if self.reason in _CLOSED_BY_HOST:
             return _CLOSED_BY_HOST[self.reason]
         if self.error is not None:
@@ -77,14 +80,15 @@ class Ending:
         return "stop" if self.implicit else "unknown"
 
     def complete(self, last: FinishPart | None) -> bool:
-        """False when the transport ended before the provider did."""
+        """Whether the provider ended the choice before the transport ended. ``last``:
+        its last finish chunk; None if none came."""
         if self.reason in _CLOSED_BY_HOST:
             return False
         return self.done or self.implicit or last is not None
 
 
 def waits_for_client(calls: list[ToolCall]) -> bool:
-    """True when a structured call waits for the client's result or approval."""
+    """Whether a structured call waits for the client's result or approval."""
     return any(
         call.origin != "text" and call.awaits.startswith("client") for call in calls
     )

@@ -1,10 +1,10 @@
 """From raw chunks to parts: framing, the choice of the wire, and other input.
 
-`Intake.push(chunk)` gives the parts of each document in a list of its own, `close()`
-the rest. `_State` says how the next document is treated. Input that is not a document
-of the wire is kept, bounded, because it may be a provider's error in its own words (an
-HTML page or plain text under HTTP 200). Text that begins like an exception is an error
-at once.
+`Intake.push(chunk)` returns a list of parts for each document, `close()` the rest.
+`_State` says how the next document is treated. Input that is not a document of the wire
+is kept, up to a limit, because it may be a provider's error in its own words (an HTML
+page or plain text under HTTP 200). Text that begins like an exception is an error at
+once.
 """
 
 from __future__ import annotations
@@ -35,13 +35,15 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Part, Wire
 
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
-"""Diagnostics of input that could not be used; counted in ``Stats``."""
+"""Codes of diagnostics for input that could not be used; they are counted in
+``Stats``."""
 
 _EXCEPTION = patterns.compile(
     r"\s*(?:(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
     r"|(?:error|ERROR): |\[(?:error|ERROR)\])"
 )
-"""How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
+"""Matches the beginning of an exception written as text:
+``litellm.RateLimitError: ``."""
 
 _WORDS = patterns.compile(
     r"\s*+(?!(?:ping|pong|keep-?alive|heartbeat|undefined|ok)\b)"
@@ -49,16 +51,19 @@ _WORDS = patterns.compile(
     r"(?![^\"]{0,4096}\"\s*+[:,}\]])[\w<]",
     re.IGNORECASE,
 )
-"""Text that somebody wrote to be read, and no torn piece of a document."""
+"""Matches text that was written for a reader, but no torn piece of a document."""
 
 _MOST_UNDECIDED = 256
-"""Documents that wait for one that fits a wire; `_MAX_BODY` is their length at most."""
+"""At most this many documents wait for a document that fits a wire. Together they have
+at most `_MAX_BODY` code points."""
 
 _MOST_SAID = 4096
-"""Code points kept of text among the documents, which may be the stream's last word."""
+"""Of text among the documents, at most this many code points are kept. It may be the
+stream's last word."""
 
 _MAX_BODY = 65_536
-"""Code points kept of a body of another kind, for the error's message."""
+"""Of input that is no stream, at most this many code points are kept, for the error's
+message."""
 
 
 class _State(Enum):
@@ -67,21 +72,22 @@ class _State(Enum):
     #: No document was read yet. It is read if the host named the wire, or if it fits
     #: only one wire. Otherwise it waits, like a few others; an error needs no wire.
     BEFORE = auto()
-    #: it is read
+    #: the next document is read
     READING = auto()
-    #: the end mark has come: it is reported, and not read
+    #: the end mark has come: the next document is reported, and not read
     OVER = auto()
 
 
 @define(eq=False)
 class _Undecided:
-    """Documents that fit no wire yet; ``size``: code points of them."""
+    """Documents that fit no wire yet. ``size``: their length in code points."""
 
     documents: list[Document] = field(factory=list)
     size: int = 0
 
     def push(self, document: Document) -> bool:
-        """Keeps a document; False: it is one too many, or they are too long."""
+        """Keeps a document. Returns False if there are now too many documents, or they
+        are too long."""
         self.documents.append(document)
         self.size += text_size(document.value)
         return len(self.documents) <= _MOST_UNDECIDED and self.size <= _MAX_BODY
@@ -93,10 +99,12 @@ class _Undecided:
 
 
 class Intake:
-    """``push`` chunks, ``close``; then ``silence`` says why nothing came.
+    """Reads chunks: ``push`` each, then ``close``. After that, ``silence`` says why
+    nothing came.
 
-    ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
-    document said something; ``document`` is the one that the last parts are of.
+    ``documents``: how many documents came. ``done``: an end mark came. ``used``: a
+    document said something. ``document``: the document of the last parts; None if they
+    came from no document.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -131,7 +139,7 @@ class Intake:
 
     @property
     def held(self) -> int:
-        """Code points that nothing has been said of, at most."""
+        """At most this many code points are not reported yet."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
         said = sum(len(part.raw) for part in self._said)
         return self._framer.held + self._undecided.size + strays + said
@@ -146,7 +154,8 @@ class Intake:
         return self._frames(frames)
 
     def close(self) -> Iterator[list[Part]]:
-        """The rest in the framing, and documents that fitted no wire."""
+        """Returns the parts of what is left in the framing, and of documents that
+        fitted no wire."""
         yield from self._frames(self._framer.close())
         if self._reader is None and self._undecided.documents:
             yield from self._begin(FALLBACK)
@@ -156,8 +165,8 @@ class Intake:
         return [] if self._reader is None else self._reader.close()
 
     def last_words(self, *, is_over: bool) -> list[Part]:
-        """Text after the last document: in a stream without an end it is the error that
-        ended it."""
+        """The parts for text after the last document. If the stream has no end (not
+        ``is_over``), this text is the error that ended it."""
         said, self._said = self._said, []
         if is_over or not said:
             return self._seen([*said])
@@ -166,7 +175,7 @@ class Intake:
         return [normalize_error(text, provider=self.options.provider)]
 
     def strays(self) -> list[Part]:
-        """Text between documents, which no reader could use."""
+        """Diagnostics for text between documents, which no reader could use."""
         if not self._strays:
             return []
         message = "text that is no document of the wire"
@@ -177,7 +186,8 @@ class Intake:
         return parts
 
     def _lost(self) -> list[Part]:
-        """A report of how much more such text there was than a document may have."""
+        """Reports how many characters of this text were left out, because they exceeded
+        the limit of a document; [] if none were."""
         if self._room >= 0:
             return []
         message = f"{-self._room} characters that are no document were left out"
@@ -185,12 +195,13 @@ class Intake:
 
     @property
     def silent(self) -> bool:
-        """True if nothing usable came and a reason may be reported."""
+        """Whether nothing usable came, and the reason may be reported."""
         unread = self._body or self._strays or not self.documents
         return not self.used and bool(unread)
 
     def silence(self) -> list[Part]:
-        """Why nothing usable came, in the words of the input if it has any."""
+        """Reports why nothing usable came, in the words of the input if there are
+        any."""
         body = "".join(self._strays)[:_MAX_BODY] or self._body
         if body:
             error = normalize_error(body, provider=self.options.provider)
@@ -215,8 +226,9 @@ class Intake:
                 yield self._seen(self._reported(frame))
 
     def _reported(self, frame: DiagnosticPart) -> list[Part]:
-        """In place of a document a proxy may write the exception that stopped it, or
-        what else it has to say, which waits for the end."""
+        """The parts to report for ``frame``, which came in place of a document. An
+        exception that a proxy wrote is an error. Other words of a proxy wait for the
+        end."""
         raw = frame.raw
         if not isinstance(raw, str) or frame.code != "malformed-chunk":
             return [frame]
@@ -253,7 +265,7 @@ class Intake:
 
     def _wait(self, document: Document) -> Iterator[list[Part]]:
         """Keeps a document that fits no wire. If there are too many, none of them waits
-        any longer, and a later document still decides the wire."""
+        any longer, and a later document can still decide the wire."""
         if self._undecided.push(document):
             return
         for each in self._undecided.take():
@@ -273,7 +285,8 @@ class Intake:
             yield self._read(document)
 
     def _decided(self) -> list[Part]:
-        """An object has no framing."""
+        """The metadata that ``auto`` has decided: wire and framing. A decoded object
+        has no framing."""
         options = self.options
         wire = self.wire if options.wire == "auto" else None
         is_framed = options.framing == "auto" != self.framing and options.wire != "text"

@@ -1,8 +1,8 @@
-"""Diagnostics of odd input: one each, but many small ones together.
+"""Diagnostics of odd input: one for each oddity, but one for many small ones.
 
-A document such as ``0`` takes two bytes and its diagnostic a hundred and fifty. After
-the first few, small oddities of the same kind are reported together, so that output
-stays in proportion. The result does not depend on how the input was cut.
+A document such as ``0`` takes two bytes, and its diagnostic 150. After the first few,
+small oddities of the same kind are reported together, so that the output stays in
+proportion. The result does not depend on how the input was cut.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import DiagnosticPart
 
 CODES = frozenset({"malformed-chunk", "unknown-chunk", "data-after-done"})
-"""Oddities that may be reported together."""
+"""Codes of oddities that may be reported together."""
 
 _ALONE = 32
-"""Small things that are reported alone, of all kinds."""
+"""This many small oddities, of all kinds, are reported one by one."""
 
 _TOGETHER = 16
 _KINDS = 64
-"""How many different messages may wait at the same time."""
+"""At most this many different messages wait at the same time."""
 
 _SMALL = 16
-"""Code points of a string that is small."""
+"""A string of at most this many code points is small."""
 
 
 class Oddities:
-    """``push`` a part; ``close`` sends what waits for more of its kind."""
+    """``push`` reports a part, or lets it wait for more parts of its kind. ``close``
+    reports the parts that wait."""
 
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
@@ -63,7 +64,8 @@ class Oddities:
 
 
 def _is_small(value: Any) -> bool:
-    """A few characters, or a list or object with one of these at most."""
+    """Whether ``value`` is at most a few characters, or a list or object with at most
+    one member like this."""
     if isinstance(value, dict | list):
         items = value.values() if isinstance(value, dict) else value
         names = value if isinstance(value, dict) else ()

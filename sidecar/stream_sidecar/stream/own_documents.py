@@ -28,15 +28,19 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 MOST_WAITING = 256
-"""Documents that wait for a decision; a finished stream waits for its end."""
+"""At most this many documents wait for a decision. A finished stream waits for its
+end."""
 
 
 @hot
 class ReadDocument:
-    """A document that was read, as ``chunks`` that may be emitted, and the state of the
-    stream after it: ``last`` is the ``seq`` of its last event, ``removals`` counts what
-    was taken out or moved, ``held`` the code points held back, and ``over`` says that
-    every choice has its finish. Without a chunk it cannot be emitted unchanged."""
+    """A document that was read, and the state of the stream after it.
+
+    ``chunks``: the document as it may be emitted unchanged; empty if it may not.
+    ``last``: the ``seq`` of its last event. ``removals``: how often something was
+    removed or moved so far. ``held``: how many code points are held back. ``over``:
+    every choice has its finish.
+    """
 
     chunks: list[Chunk]
     last: int
@@ -46,14 +50,16 @@ class ReadDocument:
 
     @property
     def settled(self) -> bool:
-        """Whether its text is decided."""
+        """Whether all text up to this document is decided. False after the last finish,
+        because then the stream's end is waited for."""
         return not (self.held or self.over)
 
 
 @define(eq=False)
 class OwnDocuments:
-    """What waits: documents as they came, and as they are written. ``written``: it is
-    these that go out. ``most_held`` is how many code points may wait undecided."""
+    """The documents that wait, as they came and as the writer made them. ``written``:
+    the writer's documents are emitted. ``most_held``: at most this many code points
+    wait undecided."""
 
     row: WireRow
     most_held: int

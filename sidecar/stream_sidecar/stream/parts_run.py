@@ -1,10 +1,10 @@
 """Runs of parts: reasoning in a provider's fields, arguments of one call.
 
-The same as `stream_sidecar.channel.plain_run` for plain text: a delta with nothing new
-but its text becomes an event at once, and the bookkeeping for all of them is done
-together. A run accepts the parts of a document that differ only in their text from the
-parts before the run. Example: after ``ReasoningPart("a", "why")`` it accepts
-``ReasoningPart("b", "why")``, and nothing of another field.
+These runs do what `stream_sidecar.channel.plain_run` does for plain text: a delta in
+which only the text is new becomes an event at once, and the bookkeeping for all deltas
+is done together. A run accepts the parts of a document that differ only in their text
+from the parts before the run. Example: after ``ReasoningPart("a", "why")`` it accepts
+``ReasoningPart("b", "why")``, and no part of another field.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Part
 
 MOST = 128
-"""Deltas that are remembered at most: each is a string of its own."""
+"""At most this many deltas are remembered, because each is a string of its own."""
 
 _TEXTS: dict[Any, str] = {ReasoningPart: "text", CallPart: "arguments"}
 """Kinds of parts that have runs, with the field of their text."""
@@ -37,8 +37,8 @@ _REST = {
 
 
 class PartsRun:
-    """The run after ``parts``, all of one kind, which continue as ``going`` says. Until
-    ``end`` the outlet owns it."""
+    """The run after ``parts``, which are all of one kind. ``going``: the reader for
+    further parts. Until ``end`` this is the outlet's ``run``."""
 
     __slots__ = (
         *("_account", "_kind", "_like", "_make", "_matters", "_most", "_others"),
@@ -61,7 +61,7 @@ class PartsRun:
 
     @property
     def held(self) -> int:
-        """Nothing is held back."""
+        """Always 0: nothing is held back."""
         return 0
 
     def push_parts(self, parts: list[Part]) -> list[Event] | None:
@@ -86,7 +86,8 @@ class PartsRun:
         return [self._make(seq, text)]
 
     def _is_said_by(self, parts: list[Part], text: str) -> bool:
-        """Whether the other ``parts`` are like those before and say ``text``, too."""
+        """Whether the other ``parts`` of the document are like those before, and all
+        have ``text``."""
         for part, like in zip(parts, self._others, strict=True):
             if type(part) is not self._kind or self._rest(part) != like:
                 return False
@@ -101,6 +102,6 @@ class PartsRun:
             self._most = self._account(texts, MOST)
 
     def end(self) -> None:
-        """Does the bookkeeping, and is over."""
+        """Does the bookkeeping and ends the run."""
         self._outlet.run = None
         self.settle()

@@ -1,9 +1,10 @@
 """The pipeline of one stream: framing -> wire -> channels and calls -> events.
 
-`Stream.push(chunk)` gives the events of one chunk and `Stream.close()` the rest, with
-the held text first and one ``finish`` per choice last (protocol.md, "Events"). Neither
-raises for anything a provider sends: whatever cannot be used becomes a ``diagnostic``.
-Any exception that leaves them is a bug. A whole response is pushed once and closed.
+`Stream.push(chunk)` returns the events of one chunk. `Stream.close()` returns the rest,
+with the held text first and one ``finish`` for each choice last (protocol.md,
+"Events"). Neither raises for anything a provider sends: whatever cannot be used becomes
+a ``diagnostic``. Any exception that leaves them is a bug. A whole response is pushed
+once and closed.
 """
 
 from __future__ import annotations
@@ -59,13 +60,13 @@ _SAYING = frozenset((TextPart, RefusalPart, ReasoningPart, CallPart))
 """Parts that continue a choice after its finish."""
 
 MAX_CHOICES = 128
-"""Choices of one stream; no provider gives more."""
+"""A stream has at most this many choices; no provider gives more."""
 
 
 class Stream:
-    """One stream of one model. ``options`` are those of stream/open. ``listener`` gets
-    the text of the channels as it comes, if the policy ``trace`` is on. ``earlier``:
-    the streams before this one, most of them alike.
+    """One stream of one model. ``options``: those of stream/open. ``listener`` gets the
+    text of the channels as it comes, if the policy ``trace`` is on. ``earlier``: what
+    earlier streams have prepared, because most streams have the same options.
 
     ``profile`` and ``policy``: with the dialects and the tags that are in force.
     """
@@ -105,24 +106,25 @@ class Stream:
 
     @property
     def held(self) -> int:
-        """At most so many code points are held back; the message does not count."""
+        """At most this many code points are held back. The message is not counted."""
         choices = (choice.held for choice in self._choices.values())
         return self._intake.held + sum(choices)
 
     @property
     def last_seq(self) -> int:
-        """``seq`` of the last event, 0 before the first."""
+        """The ``seq`` of the last event; 0 before the first."""
         return self._outlet.seq
 
     def emission(self) -> Emission | None:
-        """The writer of this stream, if the host asked for one."""
+        """The writer of this stream; None if the host did not ask for one."""
         if self._emitting is None:
             return None
         return Emission(self.options, self._emitting, self.wire)
 
     @cached_property
     def _oddities(self) -> Oddities:
-        """The diagnostics of input that cannot be used; few streams have some."""
+        """Reports input that cannot be used. Made on first use, because few streams
+        need it."""
         return Oddities(self._outlet)
 
     def push(self, chunk: object) -> list[Event]:
@@ -140,8 +142,9 @@ class Stream:
     def close(
         self, reason: str = "eof", error: dict[str, Any] | None = None
     ) -> list[Event]:
-        """EOF: nothing that was held back is lost. ``error`` is what the host knows of
-        a failed transport (``status``, ``headers``, ``body``)."""
+        """The last events: those of all that was held back, and the ends. ``reason``:
+        the host's reason of stream/close. ``error``: what the host knows of a failed
+        transport (``status``, ``headers``, ``body``)."""
         for parts in self._intake.close():
             self._take(parts)
             if self._emitting is not None:
@@ -172,7 +175,8 @@ class Stream:
         return self._outlet.take()
 
     def _report_end(self, host: dict[str, Any]) -> None:
-        """Errors and diagnostics that only the end can know of."""
+        """Reports errors and diagnostics that are known only at the end. ``host``: the
+        ``error`` of `close`."""
         is_over = self._ending.ended or self._is_finished
         self._take(self._intake.last_words(is_over=is_over))
         if self._ending.reason == "error":
@@ -200,7 +204,8 @@ class Stream:
         return self._outlet.builder.build()
 
     def stats(self, pushes: int | None = None) -> Stats:
-        """Counters so far; see ``Stats``. ``pushes``: as the host counts them."""
+        """The counters so far; see ``Stats``. ``pushes``: the number of pushes as the
+        host counts them; None: as this stream counts them."""
         self._outlet.settle()
         counters = self._outlet.counters
         return Stats(
@@ -218,7 +223,7 @@ class Stream:
 
     def forget(self) -> None:
         """Breaks the cycles of references between the readers, so that their memory is
-        freed without the garbage collector. Call it when the closed stream is not
+        freed without the garbage collector. Call this when the closed stream is not
         needed any more."""
         for choice in self._choices.values():
             vars(choice.channel).clear()
@@ -227,7 +232,7 @@ class Stream:
     # Parts
 
     def _take(self, parts: list[Part]) -> None:
-        """The parts of one document, which mostly continue the open run."""
+        """Handles the parts of one document. Mostly they continue the open run."""
         run, first = self._outlet.run, parts[0] if parts else None
         if run is not None and self._continues(run, parts):
             return
@@ -239,7 +244,7 @@ class Stream:
             self._choice(first.choice).begin_run(parts)
 
     def _pass(self, parts: list[Part], outlet: EmittingOutlet) -> None:
-        """Gives the writer the events of a document."""
+        """Notes a document that was read, and the state after it, for the writer."""
         document = self._intake.document
         if document is not None and self.wire != outlet.emit.wire:
             outlet.is_foreign = True
@@ -258,7 +263,7 @@ class Stream:
         outlet.passes(document, held)
 
     def _continues(self, run: Run, parts: list[Part]) -> bool:
-        """Whether the parts continue the open run."""
+        """Whether the parts continue the open run. If they do, sends their events."""
         events = None
         if isinstance(run, PartsRun):
             events = run.push_parts(parts)
@@ -272,7 +277,8 @@ class Stream:
         return True
 
     def _end_parts(self) -> None:
-        """A run of parts ends with the document after its last one."""
+        """Ends the open run if it is a run of parts, which lasts no longer than its
+        documents."""
         if isinstance(self._outlet.run, PartsRun):
             self._outlet.run.end()
 
@@ -285,7 +291,8 @@ class Stream:
         return choice
 
     def _crowd(self, number: int) -> Choice:
-        """One choice too many: what it says goes to the last one there was room for."""
+        """The last choice for which there was room: it gets the parts of choice
+        ``number``, which is one too many. Reports this once."""
         if not self._crowded:
             self._crowded = True
             message = f"more than {MAX_CHOICES} choices; the rest is part of the last"
@@ -333,7 +340,7 @@ class Stream:
             self._ending.recover()
 
     def _done(self, _part: DonePart) -> None:
-        """A wire's own end mark; spliced streams continue after it."""
+        """Notes the wire's own end mark. Spliced streams continue after it."""
         self._ending.done = True
 
     def _metadata(self, part: MetadataPart) -> None:
@@ -341,7 +348,8 @@ class Stream:
         self._outlet.send(Metadata, 0, *reported, part.wire, part.framing)
 
     def _count(self, part: UsagePart) -> None:
-        """Totals: replaced, never added; a field that is missing keeps its value."""
+        """Sends the totals if they are new. Totals replace earlier totals, they are
+        never added; a field that is missing keeps its value."""
         known, reported = self._usage, _counts_of(part)
         if reported != known:
             both = zip(known, reported, strict=True)

@@ -1,4 +1,4 @@
-"""Whether reasoning that is emitted in a wire's field may come back in it.
+"""Whether reasoning that is emitted in a wire's field may come back in a request.
 
 SDKs send back what they got, and a provider may refuse that. `takes_back` decides
 without knowledge of any provider: it renders a turn by the provider's rules
@@ -31,10 +31,11 @@ _CALL = TurnBlock("tool-call", 0, tool_call_id="call00000", name="f", arguments=
 
 @lru_cache(maxsize=256)
 def takes_back(wire: str, provider: str | None, model: str | None) -> bool:
-    """Whether reasoning of any turn, which nobody signed, may come back.
+    """Whether reasoning that nobody signed may come back, in any turn.
 
-    Where a turn with calls must have the field, so that an empty one is made, a turn
-    without calls has it only if the rule sends it: elsewhere it is refused.
+    If turns with calls must have the field, so that rendering makes an empty one, a
+    turn without calls has the field only if the provider's rule sends it. Otherwise the
+    field counts as accepted if the turn has it when all reasoning is sent.
     """
     field = _FIELDS.get(wire)
     if field is None:

@@ -40,7 +40,9 @@ def same_json(one: str, other: str) -> bool:
 
 
 class _Brackets:
-    """Follows the brackets outside strings of a growing JSON text."""
+    """Follows the brackets outside strings in a growing JSON text. ``depth``: how many
+    are open. ``closed``: the first bracket was closed. ``spoiled``: text came after
+    that, or a closing bracket came first."""
 
     __slots__ = ("_escaped", "_quoted", "closed", "depth", "end", "spoiled")
 
@@ -111,8 +113,8 @@ class ArgumentText:
 
     @property
     def placeholder(self) -> bool:
-        """Whether only ``{}`` came so far: the arguments, or a placeholder before
-        them."""
+        """Whether only ``{}`` came so far: it may be the arguments, or a placeholder
+        before them."""
         return (self._lead or "").endswith("}")
 
     @property
@@ -121,13 +123,15 @@ class ArgumentText:
 
     @property
     def complete(self) -> bool:
-        """Whether an object or array came, and nothing after it; by its brackets."""
+        """Whether an object or an array came, and nothing after it. Only the brackets
+        are examined."""
         brackets = self._counted()
         return self._json and brackets.closed and not brackets.spoiled
 
     def own(self, text: str) -> int:
-        """How many code points of ``text``, the next fragment, belong to this call:
-        all, unless the object of this call ends and another object begins in it."""
+        """How many code points of ``text``, the next fragment, belong to this call: all
+        of them, unless this call's object ends in ``text`` and another object
+        begins."""
         if not self._json or _GLUED.search(text) is None:
             return len(text)
         if self.empty and _AFTER_END.search(text) is None:
@@ -143,7 +147,8 @@ class ArgumentText:
         return end if other else len(text)
 
     def _counted(self) -> _Brackets:
-        """The brackets so far; counted only once somebody asks, because few do."""
+        """The brackets so far. They are counted on the first use, because few calls
+        need this."""
         if self._brackets is None:
             self._brackets = _Brackets()
             self._brackets.push(self.text)
@@ -151,12 +156,13 @@ class ArgumentText:
 
     @property
     def waiting(self) -> int:
-        """Code points that may be a snapshot."""
+        """The number of code points that wait because they may be a snapshot."""
         return 0 if self._snapshot is None else len(self._snapshot.text)
 
     def news(self, text: str) -> str:
         """The new part of ``text``, the next fragment: all of it, unless it is a
-        snapshot. A text that may be a snapshot waits."""
+        snapshot (see `Snapshot`). "" while it may be a snapshot: then the text
+        waits."""
         if self._snapshot is None:
             long = self._json and len(text) >= self.length >= SHORTEST
             if not long or not text.startswith(given := self.text):
@@ -169,16 +175,18 @@ class ArgumentText:
 
     @property
     def continues(self) -> bool:
-        """Whether further text is kept unchanged, unless it ``matters``."""
+        """Whether nothing waits, so that further text is added unchanged unless it
+        ``matters``."""
         return self._lead is None and self._snapshot is None
 
     def matters(self, text: str) -> bool:
-        """Whether ``text``, no longer than ``longest``, may need more than keeping."""
+        """Whether ``text``, which has at most ``longest`` code points, may end this
+        call and begin another, so that the assembler must read it."""
         return self._json and "{" in text and _GLUED.search(text) is not None
 
     def longest(self, count: int) -> int:
-        """How many code points each of the next ``count`` texts may have at most, so
-        that none can be a snapshot, and all together stay within the limit."""
+        """How many code points each of the next ``count`` texts may have. Texts of this
+        length cannot be snapshots, and together they stay within the limit."""
         return min(max(self.length, SHORTEST) - 1, self._room // count)
 
     def push(self, text: str) -> str:
@@ -187,10 +195,12 @@ class ArgumentText:
         return self._keep(text)
 
     def replace(self, text: str) -> str:
-        """Replaces the text by the whole arguments; returns what was not passed on yet.
+        """Replaces the text so far by ``text``, the whole arguments. Returns the part
+        that was not passed on yet.
 
         Text that was passed on cannot be taken back. If the whole arguments do not
-        begin with it, the result is empty, and ``text`` differs from what was returned.
+        begin with it, the result is empty, and the property ``text`` differs from what
+        was returned.
         """
         if self._lead is not None:  # so nothing was returned yet
             self._lead = ""
@@ -213,7 +223,7 @@ class ArgumentText:
         return self._keep(lead.strip(_SPACE) or "{}")
 
     def repeats(self, text: str) -> bool:
-        """Whether ``text`` is the same complete arguments again."""
+        """Whether the arguments are complete, and ``text`` equals them."""
         return len(text) == self.length > 0 and self.complete and text == self.text
 
     def _past_lead(self, text: str) -> str:

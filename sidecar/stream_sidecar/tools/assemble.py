@@ -34,11 +34,11 @@ __all__ = ["CallAssembler", "OpenCall"]
 
 
 class CallAssembler:
-    """Joins the call fragments of one choice; see the module for the rules.
+    """Joins the call fragments of one choice, by the rules at the top of this module.
 
     A call keeps at most ``max_call_chars`` code points of arguments. ``make_id`` makes
-    an id for a call that has none, from its number. `take_reports` returns diagnostics;
-    their ``raw`` is what was left out.
+    an id from a call's number, for a call without an id. `take_reports` returns
+    diagnostics; their ``raw`` is what was left out.
     """
 
     def __init__(
@@ -61,11 +61,13 @@ class CallAssembler:
         self._ended: set[tuple[str, str, str]] = set()
 
     def push(self, part: CallPart) -> list[tuple[OpenCall, str]]:
-        """The calls and the argument texts that may now be sent as deltas.
+        """Adds a fragment. Returns pairs of a call and the text of its arguments that
+        may now be sent as a delta.
 
-        Empty while nothing may be sent: before the name is known, and while the call
-        may be a repetition. The text is "" if only the call became known. The call of a
-        whole part is ``ended`` and has all of its text.
+        The list is empty while nothing may be sent: before the name is known, and while
+        the call may be a repetition. The text is "" if only the call became known. If
+        ``part`` is a whole call, the call in the list is ``ended``, and the text is all
+        of its arguments.
         """
         text = _text(part)
         if part.key is None:
@@ -90,14 +92,15 @@ class CallAssembler:
         return given + self._give(entry, text, whole=part.whole, over=over)
 
     def _own(self, entry: Entry, part: CallPart, text: str) -> int:
-        """How much of ``text`` belongs to this call."""
+        """How many code points of ``text`` belong to the call of ``entry``."""
         again = part.whole and not entry.text.empty
         return len(text) if again else entry.text.own(text)
 
     def _give(
         self, entry: Entry, text: str, *, whole: bool, over: bool
     ) -> list[tuple[OpenCall, str]]:
-        """What may be sent after ``text``; ``over``: the call ends with it."""
+        """Adds ``text`` to a call and returns what may now be sent (see `push`).
+        ``whole``: the text is all of the arguments. ``over``: the call ends with it."""
         delta = self._consume(entry, whole, text)
         if not over:
             return self._hand_out(entry, delta)
@@ -108,8 +111,8 @@ class CallAssembler:
         return [(call, delta)]
 
     def _glue(self, entry: Entry) -> Entry:
-        """A new call of the same tool, for the object that follows the arguments of
-        ``entry``."""
+        """Begins a new call of the same tool, for the object that follows the arguments
+        of ``entry``."""
         before = entry.call
         if entry.before is None:
             message = "Several objects came as the arguments of one call"
@@ -131,8 +134,9 @@ class CallAssembler:
         return self._latest
 
     def continuing(self, part: CallPart) -> Entry | None:
-        """The call of the latest ``part``, if each further fragment like it belongs to
-        this call and can be passed on unchanged, unless its text ``matters``."""
+        """The open call of ``part``, the latest fragment, if each further fragment like
+        ``part`` belongs to this call and can be passed on unchanged (unless its text
+        ``matters``). Otherwise None."""
         entry = self._at(part)
         is_reported = part.key is None and bool(part.id or part.name)
         is_bare = not (part.whole or is_reported)
@@ -141,13 +145,16 @@ class CallAssembler:
         return entry if entry.text.continues else None
 
     def _at(self, part: CallPart | CallEndPart) -> Entry | None:
-        """The open call with the part's key, else its index, else the latest call."""
+        """The open call with the part's key; for a part without a key, the call with
+        its index, or without an index the latest call. None if there is no such
+        call."""
         if part.key is not None:
             return self._by_key.get(part.key)
         return self._latest if part.index is None else self._by_index.get(part.index)
 
     def end(self, part: CallEndPart) -> list[OpenCall]:
-        """The calls that the wire ends with ``part``: usually one."""
+        """Ends the calls that the wire ends with ``part``, and returns them: usually
+        one."""
         entry = self._at(part)
         if entry is None:
             return []
@@ -156,10 +163,12 @@ class CallAssembler:
         return [entry.call] if self._close(entry) else []
 
     def finish(self, *, is_over: bool = True) -> list[OpenCall]:
-        """Ends the open calls and returns them, in the order in which they began. A
-        finish chunk is not the end of the stream (``is_over``): some proxies send one
-        after every chunk (1jehuang/jcode#1326). So it does not end calls whose
-        arguments may still come."""
+        """Ends the open calls and returns them, in the order in which they began.
+
+        ``is_over``: the stream ends. False at a finish chunk, because some proxies send
+        a finish chunk after every chunk (1jehuang/jcode#1326). Then calls whose
+        arguments may still come stay open.
+        """
         entries = [
             each for each in self._open.values() if is_over or not each.may_continue
         ]
@@ -173,7 +182,7 @@ class CallAssembler:
 
     @property
     def held(self) -> int:
-        """Code points of arguments that have not been passed on yet."""
+        """The number of code points of arguments that have not been passed on yet."""
         entries = self._open.values()
         unknown = sum(each.text.length for each in entries if not each.shown)
         return unknown + sum(each.text.waiting for each in entries)
@@ -184,7 +193,8 @@ class CallAssembler:
         return reports
 
     def _keyed(self, key: int | str, part: CallPart, text: str) -> Entry | None:
-        """The call of a part with an identity that the wire guarantees."""
+        """The call of ``part``, which has a ``key`` that the wire guarantees to be
+        unique. None: the part repeats an ended call, or comes after its end."""
         entry = self._by_key.get(key)
         if entry is not None:
             entry.call.id = entry.call.id or part.id or ""
@@ -199,7 +209,8 @@ class CallAssembler:
         return self._start(part, key=key)
 
     def _loose(self, part: CallPart, text: str) -> Entry | None:
-        """The call of a part without a key: wires/README.md, "Fragments of calls"."""
+        """The call of ``part``, which has no key (wires/README.md, "Fragments of
+        calls"). None: the part says nothing, or repeats a call."""
         held = self._held(part) or self._headless(part, text)
         if held is None:
             return self._start(part) if part.id or part.name or text else None
@@ -222,7 +233,8 @@ class CallAssembler:
         return held
 
     def _held(self, part: CallPart) -> Entry | None:
-        """The open call with the part's id, else its index, else the latest call."""
+        """The open call with the part's id, else its index, else the latest call; None
+        if there is no such call."""
         by_index = None if part.index is None else self._by_index.get(part.index)
         if by_index is not None and part.id and by_index.call.id == part.id:
             return by_index  # several calls may have this id
@@ -231,10 +243,10 @@ class CallAssembler:
         return self._latest if part.index is None else by_index
 
     def _headless(self, part: CallPart, text: str) -> Entry | None:
-        """The call of a fragment with a new index, but without id and name. Some
-        servers increase the index in the middle of a call, and some between the names
-        and the arguments (agno-agi/agno#8879). If the fragment begins arguments, it
-        belongs to the first call without arguments."""
+        """The open call of a fragment with a new index, but without id and name; None
+        if there is none. Some servers increase the index in the middle of a call, and
+        some between the names and the arguments (agno-agi/agno#8879). If the fragment
+        begins arguments, it belongs to the first call without arguments."""
         if part.whole or part.id or part.name or not text.strip():
             return None
         if text.lstrip()[0] in "{[":
@@ -243,7 +255,8 @@ class CallAssembler:
         return None if latest is None or latest.text.complete else latest
 
     def _first_head(self) -> Entry | None:
-        """The first open call with a name and without arguments."""
+        """The first open call with a name and without arguments; None if there is
+        none."""
         heads = self._heads
         while heads and not (heads[0].is_head and heads[0].number in self._open):
             heads.popleft()
@@ -278,7 +291,8 @@ class CallAssembler:
         return entry
 
     def _place(self, entry: Entry, part: CallPart) -> None:
-        """Later fragments with this part's id or index belong to ``entry``."""
+        """Notes that later fragments with the id or the index of ``part`` belong to
+        ``entry``."""
         if part.id:
             entry.call.id = entry.call.id or part.id
             entry.stand_at(self._by_id, part.id)
@@ -331,8 +345,8 @@ class CallAssembler:
             entry.call.id_synthetic = True
 
     def _close(self, entry: Entry) -> bool:
-        """Ends the call. False: it is dropped, because it is empty or repeats another
-        call."""
+        """Ends the call of ``entry``. Returns False if the call is dropped, because it
+        is empty or repeats another call."""
         is_stub = not entry.call.name and entry.text.empty and not entry.shown
         call, tail = entry.call, entry.text.close()
         self._check_limit(entry)
@@ -386,7 +400,8 @@ def _text(part: CallPart) -> str:
 
 
 def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:
-    """Whether the fragment repeats the whole arguments of ``held``.
+    """Whether the fragment repeats the whole arguments of ``held``. ``known``: the id
+    of the fragment is an id of ``held``.
 
     A repetition has the call's id and name (mudler/LocalAI#9722), or neither
     (lidge-jun/opencodex#361). A fragment with a name alone is a second, equal call.
@@ -401,8 +416,8 @@ def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:
 def _continues(held: Entry, part: CallPart, text: str, known: bool, here: bool) -> bool:
     """Whether the fragment belongs to ``held``, the call with its id or index.
 
-    ``known``: its id is one of that call; ``here``: its index is that of the call, or
-    absent.
+    ``known``: the fragment's id is an id of ``held``. ``here``: the fragment's index is
+    that of ``held``, or the fragment has no index.
     """
     call, other = held.call, bool(part.id) and not known
     if other and call.id and part.name:

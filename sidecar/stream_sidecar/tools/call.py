@@ -22,14 +22,14 @@ _MARKUP = patterns.compile(r"[<>\"']|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
 class OpenCall:
     """Everything known of one call.
 
-    ``id`` is the provider's, verbatim; a call without one gets a made id
+    ``id`` is the provider's, verbatim. A call without an id gets one that is made
     (``id_synthetic``) when it is first passed on, and keeps it. When the call ends, it
-    gets ``arguments``, and ``rest``: the end of them that no delta has. ``cut``: part
-    of the arguments is missing. ``bare``: no arguments came before the wire or the
-    finish ended the call. ``ambiguous``: readers may differ about the arguments
-    (`members`). ``cancelled``: the provider took the call back. ``key`` is the wire's;
-    a result without an id has the same key. ``block`` and ``reported`` (a delta with
-    the id and the name was sent) belong to the stream.
+    gets ``arguments``, and ``rest``: the end of the arguments that no delta has.
+    ``cut``: part of the arguments is missing. ``bare``: no arguments came before the
+    wire or the finish ended the call. ``ambiguous``: readers may differ about the
+    arguments (`members`). ``cancelled``: the provider took the call back. ``key`` is
+    the wire's; a result without an id has the same key. ``block`` and ``reported`` (a
+    delta with the id and the name was sent) are set by the stream.
     """
 
     name: str = ""
@@ -57,8 +57,8 @@ class OpenCall:
     ended: bool = False
 
     def learn(self, part: CallPart) -> None:
-        """Adds what a fragment says beside its id and arguments. The first name, type,
-        caller and raw item stay; later executors and opaque state win."""
+        """Adds all that a fragment says except its id and arguments. Of names and types
+        the first counts; of executors, callers, raw items and opaque state the last."""
         self.name = self.name or clean_name(part.name or "")
         self.type = self.type or part.type
         self.executor = part.executor or self.executor
@@ -77,10 +77,11 @@ class Entry:
     """A call while it is open.
 
     ``resent``: a call with the same id has ended, so nothing is passed on before it is
-    clear that this call differs. ``before``: the call whose arguments were directly
-    followed by the arguments of this call, without a name; this call must differ from
-    it, too. ``heir``: an id and a name that came when the arguments were complete; they
-    belong to the next call, if there is one.
+    clear that this call differs from the ended one. ``before``: if the arguments of
+    this call came without a name directly after the arguments of another call, that
+    other call; this call must differ from it, too. ``heir``: an id and a name that came
+    when the arguments were complete; they belong to the next call, if there is one.
+    ``places``: tables and keys at which the assembler finds this entry.
     """
 
     call: OpenCall
@@ -99,29 +100,33 @@ class Entry:
 
     @property
     def may_continue(self) -> bool:
-        """Whether more arguments may come: those so far are not complete, and the wire
-        has no key by which it would end the call."""
+        """Whether more arguments may come: the arguments so far are not complete, and
+        the wire has no key with which it would end the call."""
         text = self.text
         return self.call.key is None and not (text.complete or text.placeholder)
 
     def stand_at(self, places: dict[Any, Entry], place: Any) -> None:
+        """Puts this entry into the table ``places``, under the key ``place``."""
         if places.get(place) is not self:
             places[place] = self
             self.places.append((places, place))
 
     def inherit(self, other: Entry) -> None:
-        """Gets the fragments that would go to ``other``, which has left."""
+        """Takes over the places of ``other``, so that fragments for ``other`` go to
+        this entry. ``other`` must have left its places."""
         for place in other.places:
             self.stand_at(*place)
 
     def leave(self) -> None:
+        """Removes this entry from all tables."""
         for places, place in self.places:
             if places.get(place) is self:
                 del places[place]
 
 
 def clean_name(name: str) -> str:
-    """A tool's name without the model's own markup that a server left after it.
+    """A tool's name without the model's own markup, if a server left some after the
+    name.
 
     ``search<|channel|>commentary``, ``search</arg_value>``, ``search" parameter="q``,
     ``search[ARGS]`` (waybarrios/vllm-mlx#631): no API allows these characters in the

@@ -2,9 +2,10 @@
 
 `check_call` compares the arguments with the declared ``inputSchema``. The optional
 extra ``validate`` (jsonschema-rs) checks them in full; without it, only the required
-keys and the JSON types of the top level are checked. `check_call` also reports the end
-of a call's envelope in a string, ``{"path": "a.py</parameter>"}``, because then one
-parameter may have swallowed the next; and two members of one name (`is_ambiguous`).
+keys and the JSON types of the top level are checked. `check_call` also reports a string
+that contains the end of a call's envelope, ``{"path": "a.py</parameter>"}``, because
+one parameter may then have swallowed the next. And it reports two members of one name
+(`is_ambiguous`).
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ _ENVELOPE = patterns.compile(
 """Tags of the dialects in which values have no escapes."""
 
 _MAX_FINDINGS = 8
-"""How many faults of one call are reported; further ones add little."""
+"""At most this many faults of one call are reported; further faults add little."""
 
 _MAX_QUOTED = 80
-"""Code points of a provider's text that a message quotes."""
+"""A message quotes at most this many code points of a provider's text."""
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "object": lambda value: isinstance(value, dict),
@@ -48,11 +49,14 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "number": lambda value: _is_number(value),
     "integer": lambda value: _is_number(value) and _is_whole(value),
 }
-"""JSON Schema's types (Validation 6.1.1); an unknown type is not checked."""
+"""JSON Schema's types (Validation 6.1.1) -> a test of a value. An unknown type is not
+checked."""
 
 
 def check_call(call: ToolCall, tool: Tool | None = None) -> list[DiagnosticPart]:
-    """``truncated-tool-call`` and ``suspicious-arguments`` of a finished call."""
+    """The diagnostics of a finished call: ``truncated-tool-call`` and
+    ``suspicious-arguments``. ``tool``: the declared tool; None if it is not
+    declared."""
     if call.state == "truncated":
         message = f"The arguments of {_quoted(call.name)} were cut off"
         return [_part(call, "truncated-tool-call", message)]
@@ -74,7 +78,7 @@ def _part(call: ToolCall, code: str, message: str) -> DiagnosticPart:
 
 
 def _envelopes(call: ToolCall) -> Iterator[str]:
-    """A fault for each top-level field with the end of an envelope in a string."""
+    """Describes each top-level field that has the end of an envelope in a string."""
     if "<" not in call.arguments and "\\u003" not in call.arguments:
         return  # no string has the first character of an envelope
     value = call.arguments if call.arguments_format == "text" else call.input
@@ -114,7 +118,7 @@ def _mismatches(value: Any, schema: Any) -> Iterable[str]:
 
 @cache
 def _library() -> Any:
-    """The module jsonschema_rs, or None where it is not installed."""
+    """The module jsonschema_rs; None if it is not installed."""
     try:
         return import_module("jsonschema_rs")
     except ImportError:
@@ -127,7 +131,8 @@ def _no_retriever(uri: str) -> Any:
 
 
 def _own_check(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
-    """Required keys and JSON types of the top level."""
+    """Describes missing required keys, and values with the wrong JSON type at the top
+    level."""
     if not _fits(value, schema.get("type")):
         yield f"arguments: not of type {_quoted(schema['type'])}"
     required = schema.get("required")

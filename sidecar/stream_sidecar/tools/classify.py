@@ -1,9 +1,10 @@
 """Who runs a call, in what state it is, and whether the host may run it.
 
 Pure functions from a call (`OpenCall`) and its surroundings (`CallContext`) to the
-event `ToolCall`. The first of these signs decides the executor: the structural type, a
-result with the same id, the prefix of the id, the provider's own field, the declared
-tool; without any, the client runs the call (wires/README.md, "Who runs a call").
+event `ToolCall`. The first of these signs decides who runs the call: the structural
+type, a result with the same id, the prefix of the id, the provider's own field, the
+declared tool. Without any of these signs the client runs the call, or, if the host
+declared other tools, it is ``unknown`` (wires/README.md, "Who runs a call").
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ Awaits: TypeAlias = Literal["client-result", "client-approval", "server-result",
 @hot
 class CallContext:
     """What is known beside the call. ``tools``: the declared tools by name; None if the
-    host did not say.
+    host gave no list of tools.
 
-    ``results`` are the ids of the results in the same output; a result without an id
-    has the wire's key there. ``finish`` is the unified reason once it is known. Both
-    may come later than the call: see `settle`.
+    ``results``: the ids of the results in the same output; for a result without an id,
+    the wire's key. ``finish``: the unified reason; None while it is not known. Both may
+    come later than the call: see `settle`.
     """
 
     tools: Mapping[str, Tool] | None = None
@@ -54,8 +55,8 @@ DECISIVE = frozenset((*_SPOILED, *_CUT))
 
 
 def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
-    """The event of a call that ended; executor, awaits and executable are provisional
-    (`settle`). ``call.ambiguous`` is set."""
+    """The event of a call that has ended. The fields ``executor``, ``awaits`` and
+    ``executable`` are provisional until `settle`. Sets ``call.ambiguous``."""
     tool = (context.tools or {}).get(call.name)
     state, value = _state(call, context)
     call.ambiguous = is_ambiguous(call.arguments, value)
@@ -90,7 +91,8 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
 
 
 def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
-    """``event`` with executor, awaits and executable by what the context has now."""
+    """``event`` with ``executor``, ``awaits`` and ``executable`` as the context decides
+    them now."""
     settled = _settled(call, event.state, event.declared, context)
     if settled == (event.executor, event.awaits, event.executable):
         return event
@@ -101,7 +103,7 @@ def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
 def _settled(
     call: OpenCall, state: ArgumentState, declared: bool | None, context: CallContext
 ) -> tuple[Executor, Awaits, bool]:
-    """Executor, awaits and executable of a call."""
+    """The fields ``executor``, ``awaits`` and ``executable`` of a call."""
     executor = executor_of(call, context)
     executable = (
         state == "complete"
@@ -134,7 +136,8 @@ def executor_of(call: OpenCall, context: CallContext) -> Executor:
 
 
 def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
-    """What the conversation waits for; nothing after a call written as text."""
+    """What the conversation waits for after the call. It waits for nothing after a call
+    written as text."""
     if call.origin != "structured" or call.cancelled:
         return "none"
     if executor != "server":
@@ -153,7 +156,8 @@ def _has_result(call: OpenCall, context: CallContext) -> bool:
 
 
 def _state(call: OpenCall, context: CallContext) -> tuple[ArgumentState, Any]:
-    """Completeness and parsed input; only JSON arguments have an input."""
+    """The state of the arguments, and the parsed input. Only complete JSON arguments
+    have an input; else it is None."""
     if call.cut or (call.bare and context.finish == "length"):
         # The reason ``length`` means that the model was cut off before the arguments.
         return "truncated", None
@@ -183,7 +187,8 @@ _NESTED = {
 
 
 def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
-    """A provider's whole item as a call (tool/classify); ``number`` makes a missing id.
+    """Makes a call from a provider's whole item (tool/classify). ``number`` is used for
+    the id if the item has none.
 
     Some items hold the call in an inner object: ``function`` or ``custom`` of chat,
     ``functionCall`` of a Gemini part, ``toolUse`` of a Bedrock block. An item's
@@ -216,7 +221,8 @@ def _arguments(value: Any, is_text: bool) -> str:
 
 
 def _text(item: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """The first of the fields that is a non-empty string."""
+    """The first non-empty string among the fields ``names`` of ``item``; "" if there is
+    none."""
     for name in names:
         if isinstance(item.get(name), str) and item[name]:
             return str(item[name])

@@ -24,8 +24,8 @@ _TOKEN = patterns.compile(
     )""",
     re.VERBOSE,
 )
-"""``key`` is the beginning of a string at the end of the text, ``cut`` that of a number
-or a word."""
+"""``key`` is the beginning of a string at the end of the text; ``cut`` is the beginning
+of a number or a word there."""
 
 _VALUE = {"string": "after", "atom": "after", "{": "first-key", "[": "first-value"}
 _STEPS: dict[str, dict[str, str]] = {
@@ -40,7 +40,8 @@ _STEPS: dict[str, dict[str, str]] = {
 
 
 def judge(text: str) -> tuple[ArgumentState, Any]:
-    """The state of finished arguments, and their value (None unless complete)."""
+    """The state of finished arguments, and their value; the value is None unless they
+    are complete."""
     try:
         return "complete", loads(text)
     except ValueError:
@@ -48,7 +49,8 @@ def judge(text: str) -> tuple[ArgumentState, Any]:
 
 
 def is_cut(text: str) -> bool:
-    """Whether ``text`` is no JSON value (RFC 8259), but the beginning of one."""
+    """Whether ``text`` is the beginning of a JSON value (RFC 8259), but no complete
+    value."""
     expected, position = "value", 0
     stack: list[str] = []
     while True:

@@ -1,10 +1,10 @@
 """What a tool does: the kinds of the Agent Client Protocol, from the tool's name.
 
-The first source with an answer counts (protocol.md, "Tool calls"): the host's
+The first source that knows the kind decides (protocol.md, "Tool calls"): the host's
 declaration, the exact name in ``kinds.csv``, the annotations of the Model Context
-Protocol, words of the name, ``other``. ``mutating`` is True if any source says so, and
-False only if the table or an annotation does: words may raise a permission level, never
-lower it.
+Protocol, words of the name, else ``other``. ``mutating`` is True if any source says so,
+and False only if the table or an annotation says so: words may raise a permission
+level, never lower it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Kind:
 
 
 PREFIXES = ("functions.", "default_api.", "default_api:", "copilot_", "developer__")
-"""What models and hosts put before a name, beside ``mcp__server__`` and
+"""What models and hosts put before a name. They also use ``mcp__server__`` and
 ``server__``."""
 
 MUTATING_KINDS = frozenset(("edit", "delete", "move", "execute"))
@@ -48,7 +48,8 @@ WORDS = {
     "read": "read get view cat show describe inspect status open load",
     "think": "think reason reflect plan",
 }
-"""Kind -> words of a name. The most dangerous kind comes first, and decides."""
+"""Kind -> words of a name. The kinds are in the order of danger: if a name has words of
+several kinds, the first kind decides."""
 
 _WORD_KINDS = {
     word: kind for kind, words in reversed(WORDS.items()) for word in words.split()
@@ -56,7 +57,8 @@ _WORD_KINDS = {
 _RANK = {kind: rank for rank, kind in enumerate(WORDS)}
 _TOKEN = patterns.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
 _LONGEST_NAME = 256
-"""How many code points of a name are read; a hostile name may have any length."""
+"""At most this many code points of a name are read; a hostile name may have any
+length."""
 
 
 def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kind:
@@ -85,8 +87,9 @@ def _kind_of(
     annotated: str | None = None,
 ) -> Kind:
     """The kind of a tool, cached because a model calls the same few tools again and
-    again. ``hint``: whether its annotations say that it changes something;
-    ``annotated``: its kind if they say that it does not."""
+    again. ``declared``: the kind that the host declared. ``hint``: whether the
+    annotations say that the tool changes something. ``annotated``: the tool's kind if
+    they say that it changes nothing."""
     word = _word_kind(name)
     row = _row(name)
     if row is None and word is None and hint is None:
@@ -148,7 +151,8 @@ def _normal(name: str) -> str:
 
 @cache
 def _table() -> dict[str, tuple[str, bool | None]]:
-    """``kinds.csv``: normal name -> kind, mutating. Read at the first use."""
+    """``kinds.csv``: normal name -> kind, and whether the tool changes something (None:
+    not known). It is read at the first use."""
     from pkgutil import get_data  # reads zip files, too; the start does not need it
 
     data = get_data("stream_sidecar.tools", "kinds.csv")

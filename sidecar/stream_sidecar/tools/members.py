@@ -18,8 +18,8 @@ _STRING = patterns.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 def is_ambiguous(text: str, value: dict[str, Any] | None) -> bool:
     """Whether an object in ``text`` has two members of one name. ``value`` is the value
-    of the JSON ``text``; the answer is False without a value. Counts the members by
-    their colons; linear."""
+    of the JSON ``text``; without it the result is False. Members are counted by their
+    colons, in linear time."""
     if value is None:
         return False
     if text.count(":") == len(value) and "\\" not in text and not has_half(text):

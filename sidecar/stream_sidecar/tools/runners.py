@@ -15,8 +15,8 @@ Runner: TypeAlias = Literal["client", "server"]
 
 @frozen
 class TypeRow:
-    """A structural item type and who runs it. If ``field`` is given, it must have
-    ``value``, or any value that is not empty if ``value`` is None.
+    """A structural item type and who runs it. If ``field`` is given, the item's field
+    must have ``value``; if ``value`` is None, any value that is not empty.
 
     Rows of one type are tried in order.
     """
@@ -77,8 +77,9 @@ _SERVER_IDS = ("srvtoolu_", "mcptoolu_", "xs_call_")
 """Beginnings of the ids of calls that a server runs, case-sensitive."""
 
 _SERVER_ITEMS = ("ws_", "fs_", "ci_", "ig_", "mcp_", "mcpl_", "mcpr_")
-"""Beginnings of such ids in the Responses API only. On other wires an id may begin with
-the tool's name (Cohere: ``<name>_<12 characters>``), so they count in `_WITH_ITEMS`."""
+"""Further beginnings of these ids, used only in the Responses API. On other wires an id
+may begin with the tool's name (Cohere: ``<name>_<12 characters>``), so these beginnings
+count only on `_WITH_ITEMS`."""
 
 _WITH_ITEMS = ("openai-responses", "openai-chat", None)
 
@@ -96,7 +97,8 @@ _ROWS: dict[str, tuple[TypeRow, ...]] = {
 
 
 def runner_by_type(type: str, item: Any) -> Runner | None:
-    """Who runs an item of this type; ``item`` is the provider's own, or None."""
+    """Who runs an item of this type; None if the type does not say. ``item``: the
+    provider's own item, or None."""
     for row in _ROWS.get(type, ()):
         if not row.field or _has(item, row.field, row.value):
             return row.executor
@@ -105,20 +107,22 @@ def runner_by_type(type: str, item: Any) -> Runner | None:
 
 
 def tool_of_type(type: str) -> str:
-    """The tool that an item's type names: ``web_search`` of ``web_search_call``; else
-    the empty string."""
+    """The tool that an item's type names: ``web_search`` for ``web_search_call``; "" if
+    it names none."""
     tool = type.removesuffix(_CALL)
     return tool if tool != type and type in _ROWS and type not in _NAMELESS else ""
 
 
 def runner_by_id(id: str, wire: str | None) -> Runner | None:
-    """Who runs a call with this id on ``wire`` (None: the wire is not known)."""
+    """Who runs a call with this id on ``wire``; None if the id does not say. ``wire``
+    None: the wire is not known."""
     may_be_item = wire in _WITH_ITEMS and id.startswith(_SERVER_ITEMS)
     return "server" if may_be_item or id.startswith(_SERVER_IDS) else None
 
 
 def _has(item: Any, path: tuple[str, ...], value: str | None) -> bool:
-    """Whether the field at ``path`` is ``value``, or not empty for a value of None."""
+    """Whether the field at ``path`` in ``item`` equals ``value``; if ``value`` is None,
+    whether the field is not empty."""
     for name in path:
         item = item.get(name) if isinstance(item, dict) else None
     return bool(item) if value is None else item == value

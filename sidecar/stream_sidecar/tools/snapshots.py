@@ -1,9 +1,10 @@
 """Arguments that are sent as snapshots: each delta has all that came before it.
 
-Some servers write ``{"path": "a.py", "text": "`` and then ``{"path": "a.py", "text":
-"x"}``: the second delta is no fragment but a snapshot. A delta is a snapshot if both
-deltas together cannot be JSON, and the second delta alone can. While both are possible,
-the delta is held; it is read again when its size has doubled, so the work is linear.
+Some servers write ``{"path": "a.py", "text": "`` and then
+``{"path": "a.py", "text": "x"}``: the second delta is no fragment but a snapshot. A
+delta is a snapshot if both deltas together cannot be JSON, and the second delta alone
+can. While both are possible, the delta is held. It is examined again when its size has
+doubled, so the work is linear.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from stream_sidecar.records import define
 from stream_sidecar.tools.judging import is_cut, judge
 
 SHORTEST = 32
-"""Code points that a snapshot repeats at least: a model may well repeat fewer."""
+"""A snapshot repeats at least this many code points. A model may well repeat fewer."""
 
 
 @define
 class Snapshot:
-    """A possible snapshot: ``text`` came after ``given`` and begins with it. At most
-    ``room`` code points of it wait."""
+    """A possible snapshot: ``text`` came after ``given`` and begins with it. ``room``:
+    at most this many code points of ``text`` wait. ``looked``: the size of ``text``
+    when it was last examined."""
 
     given: str
     text: str
@@ -26,7 +28,8 @@ class Snapshot:
     looked: int = 0
 
     def news(self, text: str, *, final: bool = False) -> str | None:
-        """Adds ``text``; returns what is new, or None while that is not known."""
+        """Adds ``text``. Returns what is new in the whole text, or None while this is
+        not known. ``final``: no more text comes."""
         self.text += text
         final = final or len(self.text) > self.room
         if len(self.text) < 2 * self.looked and not final:

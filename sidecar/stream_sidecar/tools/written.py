@@ -1,8 +1,9 @@
 """Calls that a model wrote into its text, before they are classified.
 
-`opened` makes an `OpenCall` of each, with its part of the text as ``raw``. `Twins`
-finds a structured call with the same name and arguments: the structured call stays, and
-the call from the text is retracted (protocol.md, "What becomes of the text").
+`opened` makes an `OpenCall` from each of them, with its part of the text as ``raw``.
+`Twins` finds a structured call with the same name and arguments: the structured call
+stays, and the call from the text is retracted (protocol.md, "What becomes of the
+text").
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ def opened(
     number: int,
     make_id: Callable[[str], str],
 ) -> Iterator[tuple[OpenCall, Span]]:
-    """The calls of one candidate, whose ``text`` begins at ``start`` of its channel.
+    """The calls of one candidate, each with its span. The candidate's ``text`` begins
+    at position ``start`` of the channel.
 
-    A fence of ``tool_code`` may hold several calls: the ``raw`` of each is the text up
-    to its end, and the last call gets all the rest. If a removal split the candidate,
-    ``text`` is its first part, and calls after that part have an empty ``raw``.
-    ``make_id`` makes the ids of calls without an id from their numbers, which begin at
-    ``number``.
+    The ``raw`` of each call is its part of ``text``: of several calls in a row, as a
+    fence of ``tool_code`` may hold, the text up to the call's end; the last call gets
+    all the rest. If a removal split the candidate, ``text`` is the candidate's first
+    part, and calls after that part have an empty ``raw``. ``make_id`` makes ids for
+    calls without an id, from their numbers, which begin at ``number``.
     """
     begin = 0
     for place, call in enumerate(calls):
@@ -62,8 +64,9 @@ def opened(
 
 
 class Twins:
-    """Complete calls without a twin so far, structured and from text; nothing is
-    compared before there are calls of both origins."""
+    """Finds equal calls of which one is structured and one from the text. Keeps the
+    complete calls without a twin so far. Nothing is compared before there are calls of
+    both origins."""
 
     def __init__(self) -> None:
         self._new: list[ToolCall] = []
@@ -71,7 +74,8 @@ class Twins:
         self._waiting: dict[bool, dict[str, deque[int]]] = {True: {}, False: {}}
 
     def find(self, event: ToolCall) -> int | None:
-        """Adds ``event``; returns the block of the text call to retract now, if any."""
+        """Adds ``event``. Returns the block of the call from the text that must now be
+        retracted; None if there is none."""
         if event.state != "complete" or event.block is None:
             return None
         self._new.append(event)
