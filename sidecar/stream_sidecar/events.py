@@ -1,9 +1,9 @@
-"""The events: the alphabet that leaves the core, and the reference of their fields.
+"""The events that leave the core, with the reference of their fields.
 
-Frozen, small, complete. ``seq`` counts 1, 2, 3 ... in one stream; ``choice`` is the
-provider's choice index. Positions and lengths are Unicode code points unless a name
-says ``utf16``. ``None`` means absent. JSON spelling is the business of
-``stream_sidecar.protocol`` alone. Source of every field: protocol.md, "Events".
+``seq`` counts 1, 2, 3 ... in one stream; ``choice`` is the provider's choice index.
+Positions and lengths are Unicode code points unless a name says ``utf16``. ``None``
+means absent. JSON spelling is the business of ``stream_sidecar.protocol`` alone. Source
+of every field: protocol.md, "Events".
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from stream_sidecar.records import frozen, hot
 ChannelName: TypeAlias = Literal["text", "reasoning"]
 Severity: TypeAlias = Literal["info", "warning"]
 Span: TypeAlias = tuple[int, int]
-"""``(start, end)`` in the wire's channel (code points, removals included)."""
+"""``(start, end)``: positions in the answer, or in a reasoning field, as the provider
+sent it (code points, before anything was removed)."""
 
 
 @hot
 class Metadata:
-    """What the provider, or the detection of wire and framing, said of the response;
-    in a message also whom the host asked (``host_provider``)."""
+    """What the provider says about the response, and the ``wire`` and ``framing`` that
+    were detected. In a message, ``host_provider`` is the provider that the host
+    named."""
 
     type: ClassVar[str] = "metadata"
     seq: int
@@ -51,8 +53,8 @@ class TextDelta:
 
 @hot
 class ReasoningDelta:
-    """A piece of reasoning; ``source``: from a provider's field, or from tagged
-    text."""
+    """A piece of reasoning. ``source``: it came in a field of the provider
+    (``native``), or was marked in the text (``tag``)."""
 
     type: ClassVar[str] = "reasoning-delta"
     seq: int
@@ -65,12 +67,13 @@ class ReasoningDelta:
 
 @hot
 class BlockEnd:
-    """A block of text or reasoning is over.
+    """The end of a block of text or reasoning.
 
     ``signature`` and ``opaque`` are provider state that must go back unchanged in the
     next turn; ``raw_text`` is the original when signed reasoning was cleaned.
-    ``fields`` are the provider's own in which native reasoning came, and goes back. May
-    come without deltas, and again (later fields win).
+    ``fields`` names the provider's fields in which native reasoning came, and in which
+    it goes back. The event may come without deltas, and a second time: then the later
+    fields count.
     """
 
     type: ClassVar[str] = "block-end"
@@ -86,7 +89,7 @@ class BlockEnd:
 
 @frozen
 class Reclassify:
-    """Deltas already sent of ``blocks`` belong to the other channel."""
+    """Moves ``blocks``, whose deltas were already sent, to the channel ``to``."""
 
     type: ClassVar[str] = "reclassify"
     seq: int
@@ -97,8 +100,9 @@ class Reclassify:
 
 @frozen
 class Retract:
-    """Forget ``blocks`` (text, reasoning or calls): the same content came better, or
-    what stands at ``span`` comes again, read as the answer."""
+    """Removes ``blocks`` (text, reasoning or calls) that were already sent: the
+    provider sent the same content in a better form, or the text at ``span`` follows
+    again, read as the answer."""
 
     type: ClassVar[str] = "retract"
     seq: int
@@ -111,8 +115,8 @@ class Retract:
 @hot
 class ToolCallDelta:
     """A fragment of the arguments of a structured call. It is sent once the name of the
-    call is known. Only the first delta of a block has id and name, which may be
-    long."""
+    call is known. Only the first delta of a block has the id and the name, because they
+    may be long."""
 
     type: ClassVar[str] = "tool-call-delta"
     seq: int
@@ -125,11 +129,12 @@ class ToolCallDelta:
 
 @hot
 class ToolCall:
-    """One call, exactly once, complete or marked as not complete.
+    """A tool call. Each call is sent exactly once; ``state`` says whether it is
+    complete.
 
-    ``arguments`` is the raw text, ``input`` its parsed value or None. ``block`` is the
-    call's key in the stream (None in tool/classify). A call with ``origin`` ``text`` is
-    a claim of the model and never ``executable``.
+    ``arguments`` is the raw text, ``input`` its parsed value or None. ``block``
+    identifies the call in the stream (None in the result of tool/classify). A call with
+    ``origin`` ``text`` is a claim of the model and never ``executable``.
     """
 
     type: ClassVar[str] = "tool-call"
@@ -161,7 +166,8 @@ class ToolCall:
 
 @frozen
 class ToolResult:
-    """A result in the model's output: of a server's tool, or an echo in the text."""
+    """A tool result in the model's output: of a tool that the provider ran
+    (``server``), or written by the model into its text (``echo``)."""
 
     type: ClassVar[str] = "tool-result"
     seq: int
@@ -179,12 +185,13 @@ class ToolResult:
 
 @frozen
 class Citation:
-    """A source; ``start`` and ``end`` lie in the joined text of ``blocks``.
+    """A citation of a source. ``start`` and ``end`` are positions in the joined text of
+    ``blocks``.
 
-    ``exact`` is False when the end had to be guessed. ``source`` counts the choice's
-    sources from 0: equal URLs, else ids of documents, else titles. A ``url`` or
-    ``title`` of more than 256 code points is complete only in the first citation of its
-    source, in ``raw`` too.
+    ``exact`` is False if the end had to be guessed. ``source`` numbers the choice's
+    sources from 0: citations with the same URL, else the same document id, else the
+    same title, have the same number. A ``url`` or ``title`` of more than 256 code
+    points is complete only in the first citation of its source, in ``raw`` too.
     """
 
     type: ClassVar[str] = "citation"
@@ -207,9 +214,10 @@ class Citation:
 
 @frozen
 class ProviderError:
-    """The remote side failed. ``retry_after_ms`` is in milliseconds.
+    """The provider, or the connection to it, failed. ``retry_after_ms`` is in
+    milliseconds.
 
-    ``partial`` is True when visible text, reasoning or calls had been sent before.
+    ``partial`` is True if visible text, reasoning or calls were sent before the error.
     """
 
     type: ClassVar[str] = "error"
@@ -229,7 +237,7 @@ class ProviderError:
 
 @hot
 class Usage:
-    """Token totals so far: each event replaces the one before, nothing is added up.
+    """Token totals so far. Each event replaces the one before; totals are not added up.
 
     ``input_tokens`` includes cached tokens, ``output_tokens`` includes reasoning.
     """
@@ -248,7 +256,8 @@ class Usage:
 
 @frozen
 class Diagnostic:
-    """Something was odd. ``raw`` has what was taken out of the stream."""
+    """A problem in the stream, or a note about it: ``code`` says which. ``raw`` is the
+    input that the diagnostic is about."""
 
     type: ClassVar[str] = "diagnostic"
     seq: int

@@ -26,10 +26,10 @@ DEFAULT_INDICATORS: tuple[str, ...] = (
 class ReasoningPolicy:
     """How reasoning in the text is found, and which channel gets it.
 
-    ``tags`` of None are the default tags and the profile's. ``scope``: where a
-    delimiter counts; ``boundary`` limits openers to the start, a line's start or right
-    after closing punctuation. ``as_answer``: when the last block of reasoning becomes
-    the answer, because the message has no other.
+    ``tags``: None means the default tags and those of the profile. ``scope``: where a
+    delimiter counts; with ``boundary``, an opener counts only at the start, at a line's
+    start or right after closing punctuation. ``as_answer``: when the last block of
+    reasoning becomes the answer, because the message has no other.
     """
 
     tags: tuple[str, ...] | None = None
@@ -65,8 +65,9 @@ class ToolCallsPolicy:
 class EchoPolicy:
     """Formats that the host itself writes into prompts, and models imitate.
 
-    Literals at a line's start, or the word ``timestamp``: the line or block of a marker
-    goes, a prefix goes from the answer's start.
+    Each is a literal that stands at a line's start, or the word ``timestamp``. Of a
+    marker the line, or the block up to its end, is removed. A prefix is removed only at
+    the answer's start, without the rest of its line.
     """
 
     markers: tuple[str, ...] = ()
@@ -75,7 +76,8 @@ class EchoPolicy:
 
 @frozen
 class MessagePolicy:
-    """``parts`` of False: close and snapshot leave out text, reasoning and blocks."""
+    """If ``parts`` is False, the messages of close and snapshot have no text, reasoning
+    and blocks."""
 
     parts: bool = True
 
@@ -84,7 +86,9 @@ class MessagePolicy:
 class Policy:
     """Everything a host may decide about one stream.
 
-    ``dialects``: ``auto`` are the profile's and those that are safe for any model.
+    ``dialects``: ``auto`` means those of the profile and those that are safe for any
+    model. ``trace``: events made from text have a span, and every removal is a
+    diagnostic.
     """
 
     reasoning: ReasoningPolicy = ReasoningPolicy()
@@ -127,7 +131,7 @@ class Tool:
 
 @frozen
 class Emit:
-    """The stream is also given clean, as documents of ``wire``.
+    """Writes the clean stream as documents of ``wire``, too.
 
     ``claims``: calls found in the text are left out (``drop``), stay in the text where
     they stood (``text``), or become ordinary calls at the end (``promote``).
@@ -143,9 +147,10 @@ class Emit:
 
 @frozen
 class StreamOptions:
-    """What ``stream/open`` asks for. ``tools`` of None: the host did not say.
-    ``response_template``: JSON that says how the model writes, in place of its profile.
-    ``stream_id``: the host's id; a call without an id gets one made from it."""
+    """What ``stream/open`` asks for. ``tools``: None if the host does not say which
+    tools it declared. ``response_template``: JSON that says how the model writes, in
+    place of its profile. ``stream_id``: the host's id; a call without an id gets one
+    made from it."""
 
     wire: str = "auto"
     framing: str = "auto"

@@ -1,9 +1,9 @@
 """The parts: what a wire reads from one document of a provider.
 
 A wire knows field names; it does not know blocks, sequence numbers, tags or policies.
-Within a document the order of its parts is metadata, reasoning, text, calls, results,
-citations, finish, usage, error. So native fields come first, and a chunk with
-``choices`` and ``error`` gives its delta first.
+The parts of a document are in this order: metadata, reasoning, text, calls, results,
+citations, finish, usage, error. So a field for reasoning comes before the text, and in
+a chunk with ``choices`` and ``error`` the delta comes before the error.
 
 ``push(document) -> list[Part]`` and ``close() -> list[Part]`` are a wire's only
 methods. ``choice`` is always the provider's choice index.
@@ -25,9 +25,9 @@ CitationKind: TypeAlias = Literal["url", "document", "file", "search-result", "o
 
 @hot
 class MetadataPart:
-    """The identity of the response; None for what the document does not say.
+    """The identity of the response. A field is None if the document does not have it.
 
-    ``wire`` and ``framing`` are the result of ``auto``; a wire leaves them out.
+    ``wire`` and ``framing`` are what ``auto`` has detected; a wire never sets them.
     """
 
     id: str | None = None
@@ -59,9 +59,9 @@ class ReasoningPart:
     """A piece of reasoning from a field of the provider.
 
     ``field`` is the name of that field. Some providers send the same reasoning in
-    several fields; the stream, not the wire, finds that out and reads it once.
-    ``block`` is the key of the provider's block, None if the wire has no blocks; a
-    change of it ends the reasoning block.
+    several fields; the stream, not the wire, notices this and reads the reasoning once.
+    ``block`` is the key of the provider's block, None if the wire has no blocks. A part
+    with another key begins a new reasoning block.
     """
 
     text: str
@@ -74,8 +74,8 @@ class ReasoningPart:
 class ReasoningStatePart:
     """Provider state of the current reasoning block, to send back unchanged next turn.
 
-    ``field`` is the field that a signature signs. It is needed because hidden reasoning
-    has no text, and so no `ReasoningPart` that names the field.
+    ``field`` is the field whose reasoning the signature signs. It is needed because
+    hidden reasoning has no text, and so no `ReasoningPart` that names the field.
     """
 
     choice: int = 0
@@ -87,7 +87,8 @@ class ReasoningStatePart:
 
 @hot
 class BlockEndPart:
-    """The end of the current text or reasoning block: held text is decided.
+    """The end of the current text or reasoning block. Text held back in it is now shown
+    or removed.
 
     ``opaque`` is provider state of a text block, to send back unchanged next turn.
     """
@@ -105,8 +106,9 @@ class CallPart:
     value (Ollama sends an object). An empty ``id`` or ``name`` counts as missing.
     ``key`` identifies the call if the wire guarantees it (the index of a content
     block); without a key, index, id and name decide (wires/README.md, "Fragments of
-    calls"). ``type`` is the structural type of the item. ``whole``: no more fragments
-    of this call will follow.
+    calls"). ``type`` is the type of the provider's item. ``whole``: no more fragments
+    of this call will follow. The other fields mean the same as in
+    `stream_sidecar.events.ToolCall`.
     """
 
     choice: int = 0
@@ -129,8 +131,8 @@ class CallPart:
 class CallEndPart:
     """The end of the call ``key`` (or ``index``).
 
-    ``cut``: the call was cut off (in the middle of it the stream ended, or another
-    message began), so it is truncated even if its arguments happen to parse.
+    ``cut``: the stream ended, or another message began, in the middle of the call. The
+    call is then truncated, even if its arguments happen to parse.
     """
 
     choice: int = 0
@@ -141,7 +143,7 @@ class CallEndPart:
 
 @frozen
 class CallCancelPart:
-    """The provider cancels the calls with these ``ids``: it does not wait for
+    """The provider cancels the calls with these ``ids`` and does not wait for their
     results."""
 
     ids: tuple[str, ...]
@@ -209,7 +211,8 @@ class CitationPart:
 
 @hot
 class UsagePart:
-    """Token counts as in protocol.md, "usage"; None: the provider does not say."""
+    """Token counts, as in protocol.md, "usage". A count is None if the provider does
+    not report it."""
 
     raw: Json
     input_tokens: int | None = None
@@ -237,8 +240,8 @@ class ErrorPart:
 
 @hot
 class FinishPart:
-    """The end of a choice: the provider's ``raw`` reason, and ours. The last part
-    counts."""
+    """The end of a choice: the provider's ``raw`` reason, and the ``reason`` that the
+    event has. If a choice has several such parts, the last one counts."""
 
     raw: str | None
     reason: str
@@ -299,7 +302,8 @@ Chunk = NewType("Chunk", dict[str, Any])
 
 
 class Wire(Protocol):
-    """Reads the documents of one provider. No content of a document raises an error."""
+    """Reads the documents of one provider's format. No content of a document raises an
+    error."""
 
     def push(self, document: Document) -> list[Part]: ...
 

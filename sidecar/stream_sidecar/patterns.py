@@ -1,11 +1,11 @@
-"""Compiles every regular expression of the package on first use, alike for all Pythons.
+"""Compiles each regular expression on first use, with one meaning in all Pythons.
 
 Most of the about 400 patterns are for one dialect or one wire; compiling all of them
 took a third of the start of the process. So `compile` returns a placeholder that
 compiles the pattern when a member of it is first used: ``compile("a+").match``.
 
 CPython 3.11.0 to 3.11.4 misreads a possessive repeat of more than one item: it keeps
-the text that the last, failed turn had read. Example: ``(?:ab?c)*+`` should match
+the text that the last, failed repetition had read. Example: ``(?:ab?c)*+`` should match
 nothing of ``a``, but matches all of it. Some distributions fix this without a new
 version, so a probe decides. If the probe fails, `compile` turns such a repeat into an
 atomic group, ``(?>(?:ab?c)*)``, which means the same. Atomic groups cost every Python
@@ -54,8 +54,8 @@ def _with_atomic_groups(pattern: str) -> str:
 
 
 def compile_atomic(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`, but with atomic groups in place of possessive repeats of
-    groups."""
+    """Compile ``pattern`` like `re.compile`, but with atomic groups in place of
+    possessive repeats of groups."""
     if isinstance(pattern, bytes):
         text = _with_atomic_groups(pattern.decode("latin-1"))
         return re.compile(text.encode("latin-1"), flags)
@@ -63,8 +63,9 @@ def compile_atomic(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 def parse(pattern: str) -> Any:
-    """Return the tree of ``pattern`` from the parser of `re`, with ``.`` as any
-    character. Its codes are those of `tokens`. ValueError if it is no pattern."""
+    """Return the tree that Python's parser makes of ``pattern``, with ``.`` as any
+    character. The codes in the tree are members of `tokens`. ValueError if ``pattern``
+    is not a regular expression."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of syntax that may change its meaning
         try:

@@ -9,7 +9,7 @@ that was a third of the time to the first event. So at run time three things dif
 1. ``==``, ``hash`` and ``repr`` are the same three functions for every class. They read
    the class's fields when they are called.
 2. A class gets its slots at once. attrs makes the rest (``__init__``, the list of
-   fields) on first use. A first event needs that of 61 classes.
+   fields) on first use. Up to its first event, a process needs the rest of 61 classes.
 3. Instances of a ``hot`` class, which are made for every chunk, are not really frozen,
    because that would double the time to make them.
 
@@ -53,7 +53,9 @@ else:
         *,
         eq: bool = True,
     ) -> Any:
-        """``kind`` with slots; without ``kind`` (``@frozen(eq=False)``) a decorator."""
+        """The class ``kind`` with slots, or a decorator if ``kind`` is None, as in
+        ``@frozen(eq=False)``. ``make``: attrs' own decorator; ``hashed``: whether
+        instances have a hash."""
         if kind is None:
             return partial(_made, make, hashed, eq=eq)
         body = {"__repr__": _shown, **vars(kind)}
@@ -83,8 +85,8 @@ else:
         return type(kind)(kind.__name__, kind.__bases__, {**rest, "__slots__": slots})
 
     def _complete(made: type, make: Callable[..., type], body: dict[str, Any]) -> None:
-        """Has attrs make a twin of ``made``, and gives ``made`` the members that it
-        lacks."""
+        """Lets attrs make a complete twin of ``made``, and gives ``made`` the members
+        that it lacks."""
         fields_only = {
             name: value
             for name, value in body.items()

@@ -25,7 +25,7 @@ LONGEST_START = 1_000
 """The most signs at the beginning of a line that are read to decide what it is."""
 
 _LOOKED_AT = 2_048
-"""The code points at a text's end that are searched for a line that can be read without
+"""The code points at a text's end in which a line is searched that can be read without
 the lines before it."""
 
 BLANKS = " \t\r\f\v"
@@ -68,12 +68,12 @@ _NEXT = {Line.TEXT: Line.PARAGRAPH, Line.PARAGRAPH: Line.PARAGRAPH}
 class CodeState:
     """The state at the end of the text read so far.
 
-    ``line``, ``containers`` and ``fence`` are `Known` of the last line; at a line's
-    beginning, of the lines before. ``undecided``: the end of the text if more text may
-    change what it is; at a line's beginning that is the whole line so far, elsewhere
-    backslashes and a run. ``runs``: the sizes of this line's unmatched runs of
-    backticks, in order. ``promised``: text counted as code because an open run will
-    close.
+    ``line``, ``containers`` and ``fence`` are the fields of `Known` for the last line;
+    at a line's beginning, for the lines before it. ``undecided``: the end of the text,
+    if its meaning depends on the text after it. At a line's beginning that is the whole
+    line so far, elsewhere backslashes and a run. ``runs``: the sizes of this line's
+    unmatched runs of backticks, in order. ``promised``: a caller has read text as code
+    because an open run will close.
     """
 
     line: Line = Line.OPEN
@@ -100,14 +100,14 @@ class CodeState:
 
     @property
     def indent(self) -> int:
-        """The indentation of lines that continue the fence inside list items; 0: the
-        fence is in no container; -1: it is in a quote, or there is no fence."""
+        """The indentation of lines that continue a fence inside list items. 0 if the
+        fence is in no container, -1 if it is in a quote or there is no fence."""
         fenced = self.fence and all(self.containers)
         return sum(self.containers) if fenced else -1
 
     @property
     def fills_line(self) -> bool:
-        """Whether everything up to the next line is code, whatever it is."""
+        """Whether the rest of the line is code, whatever it contains."""
         if not self.fence or self.line not in AT_BEGINNING:
             return self.line is Line.CODE
         if not self.containers:
@@ -212,7 +212,8 @@ class CodeState:
             self.runs = with_run((), self.fence)
 
     def _passed(self, text: str, at: int) -> int:
-        """The end of the lines that change no state; 0 if there are none."""
+        """Skips whole lines that neither begin nor end code or a container. Returns
+        their end, 0 if there are none."""
         if self.fence:
             match = _FENCED_LINES.match(text, at)
         elif match := _PLAIN_LINES.match(text, at):
@@ -266,9 +267,12 @@ _AT_FIRST = CodeState().state()
 
 
 def with_run(runs: tuple[int, ...], run: str) -> tuple[int, ...]:
-    """Return ``runs`` after another ``run``: it closes the first equal run, or is open.
+    """Return the open ``runs`` of a line after the text ``run``: backticks, perhaps
+    with backslashes before them.
 
-    A backslash before it makes its first backtick text, unless the run closes another.
+    If an open run has the same size, ``run`` closes it, and the runs opened after it no
+    longer count. Otherwise ``run`` is open, too. A backslash directly before it makes
+    its first backtick text, unless the run closes another one.
     """
     size = run.count("`")
     if size > LONGEST_RUN:

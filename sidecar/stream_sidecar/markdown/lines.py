@@ -22,7 +22,7 @@ DEEPEST = 12
 """The deepest nesting of quotes and list items; the next mark is text."""
 
 SIGNS = r"[ \t\r>*+\-_=#~`0-9.)]"
-"""While a line has only these, it is not known what it is."""
+"""A line's kind is not known while the line has only these characters."""
 
 OTHER = "x"
 """Stands for any other character."""
@@ -91,7 +91,8 @@ def read_line(start: str, before: Line, within: tuple[int, ...], fence: str) -> 
 
 
 def _continued(rest: str, containers: tuple[int, ...]) -> tuple[int, str]:
-    """The number of ``containers`` that continue, and the rest of the line in them."""
+    """The number of ``containers`` that continue on the line, and the rest of the line
+    after their marks."""
     for number, width in enumerate(containers):
         if not width:
             quote = _QUOTE.match(rest)
@@ -109,7 +110,8 @@ def _continued(rest: str, containers: tuple[int, ...]) -> tuple[int, str]:
 
 
 def _ends(rest: str, fence: str) -> bool:
-    """Whether a line of a fence ends it."""
+    """Whether ``rest``, a line inside a fence without the marks of its containers, ends
+    the fence."""
     signs = rest.strip(" ")
     whole = len(signs) >= len(fence) and not signs.strip(fence[0])
     return whole and not rest.startswith(_CODE)
@@ -118,8 +120,8 @@ def _ends(rest: str, fence: str) -> bool:
 def _begun(
     rest: str, containers: tuple[int, ...], in_paragraph: bool
 ) -> tuple[str, tuple[int, ...]]:
-    """The rest of the line inside the containers that begin here, and all
-    containers."""
+    """Reads the marks of containers that begin on the line. Returns the rest of the
+    line after them, and all open containers."""
     while len(containers) < DEEPEST and not _RULE.match(rest):
         mark = _MARK.match(rest)
         if mark is None or (in_paragraph and not _interrupts(mark)):

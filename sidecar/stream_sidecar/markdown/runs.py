@@ -1,7 +1,8 @@
 """Finds out whether an open run of backticks will close, in text cut into slices.
 
-`RunIndex` looks ahead for the run that makes a place code. Example: in ``a `<b>` c``
-the place of ``<b>`` is code; that is known when the second backtick has arrived.
+`RunIndex` looks ahead for the run that closes an open one, so that the text between
+them is code. Example: in ``a `<b>` c`` the place of ``<b>`` is code; that is known when
+the second backtick has arrived.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def closing_run(runs: Collection[int], rest: str) -> re.Match[str] | None:
 
 @define(eq=False)
 class RunIndex:
-    """The runs after a place. ``verdict`` answers for one place at a time, at rising
-    positions, and reads each character once, so hostile lines cost no more than others.
+    """The runs after a place. `verdict` is called for one place after another, in
+    rising order. It reads each character once, so hostile lines cost no more than
+    others.
 
     Runs are known up to the position ``seen``. ``long``: that position is inside a run
     of more than `LONGEST_RUN`. ``line_end``: the first line break after the start;
@@ -59,11 +61,12 @@ class RunIndex:
     def verdict(
         self, code: CodeState, buffer: str, base: int, at: int, limit: int, final: bool
     ) -> bool | None:
-        """Whether the place ``at``, in the line of ``code``, is code; None: more text
-        is needed.
+        """Whether the place ``at``, in the line of ``code``, is code; None if that
+        depends on text after ``buffer``.
 
-        ``base`` is the absolute position of ``buffer[0]``. From the absolute position
-        ``limit`` on the answer no longer waits for text.
+        ``at`` is an absolute position, and ``base`` that of ``buffer[0]``. ``final``:
+        no text follows. From the absolute position ``limit`` on the answer no longer
+        waits for text.
         """
         self._look(buffer, base, at, final)
         for length in code.runs:

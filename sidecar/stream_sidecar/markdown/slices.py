@@ -11,7 +11,7 @@ from stream_sidecar import patterns
 from stream_sidecar.markdown.code import BLANKS, LONGEST_START
 
 INDENT = 24
-"""The most blanks at a line's beginning that pass; longer runs must be able to wait."""
+"""The most blanks that pass at a line's beginning; a line with more has to wait."""
 
 FIRSTS = rf">*+\-~`\d{BLANKS}"
 """Characters that may begin a quote, a list, a fence or indented code."""
@@ -38,8 +38,8 @@ _PASSES = (
 )
 
 LINE = rf"(?=[{FIRSTS}])(?!{_PASSES})"
-"""The beginning of a line that may not pass. A prefix at the slice's end may pass: list
-marks or the digits of one, after which anything may follow, even backticks."""
+"""The beginning of a line that may not pass. A prefix at the slice's end may pass (list
+marks, or the digits of a mark), whatever follows it, even backticks."""
 
 BEGUN = rf"(?:[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?:{_PART})?)?\Z"
 """The end of a slice, on a line whose kind is still open."""

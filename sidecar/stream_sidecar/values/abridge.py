@@ -67,7 +67,8 @@ _MARKS = 4
 
 @define
 class _Scale:
-    """``room``: the code points that may still be used."""
+    """Weighs the parts of a value for `light`. ``room``: the code points that may still
+    be used."""
 
     room: int
 

@@ -1,10 +1,10 @@
 """Where values stand in a JSON text, so that single characters can be cut out of it.
 
-`locate` finds values by their paths, `items` the items of an array, `offsets` the
-characters of a string, where an escape counts as the character it stands for. A path
-may continue inside a string that is JSON itself. Positions are code points of the text.
-The text must be valid JSON; if it is not, the result is a ValueError or a wrong place.
-Linear: json's own scanner skips all other values.
+`locate` finds values by their paths, `items` finds the items of an array, and `offsets`
+finds characters of a string, where an escape counts as the character that it means. A
+path may continue inside a string that is JSON itself. Positions are code points of the
+text. The text must be valid JSON; if it is not, the result is a ValueError or a wrong
+place. Linear: json's own scanner skips all other values.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ JsonSpan: TypeAlias = tuple[int, int]
 @frozen
 class Place:
     """A value at ``start`` to ``end`` of a JSON ``text``, the quotes of a string
-    included. ``holder``: the string in an outer text that has this text as its
-    value."""
+    included. ``holder``: if ``text`` is itself the value of a string in an outer text,
+    the place of that string."""
 
     text: str
     start: int
@@ -39,13 +39,12 @@ class Place:
 
     @property
     def span(self) -> JsonSpan:
-        """Its place in the outermost text."""
+        """The start and end of the value in the outermost text."""
         start, end = self.outward((self.start, self.end))
         return start, end
 
     def outward(self, positions: Iterable[int]) -> list[int]:
-        """Sorted positions in its text, converted to positions in the outermost
-        text."""
+        """Converts sorted positions in ``text`` to positions in the outermost text."""
         positions = [*positions]
         if self.holder is None or not positions:
             return positions
@@ -55,8 +54,9 @@ class Place:
 
     @cached_property
     def marks(self) -> list[JsonSpan]:
-        """Some positions in the string's value, each with its place in the text. From
-        them a place in a long string is found without reading from its beginning."""
+        """Pairs of a position in the string's value and the same position in ``text``.
+        A character in a long string is found from the nearest pair, without reading
+        from the beginning."""
         marks = [(0, self.start + 1)]
         value, at = marks[0]
         while token := _TOKEN.match(self.text, at):
@@ -75,9 +75,8 @@ _TOKEN = patterns.compile(
     |\\.""",
     re.VERBOSE,
 )
-"""A piece of a string's text. It has at most 256 plain characters, so that a look-up
-does not read to the string's end.
-"""
+"""A piece of a string's text: an escape, or at most 256 plain characters, so that a
+look-up does not read to the string's end."""
 
 _APART = 1024
 """The least distance of two marks in a string, in characters."""
@@ -89,7 +88,8 @@ _Tree: TypeAlias = dict[Any, Any]
 
 
 def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
-    """Return the places of the values that exist; of equal keys the last counts."""
+    """Return path -> place, for the ``paths`` at which ``text`` has a value. If an
+    object has a key twice, the last one counts."""
     tree: _Tree = {}
     for path in paths:
         inner = tree
@@ -102,7 +102,7 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
 
 
 def items(array: Place) -> list[JsonSpan]:
-    """Return the places of an array's items in its text."""
+    """Return the start and end of each item of ``array``, in the text of ``array``."""
     text = array.text
     return [(at, _end(text, at)) for at in _array(text, array.start)]
 
@@ -110,10 +110,11 @@ def items(array: Place) -> list[JsonSpan]:
 def offsets(
     string: Place, positions: Iterable[int], mark: JsonSpan | None = None
 ) -> list[int]:
-    """Return where characters of a string stand in its text.
+    """Return the positions in the JSON text of some characters of ``string``.
 
-    ``positions`` are sorted code points of the string's value, its length included.
-    ``mark``: the one of `Place.marks` at which to start reading.
+    ``positions`` are the sorted positions of the characters in the string's value (code
+    points; the length of the value is allowed, too). ``mark``: the pair of
+    `Place.marks` at which to start reading.
     """
     text, start = string.text, string.start
     found: list[int] = []
@@ -142,7 +143,8 @@ class _Text:
 
 
 def _visit(texts: _Text, at: int, tree: _Tree, path: Path) -> int:
-    """Notes the wanted places inside the value at ``at``; returns its end."""
+    """Notes the places that ``tree`` names inside the value at ``at``, which has the
+    path ``path``. Returns the end of the value."""
     text, found = texts.text, texts.found
     members = _MEMBERS.get(text[at : at + 1])
     if members is None or tree.keys() <= {_HERE}:
@@ -187,7 +189,8 @@ def _forget(path: Path, found: dict[Path, Place]) -> None:
 
 
 def _object(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """The names of an object's members, and where their values begin."""
+    """The name of each member of an object, and the position at which its value
+    begins."""
     at = _skip(text, start + 1)
     while text[at : at + 1] == '"':
         name, at = _DECODER.raw_decode(text, at)
@@ -197,7 +200,7 @@ def _object(text: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _array(text: str, start: int) -> Iterator[int]:
-    """The places where the items of an array begin."""
+    """The position at which each item of an array begins."""
     at = _skip(text, start + 1)
     if text[at : at + 1] == "]":
         return

@@ -129,7 +129,7 @@ def _in_reach(items: Iterable[Any], depth: int) -> bool:
 
 
 def _portable(value: Any, depth: int) -> Any:
-    """`portable` of a value of which some part has to change."""
+    """`portable` for a value in which something has to change."""
     if isinstance(value, dict | list | tuple):
         if not depth:
             return dumps(value)
@@ -140,8 +140,8 @@ def _portable(value: Any, depth: int) -> Any:
 
 
 def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
-    """`_portable` of an object or array; the same object if none of its items has to
-    change."""
+    """`_portable` for an object or array; returns the same object if none of its items
+    has to change."""
     changed = {}
     for place, item in items:
         own = _portable(item, depth - 1)
@@ -245,7 +245,8 @@ def pieces_of(
 
 
 def _parts(opener: str, names: list[str], items: list[Any], closer: str) -> list[Any]:
-    """The parts of an object or array, last first: ready text and values."""
+    """The parts of an object or array for the stack of `pieces_of`, last part first:
+    ready text and values."""
     parts: list[Any] = [_Ready(opener)]
     for number, name in enumerate(names):
         parts += [_Ready(f",{name}" if number else name), items[number]]

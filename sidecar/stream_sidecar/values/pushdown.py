@@ -50,7 +50,7 @@ class Syntax:
     """State -> the character that is read -> move."""
 
     runs: dict[str, re.Pattern[str]] = field(converter=_runs)
-    """States -> a pattern for all that they read in one step, perhaps nothing."""
+    """States -> a pattern for the text that they read in one step, perhaps none."""
 
     classes: dict[str, tuple[re.Pattern[str], str]] = field(converter=_classes)
     """State -> a pattern for characters that ``moves`` does not list, and their
@@ -83,7 +83,8 @@ def spelling(words: Mapping[str, str], before: str = "") -> Moves:
 class Scanner:
     """Follows one construct of ``syntax`` from its first character, in state ``start``.
 
-    ``state`` is ``open`` until it is ``whole`` or ``failed``.
+    ``state`` is ``open`` until the end of the construct is found (``whole``) or the
+    text does not fit the syntax (``failed``).
     """
 
     __slots__ = ("_place", "_stack", "_syntax", "state")
@@ -129,7 +130,7 @@ class Scanner:
         return "failed", 1
 
     def _turn(self, verb: str) -> str:
-        """The state that a verb leads to."""
+        """Opens or closes a container as ``verb`` says; returns the next state."""
         syntax, stack = self._syntax, self._stack
         if verb in syntax.containers and len(stack) < MAX_NESTING:
             after, first = syntax.containers[verb]

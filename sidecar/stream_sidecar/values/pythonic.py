@@ -88,7 +88,7 @@ _STANDS_FOR = {
     word: "\ua66e" * (len(word) - 1) + chr(0xA680 + number)
     for number, word in enumerate(kwlist)
 }
-"""Keyword of Python -> a name of the same length that nobody writes."""
+"""Keyword of Python -> its stand-in: a name of the same length that nobody writes."""
 
 _MEANT = {name: word for word, name in _STANDS_FOR.items()}
 _BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
@@ -103,8 +103,8 @@ _WORDS_AND_STRINGS = patterns.compile(
 
 
 def _mended(text: str) -> str:
-    """``text`` with arguments renamed that are keywords of Python, and line breaks in
-    strings replaced. No length changes."""
+    """``text``, with stand-ins for argument names that are keywords of Python and for
+    line breaks in strings, so that Python can parse it. No position changes."""
     if not text.isascii() and text != text.translate(_SHOWN):
         return text  # it already has the replacement characters
     return _WORDS_AND_STRINGS.sub(_mend, text)
@@ -119,7 +119,7 @@ def _mend(match: re.Match[str]) -> str:
 
 
 def _restored(value: Any) -> Any:
-    """``value`` with the original line breaks and names."""
+    """``value`` with the original line breaks and names in place of the stand-ins."""
     if isinstance(value, str):
         return value.translate(_SHOWN)
     if isinstance(value, list):
@@ -165,7 +165,7 @@ def _statements(text: str) -> tuple[list[ast.stmt], int]:
 
 
 def _declares(statement: ast.stmt) -> bool:
-    """Whether ``statement`` is a function that does nothing."""
+    """Whether ``statement`` defines a function whose body does nothing."""
     return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and all(
         isinstance(each, ast.Pass)
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
@@ -200,7 +200,8 @@ def _call_nodes(statements: list[ast.stmt]) -> list[ast.Call]:
 
 
 def _printed(node: ast.expr) -> list[ast.Call]:
-    """The call ``node`` itself, or the calls that it prints."""
+    """The calls that ``node`` prints, or the call ``node`` itself. ValueError if it is
+    no call."""
     if not isinstance(node, ast.Call):
         raise ValueError("not a call")
     match node:

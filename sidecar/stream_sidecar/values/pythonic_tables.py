@@ -87,7 +87,9 @@ _IN_BRACKETS = {
 
 
 def _each(places: str, ends: str, then: str) -> dict[str, str]:
-    """The moves from the same places in all brackets, or quotes, to ``then``."""
+    """The moves from each of ``places`` to ``then`` in the same bracket or quotes,
+    which ``ends`` lists. Example: ``_each('word', ')]', 'value')`` is
+    ``{'word)': 'value)', 'word]': 'value]'}``."""
     return {f"{place}{end}": f"{then}{end}" for place in places.split() for end in ends}
 
 
@@ -104,8 +106,8 @@ _READS = {
 
 
 def _syntax(string: str) -> Syntax:
-    """The syntax; ``string``: the characters that end a run in a string without triple
-    quotes."""
+    """The tables of calls. ``string``: the characters at which a run in a string
+    without triple quotes ends."""
     return Syntax(
         moves={
             "start": {},

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class ObjectScanner(Scanner):
     """Finds the end of one object, from its first character.
 
-    ``opener`` says how it may begin: ``{``, ``[`` or ``{[``. Nesting deeper than
-    `pushdown.MAX_NESTING` fails.
+    ``opener`` says how the object may begin: ``{``, ``[`` or ``{[``. Nesting deeper
+    than `pushdown.MAX_NESTING` fails.
     """
 
     __slots__ = ()
@@ -76,8 +76,8 @@ def parse(text: str, bare_values: bool = False) -> Any:
 
 
 def begun_keys(text: str) -> list[str]:
-    """Return the keys at the top level of an object that have their colon, in order.
-    ``text`` is the object, whole or cut off."""
+    """Return the keys at the top level of an object that are followed by a colon, in
+    order. ``text`` is the object, whole or cut off."""
     keys, depth = [], 0
     for match in _tokens.finditer(text):
         token = match.group()
@@ -166,8 +166,8 @@ class _Reader:
         self._at += 1
 
     def _put(self, key: str, value: Any, start: int) -> None:
-        """Keeps a value that began at ``start``; if text follows, all of it is bare
-        text."""
+        """Adds a value whose text began at ``start`` to the innermost container. If
+        more text follows it (``1x Kit``), all of that text is one bare text."""
         container = self._open[-1]
         if self._bare:
             followed = tables.AFTER_VALUE[container.closer].match(self._text, self._at)

@@ -41,8 +41,8 @@ SCALARS = {
     False: patterns.compile(_SCALAR),
     True: patterns.compile(rf"{_SCALAR}|{'|'.join(_VERBATIM)}"),
 }
-"""Whether bare values are allowed -> a value that is neither container nor bare
-text."""
+"""Whether bare values are allowed -> a pattern for values that are neither containers
+nor bare text."""
 
 BARE_TEXT = {
     "}": patterns.compile(
@@ -51,7 +51,7 @@ BARE_TEXT = {
     ),
     "]": patterns.compile(r"[^,\]]*+"),
 }
-"""The closer of a container -> bare text in it."""
+"""The closer of a container -> a pattern for bare text in the container."""
 
 AFTER_VALUE = {
     "}": patterns.compile(
@@ -59,7 +59,8 @@ AFTER_VALUE = {
     ),
     "]": patterns.compile(rf"{SPACE}[,\]]"),
 }
-"""The closer of a container -> what follows a value that is not part of bare text."""
+"""The closer of a container -> a pattern for what follows a value, if the value is not
+the beginning of bare text."""
 
 _QUOTED = [f"{kind}{quote}" for kind in ("name", "string") for quote in "\"'"]
 _INTEGERS = dict.fromkeys("123456789", "integer") | {"0": "zero"}
@@ -79,7 +80,7 @@ _UNFINISHED: Moves = {
     "exponent": dict.fromkeys("+-", "power-sign") | dict.fromkeys(digits, "power"),
     "power-sign": dict.fromkeys(digits, "power"),
 }
-"""Literals and numbers that are not complete."""
+"""States in literals and numbers that are not complete."""
 
 _FINISHED: Moves = {
     "zero": _POWER | {".": "fraction"},
@@ -87,7 +88,7 @@ _FINISHED: Moves = {
     "fraction": _POWER,
     "power": {},
 }
-"""Numbers that are complete but may continue."""
+"""States in numbers that are complete but may continue."""
 
 _CONTAINERS = {"object": ("in-object", "member"), "array": ("in-array", "item")}
 _END = {after: after for after, _ in _CONTAINERS.values()}

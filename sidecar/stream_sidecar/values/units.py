@@ -14,7 +14,7 @@ ENCODINGS: dict[Unit, tuple[str, int]] = {
 
 
 def width(text: str, unit: Unit) -> int:
-    """The length of ``text`` in ``unit``; not for ``code-point``."""
+    """The length of ``text`` in ``unit``, which must not be ``code-point``."""
     encoding, size = ENCODINGS[unit]
     return len(text.encode(encoding, "surrogatepass")) // size
 
