@@ -28,8 +28,8 @@ class ReasoningPolicy:
 
     ``tags``: None means the default tags and those of the profile. ``scope``: where a
     delimiter counts; with ``boundary``, an opener counts only at the start, at a line's
-    start or right after closing punctuation. ``as_answer``: when the last block of
-    reasoning becomes the answer, because the message has no other.
+    start or right after closing punctuation. ``as_answer``: whether the last block of
+    reasoning becomes the answer of a message that has no other.
     """
 
     tags: tuple[str, ...] | None = None
@@ -56,7 +56,8 @@ class ToolResultsPolicy:
 
 @frozen
 class ToolCallsPolicy:
-    """Calls written as text: ``report`` sends them and leaves their text."""
+    """What happens to calls written as text: ``extract`` sends them and removes their
+    text, ``report`` sends them and leaves their text, ``off`` does neither."""
 
     mode: Literal["extract", "report", "off"] = "extract"
 
@@ -102,7 +103,8 @@ class Policy:
 
 @frozen
 class Limits:
-    """Bounds of a connection and of each stream; milliseconds, bytes, code points.
+    """Bounds of a connection and of each stream. Names have the unit at the end:
+    ``ms``, ``bytes``, ``chars`` (code points).
 
     ``max_held_bytes`` is for all streams of a connection together. ``idle_timeout_ms``
     of 0 means that streams never expire.

@@ -96,7 +96,7 @@ def check_pieces(given: Input) -> None:
 
 
 def _meaning(pieces: list[Any]) -> list[Any]:
-    """White space of a removal may be told in several pieces; `tiles` has seen it."""
+    """``pieces`` without white space, which may be cut anywhere (`tiles` checks it)."""
     return [piece for piece in pieces if piece[0] is not PieceKind.BLANK]
 
 

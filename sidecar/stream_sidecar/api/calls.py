@@ -116,7 +116,9 @@ def as_json(value: Any) -> Any:
 def call(
     method: str, params: Options, *more: Any, sessions: Sessions | None = None
 ) -> Any:
-    """Runs the method, in new sessions if there are no ``sessions``."""
+    """The result of ``method``. ``params`` have the names of Python (``stream_id``).
+    Without ``sessions`` the method runs in new ones. ``more``: further arguments of the
+    method."""
     spelled = {camel(name): value for name, value in params.items()}
     return METHODS[method].run(sessions or new_sessions(), spelled, *more)
 

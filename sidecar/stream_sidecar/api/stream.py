@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 class Stream:
     """``stream/open`` and the methods of the stream. ``opened`` is the result of open.
-    ``stream_id``: calls without an id get an id that is made from it, so give each turn
-    another one."""
+    ``stream_id``: calls without an id get an id that is made from ``stream_id``, so use
+    another one for each turn."""
 
     def __init__(
         self,
@@ -46,7 +46,8 @@ class Stream:
         self._name = {"streamId": self.opened.stream_id}
 
     def push(self, chunk: Any) -> PushResult:
-        """``stream/push``: a slice as text or bytes, cut anywhere, or a document."""
+        """``stream/push``: reads a slice of the body (text or bytes, cut anywhere), or
+        a decoded document."""
         if isinstance(chunk, bytes):
             chunk = self._text(chunk)
         result: PushResult = self._call("stream/push", chunk=chunk)
@@ -55,7 +56,8 @@ class Stream:
     def close(
         self, reason: str | None = None, *, error: Options | None = None
     ) -> CloseResult:
-        """``stream/close``: the last events, and the message."""
+        """``stream/close``: ends the stream; the result has the last events, and the
+        message."""
         rest = self._decoder.decode(b"", final=True)
         first = self.push(rest) if rest else None
         closed: CloseResult = self._call("stream/close", reason=reason, error=error)

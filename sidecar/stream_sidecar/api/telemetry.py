@@ -51,8 +51,9 @@ def telemetry_attributes(
 ) -> dict[str, Any]:
     """The attributes of a finished response, for its span.
 
-    ``time_to_first_chunk`` is in seconds since the request. With ``content`` they also
-    have the messages as JSON: text of the model, which some hosts must not store.
+    ``time_to_first_chunk`` is in seconds since the request. With ``content`` the
+    attributes also have the messages as JSON. That is text of the model, which some
+    hosts must not store.
     """
     message, stats = as_json(result.message), as_json(result.stats)
     metadata, usage = message.get("metadata", {}), message.get("usage", {})
@@ -96,8 +97,8 @@ def _message(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(block: dict[str, Any], calls: dict[Any, Any]) -> Iterator[dict[str, Any]]:
-    """The parts of a block: none for an echo, or for a call that nobody runs, because
-    these do not belong to the answer."""
+    """The parts of a block. There are none for an echo, or for a call that nobody runs,
+    because these do not belong to the answer."""
     kind = block["type"]
     if kind in ("text", "reasoning") and block["text"]:
         yield {"type": kind, "content": block["text"]}

@@ -25,8 +25,8 @@ WORDS: dict[str, str] = {
     "delimiter": "Stray delimiter",
     "tool-result": "Tool result that the model repeated",
     "tool-call": "Tool call written as text",
-    "marker": "Leaked mark of the protocol",
-    "white-space": "White space of a removal",
+    "marker": "Leaked protocol marker",
+    "white-space": "White space beside removed text",
     "blocked": "The message would be left empty",
 }
 """The title of each kind of finding."""

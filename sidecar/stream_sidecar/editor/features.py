@@ -41,7 +41,8 @@ _LONGEST = 80
 
 @frozen
 class View:
-    """One version of a document. ``number`` counts the views of all documents."""
+    """One version of a document. ``number`` is different for each view of any
+    document."""
 
     uri: str
     version: int
@@ -76,8 +77,8 @@ class View:
     # Fixes
 
     def actions(self, wanted: types.Range) -> list[tuple[Any, list[Change]]]:
-        """The fixes for the leaks that ``wanted`` touches: each an action without its
-        edit, and its changes."""
+        """The fixes for the leaks that ``wanted`` touches: pairs of an action, still
+        without an edit, and the changes for it."""
         touched = list(self._touched(*self._span(wanted)))
         ranges = self._ranges(placed.place_of(leak) for placed, _, leak in touched)
         found: list[tuple[Any, list[Change]]] = []
@@ -102,7 +103,8 @@ class View:
     def _touched(
         self, start: int, end: int
     ) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
-        """The leaks between two offsets that can be fixed."""
+        """The leaks that can be fixed and that overlap or touch the offsets ``start``
+        to ``end``."""
         for placed, message, leak in self.leaks():
             first, last = placed.place_of(leak)
             if first <= end and last >= start and message.stays is None:
@@ -128,7 +130,8 @@ class View:
     def _changes(
         self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
     ) -> list[Change]:
-        """The changes that take one leak, or all leaks, out of a message."""
+        """The changes that remove ``leak`` from a message, or all its leaks if ``leak``
+        is None."""
         start, cuts = placed.start, message.cuts(placed.unit, leak)
         changes = [(first + start, last + start, "") for first, last in cuts]
         if placed.keeps_length:
@@ -137,7 +140,9 @@ class View:
         return changes
 
     def changes_of_message(self, number: int) -> list[Change]:
-        """The changes that fix the malformed message with this ``number``."""
+        """The changes that fix the message with this ``number``, counted over
+        `malformed`. Empty if there is no such message, or if nothing may be removed
+        from it."""
         malformed = self.malformed()
         if not 0 <= number < len(malformed) or malformed[number][1].stays is not None:
             return []
@@ -146,8 +151,9 @@ class View:
     # Lenses, hovers and symbols
 
     def lenses(self) -> list[types.CodeLens]:
-        """Two lenses above each message with findings: their number, which does
-        nothing when clicked, and the command that takes them out."""
+        """One or two lenses above each message with findings: the number of findings,
+        which does nothing when clicked, and, if there is a fix, the command that
+        removes them."""
         malformed = self.malformed()
         ranges = self._ranges(
             (placed.start + message.place[0],) * 2

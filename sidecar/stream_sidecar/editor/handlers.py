@@ -49,8 +49,8 @@ _STEP_SECONDS = 0.01
 @define(eq=False)
 class _Open:
     """An open document. ``way``: how it is read (`LINES`, `WHOLE`, `CHAT_LOG`).
-    ``view``: from the last finished reading. ``stopped``: the version whose reading the
-    client cancelled."""
+    ``view``: the view after the last finished reading. ``stopped``: the version whose
+    reading the client cancelled."""
 
     uri: str
     version: int
@@ -90,7 +90,8 @@ class Editor:
     # Documents
 
     def accepts(self, name: str, params: Any) -> bool:
-        """Handles a notification about a session document; False: pygls has to."""
+        """Handles a notification about a session document or about settings. Returns
+        False if pygls has to handle it."""
         handle = _NOTIFICATIONS.get(name)
         return handle is not None and bool(handle(self, params))
 
@@ -256,7 +257,8 @@ class Editor:
         return types.WorkspaceEdit(document_changes=[change])
 
     async def fix_message(self, uri: str, version: int, number: int) -> None:
-        """The command of a lens; a lens of an older version does nothing."""
+        """Runs the command of a lens: removes what leaked into the message with this
+        ``number``. Does nothing if the document has another version now."""
         view = await self.view(uri)
         if view is None or view.version != version:
             return
@@ -324,7 +326,8 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
 
 
 def _reading_of(uri: str, language: str, text: str) -> str | None:
-    """How a document is read; None if it is no session."""
+    """The way in which a document is read: `CHAT_LOG`, `LINES` or `WHOLE`. None if it
+    is no session."""
     name = uri.rpartition("/")[2]
     if is_chat_log(name, text):
         return CHAT_LOG
@@ -337,8 +340,9 @@ def _reading_of(uri: str, language: str, text: str) -> str | None:
 
 
 def _beside(uri: str) -> Neighbours | None:
-    """The files around a document, if it is a file of this machine. They are read
-    again, since they may have changed after another document was opened."""
+    """The files around a document; None if the document is no file of this machine. The
+    files are read again, since they may have changed after another document was
+    opened."""
     forget()
     path = to_fs_path(uri) if uri.startswith("file:") else None
     return None if path is None else Neighbours(Path(path))

@@ -26,9 +26,9 @@ _numbers = count(1)
 async def progress(
     server: LanguageServer, total: int, uri: str
 ) -> AsyncIterator[Callable[[int], bool]]:
-    """Reports how far a reading of ``total`` code points is. The function that it gives
-    is called with the number of code points read so far; it returns False when the
-    client has cancelled the reading."""
+    """Gives a function that reports how far a reading of ``total`` code points is. Call
+    it with the number of code points read so far; it returns False if the client has
+    cancelled the reading."""
     window = server.client_capabilities.window
     wanted = window is not None and bool(window.work_done_progress)
     if not wanted or total < LARGE:

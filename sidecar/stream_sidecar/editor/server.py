@@ -46,7 +46,7 @@ _ERRORS: dict[int, type[errors.UsageError]] = {
 
 
 class SidecarProtocol(LanguageServerProtocol):
-    """Between the connection and pygls' handlers; runs on the LSP thread."""
+    """Passes messages between the connection and pygls' handlers, on the LSP thread."""
 
     _server: SidecarServer
 

@@ -52,8 +52,8 @@ _BLOCKED = "nothing else would be left of the message"
 
 @frozen
 class Leak:
-    """A finding at ``start`` to ``end`` of its unit's text; removing the span ``cut``
-    fixes it."""
+    """A finding at ``start`` to ``end`` of the text of its `SessionUnit`. Removing the
+    span ``cut`` fixes it."""
 
     finding: Finding
     start: int
@@ -63,8 +63,9 @@ class Leak:
 
 @frozen
 class SessionMessage:
-    """A message of a unit. ``place``: its span in the unit's text, only if it has
-    leaks. ``stays``: the reason why nothing may be taken out of it, or None."""
+    """A message of a `SessionUnit`. ``place``: the span of the message in the unit's
+    text; None if nothing leaked. ``stays``: the reason why nothing may be removed from
+    the message, or None."""
 
     found: FoundMessage
     inspection: Inspection
@@ -74,7 +75,8 @@ class SessionMessage:
     stays: str | None = None
 
     def cuts(self, unit: SessionUnit, leak: Leak | None = None) -> list[Cut]:
-        """The spans of its ``unit``'s text to cut, for one leak or for all."""
+        """The spans to cut out of the text of ``unit``: for ``leak``, or for all leaks
+        if it is None."""
         if leak is not None:
             return [leak.cut]
         if unit.is_plain:
@@ -85,8 +87,9 @@ class SessionMessage:
 @frozen
 class SessionUnit:
     """A text that is read as one: a line, the whole document, or an answer in a chat
-    log. ``is_plain``: it is Markdown; other units are JSON. ``results``: results of
-    tools in it. ``is_pointed_at``: something points into its log by byte offsets."""
+    log. ``is_plain``: it is Markdown; other units are JSON. ``results``: the tool
+    results in it. ``is_pointed_at``: it is a line of a log into which something else
+    points by byte offsets."""
 
     text: str
     is_plain: bool
@@ -122,8 +125,8 @@ class _Memory:
 
 class SessionDocument:
     """A document that is read again after each change. After ``read``, ``units`` has
-    the result. ``inspected`` counts all messages that the engine has inspected.
-    ``beside``: the files around the document, if it is a file."""
+    the result. ``inspected`` is the number of messages that the engine has inspected so
+    far. ``beside``: the files around the document, if it is a file."""
 
     def __init__(
         self,
@@ -141,8 +144,8 @@ class SessionDocument:
         self._memory = _Memory()
 
     def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
-        """Reads ``text``; after each message gives how many code points are done, and
-        the total. A reading that is stopped changes nothing."""
+        """Reads ``text``. After each message, yields two numbers: the code points read
+        so far, and all code points. A reading that is stopped changes nothing."""
         history, new = History(self._options, self._wants), _Memory()
         units: list[PlacedUnit] = []
         total = len(text.text)
@@ -177,7 +180,7 @@ class SessionDocument:
 
     def _pieces(self, text: DocumentText) -> Iterator[JsonSpan]:
         """The spans of the units: the answers of a chat log, the lines that are not
-        blank, or the whole document. Without the byte order mark (JSON only)."""
+        blank, or the whole document. A byte order mark before JSON is in no span."""
         if self._reading == CHAT_LOG:
             yield from answers_in(text.text)
             return
@@ -202,7 +205,8 @@ class SessionDocument:
     def _inspect(
         self, text: str, history: History, new: _Memory
     ) -> Iterator[SessionUnit]:
-        """Gives the unit after each inspected message, and at last complete."""
+        """Yields an empty unit after each inspected message, and the complete unit at
+        the end."""
         messages: list[SessionMessage] = []
         results: list[object] = []
         document, all_found = self._found(text)
@@ -218,7 +222,8 @@ class SessionDocument:
         yield evolve(unit, is_pointed_at=is_pointed_at(document))
 
     def _found(self, text: str) -> tuple[Any, Iterable[FoundMessage]]:
-        """The document of a unit and its messages."""
+        """The decoded document of a unit, and its messages. The document is None if the
+        unit is Markdown or not JSON."""
         if self._reading == CHAT_LOG:
             return None, [message_of(text)]
         try:
@@ -229,7 +234,8 @@ class SessionDocument:
         return document, messages_in(document, role)
 
     def _sealed(self, message: SessionMessage, document: Any) -> SessionMessage:
-        """The message; if a hash vouches for its text, with the reason why it stays."""
+        """``message``; with the reason in ``stays`` if a hash elsewhere covers its
+        text."""
         if not message.repair.changed:
             return message
         paths = edited_in(message.found, message.repair)
@@ -253,7 +259,7 @@ class SessionDocument:
 
 
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
-    """The messages; each one with findings gets their places in ``text``."""
+    """The messages, with the places in ``text`` of those that have findings."""
     malformed = [each for each in messages if each.inspection.malformed]
     reported = [(each.found, each.inspection.findings) for each in malformed]
     spans = iter(spans_of(text, reported))
@@ -291,7 +297,8 @@ def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
 def _placed_plain(
     text: str, messages: list[SessionMessage]
 ) -> Iterator[SessionMessage]:
-    """The messages of an answer in Markdown: their positions count in the same text."""
+    """The messages of an answer in Markdown. The positions of their findings are
+    positions in ``text``."""
     for message in messages:
         leaks = (
             Leak(each, each.start, each.end, (each.start, each.end))

@@ -17,8 +17,8 @@ ONLY, EXCEPT = "only", "except"
 
 
 def kinds_in(settings: Any) -> frozenset[str] | None:
-    """The kinds that ``settings`` choose; None for all, those of later versions
-    included."""
+    """The kinds that ``settings`` choose; None if they choose all, also those that
+    later versions add."""
     ours = settings.get(SECTION) if isinstance(settings, dict) else None
     if not isinstance(ours, dict):
         return None

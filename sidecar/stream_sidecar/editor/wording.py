@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from stream_sidecar.editor.session import Leak, SessionMessage
 
 _SHORTEST = 24
-"""A finding of at most so many characters is its own description."""
+"""A diagnostic quotes a finding of at most this number of characters."""
 
 
 @frozen
 class Wording:
-    """How a kind of finding is put: its ``name``, ``why`` it is bad, the title of its
-    ``fix``, and what remains ``after`` the fix."""
+    """The texts about a kind of finding: its ``name``, ``why`` it is bad, the title of
+    its ``fix``, and what remains ``after`` the fix."""
 
     name: str
     why: str
@@ -60,14 +60,14 @@ WORDINGS: dict[str, Wording] = {
         "The call is not run, and no other copy of it is stored.",
     ),
     "marker": Wording(
-        "Leaked mark of the protocol",
+        "Leaked protocol marker",
         "It has no meaning for a reader. "
         "The agent sends it back with every later turn, and the model imitates it.",
-        "Take out the leaked mark",
+        "Take out the leaked marker",
         "The text around it stays.",
     ),
     "white-space": Wording(
-        "White space of a removal",
+        "White space beside removed text",
         "It separated the answer from a text that is removed.",
         "Take out the white space",
         "The text around it stays.",
@@ -121,7 +121,8 @@ def _calls(message: SessionMessage, leak: Leak) -> list[tuple[str, str]]:
 
 
 def _plain(message: SessionMessage, leak: Leak) -> str:
-    """The text of a finding; without its tags, if no other reasoning leaked."""
+    """The text of a finding. If it is the only leaked reasoning of its message, without
+    its tags."""
     reasons = [each for each in message.leaks if each.finding.kind == "reasoning"]
     reasoning = message.repair.reasoning
     return reasoning if reasoning and reasons == [leak] else leak.finding.text

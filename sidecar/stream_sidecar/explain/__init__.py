@@ -1,4 +1,4 @@
-"""Which channel each character of a stream went to, by which rule, and a page of it.
+"""Finds which channel each character of a stream went to, and by which rule.
 
 ``explanation`` is the result: lanes of pieces, each piece with its owners over time and
 their reasons. ``source`` turns a file into a stream's options and chunks.

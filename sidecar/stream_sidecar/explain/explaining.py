@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from stream_sidecar.explain.source import StreamSource
 
 _SHOWN = 2000
-"""Characters of a chunk that are kept."""
+"""The most characters of a chunk that a step keeps."""
 
 _KEPT = frozenset({"response-details", "duplicate-reasoning"})
 """Diagnostics whose ``raw`` is not input that was left out: other events or dropped
@@ -150,7 +150,7 @@ class _Cutter:
 
 
 def _joined(pieces: list[InputPiece]) -> Iterator[InputPiece]:
-    """The pieces; neighbours with the same step and fates become one."""
+    """The pieces, with neighbours joined that have the same step and fates."""
     for (step, fates), same in groupby(
         pieces, key=lambda each: (each.step, each.fates)
     ):
@@ -161,7 +161,7 @@ _STOPS = patterns.compile("|".join(map(re.escape, STOP_TOKENS)))
 
 
 def _marked(pieces: list[InputPiece]) -> Iterator[InputPiece]:
-    """The pieces; a stop token that stays in the answer becomes a piece with its own
+    """The pieces. Each stop token that stays in the answer is a piece with its own
     reason."""
     found = _STOPS.finditer("".join(piece.text for piece in pieces))
     borders = [border for match in found for border in match.span()]

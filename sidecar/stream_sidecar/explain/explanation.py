@@ -41,7 +41,7 @@ OWNERS: dict[Owner, str] = {
 
 
 _ABOUT = {"diagnostic", "finish", "metadata", "usage"}
-"""The only types of events that an input has in which nothing was understood."""
+"""If nothing in an input was understood, all its events have one of these types."""
 
 _NOT_UNDERSTOOD = {"unknown-chunk", "malformed-chunk", "document-limit"}
 
@@ -56,8 +56,9 @@ UNKNOWN = (
 class Reason:
     """Why characters have their owner, in ``words``.
 
-    ``rule``: its number in text/README.md; ``code``: that of the diagnostic;
-    ``dialect``: that of a call; ``wire``: the wire that sent them as a part.
+    ``rule``: the number of the rule in text/README.md; ``code``: the code of the
+    diagnostic; ``dialect``: the dialect of the call; ``wire``: the wire that sent the
+    characters as a part. Each is empty if there is none.
     """
 
     words: str
@@ -69,8 +70,8 @@ class Reason:
 
 @frozen
 class Fate:
-    """The owner of characters from ``step`` on; ``seq`` is the event that says so, 0 if
-    no event does."""
+    """The owner of characters from ``step`` on. ``seq`` is the number of the event that
+    says so, 0 if no event does."""
 
     step: int
     owner: Owner
@@ -94,8 +95,8 @@ class InputPiece:
 
 @frozen
 class Lane:
-    """One text of the input, of ``choice``. ``usual``: the owner of the field's
-    characters when nothing leaked; None for a part."""
+    """One text of the input, which belongs to ``choice``. ``usual``: the owner of the
+    field's characters when nothing leaked; None for a part."""
 
     title: str
     choice: int

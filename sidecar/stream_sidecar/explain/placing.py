@@ -1,10 +1,11 @@
 """Events with a span, assigned to the texts that the spans count in.
 
-`place` returns, for each counted text, sorted `Owned` stretches that cover it. A delta
-says in which of the choice's two texts (answer, native reasoning) its characters stood.
-A removal, a call or a result does not. Its text is the one in which (1) no delta covers
-the span, (2) the same characters stand there, and (3) they had arrived by then. If both
-texts fit, the choice does not matter: the characters are the same.
+A *counted text* is one of the two texts of a choice: the answer, or the native
+reasoning. `place` returns, for each counted text, sorted `Owned` stretches that cover
+it. A delta says in which of the two its characters were. A removal, a call or a result
+does not: it belongs to the text in which (1) no delta covers the span, (2) the same
+characters stand there, and (3) they had arrived by then. If both texts fit, the choice
+does not matter: the characters are the same.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ def place(
 
 
 def _reported_last(happened: list[Happened]) -> Iterator[Happened]:
-    """The events without earlier ones for text that a later `Retract` took back, to
-    read it again as the answer."""
+    """The events that count in the end: without those for text that a later `Retract`
+    took back, to read it again as the answer."""
     retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
     again = [(retract, retract.span) for retract in retracts if retract.span]
     for each in happened:
@@ -109,8 +110,8 @@ def _is_native(event: events.Event) -> bool:
 
 
 def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
-    """``owned`` in its order. The gaps between are stretches that no event reported by
-    step ``last``."""
+    """Sorted stretches that cover a text of ``length`` code points: ``owned``, and for
+    each gap a stretch that no event has reported by step ``last``."""
     unreported, at = (Fate(last, *reasons.UNREPORTED),), 0
     for each in sorted(owned, key=lambda each: each.start):
         if each.start > at:
@@ -125,8 +126,8 @@ def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
 def _left_open(
     spanned: list[tuple[Happened, Counted]], ends: list[Happened], setting: Setting
 ) -> dict[int | None, tuple[Fate, ...]]:
-    """The fates of blocks of reasoning that were never closed: no delimiter follows
-    them."""
+    """Block -> its fates, for the blocks of reasoning that were never closed: no
+    delimiter follows them."""
     fates: dict[int | None, tuple[Fate, ...]] = {}
     for end in ends:
         own = [each.event for each, of in spanned if of == (end.event.choice, False)]
@@ -145,7 +146,8 @@ def _add_later_fates(
     setting: Setting,
 ) -> None:
     """Adds the fates of blocks that were reclassified or retracted after they were
-    sent. The first of them replaces the fate of a block that was never closed."""
+    sent. The first of these fates replaces the fate of a block that was never
+    closed."""
     changed = set()
     for each in happened:
         event = each.event
@@ -202,9 +204,9 @@ def _span(event: Any) -> events.Span | None:
 
 
 class _Uncovered:
-    """The stretches of a text that no delta covers. ``reserve`` takes a span if (1) it
-    is free, (2) it has these characters and (3) they had arrived by ``step``; it
-    returns whether it did."""
+    """The stretches of a text that no delta covers. `reserve` marks a span as used if
+    (1) it is free, (2) the text has the characters ``raw`` there and (3) they had
+    arrived by ``step``. It returns whether it did so."""
 
     def __init__(self, text: CountedText, taken: list[events.Span]) -> None:
         self._text = text

@@ -78,8 +78,8 @@ class Setting:
 
 
 def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
-    """Return the owner of the characters in the span of ``event``; ``native``: they
-    stand in the provider's own reasoning."""
+    """Return the owner of the characters in the span of ``event``; ``native``: the
+    characters are in the provider's own reasoning."""
     if isinstance(event, events.Diagnostic):
         return _removal(event, setting, native)
     if isinstance(event, events.ToolCall):
@@ -95,7 +95,7 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
 
 
 def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
-    """Blocks that were sent go to the other channel."""
+    """Return the owner of blocks that ``event`` moves to the other channel."""
     if event.to == "reasoning":
         words = "a closer without an opener follows: it was reasoning"
         return "reasoning", Reason(words, "9.3" if setting.opens else "9.2")
@@ -105,7 +105,7 @@ def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
 
 
 def left_open(setting: Setting) -> Verdict:
-    """Reasoning that was never closed and stays reasoning."""
+    """Return the owner of reasoning that was never closed and stays reasoning."""
     words = "the text ended before its closer"
     rule = _unclosed(setting, "7.1")
     return "reasoning", Reason(words, rule, "unclosed-reasoning")
@@ -122,8 +122,8 @@ def is_delimiter(event: events.Event) -> bool:
 
 
 def retracted(event: events.Retract) -> Verdict:
-    """Text that is taken back: the provider sent the same in a better form, or the text
-    is read again as the answer."""
+    """Return the owner of text that ``event`` takes back: the provider sent the same in
+    a better form, or the text is read again as the answer."""
     if event.reason == "duplicate-of-structured":
         return "dropped", Reason("the provider sent the same call", "11.12")
     if event.reason == "read-as-text":
@@ -132,12 +132,13 @@ def retracted(event: events.Retract) -> Verdict:
 
 
 def of_wire(owner: Owner, wire: str) -> Verdict:
-    """A part with a structure: the wire says which channel it belongs to."""
+    """Return the owner of a part with a structure: the wire says which channel it
+    belongs to."""
     return owner, Reason(f"the provider sent it as {_PARTS[owner]}", wire=wire)
 
 
 def left_out(event: events.Diagnostic) -> Verdict:
-    """Input that could not be used."""
+    """Return the owner of input that could not be used, as ``event`` reports."""
     words = f"{event.message.rstrip('.')}; the provider sent it in this form"
     return "dropped", Reason(words, code=event.code)
 

@@ -14,14 +14,16 @@ from stream_sidecar.records import frozen
 from stream_sidecar.values.surrogates import without_halves
 
 Counted: TypeAlias = tuple[int, bool]
-"""A text that spans count in: its choice, and whether it is native reasoning."""
+"""The name of a text that spans count in: its choice, and whether it is native
+reasoning."""
 
 
 @frozen
 class ReceivedPiece:
     """``text`` arrived in ``step`` from ``field``; it begins at ``start`` of its
-    counted text. ``repeated`` and ``mirrored`` arrived before it in the same delta and
-    do not count: the field itself, or another field, had sent them already."""
+    counted text. ``repeated`` and ``mirrored`` came before ``text`` in the same delta,
+    and spans do not count them, because the field itself, or another field, had sent
+    them already."""
 
     counted: Counted
     field: str

@@ -45,8 +45,8 @@ class PushedChunk:
 
 @frozen
 class StreamSource:
-    """A stream to explain. ``chunks`` gets the stream that its chunks are pushed to;
-    ``close`` has the arguments of ``Stream.close``."""
+    """A stream to explain. ``chunks`` is called with the stream to which the chunks
+    will be pushed. ``close`` has the arguments of ``Stream.close``."""
 
     name: str
     options: StreamOptions

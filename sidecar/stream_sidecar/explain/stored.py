@@ -79,7 +79,8 @@ def _documents(data: bytes) -> Iterator[object]:
 
 
 def _joined(name: str, reported: list[Explanation]) -> Explanation:
-    """One explanation of all, with steps and events renumbered."""
+    """One explanation with the lanes and steps of all. Steps and events get new
+    numbers."""
     lanes: list[Lane] = []
     steps: list[Step] = []
     events = 0
@@ -104,8 +105,8 @@ def _joined(name: str, reported: list[Explanation]) -> Explanation:
 
 
 def _moved(lane: Lane, title: str, steps: int, events: int) -> Lane:
-    """``lane`` with the numbers it has after so many earlier ``steps`` and
-    ``events``."""
+    """``lane``, with its numbers of steps and events increased by ``steps`` and
+    ``events``. ``title`` names the message."""
 
     def fate(each: Fate) -> Fate:
         seq = each.seq and each.seq + events

@@ -51,7 +51,7 @@ _COUNTED: dict[str, tuple[str, str]] = {
 
 
 def summary(explanation: Explanation) -> str:
-    """The sentence, as a whole."""
+    """The whole sentence."""
     return _sentence(_clauses(explanation))
 
 
@@ -63,7 +63,7 @@ def headline(explanation: Explanation) -> tuple[str, str]:
 
 def cut(explanation: Explanation) -> tuple[int, str] | None:
     """The step in which an error of the provider ended the answer, and the words for
-    it; None if none did."""
+    it; None if no error did."""
     for number, step in enumerate(explanation.steps):
         for event in step.events:
             if isinstance(event, ProviderError) and event.phase == "mid-stream":

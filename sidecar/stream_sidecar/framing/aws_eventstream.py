@@ -36,8 +36,8 @@ _BEGIN = patterns.compile(rb"(?!\0\0\0[\0-\x0f])[\0\1][\s\S]{3}\0[\0-\2][\s\S]{6
 
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 _BYTES, _STRING = 6, 7
-"""Types of a header's value. The table has the number of bytes of a type; values of
-these two types begin with their length."""
+"""Types of a header's value. `_SIZES` has the bytes of a value by its type; a value of
+these two types begins with its length."""
 
 
 class EventStreamReader:
@@ -172,7 +172,7 @@ def _document(headers: dict[str, str], payload: bytes) -> Frame:
 
 
 def _exception(name: str, value: Any) -> Document:
-    """The document of an exception. Its event is the exception's name if that ends with
+    """The document of an exception. Its event is ``name`` if the name ends with
     ``Exception``, else ``error``."""
     if name.endswith("Exception"):
         return Document(value, name)

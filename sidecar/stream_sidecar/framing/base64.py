@@ -41,8 +41,8 @@ class Base64Reader:
         return pieces
 
     def close(self) -> tuple[bytes, list[DiagnosticPart]]:
-        """The last bytes, whose padding may be missing. A single left-over character is
-        reported."""
+        """Returns the last bytes (their padding may be missing), and the diagnostics of
+        the rest: a single left-over character is reported."""
         rest, self._quartet = self._quartet, ""
         if len(rest) == 1:
             self._junk.add(rest)

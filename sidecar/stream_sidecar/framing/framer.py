@@ -110,8 +110,9 @@ class Framer:
         return frames
 
     def _begin(self, piece: str) -> str:
-        """The part of the body's beginning that the reader gets. Empty while it may be
-        the beginning of a compressed body."""
+        """Returns the beginning of the body for the reader. Keeps it in ``_start``
+        while it may be the beginning of a compressed body; then the reader gets nothing
+        yet."""
         start, self._start = self._start + piece, ""
         if self.framing == "text":
             return start
@@ -132,7 +133,8 @@ class _Reader(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether the next string is read as if it were the first."""
+        """Whether the reader holds nothing: the next string is read as if it were the
+        first."""
 
     def __init__(self, limit: int) -> None: ...
 
@@ -155,7 +157,8 @@ class _TextReader:
 
 
 class _JsonReader:
-    """Everything pushed before a ``close`` is one document; blank text is none."""
+    """Everything pushed before a ``close`` is one document; blank text is no
+    document."""
 
     framing = "json"
     idle = True  # every string is closed
@@ -253,8 +256,8 @@ class _AutoReader:
         return frames + self._reader.close() if self._reader else frames
 
     def _decide(self, framing: str) -> list[Frame]:
-        """Starts the reader. White space before text is part of it, before documents it
-        is dropped."""
+        """Starts the reader of ``framing`` with the held beginning. White space is kept
+        before text, and dropped before documents."""
         self.framing = framing
         self._reader = _READERS[framing](self._limit)
         blanks = "".join(self._blanks) if framing == "text" else ""

@@ -22,8 +22,8 @@ _QUOTED = patterns.compile(r"\s*+(?:data: ?)?+([{\[][\s\S]*+)")
 _INSIDE = patterns.compile(
     r'data: ?+(?=[{\[])|(?!^)\{\s*+(?="(?:error"|type"\s*+:\s*+"error"))'
 )
-"""The beginning of a document in the middle of another; without ``data:`` only that of
-an error."""
+"""The beginning of a document in the middle of another one. Without ``data:`` only
+errors are found."""
 
 _MOST_INSIDE = 4
 """The most beginnings that are tried in one text: each is tried with each later one as
@@ -77,7 +77,8 @@ def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPa
 
 
 def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
-    """Takes the held text, if there is any, as one malformed chunk."""
+    """Return the held text as one diagnostic, and forget the text. Empty if no text is
+    held."""
     if not held.pieces:
         return []
     text = held.take()
@@ -116,8 +117,8 @@ def frames_of(text: str | DiagnosticPart, event: str | None = None) -> list[Fram
     """Return the frames of a text without line breaks: mostly one document.
 
     If the transport lost characters, a whole document may follow half of another:
-    ``{"id": "1", "choicdata: {"id": "2"}``. It has the event's name only if nothing
-    precedes it (``data: data: {}``).
+    ``{"id": "1", "choicdata: {"id": "2"}``. The later document has the name ``event``
+    only if no text precedes it, as in the line ``data: data: {}``.
     """
     whole = frame_of(text, event)
     if isinstance(text, DiagnosticPart) or not isinstance(whole, DiagnosticPart):

@@ -63,7 +63,8 @@ class SequenceReader:
         return self._finish() if self._scanner else []
 
     def _begin(self, text: str, at: int, frames: list[Frame]) -> int:
-        """Starts the next document, or reads it whole.
+        """Starts the next document, or reads it whole. Returns the position after what
+        was read.
 
         Mostly a line (in an array: a chunk) has one whole object. That is tried once,
         before the scanner reads every token.
@@ -181,7 +182,8 @@ _JUNK = {'"': "quoted"} | _LINE_BREAK | dict.fromkeys("{[", "deeper")
 
 
 def _string_moves(string: str, after: str) -> dict[str, dict[str, str]]:
-    """The states of a string; an escape may be cut at any of its characters."""
+    """The moves in a string whose state has the name ``string``, up to the state
+    ``after`` the string. The text may be cut at any character of an escape."""
     code = [f"{string}-hex{left}" for left in (4, 3, 2, 1)] + [string]
     return {
         string: {'"': after, "\\": f"{string}-escape"},
@@ -301,8 +303,8 @@ class _Scanner:
         return state
 
     def _break(self, state: str) -> str:
-        """The state of a broken document, in which only lines, or brackets and quotes,
-        count."""
+        """Returns the state that reads the rest of a broken document: there only line
+        ends count, or only brackets and quotes."""
         if self._broken == "line":
             return "line"
         if self._bare != "loose":

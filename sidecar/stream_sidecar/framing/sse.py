@@ -10,8 +10,8 @@ HTML 9.2.6, "Interpreting an event stream", with these differences:
 - Data of several lines may not be one document, but have a line that is one: the
   gateway forgot the blank lines, or wrote an error after half of a document
   (Wei-Shaw/sub2api#1471). Then each line is read separately.
-- Data may not be a document, but end with ``data:`` and a document, or with an error:
-  the part before that was cut off in the middle (`frames_of`).
+- Data that is not a document may end with ``data:`` and a document, or with an error.
+  Then the part before it is a document that was cut off (`frames_of`).
 - Lines with an unknown field name are not dropped. They are a *foreign* body (an error
   page, or a bare JSON body under the wrong content type), up to the next known field,
   the end of an event, or the end of the stream. If the body begins with a bracket, it
@@ -117,8 +117,8 @@ class SseReader:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def _end_line(self, rest: str, frames: list[Frame]) -> None:
-        """Reads the held line, which ends with ``rest``; of a very long line only the
-        head was kept."""
+        """Reads the held line, of which ``rest`` is the end. Only the head of a very
+        long line was kept."""
         self._line.add(rest)
         line, size = "".join(self._line.pieces), self._line.size
         self._line.take()
@@ -161,9 +161,10 @@ class SseReader:
             frames += _frames(self._data.take(), event)
 
     def _judge_foreign(self, frames: list[Frame]) -> None:
-        """A bare JSON body ends at its first blank line; any other body continues.
+        """Ends the foreign body at its first blank line if all of the body is JSON.
+        Otherwise the blank line belongs to the body.
 
-        This is checked only once for each body, so that time is linear.
+        The body is checked only once, so that time is linear.
         """
         if not self._judged:
             self._judged = True
@@ -204,8 +205,8 @@ def _frames_of_line(text: str | DiagnosticPart, event: str | None) -> list[Frame
 
 
 def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
-    """The frame of one document, or the frames of each line if the text is not one
-    document, but some line is.
+    """The frame of the whole text if it is one document or no line is one; otherwise
+    the frames of each line.
 
     A line has no event name, since it is not known to which line the name belongs.
     """
@@ -220,8 +221,8 @@ def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
 
 
 def _is_reported(frame: Frame) -> bool:
-    """Whether the frame of a line is a document or the end mark, and not a piece of a
-    value that has several lines."""
+    """Whether the frame of a line is a document or the end mark. A diagnostic, a bare
+    scalar or an empty value may be a piece of a value that has several lines."""
     if isinstance(frame, Document):
         return isinstance(frame.value, dict | list) and bool(frame.value)
     return not isinstance(frame, DiagnosticPart)

@@ -156,8 +156,10 @@ class CodeState:
             at = self._READ[self.line](self, text, at)
 
     def _anew(self, text: str) -> int:
-        """The beginning of the last line of ``text`` that can be read without the lines
-        before it, or the place after the last fence; 0 if there is none."""
+        """Skips text that has no influence on the state at the end of ``text``. Returns
+        the position to read from: the beginning of the last line that can be read
+        without the lines before it, or the end of the last fence. 0 if nothing can be
+        skipped."""
         at = 0
         if self.fence or _MAY_BEGIN_FENCE(text):
             at = self._after_fences(text)

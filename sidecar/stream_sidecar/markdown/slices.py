@@ -17,7 +17,7 @@ FIRSTS = rf">*+\-~`\d{BLANKS}"
 """Characters that may begin a quote, a list, a fence or indented code."""
 
 _ORDINARY = rf"[^\n{FIRSTS}]"
-"""A character that begins none of these."""
+"""A character with which none of these begins."""
 
 _ANY_PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
 _PREFIX = rf"(?![>*+\-.)\d{BLANKS}]{{0,64}}?[>*+\-.)][{BLANKS}]{{5}}){_ANY_PREFIX}"

@@ -67,10 +67,10 @@ _HOLDERS = (
     *(("response", "error"), ("x_groq", "error"), ("delta", "error")),
     ("value", "error_message"),  # Vercel's gateway could not parse it (vercel/ai#18303)
 )
-"""A member, and the member of it that says that it holds the error."""
+"""A member of a body, and the member inside it that shows that it holds the error."""
 
 _EXTRA = ("details", "innererror", "inner_error", "metadata")
-"""Keys of more facts about an error."""
+"""Keys of objects with more facts about an error."""
 
 _NOTHING = patterns.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.IGNORECASE)
 _EVENT_NAME = patterns.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
@@ -88,9 +88,9 @@ class ErrorFacts:
     """The facts of an error; ``words`` are its codes, types and reasons, innermost
     first.
 
-    ``codes`` are pairs of a member and the number in it, as text. ``extra`` is text
-    beside the message. ``wait`` is in milliseconds. ``spent``: a quota is used up that
-    is not filled again within minutes.
+    ``codes`` are pairs: the name of a member, and the number in it as text. ``extra``
+    is text beside the message. ``wait`` is in milliseconds. ``spent``: a quota is used
+    up that is not filled again within minutes.
     """
 
     message: str = ""
@@ -160,7 +160,8 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
 
 
 def _inside(node: dict[str, Any]) -> Any:
-    """The object or list inside ``node`` that has the error."""
+    """The object or list inside ``node`` that has the error, else the value of
+    ``base_resp`` or None."""
     for key in ("error", "errors", "detail", "message", *_WRAPPERS):
         if isinstance(node.get(key), dict | list) and node[key]:
             return node[key]
@@ -241,8 +242,8 @@ def _read_extra(facts: ErrorFacts, value: Any) -> None:
 
 
 def _first(node: dict[str, Any], keys: tuple[str, ...], kind: Any) -> Any:
-    """The first value of this ``kind`` that is not empty and not ``none``, ``null``,
-    ``undefined`` or ``error``."""
+    """The first value under ``keys`` that is of this ``kind``, not empty, and not
+    ``none``, ``null``, ``undefined`` or ``error``. None if there is none."""
     for key in keys:
         value = node.get(key)
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -263,7 +264,8 @@ def _status(node: dict[str, Any]) -> int | None:
 
 
 def plain_headers(headers: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return headers with lower-case names; of several values the first."""
+    """Return headers with lower-case names. If the value is a list, its first item
+    counts."""
     plain = {}
     for name, value in (headers or {}).items():
         value = first_of(value) if isinstance(value, list) else value

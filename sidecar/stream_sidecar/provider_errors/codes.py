@@ -35,11 +35,11 @@ class Code(NamedTuple):
 
 
 def known_code(found: Iterable[tuple[str, str]], provider: str | None) -> Code | None:
-    """Return the row of the first code in the table; ``found``: pairs of a member and
-    its value.
+    """Return the row of the first of the ``found`` codes that the table has, or None.
+    ``found`` are pairs: the name of a member, and its value.
 
-    If the host names a provider of the table, only its rows count. Otherwise the member
-    and the value decide.
+    If ``provider``, the host's name for the provider, names a provider of the table,
+    only the rows of that provider count. Otherwise the member and the value decide.
     """
     table, named = _table(), _known(provider)
     for each in found:

@@ -217,7 +217,8 @@ _NOT_WORD = patterns.compile(r"[^a-z0-9]+")
 
 
 def normal_word(word: str) -> str:
-    """``RateLimitReached`` -> ``ratelimitreached``, ``timeout_error`` -> ``timeout``.
+    """Return ``word`` in the spelling of the tables: ``RateLimitReached`` ->
+    ``ratelimitreached``, ``timeout_error`` -> ``timeout``.
 
     Of a qualified name (AWS's ``__type``) only the part after ``#`` or ``/`` counts.
     """
@@ -232,8 +233,9 @@ def kind_of_error(
     per minute or day in the message, a specific code or type, the message (if the
     status allows its kind), a generic code or type, the status, a vague message.
 
-    ``words`` are the provider's, innermost first; ``text`` is the message, ``coded``
-    the kind of a numeric code (`codes`).
+    ``words`` are the provider's codes, types and reasons, innermost first. ``text`` is
+    the message. ``coded`` is the kind of a numeric code (`codes`), empty if there is
+    none.
     """
     if status in _DECIDED:
         return STATUS[status]

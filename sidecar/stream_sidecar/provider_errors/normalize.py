@@ -38,7 +38,7 @@ _PAYLOAD = frozenset(
         *("output", "response", "usage", "usageMetadata"),
     )
 )
-"""Keys of documents that are no errors, unless a document says that it is one."""
+"""Keys of answers. A document with one of them is an error only if it says so."""
 
 _PAIRS = (
     *(("error_type", "error_message"), ("error_code", "error_msg")),
@@ -151,8 +151,9 @@ def closing_error(host: Mapping[str, Any], provider: str | None) -> ErrorPart:
 def _is_retryable(
     kind: str, status: int | None, headers: Mapping[str, str], facts: ErrorFacts
 ) -> bool:
-    """The header ``x-should-retry`` decides alone. Without it the kind decides, except
-    that a used-up quota, or one request above the whole rate, is never retryable."""
+    """Whether to try again. The header ``x-should-retry`` decides alone. Without it the
+    kind decides; but if a quota is used up, or the request alone exceeds the rate, the
+    error is never retryable."""
     reported = headers.get("x-should-retry")
     if reported in ("true", "false"):
         return reported == "true"
@@ -191,7 +192,8 @@ def _says_so(value: dict[str, Any]) -> bool:
 
 
 def _is_bare(value: dict[str, Any]) -> bool:
-    """Whether the document has a shape that only errors have, without saying so."""
+    """Whether the document has a shape that only errors have, although it does not call
+    itself an error."""
     message = value.get("message", value.get("msg"))
     if value.get("code") and value["code"] not in _FINE and isinstance(message, str):
         return True

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 @frozen
 class BodyFormat:
-    """``document(chunk, is_first)`` writes one document; ``end(is_empty)`` is the text
-    after the last one, ``is_empty``: there was none."""
+    """``document(chunk, is_first)`` writes one document. ``end(is_empty)`` writes what
+    follows the last document; ``is_empty``: no document was written."""
 
     framing: str
     document: Callable[[Any, bool], bytes]

@@ -42,8 +42,8 @@ class Cleaner:
     on_lost: Callable[[Exception], object] | None = None
 
     def prepared(self, asked: Asked, authorization: str) -> bytes | None:
-        """The body to send. None: send the caller's own, for example because a
-        signature covers it."""
+        """The body to send in place of the caller's. None if the caller's own body must
+        be sent, for example because a signature covers it."""
         if not self.prepare or authorization.startswith("AWS4-HMAC"):
             return None
         try:
@@ -61,7 +61,7 @@ class Cleaner:
         return encode(result.body) if result.changed else None
 
     def streamed(self, asked: Asked, content_type: str) -> CleanBody | None:
-        """The clean body of a response that streams. None: it does not stream, or
+        """The clean body of a response that streams. None if it does not stream or
         cannot be cleaned."""
         form = asked.format_of(content_type)
         if form is None:
@@ -73,7 +73,8 @@ class Cleaner:
             return None
 
     def whole(self, asked: Asked, body: bytes) -> bytes | None:
-        """The clean body. None: nothing leaked, or the body could not be read."""
+        """The clean body of a response that is one document. None if nothing leaked, or
+        the body could not be read."""
         if (came := object_in(body)) is None:
             return None
         try:

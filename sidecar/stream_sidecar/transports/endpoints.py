@@ -30,7 +30,8 @@ _ENDPOINTS = (
 
 @frozen
 class Asked:
-    """A request to such an endpoint; ``host`` and ``path`` are parts of its address."""
+    """A request to one of the endpoints; ``host`` and ``path`` are parts of its
+    address."""
 
     wire: str
     host: str
@@ -40,7 +41,7 @@ class Asked:
     tools: list[Any] | None
 
     def format_of(self, content_type: str) -> BodyFormat | None:
-        """The format of a response that streams; None for any other response."""
+        """The format of the response's body if the response streams, else None."""
         if content_type.startswith("text/event-stream"):
             return SSE[self.wire]
         is_stream = self.path.endswith(":streamGenerateContent")
@@ -80,7 +81,7 @@ def object_in(body: bytes) -> dict[str, Any] | None:
 
 def _declarations(tools: Any) -> list[Any] | None:
     """The functions that Gemini's request declares in groups:
-    ``[{functionDeclarations: [...]}]``."""
+    ``[{functionDeclarations: [...]}]``. None if ``tools`` is not a list."""
     if not isinstance(tools, list):
         return None
     groups = (each for each in tools if isinstance(each, dict))

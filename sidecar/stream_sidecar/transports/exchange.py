@@ -20,8 +20,8 @@ _CHANGED = ("content-length", "content-encoding", "transfer-encoding")
 
 @frozen
 class Exchange:
-    """A request and what becomes of its response. ``library`` is the module of the
-    request's classes. Without ``asked`` the endpoint is not known, and the response
+    """A request, and how its response is cleaned. ``library`` is the module of the
+    request's classes. ``asked`` is None if the endpoint is not known; then the response
     passes unchanged."""
 
     library: Any
@@ -58,7 +58,8 @@ class Exchange:
         )
 
     def streamed(self, response: Any) -> CleanBody | None:
-        """The clean body of a response that streams, or None."""
+        """The clean body of a response that streams. None if it does not stream or
+        cannot be cleaned."""
         if self.asked is None or not response.is_success:
             return None
         return self.cleaner.streamed(self.asked, _type(response))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class CleaningTransport(library.BaseTransport):
-    """Sends with ``transport``; the options are those of `Cleaner`."""
+    """Sends requests with ``transport``, by default the library's own, and cleans the
+    responses. The options are those of `Cleaner`."""
 
     def __init__(
         self, transport: library.BaseTransport | None = None, **options: Any
@@ -42,7 +43,8 @@ class CleaningTransport(library.BaseTransport):
 
 
 class AsyncCleaningTransport(library.AsyncBaseTransport):
-    """Sends with ``transport``; the options are those of `Cleaner`."""
+    """Sends requests with ``transport``, by default the library's own, and cleans the
+    responses. The options are those of `Cleaner`."""
 
     def __init__(
         self, transport: library.AsyncBaseTransport | None = None, **options: Any
@@ -67,7 +69,7 @@ class AsyncCleaningTransport(library.AsyncBaseTransport):
 
 
 class _CleanStream(library.SyncByteStream):
-    """The clean body of ``source``, as it comes."""
+    """Yields the clean body while it reads ``source``."""
 
     def __init__(self, source: library.Response, body: CleanBody) -> None:
         self._source = source
@@ -88,7 +90,7 @@ class _CleanStream(library.SyncByteStream):
 
 
 class _AsyncCleanStream(library.AsyncByteStream):
-    """The clean body of ``source``, as it comes."""
+    """Yields the clean body while it reads ``source``."""
 
     def __init__(self, source: library.Response, body: CleanBody) -> None:
         self._source = source

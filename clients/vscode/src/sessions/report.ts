@@ -81,8 +81,8 @@ const KINDS: Readonly<Record<string, readonly [string, string]>> = {
   delimiter: ["Stray delimiter", "symbol-misc"],
   "tool-result": ["Leaked tool result", "output"],
   "tool-call": ["Tool call written as text", "tools"],
-  marker: ["Leaked mark of the protocol", "bookmark"],
-  "white-space": ["White space of a removal", "whitespace"],
+  marker: ["Leaked protocol marker", "bookmark"],
+  "white-space": ["White space beside removed text", "whitespace"],
 };
 
 export function isKind(name: string): boolean {
