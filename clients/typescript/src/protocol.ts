@@ -88,9 +88,9 @@ export interface ModelRepairCounters {
 }
 
 /**
- * A block of text or reasoning is over.
+ * The end of a block of text or reasoning.
  *
- * `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` are the provider's own in which native reasoning came, and goes back. May come without deltas, and again (later fields win).
+ * `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` names the provider's fields in which native reasoning came, and in which it goes back. The event may come without deltas, and a second time: then the later fields count.
  */
 export interface BlockEnd {
   type: "block-end";
@@ -121,7 +121,7 @@ export interface Capabilities {
 }
 
 /**
- * Bounds of a connection and of each stream; milliseconds, bytes, code points.
+ * Bounds of a connection and of each stream. Names have the unit at the end: `ms`, `bytes`, `chars` (code points).
  *
  * `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
  */
@@ -136,9 +136,9 @@ export interface Limits {
 }
 
 /**
- * A source; `start` and `end` lie in the joined text of `blocks`.
+ * A citation of a source. `start` and `end` are positions in the joined text of `blocks`.
  *
- * `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. A `url` or `title` of more than 256 code points is complete only in the first citation of its source, in `raw` too.
+ * `exact` is false if the end had to be guessed. `source` numbers the choice's sources from 0: citations with the same URL, else the same document id, else the same title, have the same number. A `url` or `title` of more than 256 code points is complete only in the first citation of its source, in `raw` too.
  */
 export interface Citation {
   type: "citation";
@@ -204,9 +204,9 @@ export interface ClassifyResult {
 }
 
 /**
- * One call, exactly once, complete or marked as not complete.
+ * A tool call. Each call is sent exactly once; `state` says whether it is complete.
  *
- * `arguments` is the raw text, `input` its parsed value or absent. `block` is the call's key in the stream (absent in tool/classify). A call with `origin` `text` is a claim of the model and never `executable`.
+ * `arguments` is the raw text, `input` its parsed value or absent. `block` identifies the call in the stream (absent in the result of tool/classify). A call with `origin` `text` is a claim of the model and never `executable`.
  */
 export interface ToolCall {
   type: "tool-call";
@@ -311,7 +311,7 @@ export interface Message {
 }
 
 /**
- * A result in the model's output: of a server's tool, or an echo in the text.
+ * A tool result in the model's output: of a tool that the provider ran (`server`), or written by the model into its text (`echo`).
  */
 export interface ToolResult {
   type: "tool-result";
@@ -340,9 +340,9 @@ export interface Source {
 }
 
 /**
- * The remote side failed. `retryAfterMs` is in milliseconds.
+ * The provider, or the connection to it, failed. `retryAfterMs` is in milliseconds.
  *
- * `partial` is true when visible text, reasoning or calls had been sent before.
+ * `partial` is true if visible text, reasoning or calls were sent before the error.
  */
 export interface ProviderError {
   type: "error";
@@ -376,7 +376,7 @@ export interface ProviderError {
 }
 
 /**
- * Token totals so far: each event replaces the one before, nothing is added up.
+ * Token totals so far. Each event replaces the one before; totals are not added up.
  *
  * `inputTokens` includes cached tokens, `outputTokens` includes reasoning.
  */
@@ -421,7 +421,7 @@ export interface Finish {
 }
 
 /**
- * What the provider, or the detection of wire and framing, said of the response; in a message also whom the host asked (`hostProvider`).
+ * What the provider says about the response, and the `wire` and `framing` that were detected. In a message, `hostProvider` is the provider that the host named.
  */
 export interface Metadata {
   type: "metadata";
@@ -476,7 +476,7 @@ export interface ConnectionOptions {
 /**
  * Everything a host may decide about one stream.
  *
- * `dialects`: `auto` are the profile's and those that are safe for any model.
+ * `dialects`: `auto` means those of the profile and those that are safe for any model. `trace`: events made from text have a span, and every removal is a diagnostic.
  */
 export interface PolicyPatch {
   reasoning?: ReasoningPolicyPatch | null;
@@ -491,7 +491,7 @@ export interface PolicyPatch {
 /**
  * How reasoning in the text is found, and which channel gets it.
  *
- * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
+ * `tags`: absent means the default tags and those of the profile. `scope`: where a delimiter counts; with `boundary`, an opener counts only at the start, at a line's start or right after closing punctuation. `asAnswer`: whether the last block of reasoning becomes the answer of a message that has no other.
  */
 export interface ReasoningPolicyPatch {
   tags?: string[] | null;
@@ -514,7 +514,7 @@ export interface ToolResultsPolicyPatch {
 }
 
 /**
- * Calls written as text: `report` sends them and leaves their text.
+ * What happens to calls written as text: `extract` sends them and removes their text, `report` sends them and leaves their text, `off` does neither.
  */
 export interface ToolCallsPolicyPatch {
   mode?: "extract" | "report" | "off" | null;
@@ -523,7 +523,7 @@ export interface ToolCallsPolicyPatch {
 /**
  * Formats that the host itself writes into prompts, and models imitate.
  *
- * Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+ * Each is a literal that stands at a line's start, or the word `timestamp`. Of a marker the line, or the block up to its end, is removed. A prefix is removed only at the answer's start, without the rest of its line.
  */
 export interface EchoPolicyPatch {
   markers?: string[] | null;
@@ -531,14 +531,14 @@ export interface EchoPolicyPatch {
 }
 
 /**
- * `parts` of false: close and snapshot leave out text, reasoning and blocks.
+ * If `parts` is false, the messages of close and snapshot have no text, reasoning and blocks.
  */
 export interface MessagePolicyPatch {
   parts?: boolean | null;
 }
 
 /**
- * Bounds of a connection and of each stream; milliseconds, bytes, code points.
+ * Bounds of a connection and of each stream. Names have the unit at the end: `ms`, `bytes`, `chars` (code points).
  *
  * `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
  */
@@ -553,7 +553,7 @@ export interface LimitsPatch {
 }
 
 /**
- * Something was odd. `raw` has what was taken out of the stream.
+ * A problem in the stream, or a note about it: `code` says which. `raw` is the input that the diagnostic is about.
  */
 export interface Diagnostic {
   type: "diagnostic";
@@ -569,7 +569,7 @@ export interface Diagnostic {
 /**
  * Formats that the host itself writes into prompts, and models imitate.
  *
- * Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+ * Each is a literal that stands at a line's start, or the word `timestamp`. Of a marker the line, or the block up to its end, is removed. A prefix is removed only at the answer's start, without the rest of its line.
  */
 export interface EchoPolicy {
   markers: string[];
@@ -589,7 +589,7 @@ export interface Edit {
 }
 
 /**
- * The stream is also given clean, as documents of `wire`.
+ * Writes the clean stream as documents of `wire`, too.
  *
  * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
  */
@@ -600,7 +600,7 @@ export interface Emit {
 }
 
 /**
- * The stream is also given clean, as documents of `wire`.
+ * Writes the clean stream as documents of `wire`, too.
  *
  * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
  */
@@ -737,7 +737,7 @@ export interface LostPart {
 }
 
 /**
- * `parts` of false: close and snapshot leave out text, reasoning and blocks.
+ * If `parts` is false, the messages of close and snapshot have no text, reasoning and blocks.
  */
 export interface MessagePolicy {
   parts: boolean;
@@ -904,7 +904,7 @@ export interface Profile {
 /**
  * Everything a host may decide about one stream.
  *
- * `dialects`: `auto` are the profile's and those that are safe for any model.
+ * `dialects`: `auto` means those of the profile and those that are safe for any model. `trace`: events made from text have a span, and every removal is a diagnostic.
  */
 export interface Policy {
   reasoning: ReasoningPolicy;
@@ -919,7 +919,7 @@ export interface Policy {
 /**
  * How reasoning in the text is found, and which channel gets it.
  *
- * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
+ * `tags`: absent means the default tags and those of the profile. `scope`: where a delimiter counts; with `boundary`, an opener counts only at the start, at a line's start or right after closing punctuation. `asAnswer`: whether the last block of reasoning becomes the answer of a message that has no other.
  */
 export interface ReasoningPolicy {
   tags?: string[];
@@ -942,7 +942,7 @@ export interface ToolResultsPolicy {
 }
 
 /**
- * Calls written as text: `report` sends them and leaves their text.
+ * What happens to calls written as text: `extract` sends them and removes their text, `report` sends them and leaves their text, `off` does neither.
  */
 export interface ToolCallsPolicy {
   mode: "extract" | "report" | "off" | (string & {});
@@ -1036,7 +1036,7 @@ export interface ReasoningBlock {
 }
 
 /**
- * A piece of reasoning; `source`: from a provider's field, or from tagged text.
+ * A piece of reasoning. `source`: it came in a field of the provider (`native`), or was marked in the text (`tag`).
  */
 export interface ReasoningDelta {
   type: "reasoning-delta";
@@ -1049,7 +1049,7 @@ export interface ReasoningDelta {
 }
 
 /**
- * Deltas already sent of `blocks` belong to the other channel.
+ * Moves `blocks`, whose deltas were already sent, to the channel `to`.
  */
 export interface Reclassify {
   type: "reclassify";
@@ -1189,7 +1189,7 @@ export interface RepairResult {
 }
 
 /**
- * Forget `blocks` (text, reasoning or calls): the same content came better, or what stands at `span` comes again, read as the answer.
+ * Removes `blocks` (text, reasoning or calls) that were already sent: the provider sent the same content in a better form, or the text at `span` follows again, read as the answer.
  */
 export interface Retract {
   type: "retract";
@@ -1261,7 +1261,7 @@ export interface TextDelta {
 }
 
 /**
- * A fragment of the arguments of a structured call. It is sent once the name of the call is known. Only the first delta of a block has id and name, which may be long.
+ * A fragment of the arguments of a structured call. It is sent once the name of the call is known. Only the first delta of a block has the id and the name, because they may be long.
  */
 export interface ToolCallDelta {
   type: "tool-call-delta";
