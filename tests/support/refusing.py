@@ -289,7 +289,7 @@ def _call_behind_a_models_turn(wire: str, body: Json) -> bool:
 
 
 @check
-def _user_behind_results(wire: str, body: Json) -> bool:
+def _user_after_results(wire: str, body: Json) -> bool:
     roles = [turn.role for turn in turns(wire, body)]
     pairs = set(pairwise(roles))
     return bool({("tool", "user"), ("user", "tool")} & pairs)
@@ -676,7 +676,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
     "zai": ("no-user",),
     "mistral": (
         *("result-without-call", "other-number-of-results", "id-twice-in-a-turn"),
-        *("id-of-9", "name-of-64", "user-behind-results", "models-turn-last"),
+        *("id-of-9", "name-of-64", "user-after-results", "models-turn-last"),
         "members-of-chat",
     ),
     "groq": ("members-of-chat", "models-content-is-a-list"),

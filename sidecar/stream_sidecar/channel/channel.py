@@ -150,8 +150,8 @@ class Channel:
         if is_read or self.blocks.refuses:
             return False
         unread, run = self._unread, self._run
-        behind = run.passes(text) if unread else self._shared.passes_at_first(text)
-        if behind is None:
+        passage = run.passes(text) if unread else self._shared.passes_at_first(text)
+        if passage is None:
             return False
         if unread is None:
             has_thought = self._native is not None
@@ -159,7 +159,7 @@ class Channel:
         place = unread.passed(text)
         if place is not None:
             self._text((PieceKind.TEXT, text, *place))
-            run.begin(self._since_call[-1], behind, thinks=False)
+            run.begin(self._since_call[-1], passage, thinks=False)
         return place is not None
 
     def _begin_run(self, passage: Passage) -> None:
@@ -234,7 +234,9 @@ class Channel:
                 self.answer.first.passage = None  # there may be no room for blanks
             self._note_held()
 
-    def goes_on(self, fields: list[str], block: int | str | None) -> RunReader | None:
+    def continuation(
+        self, fields: list[str], block: int | str | None
+    ) -> RunReader | None:
         """The fast reader for further native reasoning in the same ``fields`` and the
         same ``block`` of the provider; None if each text must be read in full."""
         native = self._native

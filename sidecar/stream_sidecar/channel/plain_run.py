@@ -67,7 +67,7 @@ class PlainRun:
         self._fails = fails
         self._texts: list[str] = []
         self._held = ""
-        self._go_on((_AT_FIRST, INSIDE))
+        self._set_passage((_AT_FIRST, INSIDE))
         self._peak = 0
         self._block = -1
         self._thinks = False
@@ -88,11 +88,11 @@ class PlainRun:
         path for the next text. ``thinks``: the block is reasoning."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._go_on(passage)
+        self._set_passage(passage)
         self._block, self._thinks = block, thinks
         self._outlet.run = self
 
-    def _go_on(self, passage: Passage) -> None:
+    def _set_passage(self, passage: Passage) -> None:
         """Sets the fast path for the next text."""
         self._passage = gates, gate = passage
         alone = not (gate or self._held)
@@ -126,10 +126,12 @@ class PlainRun:
             return None
         gates, gate = self._passage
         begun = "" if self._held else gate
-        behind = begun + text
-        found = gates.pattern.search(behind) if begun else match
+        whole = begun + text
+        found = gates.pattern.search(whole) if begun else match
         if found is None or found.lastgroup == "last":
-            self._go_on((gates, INSIDE if found is None else behind[found.start() :]))
+            self._set_passage(
+                (gates, INSIDE if found is None else whole[found.start() :])
+            )
             return text
         text = self._held + text
         read = gates.read(gate, text, self._fails)
@@ -138,7 +140,7 @@ class PlainRun:
         end = read[0]
         self._held = text[end:]
         self._peak = max(self._peak, len(self._held))
-        self._go_on(read[1:])
+        self._set_passage(read[1:])
         return text[:end]
 
     def passes(self, text: str) -> Passage | None:

@@ -126,8 +126,8 @@ class TextMap:
         if index < 0:
             return self._ascii(position, unit)
         kept = self._texts[index][: position - self._starts[index]]
-        behind = position - self._starts[index] - len(kept)
-        return self._begins(unit)[index] + width(kept, unit) + behind
+        beyond = position - self._starts[index] - len(kept)
+        return self._begins(unit)[index] + width(kept, unit) + beyond
 
     def _ascii(self, position: int, unit: Unit) -> int:
         """Converts a position before the first stretch, where all text is ASCII. Raises
@@ -211,8 +211,8 @@ class TextMap:
                 offsets.append(starts[0])
                 continue
             text = self._texts[last]
-            behind = starts[last + 1] - starts[last] - len(text)
-            offsets.append(offsets[last] + width(text, unit) + behind)
+            beyond = starts[last + 1] - starts[last] - len(text)
+            offsets.append(offsets[last] + width(text, unit) + beyond)
         return offsets
 
     def _open(self, start: int, end: int, block: int) -> None:

@@ -140,7 +140,7 @@ class Choice:
         first, owners = parts[0], {(part.choice, part.block) for part in said}
         if len(said) == len(parts) and len(owners) == 1:
             fields = [part.field for part in said]
-            going = self.channel.goes_on(fields, said[0].block)
+            going = self.channel.continuation(fields, said[0].block)
         elif len(parts) == 1 and isinstance(first, CallPart):
             going = self._going(first)
         if going is not None:

@@ -42,7 +42,7 @@ _NO_RESULT = "No result: the call was not finished."
 _SAID = "..."
 """The text of a turn that is added."""
 
-UNANSWERED = "it has no result, which is refused; one that says so was put there"
+UNANSWERED = "it has no result, which is refused; a result that says so was added"
 STRAY = "no call before it has its id"
 SURPASSED = "another result of its call comes later"
 OTHER_ID = "an earlier call has the same id"
@@ -441,7 +441,7 @@ _MENDED: dict[str, Callable[[TurnList], None]] = {
     "later-system": TurnList.lead,
     "models-neighbours": TurnList.join_models,
     "neighbours": TurnList.join_all,
-    "user-behind-results": TurnList.part,
+    "user-after-results": TurnList.part,
     "no-user-turn": TurnList.begin,
 }
 """What a rule ``refuses`` -> the method that mends it. They run in this order, each on

@@ -151,7 +151,7 @@ class ConversationWire(DocumentWire):
 
     def _handoff(self, value: JsonObject) -> None:
         """Reads a handoff: from here on another agent answers."""
-        self.tell_details(value, ("previous_agent_name", "next_agent_name"))
+        self.report_details(value, ("previous_agent_name", "next_agent_name"))
 
 
 _EVENTS: dict[str, _Reader] = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import Lost, Reasoning
 
 
-_GOING_ON = ("pause", "tool-calls")
+_CONTINUED = ("pause", "tool-calls")
 """Finish reasons after which results of a server's tools may come in the next
 response."""
 
@@ -46,7 +46,7 @@ def render(
     row = WIRES[wire]
     assert row.request is not None
     rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
-    continues = reason in _GOING_ON
+    continues = reason in _CONTINUED
     work = Rendering(blocks, turn.citations, rule, reasoning, continues)
     fit(work, results, is_known=rule.accepts_state(given, asked))
     return row.request(work), work.lost

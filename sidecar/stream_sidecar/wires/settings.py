@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Rule
 
 ALONE_AT_END = "nothing follows it, so it is refused"
-OPEN_END = "it ends the request, and goes as it is; it has no result, which is refused"
+OPEN_END = (
+    "it ends the request, and is sent as it is; it has no result, which is refused"
+)
 PREFIX = (
     "the model's turn ends the request and goes as it is; this provider refuses that,"
     " some do while thinking is on"
 )
-BLANK_END = "the request ends with white space, which is refused; it goes as it is"
+BLANK_END = "the request ends with white space, which is refused; it is sent as it is"
 LOOP = "calls without thinking are refused while it is on, so it was switched off"
 THINKING_OFF = "the last turn has thinking, which is refused where it is not on"
-NOT_FIRST = "thinking behind something else is refused; only the host has the order"
+NOT_FIRST = "thinking after something else is refused; only the host knows the order"
 NOT_STORED = "what is not stored is gone with its connection, and then refused"
 CONTAINER = "its program waits for it in a container, which the request must name"
 NOT_OFFERED = "the tool is not in the request, which is refused"

@@ -14,7 +14,7 @@ class TextWire:
         value = document.value
         if isinstance(value, str):
             return [TextPart(value)]
-        message = "the wire text takes strings only"
+        message = "the wire text reads only strings"
         return [DiagnosticPart("unknown-chunk", message, "warning", value)]
 
     def close(self) -> list[Part]:

@@ -88,14 +88,14 @@ class AnthropicWire(BlockWire):
             self._message(value)
             self.parts.append(DonePart())
             return
-        said = "the whole message, of which the stream has told the blocks"
+        said = "the whole message, whose blocks came in the stream"
         content = value.get("content")
         self.parts.append(DiagnosticPart("response-details", said, "info", content))
         self._stopped(value, value)
 
     def _block_start(self, value: JsonObject) -> None:
         item = self.body(value, "content_block")
-        self._tells(item)
+        self._note_content(item)
         self._block(self.index(value), item)
 
     def _block_delta(self, value: JsonObject) -> None:
@@ -106,13 +106,13 @@ class AnthropicWire(BlockWire):
         if read is None:
             self.ignored("delta", delta)
         else:
-            self._tells(delta)
+            self._note_content(delta)
             before = len(self.parts)
             read(self, block, delta)
             if len(self.parts) == before:
                 self.unused("delta", delta, _FIELDS, before)
 
-    def _tells(self, piece: JsonObject) -> None:
+    def _note_content(self, piece: JsonObject) -> None:
         """Notes whether any piece of the message has had content."""
         if not self._has_reported:
             self._has_reported = any(piece[name] for name in piece if name != "type")
@@ -132,7 +132,7 @@ class AnthropicWire(BlockWire):
     def _stopped(self, delta: JsonObject, event: JsonObject) -> None:
         self.finish(delta, "stop_reason")
         self.count(self.body(event, "usage"))
-        self.tell_details(event | delta, _DETAILS)
+        self.report_details(event | delta, _DETAILS)
         if delta.get("stop_reason") == "refusal" and delta.get("stop_details"):
             why = self.body(delta, "stop_details")
             text = first(why, ("explanation",)) or "The model refused"
@@ -260,7 +260,7 @@ _FIELDS = frozenset(
 )
 """Members of deltas. Nothing of a compaction is reported before its end."""
 
-_TELLING = frozenset(_EVENTS) - {"ping", "message"}
+_EVENT_NAMES = frozenset(_EVENTS) - {"ping", "message"}
 _OWN = frozenset(("model", "stop_reason"))
 """A whole message has one of these members; a message item of Responses has neither."""
 
@@ -275,4 +275,4 @@ def fits(document: Document) -> bool:
     if kind == "message":
         has_own = not _OWN.isdisjoint(value)
         return isinstance(value.get("content"), list) and has_own
-    return kind in _TELLING
+    return kind in _EVENT_NAMES

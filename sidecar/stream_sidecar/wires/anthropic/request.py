@@ -39,7 +39,9 @@ _UNSIGNED = (
 _OWN_FIELDS = ((THINKING,), ("reasoningContent",))
 """Fields whose thinking Anthropic signed, also through Bedrock."""
 
-_CONTAINER = "it goes on in the container of this response, which the request must name"
+_CONTAINER = (
+    "it continues in the container of this response, which the request must name"
+)
 
 
 def write(turn: Rendering) -> list[JsonObject]:

@@ -20,7 +20,7 @@ _REFUSED: frozenset[Refused] = frozenset(
 _OTHERS: dict[str, Any] = {
     "no_ids": _NO_IDS,
     "longest_name": 64,
-    "refuses": _REFUSED | {"user-behind-results"},
+    "refuses": _REFUSED | {"user-after-results"},
 }
 """The rule for models other than Claude: "Conversation blocks and tool use blocks
 cannot be provided in the same turn" (quarkiverse/quarkus-langchain4j#1983)."""

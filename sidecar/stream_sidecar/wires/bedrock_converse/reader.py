@@ -43,7 +43,7 @@ REASONING = "reasoningContent"
 _NAMES = (":event-type", ":exception-type")
 """A frame's headers, which a host may have put into the decoded object."""
 
-_TELLING = {
+_BY_KEY = {
     "delta": _DELTA,
     "start": "contentBlockStart",
     _INDEX: "contentBlockStop",
@@ -106,7 +106,7 @@ class BedrockConverseWire(BlockWire):
 
     def _message_stop(self, body: JsonObject) -> None:
         self.finish(body, "stopReason")
-        self.tell_details(body, ("additionalModelResponseFields",))
+        self.report_details(body, ("additionalModelResponseFields",))
         self.parts.append(DonePart())
 
     def _metadata(self, body: JsonObject) -> None:
@@ -116,7 +116,7 @@ class BedrockConverseWire(BlockWire):
         router = self.body(trace, "promptRouter")
         if model := self.text(router, "invokedModelId"):
             self.parts.append(MetadataPart(model=model))
-        self.tell_details(trace, ("guardrail",))
+        self.report_details(trace, ("guardrail",))
         self.count(self.body(body, "usage"))
 
     def _whole(self, body: JsonObject) -> None:
@@ -264,7 +264,7 @@ def _events_of(value: JsonObject, named: str | None) -> list[tuple[str, Json]]:
     union = [(name, body) for name, body in value.items() if name in _EVENTS]
     if union:
         return union
-    return [(name, value) for key, name in _TELLING.items() if key in value][:1]
+    return [(name, value) for key, name in _BY_KEY.items() if key in value][:1]
 
 
 _DECISIVE = frozenset(_EVENTS) - {"metadata", "output"}

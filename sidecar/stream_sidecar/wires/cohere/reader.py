@@ -234,7 +234,7 @@ _EVENTS: dict[str, _Reader] = {
     "debug": CohereWire._nothing,
 }
 
-_TELLING = frozenset(_EVENTS) - {"debug"}
+_EVENT_NAMES = frozenset(_EVENTS) - {"debug"}
 
 
 def fits(document: Document) -> bool:
@@ -242,7 +242,7 @@ def fits(document: Document) -> bool:
     value = document.value
     if not isinstance(value, dict):
         return False
-    if (type_of(value) or document.event) in _TELLING:
+    if (type_of(value) or document.event) in _EVENT_NAMES:
         return True
     is_message = isinstance(value.get("message"), dict)
     return is_message and "finish_reason" in value

@@ -36,12 +36,12 @@ _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 @define(eq=False)
 class _Leaf:
-    """A value, or the fragments of a string. ``goes_on``: the provider announced more
+    """A value, or the fragments of a string. ``continues``: the provider announced more
     fragments."""
 
     value: Json = None
     fragments: list[str] | None = None
-    goes_on: bool = False
+    continues: bool = False
 
     def push(self, value: Json) -> str:
         """The JSON text that ``value`` adds, without a string's quotes."""
@@ -66,9 +66,9 @@ class PartialArguments:
         self.in_order = True
 
     @property
-    def goes_on(self) -> bool:
+    def continues(self) -> bool:
         """Whether a string is incomplete."""
-        return self._latest.goes_on
+        return self._latest.continues
 
     def push(self, entry: JsonObject) -> str | None:
         path = _path(entry.get("jsonPath"))
@@ -82,8 +82,8 @@ class PartialArguments:
         if found is None:
             text = self._begin(leaf, path, value)
         elif name:
-            text = self._go_on(leaf, value)
-        leaf.goes_on = entry.get("willContinue") is True
+            text = self._add(leaf, value)
+        leaf.continues = entry.get("willContinue") is True
         return text if self.in_order else ""
 
     def close(self) -> str:
@@ -115,7 +115,7 @@ class PartialArguments:
         start, self._latest = self._quote(), leaf
         return f"{start}{place}{self._quote()}{text}"
 
-    def _go_on(self, leaf: _Leaf, value: Json) -> str:
+    def _add(self, leaf: _Leaf, value: Json) -> str:
         """Adds ``value`` to the string of ``leaf`` and returns the new text. If the
         leaf is no open string, a value that was already returned would change: then the
         entries are out of order."""

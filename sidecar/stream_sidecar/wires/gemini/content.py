@@ -90,7 +90,7 @@ class GeminiCandidate:
         if call is None:
             return
         arguments, choice, key = call.arguments, self.index, call.key
-        is_cut = cut or (arguments.goes_on and not whole)
+        is_cut = cut or (arguments.continues and not whole)
         if not arguments.in_order:
             # The whole text; if it was cut off, without its last character.
             text = arguments.close()[: -1 if is_cut else None]
@@ -171,19 +171,19 @@ class GeminiCandidate:
 
     def _function_call(self, part: JsonObject, name: str) -> None:
         call = self.wire.body(part, name)
-        goes_on = call.get("willContinue") is True
+        continues = call.get("willContinue") is True
         is_full = call.get("args") is not None
         if self.wire.text(call, "name") or is_full:
             self.end_call()
-            is_part = goes_on or bool(call.get("partialArgs"))
+            is_part = continues or bool(call.get("partialArgs"))
             self._begin(part, call, whole=is_full or not is_part)
         elif self._streamed is None:
             if call:
-                self.wire.malformed(name, call, "goes on with no call")
+                self.wire.malformed(name, call, "continues no call")
             return
         for entry in self.wire.objects(call, "partialArgs"):
             self._argument(entry)
-        if not goes_on:
+        if not continues:
             self.end_call(whole=True)
 
     def _begin(self, part: JsonObject, call: JsonObject, *, whole: bool) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.document_wire import DocumentWire
 
 _EVENTS = ("interaction.", "step.", "content.")
-_GOING_ON = ("", "in_progress", "queued")
+_UNFINISHED = ("", "in_progress", "queued")
 _REASONS = {
     "incomplete": "length",
     "budget_exceeded": "length",
@@ -133,7 +133,7 @@ class Interaction:
 
     def _status(self, body: JsonObject) -> None:
         status = self.wire.text(body, "status")
-        if status not in _GOING_ON:
+        if status not in _UNFINISHED:
             self._end_all(cut=status != "completed")
             reason = _REASONS.get(status) or self.wire.row.reason_of(status)
             self.wire.parts.append(FinishPart(status, reason))

@@ -165,7 +165,7 @@ class GeminiWire(DocumentWire):
             )
             candidate.refused(said)
         elif reason != "stop":
-            self.tell_details(item, ("finishMessage",))
+            self.report_details(item, ("finishMessage",))
         self.parts.append(FinishPart(raw, reason, self.choice))
 
     def _blocked(self, value: JsonObject) -> None:
@@ -174,7 +174,7 @@ class GeminiWire(DocumentWire):
         feedback = self.body(value, "promptFeedback")
         reason = self.text(feedback, "blockReason")
         if reason and not value.get("candidates"):
-            self.tell_details(feedback, ("blockReasonMessage", "safetyRatings"))
+            self.report_details(feedback, ("blockReasonMessage", "safetyRatings"))
             self.parts.append(FinishPart(reason, "content-filter"))
 
     def _cancel(self, value: JsonObject) -> None:

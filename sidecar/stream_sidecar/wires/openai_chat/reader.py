@@ -185,7 +185,7 @@ class OpenAIChatWire(DocumentWire):
         text = message.get("content")
         if not text or self._document.get("object") == _CHUNK:
             return message
-        said = "the whole message, of which the stream has told the text"
+        said = "the whole message, whose text came in the stream"
         part = DiagnosticPart("response-details", said, "info", text, self.choice)
         self.parts.append(part)
         return {**message, "content": None}

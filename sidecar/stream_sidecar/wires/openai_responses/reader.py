@@ -51,7 +51,7 @@ _STEP = f"{_PREFIX}reasoning."
 """The prefix of Perplexity's events for steps of reasoning. The items repeat what the
 steps searched for and found."""
 
-_GOING_ON = ("", "in_progress", "queued")
+_UNFINISHED = ("", "in_progress", "queued")
 
 _SILENT = patterns.compile(
     r"response\.(?:[a-z_]+_call(?:_[a-z_]+)?|mcp_list_tools|compaction|audio|steer"
@@ -108,9 +108,9 @@ class OpenAIResponsesWire(DocumentWire):
             self._responses += 1
             self._items = Items(self._responses)
             self._is_over = False
-        self._go_on(value)
+        self._progress(value)
 
-    def _go_on(self, value: JsonObject) -> None:
+    def _progress(self, value: JsonObject) -> None:
         self._identify(self.body(value, "response"))
 
     def _identify(self, response: JsonObject) -> None:
@@ -138,7 +138,7 @@ class OpenAIResponsesWire(DocumentWire):
             for item, body in self._items.match(self.objects(response, "output")):
                 self._end_item(item or self._start({}, body), body)
             self._end_items(cut=status != "completed")
-        if status not in _GOING_ON:
+        if status not in _UNFINISHED:
             self._stop(response, status)
         self.count(self.body(response, "usage"))
         if status == "failed":
@@ -290,8 +290,8 @@ SPOKEN: dict[str, Spoken] = {
 
 EVENTS: dict[str, Callable[[OpenAIResponsesWire, JsonObject], None]] = {
     f"{_PREFIX}created": OpenAIResponsesWire._begin,
-    f"{_PREFIX}queued": OpenAIResponsesWire._go_on,
-    f"{_PREFIX}in_progress": OpenAIResponsesWire._go_on,
+    f"{_PREFIX}queued": OpenAIResponsesWire._progress,
+    f"{_PREFIX}in_progress": OpenAIResponsesWire._progress,
     f"{_PREFIX}output_item.added": OpenAIResponsesWire._item_added,
     f"{_PREFIX}output_item.done": OpenAIResponsesWire._item_done,
     f"{_PREFIX}completed": OpenAIResponsesWire._over,

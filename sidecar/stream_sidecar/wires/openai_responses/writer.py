@@ -46,7 +46,7 @@ _PREFIXES = {_MESSAGE: "msg", _REASONING: "rs", "custom_tool_call": "ctc"}
 """Type of an item -> prefix of an id that is made up for it. For other types it is the
 prefix of a call's id."""
 
-_WENT_ON = ("stop", "tool-calls", "length")
+_CONTINUED = ("stop", "tool-calls", "length")
 """Finish reasons of a response that continued after an error."""
 
 _REPORTED_LATER = ("output", "outputs", "result", "results", "tools", "error")
@@ -502,7 +502,7 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _status(self, finish: events.Finish) -> str:
         """The response's status at its end; "" if the stream broke off."""
-        if self._error_reported is not None and finish.reason not in _WENT_ON:
+        if self._error_reported is not None and finish.reason not in _CONTINUED:
             return "failed"
         if not self.is_reported(finish):
             return ""

@@ -144,7 +144,7 @@ class DocumentWire(ABC):
         message = f"the document is no {self.row.name} document"
         self.parts.append(DiagnosticPart("unknown-chunk", message, "warning", value))
 
-    def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
+    def report_details(self, said: JsonObject, names: Collection[str]) -> None:
         """Reports the members ``names`` of a response, in which it says something about
         itself."""
         reported = {name: said[name] for name in names if _says(said.get(name))}

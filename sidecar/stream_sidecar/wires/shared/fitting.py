@@ -91,7 +91,7 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
         reported, id = block.name or "", block.tool_call_id or ""
         name = name_for(rule, reported)
         if name != reported:
-            turn.lose(block, "name", "this provider takes other names of tools")
+            turn.lose(block, "name", "this provider accepts only other names of tools")
         sent = id_for(rule, id) if id else made_id(f"#{number}")
         if sent in taken:
             sent = made_id(f"{id}#{number}")
@@ -114,7 +114,7 @@ def id_for(rule: Rule, id: str) -> str:
     return id if is_taken else made_id(id)
 
 
-_OTHER_ID = "this provider takes other ids, and none twice"
+_OTHER_ID = "this provider accepts only other ids, and each only once"
 
 
 def _pair(

@@ -78,15 +78,15 @@ class Rendering:
 
     ``blocks``: what the host wants to send, in the order of the message. ``answers``:
     the host's results, with their calls. ``approvals``: the host's answers to calls of
-    the server that wait for an approval. ``goes_on``: results of the server's tools may
-    come in the next response, so calls without a result stay.
+    the server that wait for an approval. ``continues``: results of the server's tools
+    may come in the next response, so calls without a result stay.
     """
 
     blocks: tuple[TurnBlock, ...]
     citations: tuple[TurnCitation, ...]
     rule: Rule
     reasoning: Reasoning = "auto"
-    goes_on: bool = False
+    continues: bool = False
     answers: list[tuple[TurnBlock, TurnResult]] = field(factory=list)
     approvals: list[tuple[TurnBlock, TurnResult]] = field(factory=list)
     lost: list[Lost] = field(factory=list)
@@ -297,7 +297,7 @@ def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
         is_server = block.type == "tool-call" and block.executor == "server"
         if is_result and id not in calls:
             turn.lose(block, "tool-result", "its call is not in this turn")
-        elif is_server and id not in results and not turn.goes_on:
+        elif is_server and id not in results and not turn.continues:
             turn.lose(block, "tool-call", "it broke off: it has no result")
         else:
             left.append((block, item))

@@ -23,7 +23,7 @@ Refused: TypeAlias = Literal[
     "empty-turns",
     "neighbours",
     "models-neighbours",
-    "user-behind-results",
+    "user-after-results",
     "no-user-turn",
     "first-system",
     "later-system",
