@@ -77,11 +77,11 @@ class Found:
     - MARK: a token without meaning
     - CITE: the references of a citation
     - ENTER: reasoning begins. With content, the form is a complete block of reasoning,
-      and the content is where its text starts and ends.
+      and the content is the start and end of the block's text.
     - EXIT: open reasoning ends
 
     ``read`` makes the calls of a CALL or the content of a RESULT from the candidate's
-    text. It may raise ValueError: the text is no form.
+    text. If the text is no form, it raises ValueError.
     """
 
     kind: PieceKind
@@ -97,7 +97,7 @@ class Form:
     - ``grammar``: reads the text after the opener.
     - ``tier``: see the docstring of this module.
     - ``place``: where an opener counts: anywhere, only at a line's start, only at the
-      answer's start, or only at its end.
+      answer's start, or only at the answer's end.
     - ``called``: an opener counts only right after a call and at the answer's start.
     - ``vague``: an opener may be ordinary text (``{``), so text that is no form needs
       no diagnostic.

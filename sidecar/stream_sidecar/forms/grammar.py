@@ -268,7 +268,8 @@ class Cursor:
             yield
 
     def before(self, *ends: str) -> Reading[str]:
-        """Reads a short text and the first of ``ends`` after it; returns the text."""
+        """Reads a text of at most `LONGEST_NAME` characters, and the first of ``ends``
+        after it. Returns the text."""
         table = literals(*ends)
         found = []
         size = 0
@@ -367,5 +368,5 @@ def _label(end: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=512)
 def literals(*texts: str) -> Literals:
-    """The `Literals` of ``texts``, cached, because grammars often need the same."""
+    """The `Literals` of ``texts``, cached, because grammars often need the same set."""
     return Literals(texts)

@@ -46,7 +46,7 @@ class _Building:
 
 
 _STATE = ("signature", "opaque", "raw_text", "fields")
-"""Fields of a ``BlockEnd`` that its block gets."""
+"""Fields of a ``BlockEnd`` that are stored in its block."""
 
 _state_of = attrgetter(*_STATE)
 _number_of = attrgetter("block")

@@ -120,7 +120,7 @@ class Outlet:
         self.seq = 0
         self.has_content = False  # text, reasoning or a call has been sent
         self.run: Run | None = None
-        self.listener: Listener | None = None  # with ``trace`` alone
+        self.listener: Listener | None = None  # only with ``trace``
         self._blocks = 0
         self._events: list[Event] = []
         self._joined: JoinedDeltas | None = None
@@ -128,7 +128,7 @@ class Outlet:
         self._waiting: dict[object, list[Callable[..., Event]]] | None = None
 
     def block(self) -> int:
-        """The number of a new block."""
+        """Begins a block and returns its number."""
         self._blocks += 1
         self.has_content = True
         return self._blocks - 1
@@ -203,7 +203,7 @@ class Outlet:
             ]
 
     def post(self, event: Event) -> None:
-        """Sends an event that was made elsewhere; corrects its number if needed."""
+        """Sends ``event``, which was made elsewhere, with the next number."""
 
         def numbered(seq: int, _choice: int = 0) -> Event:
             return event if event.seq == seq else evolve(event, seq=seq)

@@ -76,7 +76,7 @@ class CitationResolver:
         self._blocks: list[_Pending] = []
         self._following: list[_Pending] = []
         self._markers: dict[str, _Pending] = {}
-        self._unread: list[_Pending] = []  # in units of text that is still to come
+        self._unread: list[_Pending] = []  # spans beyond the text so far
         self._spans: list[tuple[int, int, _Pending]] = []  # a heap by raw end
         self._free: list[_Pending] = []  # without a place
         self._cited = Cited()

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 _Called = TypeVar("_Called", bound="ToolCall | ToolCallDelta | ToolResult")
 
 END = "[DONE]"
-"""The end of a stream of Chat Completions, which is no document."""
+"""The end mark of a stream of Chat Completions, which is no document."""
 
 _seq = attrgetter("seq")
 
@@ -76,9 +76,9 @@ class EmittingOutlet(Outlet):
         self._row = WIRES[emit.wire]
         self.origins: dict[int, Origin] = {}
         self.passed: list[ReadDocument] = []
-        self.is_foreign = False  # it is read on another wire
+        self.is_foreign = False  # the stream is read on another wire
         self.over = False  # every choice has its finish
-        self.failed = False  # by an error that is in no document
+        self.failed = False  # the stream failed, and no document says so
         self.marked = False  # the wire's own end mark came
         self._item: Origin | None = None
         self._moved = 0

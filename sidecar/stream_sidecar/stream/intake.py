@@ -121,8 +121,8 @@ class Intake:
         self._state = _State.BEFORE
         self._reader: Wire | None = None
         self._undecided = _Undecided()
-        self._body = ""  # what diagnostics carried, bounded
-        self._strays: list[str] = []  # what nothing has carried yet
+        self._body = ""  # texts of diagnostics, up to a limit
+        self._strays: list[str] = []  # text that no diagnostic has yet
         self._said: list[DiagnosticPart] = []  # text since the last document
         self._room = options.limits.max_document_chars
         if options.wire != "auto":

@@ -3,14 +3,15 @@
 A document waits, beside the documents that the writer made from its events, until its
 text is decided. If nothing was taken out or moved, the original is emitted, with all
 that no event carries: log probabilities, pings, unknown fields. On a wire of blocks a
-document without events waits for the next one. Example: a block begins as text, and its
-first words show that it is reasoning.
+document without events waits for the next document. Example: a block begins as text,
+and its first words show that it is reasoning.
 
-If something was removed, the writer's documents are emitted in place of all that wait
-then, with the members around them that no event carries. Example: of ``{"service_tier":
-"x", "choices": [{"delta": {"content": "<think>"}}]}`` the next document that is written
-has the tier. The writer's documents are used until the text is decided again. On a wire
-that numbers its blocks they are used to the end of the stream.
+If something was removed, the writer's documents are emitted in place of all documents
+that wait then, with the members around them that no event carries. Example:
+``{"service_tier": "x", "choices": [{"delta": {"content": "<think>"}}]}`` is left out,
+and the next document that is written has the tier. The writer's documents are used
+until the text is decided again. On a wire that numbers its blocks they are used to the
+end of the stream.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class OwnDocuments:
     written: bool = False
     _waiting: list[tuple[list[Chunk], list[Chunk]]] = field(factory=list)
     _lags: bool = False  # the writer made no document from the last one
-    _removals: int = 0  # of what went out
+    _removals: int = 0  # as counted when documents were last emitted
     _begun: bool = False
     _early: list[Chunk] = field(factory=list)  # extra documents before all others
     #: the latest document of each type around which nothing is written yet

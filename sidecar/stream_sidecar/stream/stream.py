@@ -91,7 +91,7 @@ class Stream:
         self._crowded = False
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
-        self._lists = 0  # documents that gave parts; finds mirrors in one document
+        self._lists = 0  # how many documents had parts (see `NativeText`)
         self._usage: tuple[int | None, ...] = (None,) * len(_COUNTS)
 
     @property

@@ -1,4 +1,4 @@
-"""Candidates for forms: which one is open, and where none may begin again.
+"""Candidates for forms: which candidate is open, and where no more may begin.
 
 A candidate is text that may be a form, from its opener on. When it fails, its text goes
 back into the buffer and is read again, but no character begins the same candidate
@@ -125,7 +125,8 @@ class Attempts:
         return True
 
     def renew(self) -> None:
-        """Forgets what failed candidates decided, once after a new answer began."""
+        """If a new answer has begun since the last call of this method, forgets what
+        failed candidates have decided."""
         if self._tail.shown.reopened:
             self._tail.shown.reopened, self.free = False, 0
             self.pending[False].clear()

@@ -78,8 +78,8 @@ class Buffer:
         self.pieces.append((kind, "", start, start))
 
     def see(self, taken: Taken, text: str, start: int) -> None:
-        """Reports a call at ``start`` whose ``text`` stays visible (policy
-        ``report``)."""
+        """Reports the call ``taken`` at position ``start``. The call's ``text`` stays
+        visible (policy ``report``)."""
         self.taken.append(evolve(taken, raw=text))
         self.pieces.append((PieceKind.SEEN, "", start, start + len(text)))
 

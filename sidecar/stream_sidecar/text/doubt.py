@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stream_sidecar.markdown.code import CodeState
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
-"""An opener right after one of these is not in mid-sentence."""
+"""An opener right after one of these characters is not in mid-sentence."""
 
 _OPENS_AGAIN = patterns.compile(
     r"^[ \t>*+-]*+(?:[0-9]{1,9}[.)][ \t]*+)?\[[ xX]?\]\Z"  # a task's box
@@ -71,7 +71,7 @@ class Doubt:
         return self.room >= 0
 
     def feed(self, text: str) -> None:
-        """Updates the state of code by ``text``, the next part of the reasoning."""
+        """Updates the state of code with ``text``, the next part of the reasoning."""
         if self.code is not None:
             self.code.feed(text)
             if not self.code.fence:

@@ -42,7 +42,7 @@ or nothing."""
 NOTHING = patterns.compile(r"(?!)").match
 _BREAK = patterns.compile(r"(?=\n)").match
 _INDENTS = ("", " ", "  ", "   ")
-"""The blanks with which a line may begin that is certainly not indented code."""
+"""A line that begins with exactly one of these blanks is certainly no indented code."""
 
 AT_ONCE = 1024
 """Longer text is read in slices of this many code points. So one place that matters
@@ -72,9 +72,9 @@ class Gates(NamedTuple):
       which passes and becomes the next gate.
     - ``lines``: blanks at a line's start wait if they end the slice.
     - ``certain`` returns where an incomplete literal at the slice's end begins.
-    - ``heads``: the openers that count at a line's start, by first character.
-    - ``waits``: parts of openers that wait if they end the slice.
-    - ``border`` matches where this kind of text ends; ``after`` returns the gates for
+    - ``heads``: first character -> the openers that count at a line's start.
+    - ``waits``: beginnings of openers that wait if they end the slice.
+    - ``border`` matches where this kind of text ends. ``after`` returns the gates for
       the text after the match.
     """
 
@@ -163,8 +163,9 @@ class Gates(NamedTuple):
 @lru_cache(maxsize=64)
 def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str]:
     """A pattern that finds beginnings of ``literals`` and halves of characters. With
-    ``line`` it also finds a line break that this pattern follows. It begins with a
-    character set, so that a search skips most text quickly."""
+    ``line``, a second pattern, it also finds a line break right before a match of
+    ``line``. It begins with a character set, so that a search skips most text
+    quickly."""
     tails: dict[str, list[str]] = {}
     for literal in literals:
         tails.setdefault(literal[0], []).append(literal[1:])

@@ -60,7 +60,7 @@ class InAnswer:
     _bordered: int = -1  # the position right after the last mark or wrapper
     _wrapped: set[str] = field(factory=set)  # closers of wrappers that were removed
     _filled: int = -1  # the last position where the hold limit was reached
-    _called_at: int = -1  # the position after the last call, blanks aside; `PENDING`
+    _called_at: int = -1  # the position after the last call and blanks, or `PENDING`
     _clear: int = 0  # no literal begins before this position
     _runs: RunIndex | None = None
 

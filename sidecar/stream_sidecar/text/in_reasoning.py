@@ -80,7 +80,8 @@ class InReasoning:
 
     def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
         """Begins to keep the reasoning from here on if it may turn out to be text:
-        because it is ``doubtful``, or because the policy says so."""
+        because it is ``doubtful``, or because the policy says so. ``code``: the state
+        of code before it; None if code does not matter."""
         self.doubt = None
         if (doubtful or self._rules.keeps) and not self._rules.native:
             state = None if code is None else CodeState(*code.state())
@@ -101,7 +102,7 @@ class InReasoning:
             self._think(end - buffer.at)
             if literal is not None:
                 self._at_literal(literal, final)
-            elif buffer:  # what is left may begin one
+            elif buffer:  # the rest may begin a literal
                 raise UndecidedError
 
     def _after_border(self, final: bool) -> None:
@@ -231,7 +232,7 @@ class InReasoning:
             self._buffer.cut(PieceKind.REASONING, size)
 
     def note(self, text: str) -> None:
-        """Updates the state by ``text``, the next part of the reasoning."""
+        """Updates the fields with ``text``, the next part of the reasoning."""
         self.code.add(text)
         if self.doubt is not None:
             self.doubt.feed(text)

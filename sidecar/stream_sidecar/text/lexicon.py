@@ -317,7 +317,8 @@ def _is_inside(opening: Opening) -> bool:
 
 
 def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
-    """Whether one of ``found``, at the same place, has a longer opener."""
+    """Whether an opener in ``found``, at the same place, is longer and begins with the
+    opener of ``opening``."""
     short = opening.opener
     return any(short != each.opener and each.opener.startswith(short) for each in found)
 

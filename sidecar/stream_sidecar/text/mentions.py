@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Literals
 
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
-"""A quote opens only after one of these, or at a line's start."""
+"""A quote opens only after one of these characters, or at a line's start."""
 
 _QUOTES = "`\"'”’»"  # each may open and close: the last three in Swedish and Finnish
 _TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
@@ -244,7 +244,7 @@ def _is_in_string(
             return False
         following = after[at + len(sign) : WINDOW]
         if len(following) < 2 and not final and sign != "/":
-            return None  # a letter may come following it, or two more quotes
+            return None  # a letter, or two more quotes, may follow
         if sign in _partners(quote) and _ends(sign, following):
             return True
         own = kind is LiteralKind.CALL and at and _opens(after[at - 1])

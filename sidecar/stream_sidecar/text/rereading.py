@@ -102,7 +102,7 @@ class Rereading:
 
     @property
     def held(self) -> int:
-        """How many characters both readings hold."""
+        """The number of characters that the two readings hold in total."""
         first, asleep = self.first.held, self._asleep
         if asleep is None:
             return first + self.second.held

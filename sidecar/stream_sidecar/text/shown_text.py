@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 SPACE = "\n" + BLANKS
 
 _LINE = patterns.compile("[^\n]*+\n++|[^\n]++")
-"""A line with the empty lines after it. None of its blanks wait but those at its
-start."""
+"""A line with the empty lines after it. Only blanks at its start may wait."""
 
 _KNOWN = (
     *("elements", "head", "json", "last", "line_removed", "line_shown", "orphan"),
@@ -239,8 +238,8 @@ class ShownText:
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Updates the state by ``text``, which was shown: its end, and where it has
-        code (text rule 4.7)."""
+        """Updates what is known of the end of the visible text, and where it has code
+        (text rule 4.7). ``text`` has just been shown."""
         self.code.feed(text)
         self.elements = self.elements.after(text)
         if self.json is not None:

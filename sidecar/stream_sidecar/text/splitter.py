@@ -183,7 +183,7 @@ class Splitter:
 
     @property
     def held(self) -> int:
-        """How many characters are held."""
+        """The number of characters that are held."""
         held, candidate = len(self._buffer.text), self._attempts.candidate
         if candidate is not None:
             held += candidate.size

@@ -40,8 +40,9 @@ longer."""
 @define(eq=False)
 class Tail:
     """``shown`` gets the visible text. ``trailing``: stop tokens and calls that wait.
-    ``leading``: results that wait. Each is None while nothing waits there. ``refused``:
-    items that waited and turned out to be text, to be read again."""
+    ``leading``: results that wait. ``trailing`` and ``leading`` are None while nothing
+    waits there. ``refused``: items that waited and turned out to be text, to be read
+    again."""
 
     _rules: Rules
     _buffer: Buffer
@@ -187,8 +188,8 @@ class Tail:
             self.shown.removed()
 
     def remove(self, kind: PieceKind, size: int) -> None:
-        """Takes the next ``size`` characters out of the answer, as a piece of this
-        kind."""
+        """Takes the next ``size`` characters out of the answer, as a piece of
+        ``kind``."""
         self._buffer.cut(kind, size)
         (self.trailing or self.shown).removed()
         self._buffer.border = True

@@ -23,7 +23,8 @@ _GLUED = patterns.compile(r"(?:\A|\})[ \t\n\r]*+\{")
 _AFTER_END = patterns.compile(r"[\]}][ \t\n\r]*+\{")
 
 _MAX_LEAD = 64
-"""Code points at the start that wait until it is clear whether they are ``{}``."""
+"""At most this many code points at the start wait until it is clear whether they are
+``{}``."""
 
 
 def nothing(text: str) -> bool:

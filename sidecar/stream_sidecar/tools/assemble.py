@@ -188,7 +188,7 @@ class CallAssembler:
         return unknown + sum(each.text.waiting for each in entries)
 
     def take_reports(self) -> list[DiagnosticPart]:
-        """The diagnostics since the last call."""
+        """The diagnostics since the last call of this method."""
         reports, self._reports = self._reports, []
         return reports
 

@@ -30,7 +30,7 @@ _ENVELOPE = patterns.compile(
     r"</(?:\w+:)?(?:parameter|invoke|function|function_calls|tool_calls?)/?>"
     r"|</?arg_(?:key|value)>|<(?:\w+:)?parameter(?: name)?=|</?[｜|]DSML[｜|]"
 )
-"""Tags of the dialects in which values have no escapes."""
+"""Matches tags of the dialects in which values have no escapes."""
 
 _MAX_FINDINGS = 8
 """At most this many faults of one call are reported; further faults add little."""

@@ -183,7 +183,8 @@ _NESTED = {
     "toolCall": "toolCall",
     "toolUse": "tool_use",
 }
-"""Key of the object that is the call -> the structural type that it means, if any."""
+"""Key of the inner object that is the call -> the structural type that the key means;
+None if it means none."""
 
 
 def from_item(item: Mapping[str, Any], number: int) -> OpenCall:

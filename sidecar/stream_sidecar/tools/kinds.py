@@ -23,7 +23,8 @@ KindSource: TypeAlias = Literal["declared", "table", "annotation", "name", "defa
 
 @frozen
 class Kind:
-    """``kind``, the source that decided it, and whether the tool changes something."""
+    """A tool's ``kind``, the source that decided it, and whether the tool changes
+    something (None: not known)."""
 
     kind: str
     source: KindSource

@@ -85,7 +85,8 @@ _WITH_ITEMS = ("openai-responses", "openai-chat", None)
 
 APPROVAL_TYPES = ("mcp_approval_request",)
 APPROVAL_PREFIXES = ("mcpr_",)
-"""Server-run calls that wait for the user's approval."""
+"""Types, and beginnings of ids, of server-run calls that wait for the user's
+approval."""
 
 _CALL = "_call"
 _NAMELESS = ("function_call", "mcp_call", "mcp_server_tool_call")
