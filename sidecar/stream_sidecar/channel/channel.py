@@ -392,13 +392,13 @@ class Channel:
         return total() if self._native is None else self._native.share()
 
     def _beside(self) -> Share:
-        """How much is held outside the first reading of the answer."""
+        """The `Share` of all readers except the first reading of the answer."""
         calls, held = self.answer.share()
         beside = calls, held + self._held_tagged
         return beside if self._native is None else total(beside, self._native.share())
 
     def _answer_share(self) -> Share:
-        """How much is held outside native reasoning."""
+        """The `Share` of all readers except that of native reasoning."""
         if not self._answers:
             return total()
         answer = self.answer

@@ -83,9 +83,10 @@ class Surroundings:
         *,
         has_thought: bool = False,
     ) -> Rereading:
-        """The reader for the text of a new choice. ``others`` returns what is held
-        outside the first reading, ``native`` what native reasoning holds. ``settle``
-        makes the first reading decide what it can.
+        """The reader for the text of a new choice. ``others`` returns the `Share` of
+        all readers except the first reading, ``native`` that of native reasoning.
+        ``settle`` gives the other readers all pieces that the first reading has
+        decided.
 
         ``has_thought``: native reasoning came before, so the choice did not begin its
         reasoning in the prompt (text rules 9.1 and 9.3).

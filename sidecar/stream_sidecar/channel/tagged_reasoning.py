@@ -61,7 +61,7 @@ class _Block:
 
 class TaggedReasoning:
     """The tagged reasoning of one choice. ``held``: the number of code points that
-    wait. ``native`` returns what native reasoning holds. ``is_second``: native
+    wait. ``native`` returns the `Share` of native reasoning. ``is_second``: native
     reasoning came before."""
 
     def __init__(

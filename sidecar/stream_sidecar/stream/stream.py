@@ -142,9 +142,10 @@ class Stream:
     def close(
         self, reason: str = "eof", error: dict[str, Any] | None = None
     ) -> list[Event]:
-        """The last events: those of all that was held back, and the ends. ``reason``:
-        the host's reason of stream/close. ``error``: what the host knows of a failed
-        transport (``status``, ``headers``, ``body``)."""
+        """The last events: first those of all that was held back, and last one
+        ``finish`` for each choice. ``reason``: the host's reason of stream/close.
+        ``error``: what the host knows of a failed transport (``status``, ``headers``,
+        ``body``)."""
         for parts in self._intake.close():
             self._take(parts)
             if self._emitting is not None:

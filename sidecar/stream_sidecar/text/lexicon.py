@@ -110,8 +110,8 @@ class Vocabulary:
                     table.setdefault(opener, []).append(opening)
 
     def kind_of(self, literal: str) -> LiteralKind:
-        """The kind of ``literal``, by which mentions of it are recognized. ``literal``
-        must be in `literals`."""
+        """The kind of ``literal``, which decides what counts as a mention of it.
+        ``literal`` must be in `literals`."""
         kind = self._kinds.get(literal)
         if kind is None:
             kind = self._kinds[literal] = self._kind_of(literal)
@@ -247,8 +247,8 @@ class Lexicon:
         """The first index in ``raw``, the text of a failed candidate, at which a new
         candidate may begin. ``position``: the number of characters that were read.
 
-        It is where the longest end of these characters begins that is an opener or the
-        beginning of an opener.
+        The result is the start of the longest suffix of these characters that is an
+        opener or the beginning of an opener.
         """
         head = raw[:position]
         found = self.literals.certain(head, 1)
@@ -287,7 +287,7 @@ class Rules:
     """How a splitter reads its channel.
 
     - ``max_held`` and ``max_call``: limits in code points (text rules 13.1 and 13.2).
-    - ``others`` returns how much the other readers of the choice hold.
+    - ``others`` returns the `Share` of the other readers of the choice.
     - ``settle`` makes the other readers read all pieces so far, so that the result of
       ``others`` is exact.
     - ``native``: the whole channel is reasoning, and delimiters have no effect (text

@@ -109,7 +109,8 @@ class Rereading:
         return first + sum([end - start for _, _, start, end in asleep.pieces])
 
     def share(self) -> Share:
-        """How much the second reading holds, or would hold if it were awake."""
+        """The `Share` of the second reading: what it holds, or would hold if it were
+        awake."""
         return self.second.share() if self._asleep is None else self._asleep.share
 
     def given(self) -> Pieces:

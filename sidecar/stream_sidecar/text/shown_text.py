@@ -266,8 +266,8 @@ class ShownText:
         waiting.clear()
 
     def followed(self, out: Pieces) -> None:
-        """Notes that a call follows. If an orphan closer waits, the call begins a new
-        answer, as visible text would."""
+        """Notes that a tool call follows. If an orphan closer waits, the call begins a
+        new answer, as visible text would."""
         if self.orphan is not Orphan.NONE:
             self.begin(out)
 

@@ -190,8 +190,8 @@ class Splitter:
         return held + self._tail.held
 
     def share(self) -> Share:
-        """The held code points that count against the limits. The beginning of a
-        literal does not count."""
+        """The `Share` of this splitter: the held code points that count against the
+        limits. The beginning of a literal does not count."""
         begun, candidate = len(self._buffer.text), self._attempts.candidate
         free = begun if begun <= self._rules.lexicon.literals.longest else 0
         calls = self._tail.called

@@ -153,7 +153,8 @@ class Tail:
             self.shown.write(*self._buffer.take(size - room), self._buffer.pieces)
 
     def is_echo(self) -> bool:
-        """Whether the leading objects are repeated results, if text follows here."""
+        """Whether the objects in ``leading`` are repeated results if text follows
+        here."""
         leading = self.leading
         if leading is None:
             return False
