@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _RESEND_SIZE = 16
-"""A resend has at least this many code points. A shorter text may be meant twice."""
+"""A resend (see `NativeText`) has at least this many code points. A model may well
+write a shorter text twice."""
 
 _SNAPSHOT_SIZE = 32
-"""A snapshot repeats at least this many code points. A shorter text may be meant as it
-is ("No, ", "No, no")."""
+"""A snapshot (see `NativeText`) repeats at least this many code points. A model may
+well write shorter texts like this ("No, ", "No, no")."""
 
 
 @define

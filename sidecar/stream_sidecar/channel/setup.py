@@ -210,9 +210,9 @@ def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
 
 
 def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The ``named`` families if their pairs are delimiters. If the host gave its own
-    list of tags, only these tags are delimiters, so there are no such families (text
-    rule 3.2)."""
+    """The families whose pairs are delimiters: the ``named`` families. If the host gave
+    a list of tags and named no dialects, only these tags are delimiters, and there are
+    no such families (text rule 3.2)."""
     exact = policy.dialects == "auto" and policy.reasoning.tags is not None
     return () if exact else named
 

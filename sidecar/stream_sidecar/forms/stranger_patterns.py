@@ -145,8 +145,8 @@ class StrangerPattern:
         return _Step(**own)
 
     def _sequence(self, items: Any, after: _Step, *, run: bool) -> _Step:
-        """The first step of ``items``, followed by their other steps and then by
-        ``after``. ``run``: the items are inside an unbounded repeat."""
+        """The first step of ``items``. Their last step leads to ``after``. ``run``: the
+        items are inside an unbounded repeat."""
         for code, argument in reversed(list(items)):
             after = self._item(code, argument, after, run=run)
         return after

@@ -186,8 +186,8 @@ class Intake:
         return parts
 
     def _lost(self) -> list[Part]:
-        """Reports how many characters of this text were left out, because they exceeded
-        the limit of a document; [] if none were."""
+        """Reports how many characters of text between documents were left out, because
+        all of it exceeded the limit of a document; [] if none were."""
         if self._room >= 0:
             return []
         message = f"{-self._room} characters that are no document were left out"

@@ -97,7 +97,8 @@ class OwnDocuments:
         return chunks
 
     def before(self) -> list[Chunk]:
-        """The waiting documents as they are written; so are all that follow."""
+        """Returns the waiting documents as the writer made them. From now on only the
+        writer's documents are emitted."""
         self.written = True
         return self._take() if self._waiting else []
 

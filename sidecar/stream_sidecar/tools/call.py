@@ -77,11 +77,11 @@ class Entry:
     """A call while it is open.
 
     ``resent``: a call with the same id has ended, so nothing is passed on before it is
-    clear that this call differs from the ended one. ``before``: if the arguments of
-    this call came without a name directly after the arguments of another call, that
-    other call; this call must differ from it, too. ``heir``: an id and a name that came
-    when the arguments were complete; they belong to the next call, if there is one.
-    ``places``: tables and keys at which the assembler finds this entry.
+    clear that this call differs from the ended one. ``before``: if this call began with
+    a second object after the arguments of another call, that other call; this call must
+    differ from it, too. ``heir``: an id and a name that came when the arguments were
+    complete; they belong to the next call, if there is one. ``shown``: the call was
+    passed on. ``places``: tables and keys at which the assembler finds this entry.
     """
 
     call: OpenCall
