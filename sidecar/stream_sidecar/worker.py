@@ -37,9 +37,11 @@ def start(
 
 
 class Worker:
-    """The sidecar for one client; ``exit_code`` is set when the connection has ended.
+    """The sidecar for one client.
 
-    ``send`` accepts bytes for the client. Call every method on one thread.
+    The host passes the function ``send``; the `Worker` calls it with the bytes for the
+    client. ``exit_code`` is None until the connection has ended. Call every method on
+    the same thread.
     """
 
     def __init__(

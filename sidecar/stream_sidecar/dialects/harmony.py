@@ -161,9 +161,9 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
-    """Begins reasoning after ``analysis``, as in ``analysisWe need ..``, if
-    ``assistantfinal`` ends it. Text such as ``analysis: ..`` or ``analysisResult = ..``
-    is text of the answer."""
+    """Reads reasoning whose special tokens were lost: it begins after ``analysis``, as
+    in ``analysisWe need ..``, if ``assistantfinal`` follows later. ``analysis: ..`` and
+    ``analysisResult = ..`` are text of the answer."""
     following = yield from cursor.need()
     if following in _NO_THOUGHT or following.islower():
         raise cursor.mismatch()

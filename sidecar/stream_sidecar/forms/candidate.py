@@ -347,8 +347,9 @@ class Candidate:
         return taken is not None
 
     def _next_opener(self, reader: _Reader) -> re.Match[str] | None:
-        """The first opener of a call, or of a call's wrapper, in the value in which the
-        text ended. None: there is no such opener, or no candidate may be given up."""
+        """Where a new call begins inside an unfinished one: the first opener of a call,
+        or of a call's wrapper, in the value (argument) that the end of the text cut
+        off. None: there is no such opener, or a call may not be given up."""
         (start, calls), form = reader.cursor.part, reader.opening.form
         if not (self.halves and calls):
             return None

@@ -133,8 +133,8 @@ class Form:
 
     @property
     def may_be_call(self) -> bool:
-        """Whether the form may be a call, so that the limit for calls holds. A
-        channel's header may begin a call."""
+        """Whether the text of the form may be a call, so that the size limit for calls
+        applies. The header of a Harmony channel may begin a call, too."""
         return self.about in ("calls", "channels")
 
 

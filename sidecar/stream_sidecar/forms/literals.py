@@ -145,9 +145,9 @@ class Delimiters(Literals):
         self._before: dict[str, int] = {}
 
     def size_without(self, literal: str) -> int:
-        """The number of characters of ``literal``, which is no delimiter, before the
-        first place where a delimiter may begin; 0 if a delimiter begins at its
-        start."""
+        """The number of characters in ``literal`` before the first place where a
+        delimiter may begin; 0 if one begins at its start. ``literal`` itself is no
+        delimiter."""
         size = self._before.get(literal)
         if size is None:
             begins = (at for at in range(len(literal)) if self._may_begin(literal, at))

@@ -46,8 +46,8 @@ class LinePart(Enum):
 
 
 def lines_of(file: IO[bytes]) -> Iterator[tuple[bytes, LinePart]]:
-    """The lines of a file. A line that is too long comes in parts: its beginning, then
-    the rest."""
+    """Yields the lines of a file. A line that is too long comes in parts: its
+    beginning, then one or more further parts."""
     while data := file.readline(LONGEST_LINE + 1):
         if len(data) <= LONGEST_LINE:
             yield data, LinePart.LINE

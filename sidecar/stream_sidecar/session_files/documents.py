@@ -235,7 +235,8 @@ class Lines:
         return number + self._first, offset - self._starts[number] + 1
 
     def place(self, start: int, end: int) -> dict[str, int]:
-        """A span in the form in which a report has it."""
+        """The span from ``start`` to ``end`` as a report writes it: lines and
+        columns."""
         line, column = self.point(start)
         end_line, end_column = self.point(end)
         reported = {"line": line, "column": column}

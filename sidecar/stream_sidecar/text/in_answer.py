@@ -95,8 +95,8 @@ class InAnswer:
             self._at_literal(literal, final)
 
     def _may_begin_line(self, code: CodeState) -> bool:
-        """Whether openers that count only at a line's start count at the next
-        character."""
+        """Whether the next character is where an opener is valid that is valid only at
+        a line's start."""
         place = self._buffer.place
         read = place < self._attempts.free or place == self._tried
         return not (read or self._tail.line_shown or code.is_code)

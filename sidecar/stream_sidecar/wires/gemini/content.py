@@ -123,8 +123,8 @@ class GeminiCandidate:
             self.wire.parts.append(TextPart(text, self.index))
 
     def _stand(self, kind: str, is_first: bool) -> None:
-        """Counts the Parts: a chunk that begins with the same kind continues the last
-        Part."""
+        """Counts the parts of the answer across chunks. The first part of a chunk
+        (``is_first``) continues the part before it if both have the same ``kind``."""
         if not is_first or kind != self._kind:
             self._starts.append(self._length)
         self._kind = kind

@@ -156,8 +156,8 @@ class Rendering:
         ]
 
     def text(self, *, refusal: bool | None = None) -> str:
-        """The whole answer. ``refusal``: only text that is a refusal (True) or none
-        (False)."""
+        """The text of the whole answer. ``refusal``: True for only its refusals, False
+        for only the text that is no refusal, None for both."""
         kinds = (True, False) if refusal is None else (refusal,)
         texts = (block for block in self.blocks if block.type == "text")
         return "".join(each.text for each in texts if bool(each.refusal) in kinds)

@@ -185,9 +185,9 @@ ANYBODY: tuple[Rule, ...] = (Rule("no demand is known"),)
 def rule_for(
     rules: tuple[Rule, ...], asked: Names, fields: Collection[str] = ()
 ) -> Rule:
-    """The first of ``rules`` that fits the names ``asked``; the last rule fits all. If
-    no provider is named, the ``fields`` in which reasoning came identify a provider
-    before the model's name does."""
+    """The first of ``rules`` that fits the names ``asked``; the last rule fits all.
+    ``fields``: the names of the fields in which reasoning came. If no provider is
+    named, a rule for one of these fields comes before a rule for the model's name."""
     reported = () if asked.provider else tuple(r for r in rules if r.came_in in fields)
     fitting = (rule for rule in rules if rule.fits(asked.provider, asked.model))
     return reported[0] if reported else next(fitting)

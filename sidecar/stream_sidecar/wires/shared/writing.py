@@ -240,9 +240,10 @@ class ChunkWriter(ABC):
         return event.url or known.get("url"), event.title or known.get("title")
 
     def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
-        """Url and title for a citation that is written now. Long values are written
-        only with the first citation of a source: a later one lacks a long title, and is
-        not written (None) if its url is long."""
+        """The url and the title to write for ``event``. A long url or title is written
+        only with the first citation of its source. For a later citation of the source,
+        a long title is None; if the url is long, the result is None, and the citation
+        is not written."""
         url, title = self.cited(event)
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
