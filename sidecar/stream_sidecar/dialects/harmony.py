@@ -162,8 +162,8 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
     """Reads reasoning whose special tokens were lost: it begins after ``analysis``, as
-    in ``analysisWe need ..``, if ``assistantfinal`` follows later. ``analysis: ..`` and
-    ``analysisResult = ..`` are text of the answer."""
+    in ``analysisWe need ..``, if ``assistantfinal`` or ``assistantcommentary`` follows
+    later. ``analysis: ..`` and ``analysisResult = ..`` are text of the answer."""
     following = yield from cursor.need()
     if following in _NO_THOUGHT or following.islower():
         raise cursor.mismatch()

@@ -273,8 +273,8 @@ class Rereading:
         return out
 
     def _read_again(self, pieces: Pieces, out: Pieces) -> None:
-        """Adds ``pieces`` of the second reading to ``out``, with the positions that
-        they have in the raw channel."""
+        """Adds ``pieces``, which the second reading returned, to ``out``, with the
+        positions that they have in the raw channel."""
         for piece in pieces:
             kind, text, _, _ = piece
             if kind is PieceKind.FULL and self._full:

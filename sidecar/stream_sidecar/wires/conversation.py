@@ -233,8 +233,8 @@ class TurnList:
         return answer.get("id") if is_item else id, name_of(answer)
 
     def _for(self, call: Call, entry: ListedTurn) -> ListedTurn:
-        """A copy of ``entry``, the turn with a tool's result, that has the id and the
-        name of its ``call``; ``entry`` itself if it has both."""
+        """``entry``, the turn with a tool's result, with the id under which its
+        ``call`` is sent, and on Gemini with the call's name."""
         value = entry.value
         if call.sent != call.id:
             value = self._reported(value, {self.shape.answered: call.sent})
