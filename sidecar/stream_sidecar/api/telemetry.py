@@ -1,8 +1,8 @@
 """A response in OpenTelemetry's form: attributes and messages of its semantic
 conventions for GenAI, and counts of removals, named ``stream_sidecar.*``.
 
-Pure: the host has the span and the clock. For all clients, it is documented in
-clients/README.md, "OpenTelemetry".
+The functions are pure: the host makes the span and reads the clock. clients/README.md,
+"OpenTelemetry", documents them for all clients.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The receiver of LSP messages, on an event loop: pygls, or a substitute that refuses.
+"""The receiver of LSP messages, on an event loop: pygls, or a stand-in that refuses.
 
 `open_receiver` imports pygls and lsprotocol, so a host that only streams never does.
 """
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 Receiver: TypeAlias = "SidecarProtocol | _Unavailable"
-"""Gets the client's messages in their order; its methods are called on the loop."""
+"""Gets the client's messages in their order. Its methods are called on the event
+loop."""
 
 
 def open_receiver(connection: Connection, cancelled: set[Id]) -> Receiver:

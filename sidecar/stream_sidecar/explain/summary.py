@@ -62,8 +62,8 @@ def headline(explanation: Explanation) -> tuple[str, str]:
 
 
 def cut(explanation: Explanation) -> tuple[int, str] | None:
-    """The step in which an error of the provider ended the answer, and the words for
-    it; None if no error did."""
+    """The number of the step in which an error of the provider ended the answer, and
+    the words for it; None if no error did."""
     for number, step in enumerate(explanation.steps):
         for event in step.events:
             if isinstance(event, ProviderError) and event.phase == "mid-stream":

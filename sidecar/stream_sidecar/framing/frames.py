@@ -77,8 +77,8 @@ def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPa
 
 
 def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
-    """Return the held text as one diagnostic, and forget the text. Empty if no text is
-    held."""
+    """Return the held text as one diagnostic, and forget the text. Return an empty list
+    if no text is held."""
     if not held.pieces:
         return []
     text = held.take()

@@ -36,7 +36,8 @@ def open_runs(line: str) -> dict[int, int]:
 
 
 def closing_run(runs: Collection[int], rest: str) -> re.Match[str] | None:
-    """Return the first run in the ``rest`` of a line that closes one of ``runs``."""
+    """Return the first run in the ``rest`` of a line that closes one of ``runs``; None
+    if there is none."""
     each = _RUN_OR_BREAK.finditer(rest)
     return next((run for run in each if len(run[0]) in runs and run[0] != "\n"), None)
 

@@ -173,8 +173,8 @@ def _inside(node: dict[str, Any]) -> Any:
 
 
 def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
-    """Reads FastAPI's list of faults. Of any other list, returns the first item with an
-    error, else the first item."""
+    """Reads FastAPI's list of faults; returns None. Of any other list, returns the
+    first item with an error, else the first item, None if the list is empty."""
     items = node[:_MOST]
     faults = [_fault(item) for item in items if isinstance(item, dict)]
     if any(faults):

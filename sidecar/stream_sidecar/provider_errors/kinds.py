@@ -229,9 +229,10 @@ def normal_word(word: str) -> str:
 def kind_of_error(
     words: Iterable[str], text: str, status: int | None, coded: str = ""
 ) -> str:
-    """Return the kind. These decide, in this order: a status with one meaning, a limit
-    per minute or day in the message, a specific code or type, the message (if the
-    status allows its kind), a generic code or type, the status, a vague message.
+    """Return the kind. The first of these decides that is there: a status with one
+    meaning, a limit per minute or day in the message, a specific code (a number before
+    a word) or type, the message (if the status allows its kind), the name of an
+    exception in the message, a generic code or type, the status, a vague message.
 
     ``words`` are the provider's codes, types and reasons, innermost first. ``text`` is
     the message. ``coded`` is the kind of a numeric code (`codes`), empty if there is

@@ -145,8 +145,8 @@ class CleanBody:
             return self._passed(error)
 
     def broken(self, error: Exception) -> bytes:
-        """The rest of the clean body when the source broke off, without an end
-        mark."""
+        """The rest of the clean body after the source broke off with ``error``; it has
+        no end mark."""
         if self._passes:
             return b""
         try:

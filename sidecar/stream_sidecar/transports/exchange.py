@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stream_sidecar.transports.cleaning import CleanBody, Cleaner
 
 _CHANGED = ("content-length", "content-encoding", "transfer-encoding")
-"""Headers that do not fit a new body."""
+"""Headers of a response that do not fit a new body."""
 
 
 @frozen
