@@ -7,9 +7,9 @@ HTML 9.2.6, "Interpreting an event stream", with these differences:
 - The last event counts even without its blank line, which many servers leave out.
 - ``[DONE]`` is a `DonePart`. Empty data is ignored, and so is a comment that a gateway
   has wrapped as data (mnfst/llm-gateway#2053). Other data that is not JSON is reported.
-- Data of several lines may not be one document, but have a line that is one: the
-  gateway forgot the blank lines, or wrote an error after half of a document
-  (Wei-Shaw/sub2api#1471). Then each line is read separately.
+- Data of several lines may have one document, or a document on a line: the gateway
+  forgot the blank lines, or wrote an error after half of a document
+  (Wei-Shaw/sub2api#1471). In the second case each line is read separately.
 - Data that is not a document may end with ``data:`` and a document, or with an error.
   Then the part before it is a document that was cut off (`frames_of`).
 - Lines with an unknown field name are not dropped. They are a *foreign* body (an error

@@ -25,7 +25,7 @@ SIGNS = r"[ \t\r>*+\-_=#~`0-9.)]"
 """A line's kind is not known while the line has only these characters."""
 
 OTHER = "x"
-"""Stands for any other character."""
+"""Stands for any character that is not one of `SIGNS`."""
 
 
 class Line(Enum):

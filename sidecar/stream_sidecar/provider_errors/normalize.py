@@ -164,7 +164,7 @@ def _is_retryable(
 
 def _is_error(value: dict[str, Any]) -> bool:
     if value.get("error") or not EXCEPTIONS.isdisjoint(value):
-        return True  # an error of null, "" or {} is none
+        return True  # null, "" and {} are no errors
     choice = first_of(value.get("choices"))
     if holds(choice, "error") or holds(value.get("x_groq"), "error"):
         return True

@@ -154,7 +154,7 @@ def _statements(text: str) -> tuple[list[ast.stmt], int]:
     """The statements of ``text``, and the number of lines put before it."""
     shift = int(bool(_indented.match(text)))
     with warnings.catch_warnings():
-        # For odd escapes in the model's strings. Filters are global: only this file's
+        # For odd escapes in the model's strings; filters are global, hence the module
         warnings.filterwarnings("ignore", module=_FILE)
         body = ast.parse("with 0:\n" * shift + text, _FILE).body
     if shift:
