@@ -313,6 +313,6 @@ def places_of(unit: SessionUnit) -> Iterator[tuple[SessionMessage, JsonSpan]]:
         yield from ((message, (0, len(unit.text))) for message in unit.messages)
         return
     paths = [message.found.path for message in unit.messages]
-    places = locate(unit.text, paths) if paths else {}  # without them, it may not be JSON
+    places = locate(unit.text, paths) if paths else {}  # without any, it may be no JSON
     for message, path in zip(unit.messages, paths, strict=True):
         yield message, places[path].span
