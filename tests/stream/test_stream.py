@@ -9,6 +9,7 @@ import pytest
 from checking import assert_sound, feed
 from open_params import options_of
 
+from stream_sidecar.options import StreamOptions, Tool
 from stream_sidecar.stream.stream import MAX_CHOICES, Stream
 
 CHAT = {"wire": "openai-chat"}
@@ -161,3 +162,36 @@ def test_counts_that_tell_nothing_new_are_no_event() -> None:
     fed = feed(CHAT, [{"choices": [], "usage": each} for each in counts])
     (reported,) = [event for event in fed.events if event.type == "usage"]
     assert (reported.input_tokens, reported.output_tokens) == (9, 5)
+
+
+class Long(str):
+    """A string that is not taken for the next piece of a run: it goes the long way."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 13])
+@pytest.mark.parametrize(
+    "options",
+    [
+        StreamOptions(wire="text"),
+        StreamOptions(),
+        StreamOptions(wire="text", model="qwen3", tools=(Tool("f"),)),
+    ],
+)
+def test_the_short_way_of_a_text_gives_what_the_long_one_does(
+    options: StreamOptions, size: int
+) -> None:
+    text = (
+        "So it is, a < b.\n\n<think>Let me\n- see: `x`</think>\nYes, caf\u00e9 \ud83c"
+        '\udf3f!\n```py\nif a < b:\n```\n<tool_call>\n{"name": "f", "arguments": {}}\n'
+        '</tool_call>\n[1, {"a": 2}]\n</thi'
+    )
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    short, long = Stream(options), Stream(options)
+    for piece in [*pieces, "", "end", " of it"]:
+        assert short.push(piece) == long.push(Long(piece))
+        assert short.last_seq == long.last_seq
+    assert short.close() == long.close()
+    assert short.message() == long.message()
+    assert short.stats() == long.stats()

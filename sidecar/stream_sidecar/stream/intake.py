@@ -29,6 +29,7 @@ from stream_sidecar.wires import FALLBACK, WIRES, detect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import TypeGuard
 
     from stream_sidecar.framing.framer import Frame
     from stream_sidecar.options import StreamOptions
@@ -152,6 +153,12 @@ class Intake:
                 self.documents += 1
                 return (self._read(frame),)
         return self._frames(frames)
+
+    def is_text(self, chunk: object) -> TypeGuard[str]:
+        """Whether the chunk, as it is, is the next piece of the text."""
+        if type(chunk) is not str or self.wire != "text":
+            return False
+        return chunk != "" and chunk.isascii() and self._framer.idle
 
     def close(self) -> Iterator[list[Part]]:
         """Returns the parts of what is left in the framing, and of documents that

@@ -133,7 +133,13 @@ class Stream:
         if isinstance(chunk, str):
             self._chars += len(chunk)
         self._pushes += 1
-        for parts in self._intake.push(chunk):
+        run, intake = self._outlet.run, self._intake
+        if type(run) is PlainRun and self._emitting is None and intake.is_text(chunk):
+            events = None if run.choice else run.push(chunk)
+            if events is not None:
+                intake.documents += 1
+                return events
+        for parts in intake.push(chunk):
             self._take(parts)
             if self._emitting is not None:
                 self._pass(parts, self._emitting)
