@@ -11,12 +11,13 @@ bisection.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.records import define
-from stream_sidecar.values.units import ENCODINGS, Unit, width
+from stream_sidecar.values.units import Unit, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +80,7 @@ class TextMap:
         # Stretches of kept text, and where each begins, in code points and other units.
         self._texts: list[str] = []
         self._starts: list[int] = []
-        self._offsets: dict[Unit, list[int]] = {unit: [] for unit in ENCODINGS}
+        self._offsets: dict[Unit, list[int]] = defaultdict(list)
         self._kept_to = 0
         self._segments: list[_Segment] = []
         self._known_from = 0

@@ -172,7 +172,10 @@ class MessageBuilder:
     def _building(
         self, choice: int, block: int, channel: events.ChannelName
     ) -> _Building:
-        return self._choices[choice].texts.setdefault(block, _Building(channel))
+        texts = self._choices[choice].texts
+        if block not in texts:
+            texts[block] = _Building(channel)
+        return texts[block]
 
     def _delta(self, event: events.TextDelta | events.ReasoningDelta) -> None:
         building = self._last

@@ -8,6 +8,7 @@ row is first used: a stream needs one of ten.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -34,16 +35,21 @@ FALLBACK = "openai-chat"
 
 class _Rows(Mapping[str, "WireRow"]):
     def __getitem__(self, name: str) -> WireRow:
-        if name not in NAMES:
-            raise KeyError(name)
-        row: WireRow = import_module(f"{__name__}.{name.replace('-', '_')}").ROW
-        return row
+        return _row(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
 
     def __len__(self) -> int:
         return len(NAMES)
+
+
+@cache
+def _row(name: str) -> WireRow:
+    if name not in NAMES:
+        raise KeyError(name)
+    row: WireRow = import_module(f"{__name__}.{name.replace('-', '_')}").ROW
+    return row
 
 
 WIRES = _Rows()
