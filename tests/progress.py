@@ -27,18 +27,18 @@ def each_minute(
     """Prints the minutes since the beginning and ``say()`` every minute."""
     begun, ended = time.monotonic(), Event()
 
-    def tell() -> None:
+    def report() -> None:
         while not ended.wait(seconds):
             minutes = (time.monotonic() - begun) / 60
             print(f"-- {minutes:.0f} min: {say()}", file=file, flush=True)
 
-    teller = Thread(target=tell, daemon=True)
-    teller.start()
+    reporter = Thread(target=report, daemon=True)
+    reporter.start()
     try:
         yield
     finally:
         ended.set()
-        teller.join()
+        reporter.join()
 
 
 def read(path: Path) -> str:

@@ -20,12 +20,12 @@ from litellm.integrations.custom_logger import CustomLogger
 from stream_sidecar.transports.httpx2 import AsyncCleaningTransport
 
 
-def _tell(error: Exception) -> None:
+def _warn(error: Exception) -> None:
     logging.getLogger("stream_sidecar").warning("not cleaned: %s", error)
 
 
 litellm.aclient_session = httpx2.AsyncClient(
-    transport=AsyncCleaningTransport(on_lost=_tell), timeout=None
+    transport=AsyncCleaningTransport(on_lost=_warn), timeout=None
 )
 proxy = CustomLogger()
 """What the configuration names; the transport does the work."""

@@ -45,10 +45,12 @@ class Trial:
     def __init__(self, folder: Path, provider: Provider, sidecar: Path) -> None:
         self.folder, self.provider, self.sidecar = folder, provider, sidecar
 
-    def run(self, agent: str, name: str, *, behind: bool, leaks: bool) -> Done:
+    def run(
+        self, agent: str, name: str, *, is_behind_gateway: bool, leaks: bool
+    ) -> Done:
         """All turns of a scenario."""
         scenario = SCENARIOS[name]
-        way = "gateway" if behind else "direct"
+        way = "gateway" if is_behind_gateway else "direct"
         tag = f"{agent}-{name}-{way}-{'leaks' if leaks else 'clean'}"
         run = self.provider.runs[tag] = Run(scenario, leaks, PROGRAMS[agent].has_tools)
         place = self.folder / "runs" / tag
@@ -60,8 +62,8 @@ class Trial:
             each.mkdir(parents=True)
         variables = environment(self.folder, agent, home)
         start = (
-            self._behind(agent, tag, record)
-            if behind
+            self._behind_gateway(agent, tag, record)
+            if is_behind_gateway
             else self._directly(agent, tag, wiring, variables)
         )
         codes, outputs, errors = [], [], []
@@ -84,9 +86,11 @@ class Trial:
             each.name: each.read_text(encoding="utf-8")
             for each in sorted(work.glob("*.txt"))
         }
-        return Done(codes, files, printed, reported, run, record if behind else None)
+        return Done(
+            codes, files, printed, reported, run, record if is_behind_gateway else None
+        )
 
-    def _behind(self, agent: str, tag: str, record: Path) -> list[str]:
+    def _behind_gateway(self, agent: str, tag: str, record: Path) -> list[str]:
         program = TYPESCRIPT / "dist/gateway/bin.js"
         options = (
             "--claims",
@@ -189,10 +193,12 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
         if scenario.needs_tools and not PROGRAMS[agent].has_tools:
             continue
         run = partial(trial.run, agent, name)
-        direct = run(behind=False, leaks=False)
-        found[name] = [*differences(scenario, direct, run(behind=True, leaks=True))]
+        direct = run(is_behind_gateway=False, leaks=False)
+        found[name] = [
+            *differences(scenario, direct, run(is_behind_gateway=True, leaks=True))
+        ]
         if not scenario.aborts:
-            clean = run(behind=True, leaks=False)
+            clean = run(is_behind_gateway=True, leaks=False)
             found[name] += [*differences(scenario, direct, clean), *changes(clean)]
         wire = direct.wire or wire
     return Result(agent, version(trial.folder, agent), wire, found)

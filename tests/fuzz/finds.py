@@ -138,7 +138,7 @@ def alarm(seconds: float = PATIENCE) -> Iterator[Callable[[], None]]:
         return
     armed = time.monotonic()
 
-    def goes_on() -> None:
+    def continues() -> None:
         nonlocal armed
         if time.monotonic() - armed > seconds / 4:
             armed = time.monotonic()
@@ -147,7 +147,7 @@ def alarm(seconds: float = PATIENCE) -> Iterator[Callable[[], None]]:
     before = signal.signal(signal.SIGALRM, _ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield goes_on
+        yield continues
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

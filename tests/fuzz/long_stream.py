@@ -47,7 +47,7 @@ KINDS: dict[str, Kind] = {
 """By the name of the command's ``--text``."""
 
 
-def run(name: str, megabytes: int, tell: Callable[[str], object]) -> list[int]:
+def run(name: str, megabytes: int, report: Callable[[str], object]) -> list[int]:
     """Peaks of resident memory in bytes, after each tenth; AssertionError on a loss."""
     kind, total = KINDS[name], megabytes * 1_000_000
     came = {"text-delta": hashlib.blake2b(), "reasoning-delta": hashlib.blake2b()}
@@ -64,7 +64,7 @@ def run(name: str, megabytes: int, tell: Callable[[str], object]) -> list[int]:
                 most = max(most, resident_memory(client.process.pid))
             if pushed * TENTH >= total * (len(peaks) + 1):
                 peaks.append(max(most, peak_memory(client.process.pid)))
-                tell(f"{pushed / 1e6:8.1f} MB pushed, peak {peaks[-1] / 1e6:.1f} MB")
+                report(f"{pushed / 1e6:8.1f} MB pushed, peak {peaks[-1] / 1e6:.1f} MB")
         closed = client.request("stream/close", {"streamId": "s"})
         _take(came, closed["events"])
         peaks.append(max(most, peak_memory(client.process.pid)))

@@ -33,14 +33,14 @@ from fuzz.rpc_streams import (
     list_streams,
     open_stream,
     push,
+    read_counts,
     take_snapshot,
-    tell_counts,
 )
 
 Rule = Callable[[Session, Random], None]
 
 RULES: tuple[Rule, ...] = (
-    *(open_stream, push, close, take_snapshot, list_streams, tell_counts),
+    *(open_stream, push, close, take_snapshot, list_streams, read_counts),
     *(let_time_pass, normalize, look_up, begin_batch, run_batch),
     *(ask_what_takes_long, cancel, use_an_id_twice),
     *(ask_wrongly, ask_for_nothing, send_a_bad_envelope, send_too_much, say_nothing),

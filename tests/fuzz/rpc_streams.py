@@ -166,7 +166,7 @@ def list_streams(session: Session, generator: Random) -> None:
     }
 
 
-def tell_counts(session: Session, generator: Random) -> None:
+def read_counts(session: Session, generator: Random) -> None:
     session.expire()
     counts = session.counts
     assert session.ask(generator, "sidecar/stats", {})["streams"] == {

@@ -67,9 +67,9 @@ def work(task: Task) -> tuple[int, Found]:
     """The number of inputs tried, and what was found."""
     lane, tried = LANES[task.lane], 0
     found: Found = {}
-    with alarm() as goes_on:
+    with alarm() as continues:
         for number in _numbers(task):
-            goes_on()
+            continues()
             tried += 1
             find = examine(lane, number)
             if find is not None:

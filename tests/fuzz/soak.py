@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
         chosen.streams,
         chosen.seed,
         idle_ms=chosen.idle_ms,
-        goes_on=lambda: time.monotonic() < end,
+        continues=lambda: time.monotonic() < end,
     )
     if chosen.json:
         rows = [[round(each.seconds, 1), each.resident] for each in run.samples]

@@ -166,11 +166,11 @@ def soak(
     seed: int,
     *,
     idle_ms: int,
-    goes_on: Callable[[], bool],
+    continues: Callable[[], bool],
     count: int = PLANS,
     deaf: float = DEAF,
 ) -> Run:
-    """Runs until ``goes_on()`` is False; AssertionError when an answer differs.
+    """Runs until ``continues()`` is False; AssertionError when an answer differs.
 
     ``count``: of how many plans a stream follows one; ``deaf``: how often, per batch,
     the host stops reading for a while.
@@ -183,7 +183,7 @@ def soak(
             _Slot(f"s{number}", generator.choice(run.plans))
             for number in range(streams)
         ]
-        while goes_on():
+        while continues():
             _round(run, slots, deaf)
         _end(run, slots)
         client.end_input()

@@ -472,7 +472,7 @@ def _interrupted(
         pass_fds=[writing],
         cwd=ROOT,
         env=ENVIRONMENT,
-        preexec_fn=_heed_signals,
+        preexec_fn=_honour_signals,
     )
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -500,7 +500,7 @@ def test_ctrl_c_at_a_terminal(folder: Path) -> None:
     reading, writing = os.pipe()
 
     def at_terminal() -> None:
-        _heed_signals()
+        _honour_signals()
         fcntl.ioctl(ours, termios.TIOCSCTTY, 0)
 
     words = ("repair", str(folder), "--write", "--jobs", "3")
@@ -531,7 +531,7 @@ def test_ctrl_c_at_a_terminal(folder: Path) -> None:
     assert len(names(folder)) == 40 + len(written)
 
 
-def _heed_signals() -> None:
+def _honour_signals() -> None:
     """Restores the default signals, which the process that started the tests may
     ignore."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -613,7 +613,7 @@ def test_ctrl_c_ends_what_only_reads(folder: Path) -> None:
         stderr=subprocess.PIPE,
         cwd=ROOT,
         env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1"},
-        preexec_fn=_heed_signals,
+        preexec_fn=_honour_signals,
     )
     os.close(reading)
     with os.fdopen(writing, "wb", buffering=0) as pipe:

@@ -217,8 +217,8 @@ def test_only_what_differs_in_its_text_goes_on(parts: list[Part], fits: bool) ->
     def make(seq: int, text: str) -> ReasoningDelta:
         return ReasoningDelta(seq, 0, 0, text, "native")
 
-    going = RunReader(lambda _: False, make, lambda *_: 9)
-    run = PartsRun(outlet, MIRRORS, going)
+    reader = RunReader(lambda _: False, make, lambda *_: 9)
+    run = PartsRun(outlet, MIRRORS, reader)
     assert run.push_parts(parts) == ([make(1, "b")] if fits else None)
 
 

@@ -148,7 +148,7 @@ class Wire:
     error has no counts beside it. ``wraps``: a result is an object. ``refuses``: a
     refusal has words. ``has_parts_of_calls``: a call may be cut off.
     ``hides_cuts``: then the finish is another one.
-    ``has_last_counts``: also where a stream broke off. ``tells_text``: a result is one.
+    ``has_last_counts``: also where a stream broke off. ``reports_text``: a result is one.
     """
 
     reasons: dict[str, str]
@@ -163,7 +163,7 @@ class Wire:
     has_parts_of_calls: bool = True
     hides_cuts: bool = False
     has_last_counts: bool = True
-    tells_text: bool = False
+    reports_text: bool = False
 
 
 WIRES: dict[str, Wire] = {
@@ -188,7 +188,7 @@ WIRES: dict[str, Wire] = {
         cites_blocks=True,
         cites_text=False,
         has_last_counts=False,
-        tells_text=True,
+        reports_text=True,
     ),
     "anthropic": Wire(
         {"content-filter": "refusal", "malformed": "error", "cancelled": "error"},
@@ -334,7 +334,7 @@ def _results(message: Message, rules: Wire) -> list[tuple[str, str]]:
 
 
 def _wrapped(content: Any, rules: Wire) -> Any:
-    if rules.tells_text:
+    if rules.reports_text:
         return _plain(content) if isinstance(content, str) else json.dumps(content)
     is_object = isinstance(content, dict)
     return {"result": content} if rules.wraps and not is_object else content

@@ -587,11 +587,11 @@ def _reasoning_is_followed_by_nothing(wire: str, body: Json) -> bool:
 
 @check
 def _item_without_its_reasoning(wire: str, body: Json) -> bool:
-    is_behind = False
+    is_after = False
     for item in body["input"]:
         kinds = ("reasoning", "item_reference")
-        is_behind = is_behind or item.get("type") in kinds
-        if str(item.get("id", "")).startswith(("fc_", "msg_")) and not is_behind:
+        is_after = is_after or item.get("type") in kinds
+        if str(item.get("id", "")).startswith(("fc_", "msg_")) and not is_after:
             return True
     return False
 

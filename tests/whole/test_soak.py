@@ -20,10 +20,10 @@ def test_interleaved_streams_give_what_they_give_alone() -> None:
     """Two hundred at a time; some are cancelled, and the host is deaf now and then."""
     rounds = iter(range(ROUNDS))
 
-    def goes_on() -> bool:
+    def continues() -> bool:
         return next(rounds, None) is not None
 
-    run = soak(200, seed=SEED, idle_ms=0, goes_on=goes_on, count=60, deaf=DEAF)
+    run = soak(200, seed=SEED, idle_ms=0, continues=continues, count=60, deaf=DEAF)
     assert {"eof", "cancelled", "streams", "deaf"} <= set(run.counts)
     assert run.counts["requests"] > 150 * ROUNDS
 

@@ -223,7 +223,7 @@ class Channel:
         if is_next:
             self._native_key = block
             self.blocks.end_native()
-        self._mirrors.says(field, anew=is_next)
+        self._mirrors.says(field, restarts=is_next)
         if not text:
             return
         if self._native is None:

@@ -122,10 +122,10 @@ class NativeText:
             state.deltas += deltas
             state.position = self.size
 
-    def says(self, field: str, *, anew: bool) -> None:
+    def says(self, field: str, *, restarts: bool) -> None:
         """Notes that the current block has text in ``field``. ``anew``: a new block
         begins."""
-        if anew:
+        if restarts:
             self.fields = []
         if field not in self.fields:
             self.fields.append(field)

@@ -231,12 +231,12 @@ class StrangerPattern:
 
 def _advanced(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
     """The threads that can read ``character``, each continued after this character."""
-    going = [
+    advanced = [
         (step.ways[0], groups, left - step.in_run)
         for step, groups, left in threads
         if step.fits is not None and left >= step.in_run and step.fits(character)
     ]
-    return _closure(going, size)
+    return _closure(advanced, size)
 
 
 def _closure(threads: list[_Thread], size: int) -> list[_Thread]:

@@ -46,7 +46,7 @@ _FENCES = patterns.compile(
 """Everything up to the beginning or the end of the last fence outside containers, and
 after its end the lines that begin no fence."""
 
-_ANEW = patterns.compile(
+_FRESH_LINE = patterns.compile(
     rf"\n(?:(?<=\n\n)(?![ \t\r>\n])|(?=[*+\-#] [^\n{BLANKS}]))"
     rf"{SIGNS}{{0,64}}+(?!{SIGNS})(?s:.)"
 ).match
@@ -151,11 +151,11 @@ class CodeState:
     def feed(self, text: str) -> None:
         """Reads the next ``text``."""
         text, self.undecided = self.undecided + text, ""
-        at, end = self._anew(text) if "\n" in text else 0, len(text)
+        at, end = self._fresh_line(text) if "\n" in text else 0, len(text)
         while at < end:
             at = self._READ[self.line](self, text, at)
 
-    def _anew(self, text: str) -> int:
+    def _fresh_line(self, text: str) -> int:
         """Skips text that has no influence on the state at the end of ``text``. Returns
         the position to read from: the beginning of the last line that can be read
         without the lines before it, or the end of the last fence. 0 if nothing can be
@@ -167,7 +167,7 @@ class CodeState:
                 return at
         first = max(len(text) - _LOOKED_AT, at)
         line = text.rfind("\n", first)
-        while line >= 0 and not _ANEW(text, line):
+        while line >= 0 and not _FRESH_LINE(text, line):
             line = text.rfind("\n", first, line)
         if line >= 0:
             self.resume(_AT_FIRST)

@@ -136,17 +136,17 @@ class Choice:
     def begin_run(self, parts: list[Part]) -> None:
         """Begins a run (see `PartsRun`) after the ``parts`` of a document, if further
         parts that differ from them only in their text need no full reading."""
-        going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
+        reader, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
         first, owners = parts[0], {(part.choice, part.block) for part in said}
         if len(said) == len(parts) and len(owners) == 1:
             fields = [part.field for part in said]
-            going = self.channel.continuation(fields, said[0].block)
+            reader = self.channel.continuation(fields, said[0].block)
         elif len(parts) == 1 and isinstance(first, CallPart):
-            going = self._going(first)
-        if going is not None:
-            PartsRun(self.outlet, parts, going)
+            reader = self._call_reader(first)
+        if reader is not None:
+            PartsRun(self.outlet, parts, reader)
 
-    def _going(self, part: CallPart) -> RunReader | None:
+    def _call_reader(self, part: CallPart) -> RunReader | None:
         """The fast reader for further fragments of the call of ``part``, the latest
         fragment; None if each of them must be read in full."""
         entry = self._calls.continuing(part)

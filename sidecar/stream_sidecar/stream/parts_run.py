@@ -45,7 +45,9 @@ class PartsRun:
         *("_outlet", "_rest", "_size", "_text", "_texts"),
     )
 
-    def __init__(self, outlet: Outlet, parts: Sequence[Part], going: RunReader) -> None:
+    def __init__(
+        self, outlet: Outlet, parts: Sequence[Part], reader: RunReader
+    ) -> None:
         if outlet.run is not None:
             outlet.run.end()
         self._outlet = outlet
@@ -53,10 +55,10 @@ class PartsRun:
         self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])
         self._like, *self._others = [self._rest(part) for part in parts]
         self._size = len(parts)
-        self._matters, self._make = going.matters, going.make
-        self._account = going.account
+        self._matters, self._make = reader.matters, reader.make
+        self._account = reader.account
         self._texts: list[str] = []
-        self._most = going.account([], MOST)
+        self._most = reader.account([], MOST)
         outlet.run = self
 
     @property

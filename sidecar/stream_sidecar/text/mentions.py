@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.forms.literals import Literals
 
-_OPENS_BEHIND = " \t\r\f\v\n([{=,:"
+_OPENS_AFTER = " \t\r\f\v\n([{=,:"
 """A quote opens only after one of these characters, or at a line's start."""
 
 _QUOTES = "`\"'”’»"  # each may open and close: the last three in Swedish and Finnish
@@ -204,7 +204,7 @@ def _closings(before: str, head: str) -> tuple[str, ...]:
 def _opens(front: str) -> bool:
     """Whether a quote may open after ``front``, the character before the quote; "" if
     there is no character before it."""
-    return front in _OPENS_BEHIND
+    return front in _OPENS_AFTER
 
 
 def _starts(text: str, at: int, marks: tuple[str, ...]) -> bool:

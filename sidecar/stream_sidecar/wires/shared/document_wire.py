@@ -77,7 +77,7 @@ class DocumentWire(ABC):
     def close(self) -> list[Part]:
         self.parts = []
         self.end()
-        self._tell_counts()
+        self._report_counts()
         return self.parts
 
     def identify(self, **reported: Json) -> None:
@@ -110,9 +110,9 @@ class DocumentWire(ABC):
             is_due = self._counted % _COUNTED_EACH == 0
             self._counted += 1
             if is_due or not _ENDS.isdisjoint(map(type, self.parts)):
-                self._tell_counts()
+                self._report_counts()
 
-    def _tell_counts(self) -> None:
+    def _report_counts(self) -> None:
         counts, self._waiting_counts = self._waiting_counts, {}
         usage = read_usage(self._usage, self.row.usage) if counts else None
         if usage is not None:
