@@ -146,9 +146,9 @@ class Wire:
     only. ``has_free``: calls may have free text as input. ``cites_blocks``: a citation
     is of a block, and once. ``cites_text``: the cited text is told. ``fails_alone``: an
     error has no counts beside it. ``wraps``: a result is an object. ``refuses``: a
-    refusal has words. ``has_parts_of_calls``: a call may be cut off.
-    ``hides_cuts``: then the finish is another one.
-    ``has_last_counts``: also where a stream broke off. ``reports_text``: a result is one.
+    refusal has words. ``has_parts_of_calls``: a call may be cut off. ``hides_cuts``:
+    then the finish is another one. ``has_last_counts``: also where a stream broke off.
+    ``reports_text``: a result is one.
     """
 
     reasons: dict[str, str]
