@@ -31,11 +31,14 @@ from peers.results import FROM_EVENTS, OURS, Found, Results, stored
 from peers.table import PEERS
 from peers.texts import (
     ALONE,
+    CALL,
+    CALLED,
     CLOSER,
     COMPARED,
     CUTTINGS,
     GROWING,
     KINDS,
+    MORE,
     OPENER,
     deltas,
     leaks,
@@ -80,7 +83,16 @@ def test_recordings_are_one_block_and_the_answers() -> None:
         assert said in reasoning
         assert said not in answers
     assert "Mexico City." in answers
-    assert {name for name, streams in timed().items() if streams} == {*COMPARED, ALONE}
+    assert {name for name, streams in timed().items() if streams} == {*COMPARED, *MORE}
+
+
+def test_calls_are_whole() -> None:
+    for opener, *body, closer in timed()[CALL]:
+        call = json.loads("".join(body))
+
+        assert (opener, closer) == ("<tool_call>", "</tool_call>")
+        assert call["name"] == CALLED
+        assert len(call["arguments"]["content"]) > 1_000
 
 
 def test_every_cutting_is_a_cutting() -> None:
@@ -196,12 +208,13 @@ def test_rows_have_a_bar_against_each_python_peer() -> None:
         (found.name, kind)
         for found in results.found[2:]
         if found.language == "Python" and not found.missing
-        for kind in COMPARED
+        for kind in (*COMPARED, *MORE)
+        if kind in found.kinds
     ]
 
     assert len(barred) == len(in_python) > 0
     for (name, kind), what in zip(in_python, barred, strict=True):
         assert name in what
-        assert f"a delta of {kind}," in what
+        assert f"{kind}, against" in what
     assert not any(FROM_EVENTS in what for what in barred)
     assert all(row.value is None or row.value > 0 for row in given)

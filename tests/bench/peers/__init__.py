@@ -18,7 +18,7 @@ from peers import report
 from peers.environments import HOME
 from peers.measuring import measure
 from peers.results import FROM_EVENTS, OURS, Found, Results, stored
-from peers.texts import ALONE, COMPARED
+from peers.texts import ALONE, COMPARED, MORE
 
 BAR = Bar(limit=1.0, aim=0.5)
 LAST = HOME / "results.json"
@@ -49,16 +49,17 @@ def rows(results: Results) -> Iterator[Row]:
 
 
 def _costs(ours: Found, found: Found) -> Iterator[Row]:
-    """One row for each text, and one without a bar for a stream's start and end."""
+    """One row for each text that the peer was given, and one for a stream's start and
+    end."""
     against = f"against {found.name} ({found.language})"
     if found.missing:
         yield Row(f"engine, {against}", found.missing)
         return
     barred = found.language == "Python" and found.name != FROM_EVENTS
-    for kind in COMPARED:
-        what = f"engine, a delta of {kind}, {against}"
-        yield _cost(what, ours.kinds[kind], found.kinds[kind], BAR if barred else None)
-    yield _cost(f"engine, {ALONE}, {against}", ours.kinds[ALONE], found.kinds[ALONE])
+    for kind in filter(found.kinds.__contains__, (*COMPARED, *MORE)):
+        what = kind if kind == ALONE else f"a delta of {kind}"
+        costs = ours.kinds[kind], found.kinds[kind]
+        yield _cost(f"engine, {what}, {against}", *costs, BAR if barred else None)
 
 
 def _cost(

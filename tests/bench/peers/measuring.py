@@ -21,6 +21,8 @@ from peers.environments import ROOT, MissingError, command, own_command, version
 from peers.results import FROM_EVENTS, OURS, Found, Results, Seconds
 from peers.table import PEERS
 from peers.texts import (
+    CALL,
+    CALLED,
     CUTTINGS,
     GROWING,
     KINDS,
@@ -48,6 +50,7 @@ _QUIET = {
 """An environment in which nothing asks the network for anything."""
 
 _OWN = {OURS: (), FROM_EVENTS: ("--events",)}
+_READ_CALLS = {OURS, *(peer.name for peer in PEERS if peer.reads_calls)}
 _UNJUDGED = {FROM_EVENTS, *(peer.name for peer in PEERS if peer.baseline)}
 
 
@@ -102,7 +105,9 @@ def _timed(before: Found, start: list[str]) -> Found:
         return before
     kinds = timed()
     sizes = {str(size): [deltas(KINDS[GROWING](size))] for size in SIZES[1:]}
-    tasks = [_task(streams) for streams in (*kinds.values(), *sizes.values())]
+    if before.name not in _READ_CALLS:
+        del kinds[CALL]
+    tasks = [_task(name, each) for name, each in {**kinds, **sizes}.items()]
     try:
         given = _do(start, timed=tasks)
     except MissingError as why:
@@ -116,8 +121,10 @@ def _timed(before: Found, start: list[str]) -> Found:
     )
 
 
-def _task(streams: list[list[str]]) -> dict[str, Any]:
-    return {"streams": streams, "seconds": TURN_SECONDS, "most": MOST_SECONDS}
+def _task(kind: str, streams: list[list[str]]) -> dict[str, Any]:
+    called = {"called": CALLED} if kind == CALL else {}
+    limits = {"seconds": TURN_SECONDS, "most": MOST_SECONDS}
+    return {"streams": streams, **limits, **called}
 
 
 def _best(before: Seconds, now: Seconds) -> Seconds:

@@ -12,7 +12,7 @@ from pathlib import Path
 from peers.plot import draw
 from peers.results import FROM_EVENTS, OURS, Found, Results
 from peers.table import LEFT_OUT, PEERS
-from peers.texts import ALONE, COMPARED, CUTTINGS
+from peers.texts import COMPARED, CUTTINGS, MORE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
@@ -27,7 +27,7 @@ COLUMNS = (
     "runs in",
     *(f"{kind}, µs" for kind in COMPARED),
     "1 MB, µs",
-    f"{ALONE}, µs",
+    *(f"{kind}, µs" for kind in MORE),
     "depends on the cut",
     *(f"wrong, {cutting}" for cutting in CUTTINGS),
 )
@@ -76,14 +76,17 @@ def cells(found: Found, results: Results) -> tuple[str, ...]:
     if found.missing:
         return (*head, found.missing, *[""] * (len(COLUMNS) - 3))
     largest = max(found.sizes, key=int)
-    costs = [found.kinds[kind] for kind in COMPARED]
-    costs += [found.sizes[largest], found.kinds[ALONE]]
+    costs = [_microseconds(found.kinds[kind]) for kind in COMPARED]
+    costs.append(_microseconds(found.sizes[largest]))
+    costs += [
+        _microseconds(found.kinds[kind]) if kind in found.kinds else "" for kind in MORE
+    ]
     if found.differ is None or found.wrong is None:
         judged = ("",) * (1 + len(CUTTINGS))
     else:
         wrong = [f"{found.wrong[way]} of {results.simple[way]}" for way in CUTTINGS]
         judged = (f"{found.differ} of {results.texts}", *wrong)
-    return (*head, *map(_microseconds, costs), *judged)
+    return (*head, *costs, *judged)
 
 
 def _microseconds(seconds: float | None) -> str:
@@ -106,9 +109,10 @@ def _verdict(results: Results) -> Iterator[str]:
 def _lost(results: Results) -> Iterator[str]:
     """By what is timed, those in Python that are cheaper there."""
     rivals = [each for each in _others(results) if each.language == "Python"]
-    for kind in (*COMPARED, ALONE):
+    ours = results.of(OURS).kinds
+    for kind in filter(ours.__contains__, (*COMPARED, *MORE)):
         costs = {found.name: found.kinds.get(kind) for found in rivals}
-        ratios = _ratios(costs, results.of(OURS).kinds[kind])
+        ratios = _ratios(costs, ours[kind])
         yield f"{kind}: {_listed([each for ratio, each in ratios if ratio < 1])}"
 
 

@@ -21,7 +21,8 @@ class Peer:
     ``installed``: what its package manager is given, exact versions first; ``alone``:
     that package without what it asks for, because that includes a GPU stack. ``calls``
     is the code that a delta goes through, ``leaves`` what it does not look for.
-    ``baseline``: does not split at all, and tells what the carrier costs.
+    ``reads_calls``: its driver can have it look for calls in Hermes' form, in place of
+    reasoning. ``baseline``: does not split at all, and tells what the carrier costs.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Peer:
     leaves: str
     installed: tuple[str, ...] = ()
     alone: bool = False
+    reads_calls: bool = False
     baseline: bool = False
 
     @property
@@ -57,7 +59,7 @@ PEERS = (
         version="2.68.0",
         driver="drive_pydantic_ai.py",
         calls="`ModelResponsePartsManager.handle_text_delta`",
-        leaves="one pair, and only where a delta is nothing but the tag",
+        leaves="one pair, and only where a delta is nothing but the tag; calls in text",
     ),
     Peer(
         name="transformers",
@@ -66,7 +68,8 @@ PEERS = (
         version="5.23.0",
         driver="drive_transformers.py",
         calls="`ResponseParser.feed` with a template of one pair",
-        leaves=f"{ONE_PAIR}; trims what it gives at the end",
+        leaves=f"{ONE_PAIR}; trims what it gives at the end; one form of calls",
+        reads_calls=True,
     ),
     Peer(
         name="SGLang",
@@ -74,8 +77,12 @@ PEERS = (
         package="sglang",
         version="0.5.23",
         driver="drive_sglang.py",
-        calls="`ReasoningParser.parse_stream_chunk` for qwen3",
-        leaves=f"{ONE_PAIR}, one block a stream",
+        calls=(
+            "`ReasoningParser.parse_stream_chunk` for qwen3; for calls "
+            "`Qwen25Detector.parse_streaming_increment`"
+        ),
+        leaves=f"{ONE_PAIR}, one block a stream; one form of calls",
+        reads_calls=True,
         installed=(
             *("transformers==5.19.0", "openai", "msgspec", "pydantic", "pybase64"),
             *("requests", "ipython", "orjson", "partial-json-parser"),
@@ -89,7 +96,11 @@ PEERS = (
         version="0.33.0",
         driver="drive_vllm.py",
         calls="`StreamingParserEngine.feed` by text, one pair, no `DeltaMessage`",
-        leaves=f"{ONE_PAIR}; the layer above it does not load without torch",
+        leaves=(
+            f"{ONE_PAIR}; one form of calls, and of a call it gives the JSON unread; "
+            "the layer above it does not load without torch"
+        ),
+        reads_calls=True,
         installed=("regex",),
         alone=True,
     ),
@@ -102,7 +113,7 @@ PEERS = (
         calls="`OllamaChatCompletionResponseIterator.chunk_parser`",
         leaves=(
             "one pair, and only where a delta holds the whole tag; reasoning after "
-            "the delta with the opener goes to the answer"
+            "the delta with the opener goes to the answer; calls in text"
         ),
     ),
     Peer(
@@ -112,7 +123,7 @@ PEERS = (
         version="7.0.173",
         driver="drive_ai.mjs",
         calls="`extractReasoningMiddleware`, through its web streams",
-        leaves=f"{ONE_PAIR}; a line break is put between blocks",
+        leaves=f"{ONE_PAIR}; a line break is put between blocks; calls in text",
     ),
     Peer(
         name="web streams alone",
@@ -131,7 +142,7 @@ PEERS = (
         version="1.10.0",
         driver="drive_smg.rs",
         calls="`Qwen3Parser::parse_reasoning_streaming_incremental`",
-        leaves=f"{ONE_PAIR}, one block a stream",
+        leaves=f"{ONE_PAIR}, one block a stream; calls in text",
     ),
 )
 

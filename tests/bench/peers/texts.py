@@ -3,7 +3,8 @@
 `timed()` are what is timed. The texts of `KINDS` are made up, in deltas of two to six
 characters as tokens have them; those of `RECORDED` are the answers and the reasoning of
 the recorded streams of tests/wires, cut where their providers cut them. A reasoning tag
-is always alone, as models whose tags are single tokens send it. `leaks()` are texts
+is always alone, as models whose tags are single tokens send it. So are the tags of
+`CALL`, a tool call in Hermes' form, which not every peer looks for. `leaks()` are texts
 that are read under several cuttings: leaks from the project's own fixtures and made-up
 ones.
 """
@@ -35,7 +36,7 @@ _CODE = (
     "if a < b and c[i] > d: yield {'key': [1, 2, 3]}",
     "return `${a}` < b ? <Item key={i} /> : null;",
 )
-_TAG = re.compile("(</?think>)")
+_TAG = re.compile("(</?(?:think|tool_call)>)")
 
 
 def _sentence(generator: random.Random) -> str:
@@ -58,6 +59,13 @@ def _markdown(generator: random.Random) -> str:
     return "\n".join((*lines, *code))
 
 
+def _record(generator: random.Random) -> str:
+    """A member of a list in a structured answer."""
+    words, sentence = generator.choices(_WORDS, k=3), _sentence(generator).strip()
+    record = {"name": words[0], "tags": words[1:], "rank": generator.random()}
+    return json.dumps({**record, "summary": sentence}, ensure_ascii=False) + ",\n  "
+
+
 def _filled(paragraph: Callable[[random.Random], str], size: int, seed: str) -> str:
     """``size`` characters of paragraphs."""
     generator, parts, total = random.Random(seed), [], 0
@@ -74,6 +82,13 @@ def _thinking(size: int) -> str:
     return f"{OPENER}{reasoning}{CLOSER}{_filled(_prose, half, 'answer')}"
 
 
+def _call(size: int) -> str:
+    """A call whose longest argument is Markdown."""
+    arguments = {"path": "notes.md", "content": _filled(_markdown, size, "call")}
+    call = {"name": CALLED, "arguments": arguments}
+    return f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+
+
 KINDS: dict[str, Callable[[int], str]] = {
     "prose": lambda size: _filled(_prose, size, "prose"),
     "Markdown": lambda size: _filled(_markdown, size, "Markdown"),
@@ -87,17 +102,34 @@ GROWING = "prose"
 SHORT = 10_000
 SIZES = (SHORT, 100_000, 1_000_000)
 RECORDED = "recordings"
+JSON = "JSON answer"
+CALL = "Hermes call"
+CALLED = "write_file"
+"""The tool that `CALL` calls."""
+
+CALL_SIZE = 2_000
+"""Characters of its longest argument: some peers read all of a call at each delta."""
+
 ALONE = "start and end"
 
 COMPARED = (*KINDS, RECORDED)
 """What the cost of a delta is compared in."""
+
+MORE = (JSON, CALL, ALONE)
+"""What is timed beside that; not every peer can do all of it."""
 
 
 def timed() -> dict[str, list[list[str]]]:
     """The streams of each of `COMPARED`; those of `ALONE` have a single delta, so that
     they cost their start and their end."""
     made_up = {name: [deltas(make(SHORT))] for name, make in KINDS.items()}
-    return {**made_up, RECORDED: [recorded(SHORT)], ALONE: [["Hello"]] * 50}
+    answer = f"[\n  {_filled(_record, SHORT, 'JSON')}"
+    others = {
+        JSON: [deltas(answer)],
+        CALL: [deltas(_call(CALL_SIZE))] * 5,
+        ALONE: [["Hello"]] * 50,
+    }
+    return {**made_up, RECORDED: [recorded(SHORT)], **others}
 
 
 def recorded(size: int) -> list[str]:

@@ -1,7 +1,10 @@
-"""transformers: the streaming parser of response templates, with one pair of tags."""
+"""transformers: the streaming parser of response templates, with one pair of tags; for
+calls with that of Hermes, whose JSON it reads at the end."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 from harness import Splitter, drive
@@ -22,6 +25,20 @@ TEMPLATE = load_response_template(
         },
     }
 )
+CALLS = load_response_template(
+    {
+        "start_anchor": "<|assistant|>",
+        "fields": {
+            "content": {"repeats": True, "join": ""},
+            "tool_calls": {
+                "open": "<tool_call>",
+                "close": "</tool_call>",
+                "repeats": True,
+                "content": "json",
+            },
+        },
+    }
+)
 
 
 def start() -> Splitter:
@@ -36,6 +53,19 @@ def start() -> Splitter:
     return Splitter(parser.feed, parser.finalize, read)
 
 
+def calls(_tool: str) -> Callable[[], Splitter]:
+    def read(given: list[Any]) -> tuple[str, str]:
+        message, _ = given[-1]
+        (call,) = message["tool_calls"]
+        return call["name"], json.dumps(call["arguments"])
+
+    def begin() -> Splitter:
+        parser = ResponseParser(CALLS, prefix="")
+        return Splitter(parser.feed, parser.finalize, read)
+
+    return begin
+
+
 def _joined(events: list[dict[str, Any]], field: str) -> str:
     return "".join(
         event["text"]
@@ -44,4 +74,4 @@ def _joined(events: list[dict[str, Any]], field: str) -> str:
     )
 
 
-drive(start)
+drive(start, calls=calls)

@@ -1,7 +1,8 @@
 """What every Python driver does with its splitter: times it, and shows what it gives.
 
 ``python drive_x.py [OPTION] JOB RESULT``: both are JSON files. A job has ``timed``,
-groups of streams with how long they may take, and ``split``, streams whose result is
+groups of streams with how long they may take (``called``: each is a call of this tool,
+which has to be found), and ``split``, streams whose result is
 wanted; a stream is the list of its deltas, and begins with a splitter of its own. Knows
 nothing of the project, for it runs in the peers' own environments; ``drive_ai.mjs`` and
 ``drive_smg.rs`` do the same in theirs.
@@ -28,16 +29,22 @@ class Splitter(NamedTuple):
     read: Callable[[list[Any]], tuple[str, str]]
 
 
+Start = Callable[[], Splitter]
+
+
 def drive(
-    start: Callable[[], Splitter], prepare: Callable[[str], Any] = lambda text: text
+    start: Start,
+    prepare: Callable[[str], Any] = lambda text: text,
+    calls: Callable[[str], Start] | None = None,
 ) -> None:
     """Does the job. ``prepare`` makes of a delta's text what the peer is pushed: that
-    is not its work, and not timed."""
+    is not its work, and not timed. ``calls`` is given a tool's name and starts
+    splitters whose ``read`` gives name and arguments of a call, and not the texts."""
     job_file, result_file = sys.argv[-2:]
     with open(job_file, encoding="utf-8") as file:
         job = json.load(file)
     result = {
-        "timed": [_time(start, prepare, **each) for each in job["timed"]],
+        "timed": [_time(start, prepare, calls, **each) for each in job["timed"]],
         "split": [_split(start, [prepare(p) for p in each]) for each in job["split"]],
     }
     with open(result_file, "w", encoding="utf-8") as file:
@@ -45,14 +52,21 @@ def drive(
 
 
 def _time(
-    start: Callable[[], Splitter],
+    start: Start,
     prepare: Callable[[str], Any],
+    calls: Callable[[str], Start] | None,
     streams: list[list[str]],
     seconds: float,
     most: float,
+    called: str | None = None,
 ) -> float | None:
     """Seconds of processor a delta, in the best of the rounds that fill ``seconds``;
     None when a round takes over ``most``."""
+    if called is not None:
+        assert calls is not None
+        start = calls(called)
+        name, arguments = _split(start, [prepare(delta) for delta in streams[0]])
+        assert (name, len(json.loads(arguments))) == (called, 2), (name, arguments)
     prepared = [_batches([prepare(delta) for delta in each]) for each in streams]
     rounds: list[float] = []
     while sum(rounds) < seconds:
@@ -67,9 +81,7 @@ def _batches(deltas: list[Any]) -> list[list[Any]]:
     return [deltas[at : at + BATCH] for at in range(0, len(deltas), BATCH)]
 
 
-def _round(
-    start: Callable[[], Splitter], streams: list[list[list[Any]]], most: float
-) -> float | None:
+def _round(start: Start, streams: list[list[list[Any]]], most: float) -> float | None:
     """All ``streams``, from making the splitter of each to its end."""
     clock = time.process_time
     begin = clock()
@@ -85,7 +97,7 @@ def _round(
     return clock() - begin
 
 
-def _split(start: Callable[[], Splitter], deltas: list[Any]) -> tuple[str, str]:
+def _split(start: Start, deltas: list[Any]) -> tuple[str, str]:
     """Answer and reasoning of a stream."""
     splitter = start()
     given = [splitter.push(delta) for delta in deltas]
