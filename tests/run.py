@@ -9,7 +9,7 @@
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
 ``python3 tests/run.py ROOM ...``
     The tests of a room (``text``, ``wires``, ``house`` ...), or those of a file. An
-    option and what stands behind it are pytest's: ``text -k unclosed``.
+    option and everything after it are pytest's: ``text -k unclosed``.
 ``python3 tests/run.py update [ROOM ...]``
     Writes goldens, schema and the clients' generated files anew, to be read as a diff.
 """
@@ -50,7 +50,7 @@ CLIENTS = (
     "tests/house/test_installed.py",
     "tests/house/test_release.py",
 )
-"""What takes a toolchain of its own; one behind the other, because they share it."""
+"""Tests that need another toolchain; one after the other, because they share it."""
 
 PLAIN = (
     "tests/values/test_jsontext.py",
@@ -184,7 +184,7 @@ def _reported(failed: list[str], minutes: float) -> int:
 
 
 def _update(python: Path, wanted: list[str]) -> int:
-    """Each step that fails is told; the others are made all the same."""
+    """Reports each step that fails, and runs the others all the same."""
     golden = ("-m", "pytest", "-q", *wanted, "-m", "golden")
     steps = [golden] if wanted else [(*golden, FIRST), golden, GENERATED]
     return max([run(python, *step, UPDATE="1") for step in steps])

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from stream_sidecar import __version__
 from stream_sidecar.cli.repair_page import short
 from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.editor.wording import WORDINGS
 from stream_sidecar.history.repair_counts import RepairCounts
 from stream_sidecar.values.jsontext import encode, loads
 
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.reports import FileReport
 
 WORDS: dict[str, str] = {
-    "reasoning": "Reasoning in the answer",
-    "delimiter": "Stray delimiter",
-    "tool-result": "Tool result that the model repeated",
-    "tool-call": "Tool call written as text",
-    "marker": "Leaked protocol marker",
-    "white-space": "White space beside removed text",
+    **{kind: wording.name for kind, wording in WORDINGS.items()},
     "blocked": "The message would be left empty",
 }
 """The title of each kind of finding."""
