@@ -4,10 +4,12 @@ import { expect, test, vi } from "vitest";
 import type { FileReport, Finding } from "../src/sessions/report.js";
 import { SessionTree, type Node } from "../src/sessions/tree.js";
 
+const fired = vi.hoisted(() => vi.fn());
+
 vi.mock("vscode", () => ({
   EventEmitter: class {
     event = () => undefined;
-    fire = () => undefined;
+    fire = fired;
   },
   ThemeIcon: class {},
   TreeItem: class {
@@ -79,6 +81,15 @@ test("a document with changes that are not saved is shown as its editor shows it
   expect(rows(tree)).toEqual(rows(checked()));
   tree.edit([{ path: "/p/2.jsonl", isDirty: false, findings: [finding("/p/2.jsonl")] }]);
   expect(rows(tree)).toContain("  2.jsonl: 1 leak"); // the file has changed since
+});
+
+test("rows are drawn again only if one changes", () => {
+  const tree = checked();
+  fired.mockClear();
+  tree.edit([{ path: "/p/2.jsonl", isDirty: false, findings: [] }]);
+  expect(fired).not.toHaveBeenCalled();
+  tree.edit([{ path: "/p/2.jsonl", isDirty: true, findings: [] }]);
+  expect(fired).toHaveBeenCalledOnce();
 });
 
 test("a file that was just repaired is shown as repaired before its editor has read it again", () => {

@@ -127,13 +127,14 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
 
   /** Shows the open documents as the editor shows them. */
   edit(open: readonly OpenDocument[]): void {
-    if (isDeepStrictEqual(open, this.#open)) return;
+    const before = this.#all();
     this.#open = open;
     const shown = new Map(open.map(({ path, findings }) => [path, findings]));
     for (const [path, findings] of this.#outdated) {
       if (!isDeepStrictEqual(shown.get(path), findings)) this.#outdated.delete(path);
     }
-    this.#changed.fire();
+    // A row that is drawn again under the mouse loses the click.
+    if (!isDeepStrictEqual(before, this.#all())) this.#changed.fire();
   }
 
   /** Adds the report for files of an agent; `wasRepaired` says whether a file's repair can be undone. */
