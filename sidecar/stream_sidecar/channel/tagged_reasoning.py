@@ -249,7 +249,7 @@ class TaggedReasoning:
         if not text or not is_copy(text):
             self._release(block)
             return
-        message = "tagged reasoning repeats the native one"
+        message = "dropped: the provider sent reasoning in its own field, too"
         for piece in self._unhold(block):
             self.outlet.diagnose(
                 self.choice, "duplicate-reasoning", "info", message, piece[1:]

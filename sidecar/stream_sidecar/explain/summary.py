@@ -21,7 +21,7 @@ _REMOVED: dict[Owner, str] = {
     "reasoning": "reasoning",
     "delimiter": "tags",
     "call": "calls written as text",
-    "result": "tool results",
+    "result": "tool results that the model wrote",
     "citation": "marks of citations",
 }
 """Owner of what was taken out of an answer -> its name in the sentence."""
