@@ -311,7 +311,7 @@ def test_bad_close(stream, params, path):
     assert error.message.startswith(f"params.{path}: ")
 
 
-def test_a_stream_whose_close_was_refused_goes_on(stream):
+def test_a_stream_whose_close_was_refused_continues(stream):
     push(stream, chunk="Hello")
     error_of(stream, "stream/close", {"streamId": "s", "error": {"status": "429"}})
 

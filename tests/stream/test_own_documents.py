@@ -259,7 +259,7 @@ def test_it_goes_out_in_a_body() -> None:
     assert written["choices"][0]["message"]["content"] == "b"
 
 
-def test_a_finish_waits_for_the_close_and_text_goes_on() -> None:
+def test_a_finish_waits_for_the_close_and_text_continues() -> None:
     more = _delta("again")
     given = _pushed(CHAT, [_delta("Hi"), FINISH, more, FINISH])
     assert given == [[_delta("Hi")], [], [FINISH, more], [], [FINISH]]

@@ -127,7 +127,7 @@ PLAIN = ["That is ", "why ", "the ", "sky ", "must ", "be "] * 3
 
 
 @pytest.mark.parametrize("how", ["one field", "mirrors", "details"])
-def test_reasoning_goes_on(how: str) -> None:
+def test_reasoning_continues(how: str) -> None:
     assert _both([SAYS[how](word) for word in PLAIN], CHAT) > 10
 
 
@@ -137,7 +137,7 @@ def test_arguments_go_on(how: str) -> None:
     assert _both([begin, *(SAYS[how](word) for word in PLAIN)], CHAT) > 10
 
 
-def test_free_text_goes_on() -> None:
+def test_free_text_continues() -> None:
     """Nobody asks whether a free text is another object."""
     item = {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "f"}
     at = {"item_id": "i", "output_index": 0}
@@ -211,7 +211,7 @@ MIRRORS = [ReasoningPart("a", "one"), ReasoningPart("a", "two")]
         ([], False),
     ],
 )
-def test_only_what_differs_in_its_text_goes_on(parts: list[Part], fits: bool) -> None:
+def test_only_what_differs_in_its_text_continues(parts: list[Part], fits: bool) -> None:
     outlet = Outlet(parts=True, trace=False)
 
     def make(seq: int, text: str) -> ReasoningDelta:

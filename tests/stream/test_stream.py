@@ -42,7 +42,7 @@ def test_text_behind_what_is_none() -> None:
 
 
 @pytest.mark.parametrize("chunk", ["", "a", "<thi", "\n", "\ud83d"])
-def test_seq_goes_on_over_pushes(chunk: str) -> None:
+def test_seq_continues_over_pushes(chunk: str) -> None:
     stream = Stream(options_of({"wire": "text"}))
     numbers = [event.seq for _ in range(5) for event in stream.push(chunk)]
     assert stream.last_seq == len(numbers)

@@ -90,7 +90,7 @@ def test_a_long_title_stands_in_its_first_citation(wire: str) -> None:
     assert wire == "gemini" or chunks.count(url) > str(chunks).count(title)
 
 
-def test_an_empty_object_that_goes_on_is_written() -> None:
+def test_an_empty_object_that_continues_is_written() -> None:
     deltas = [ToolCallDelta(1, 0, 0, "{}", "c", "f"), ToolCallDelta(2, 0, 0, "{")]
     chunks = _write("openai-chat", *deltas)
     calls = [

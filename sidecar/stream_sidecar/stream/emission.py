@@ -44,7 +44,7 @@ from stream_sidecar.stream.own_documents import (
     around,
     inside_of,
 )
-from stream_sidecar.stream.take_back import takes_back
+from stream_sidecar.stream.returned_reasoning import accepts_reasoning
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.values.made_id import made_id
@@ -300,7 +300,7 @@ class Emission:
             return emit.reasoning == "include"
         reported = self._outlet.builder.metadata
         model = options.model or (reported.model if reported else None)
-        return takes_back(emit.wire, options.provider, model)
+        return accepts_reasoning(emit.wire, options.provider, model)
 
     def _is_text(self, call: ToolCall) -> bool:
         """Whether the claim ``call`` has to be written as text at its place. If the

@@ -1,7 +1,7 @@
 """Whether reasoning that is emitted in a wire's field may come back in a request.
 
-SDKs send back what they got, and a provider may refuse that. `takes_back` decides
-without knowledge of any provider: it renders a turn by the provider's rules
+SDKs send back what they got, and a provider may refuse that. `accepts_reasoning`
+decides without knowledge of any provider: it renders a turn by the provider's rules
 (wires/README.md, "Requests"). Reasoning that is in the rendered turn is accepted.
 """
 
@@ -30,7 +30,7 @@ _CALL = TurnBlock("tool-call", 0, tool_call_id="call00000", name="f", arguments=
 
 
 @lru_cache(maxsize=256)
-def takes_back(wire: str, provider: str | None, model: str | None) -> bool:
+def accepts_reasoning(wire: str, provider: str | None, model: str | None) -> bool:
     """Whether reasoning that nobody signed may come back, in any turn.
 
     If turns with calls must have the field, so that rendering makes an empty one, a
