@@ -128,9 +128,9 @@ pub struct AllRepairCounters {
     pub by_model: Vec<ModelRepairCounters>,
 }
 
-/// A block of text or reasoning is over.
+/// The end of a block of text or reasoning.
 ///
-/// `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` are the provider's own in which native reasoning came, and goes back. May come without deltas, and again (later fields win).
+/// `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` names the provider's fields in which native reasoning came, and in which it goes back. The event may come without deltas, and a second time: then the later fields count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "block-end")]
 #[non_exhaustive]
@@ -185,9 +185,9 @@ pub struct Capabilities {
     pub options: Option<Vec<String>>,
 }
 
-/// A source; `start` and `end` lie in the joined text of `blocks`.
+/// A citation of a source. `start` and `end` are positions in the joined text of `blocks`.
 ///
-/// `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. A `url` or `title` of more than 256 code points is complete only in the first citation of its source, in `raw` too.
+/// `exact` is false if the end had to be guessed. `source` numbers the choice's sources from 0: citations with the same URL, else the same document id, else the same title, have the same number. A `url` or `title` of more than 256 code points is complete only in the first citation of its source, in `raw` too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "citation")]
 #[non_exhaustive]
@@ -307,7 +307,7 @@ pub struct ConnectionOptions {
     pub limits: Option<LimitsPatch>,
 }
 
-/// Something was odd. `raw` has what was taken out of the stream.
+/// A problem in the stream, or a note about it: `code` says which. `raw` is the input that the diagnostic is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "diagnostic")]
 #[non_exhaustive]
@@ -333,7 +333,7 @@ pub struct Diagnostic {
 
 /// Formats that the host itself writes into prompts, and models imitate.
 ///
-/// Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+/// Each is a literal that stands at a line's start, or the word `timestamp`. Of a marker the line, or the block up to its end, is removed. A prefix is removed only at the answer's start, without the rest of its line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -346,7 +346,7 @@ pub struct EchoPolicy {
 
 /// Formats that the host itself writes into prompts, and models imitate.
 ///
-/// Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+/// Each is a literal that stands at a line's start, or the word `timestamp`. Of a marker the line, or the block up to its end, is removed. A prefix is removed only at the answer's start, without the rest of its line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EchoPolicyPatch {
@@ -377,7 +377,7 @@ pub struct Edit {
     pub new_text: String,
 }
 
-/// The stream is also given clean, as documents of `wire`.
+/// Writes the clean stream as documents of `wire`, too.
 ///
 /// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -393,7 +393,7 @@ pub struct Emit {
     pub reasoning: Option<EmitReasoning>,
 }
 
-/// The stream is also given clean, as documents of `wire`.
+/// Writes the clean stream as documents of `wire`, too.
 ///
 /// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -526,7 +526,7 @@ pub struct Inspection {
     pub findings: Vec<Finding>,
 }
 
-/// Bounds of a connection and of each stream; milliseconds, bytes, code points.
+/// Bounds of a connection and of each stream. Names have the unit at the end: `ms`, `bytes`, `chars` (code points).
 ///
 /// `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -549,7 +549,7 @@ pub struct Limits {
     pub idle_timeout_ms: i64,
 }
 
-/// Bounds of a connection and of each stream; milliseconds, bytes, code points.
+/// Bounds of a connection and of each stream. Names have the unit at the end: `ms`, `bytes`, `chars` (code points).
 ///
 /// `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -659,7 +659,7 @@ pub struct Message {
     pub choices: Option<Vec<Message>>,
 }
 
-/// `parts` of false: close and snapshot leave out text, reasoning and blocks.
+/// If `parts` is false, the messages of close and snapshot have no text, reasoning and blocks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -668,7 +668,7 @@ pub struct MessagePolicy {
     pub parts: bool,
 }
 
-/// `parts` of false: close and snapshot leave out text, reasoning and blocks.
+/// If `parts` is false, the messages of close and snapshot have no text, reasoning and blocks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessagePolicyPatch {
@@ -677,7 +677,7 @@ pub struct MessagePolicyPatch {
     pub parts: Option<bool>,
 }
 
-/// What the provider, or the detection of wire and framing, said of the response; in a message also whom the host asked (`hostProvider`).
+/// What the provider says about the response, and the `wire` and `framing` that were detected. In a message, `hostProvider` is the provider that the host named.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "metadata")]
 #[non_exhaustive]
@@ -929,7 +929,7 @@ pub struct OpenResult {
 
 /// Everything a host may decide about one stream.
 ///
-/// `dialects`: `auto` are the profile's and those that are safe for any model.
+/// `dialects`: `auto` means those of the profile and those that are safe for any model. `trace`: events made from text have a span, and every removal is a diagnostic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -952,7 +952,7 @@ pub struct Policy {
 
 /// Everything a host may decide about one stream.
 ///
-/// `dialects`: `auto` are the profile's and those that are safe for any model.
+/// `dialects`: `auto` means those of the profile and those that are safe for any model. `trace`: events made from text have a span, and every removal is a diagnostic.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyPatch {
@@ -1037,9 +1037,9 @@ pub struct Profile {
     pub starts_open: bool,
 }
 
-/// The remote side failed. `retryAfterMs` is in milliseconds.
+/// The provider, or the connection to it, failed. `retryAfterMs` is in milliseconds.
 ///
-/// `partial` is true when visible text, reasoning or calls had been sent before.
+/// `partial` is true if visible text, reasoning or calls were sent before the error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "error")]
 #[non_exhaustive]
@@ -1154,7 +1154,7 @@ pub struct ReasoningBlock {
     pub fields: Option<Vec<String>>,
 }
 
-/// A piece of reasoning; `source`: from a provider's field, or from tagged text.
+/// A piece of reasoning. `source`: it came in a field of the provider (`native`), or was marked in the text (`tag`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "reasoning-delta")]
 #[non_exhaustive]
@@ -1177,7 +1177,7 @@ pub struct ReasoningDelta {
 
 /// How reasoning in the text is found, and which channel gets it.
 ///
-/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
+/// `tags`: absent means the default tags and those of the profile. `scope`: where a delimiter counts; with `boundary`, an opener counts only at the start, at a line's start or right after closing punctuation. `asAnswer`: whether the last block of reasoning becomes the answer of a message that has no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1199,7 +1199,7 @@ pub struct ReasoningPolicy {
 
 /// How reasoning in the text is found, and which channel gets it.
 ///
-/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning becomes the answer, because the message has no other.
+/// `tags`: absent means the default tags and those of the profile. `scope`: where a delimiter counts; with `boundary`, an opener counts only at the start, at a line's start or right after closing punctuation. `asAnswer`: whether the last block of reasoning becomes the answer of a message that has no other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningPolicyPatch {
@@ -1223,7 +1223,7 @@ pub struct ReasoningPolicyPatch {
     pub as_answer: Option<ReasoningAsAnswer>,
 }
 
-/// Deltas already sent of `blocks` belong to the other channel.
+/// Moves `blocks`, whose deltas were already sent, to the channel `to`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "reclassify")]
 #[non_exhaustive]
@@ -1345,7 +1345,7 @@ pub struct ResponseError {
     pub data: ErrorData,
 }
 
-/// Forget `blocks` (text, reasoning or calls): the same content came better, or what stands at `span` comes again, read as the answer.
+/// Removes `blocks` (text, reasoning or calls) that were already sent: the provider sent the same content in a better form, or the text at `span` follows again, read as the answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "retract")]
 #[non_exhaustive]
@@ -1556,9 +1556,9 @@ pub struct Tool {
     pub kind: Option<ToolKind>,
 }
 
-/// One call, exactly once, complete or marked as not complete.
+/// A tool call. Each call is sent exactly once; `state` says whether it is complete.
 ///
-/// `arguments` is the raw text, `input` its parsed value or absent. `block` is the call's key in the stream (absent in tool/classify). A call with `origin` `text` is a claim of the model and never `executable`.
+/// `arguments` is the raw text, `input` its parsed value or absent. `block` identifies the call in the stream (absent in the result of tool/classify). A call with `origin` `text` is a claim of the model and never `executable`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-call")]
 #[non_exhaustive]
@@ -1624,7 +1624,7 @@ pub struct ToolCall {
     pub span: Option<Span>,
 }
 
-/// A fragment of the arguments of a structured call. It is sent once the name of the call is known. Only the first delta of a block has id and name, which may be long.
+/// A fragment of the arguments of a structured call. It is sent once the name of the call is known. Only the first delta of a block has the id and the name, because they may be long.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-call-delta")]
 #[non_exhaustive]
@@ -1646,7 +1646,7 @@ pub struct ToolCallDelta {
     pub name: Option<String>,
 }
 
-/// Calls written as text: `report` sends them and leaves their text.
+/// What happens to calls written as text: `extract` sends them and removes their text, `report` sends them and leaves their text, `off` does neither.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1655,7 +1655,7 @@ pub struct ToolCallsPolicy {
     pub mode: ToolCallsMode,
 }
 
-/// Calls written as text: `report` sends them and leaves their text.
+/// What happens to calls written as text: `extract` sends them and removes their text, `report` sends them and leaves their text, `off` does neither.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallsPolicyPatch {
@@ -1664,7 +1664,7 @@ pub struct ToolCallsPolicyPatch {
     pub mode: Option<ToolCallsMode>,
 }
 
-/// A result in the model's output: of a server's tool, or an echo in the text.
+/// A tool result in the model's output: of a tool that the provider ran (`server`), or written by the model into its text (`echo`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-result")]
 #[non_exhaustive]
@@ -1873,7 +1873,7 @@ pub struct TurnResult {
     pub is_error: Option<bool>,
 }
 
-/// Token totals so far: each event replaces the one before, nothing is added up.
+/// Token totals so far. Each event replaces the one before; totals are not added up.
 ///
 /// `inputTokens` includes cached tokens, `outputTokens` includes reasoning.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
