@@ -26,6 +26,7 @@ const COMPILE = `
 import pathlib, py_compile, zipfile
 
 libs = pathlib.Path("/libs")
+compiled = pathlib.Path("/tmp/a.pyc")  # in Pyodide's memory: no file of this machine
 with zipfile.ZipFile("${CORE}", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
     for path in sorted(libs.rglob("*")):
         if not path.is_file():
@@ -35,14 +36,14 @@ with zipfile.ZipFile("${CORE}", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as a
         archive.writestr(entry(name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
         if path.suffix == ".py":
             unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
-            py_compile.compile(str(path), "/tmp/a.pyc", f"${CORE}/{name}", True, invalidation_mode=unchecked)
-            archive.writestr(entry(name + "c"), pathlib.Path("/tmp/a.pyc").read_bytes(), zipfile.ZIP_DEFLATED, 9)
+            py_compile.compile(str(path), str(compiled), f"${CORE}/{name}", True, invalidation_mode=unchecked)
+            archive.writestr(entry(name + "c"), compiled.read_bytes(), zipfile.ZIP_DEFLATED, 9)
 `;
 
 const WARM = `
 import gc, sys
 sys.path.insert(0, "${CORE}")
-import stream_sidecar.protocol.methods  # which a connection loads behind initialize
+import stream_sidecar.protocol.methods  # which a connection loads after initialize
 from stream_sidecar.worker import Worker
 Worker(lambda data: None)
 gc.collect()
