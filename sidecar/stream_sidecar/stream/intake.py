@@ -155,7 +155,8 @@ class Intake:
         return self._frames(frames)
 
     def is_text(self, chunk: object) -> TypeGuard[str]:
-        """Whether the chunk, as it is, is the next piece of the text."""
+        """Whether the wire is ``text``, and the chunk as it is would become one
+        `TextPart` of choice 0."""
         if type(chunk) is not str or self.wire != "text":
             return False
         return chunk != "" and chunk.isascii() and self._framer.idle

@@ -135,7 +135,7 @@ class Stream:
         self._pushes += 1
         run, intake = self._outlet.run, self._intake
         if type(run) is PlainRun and self._emitting is None and intake.is_text(chunk):
-            events = None if run.choice else run.push(chunk)
+            events = run.push(chunk)  # no document, no part: half the cost of a delta
             if events is not None:
                 intake.documents += 1
                 return events
