@@ -18,7 +18,7 @@ from scenarios import Answer, Kind, Scenario
 from scenarios import Part as Said
 from wires import Call, Gemini, Messages, Part, Reasoning, Text, Tool, Wire, wire_of
 
-#: How a prompt names its turn, the first of which is 0.
+#: How a prompt names its turn; turns count from 0.
 TURN = "[turn {}]"
 _TURN = re.compile(r"\[turn (\d)\]")
 _RESULT = re.compile(

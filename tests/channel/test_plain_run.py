@@ -18,8 +18,8 @@ LIST = "a\n- `f`: b\n- ``g`` c\n  1. `h`\n> `i` **j**\n* `k`\n"
 def test_what_only_begins_as_something_does_stays_in_the_run(
     monkeypatch: pytest.MonkeyPatch, text: str, size: int
 ) -> None:
-    """A literal, of which ``<<`` may be twice the first character; a fence, as the code
-    may with which an item begins."""
+    """``<<`` may be the first character of a literal twice, and the code at an item's
+    start may be a fence."""
     read: list[str] = []
     stream, whole = Stream(StreamOptions(wire="text")), "Like so: " + 20 * text
     stream.push(whole[:9])

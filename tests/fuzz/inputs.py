@@ -119,7 +119,7 @@ def written(generator: Random) -> tuple[dict[str, Any], str]:
 
 
 def damaged(generator: Random, text: str) -> str:
-    """``text`` of which parts are lost, doubled, or interrupted by fragments."""
+    """``text`` with parts lost, doubled, or interrupted by fragments."""
     for _ in range(generator.randint(1, 3)):
         start = generator.randint(0, len(text))
         end = min(len(text), start + generator.choice((0, 0, 1, 3, 10, 40)))

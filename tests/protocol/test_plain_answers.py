@@ -40,7 +40,7 @@ EVENTS = st.lists(DELTAS, max_size=1) | st.lists(DELTAS, min_size=2, max_size=2)
 
 @define
 class _Numbered:
-    """A stream of which nothing is asked but the number of its last event."""
+    """A stream that is asked only for the number of its last event."""
 
     last_seq: int
 

@@ -148,7 +148,7 @@ def test_nothing_takes_back_in_a_body() -> None:
 
 
 def test_state_that_comes_twice_is_once_in_a_body() -> None:
-    """It is an object, of which the last has the word."""
+    """The state is an object, and the last one counts."""
     state = {"provider_specific_fields": {"thought_signatures": ["s"]}}
     signed = {"choices": [{"delta": state}]}
     ended = {"choices": [{"finish_reason": "stop"}]}

@@ -1,4 +1,4 @@
-"""A program that repairs copies of a folder, to each of which something happens.
+"""A program that repairs copies of a folder; in each copy a fault is injected.
 
 ``python faults_while_writing.py FAULT FOLDER SEED COUNT`` is ``repair --write`` of
 FOLDER/0, and of FOLDER/last, for which it counts the calls of functions when everything

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 from places import TESTS
 
-# Behind the tests' own helpers, some of which have the names of benchmarks.
+# After the tests' own helpers, because some have the names of benchmarks.
 sys.path.append(str(TESTS / "bench"))
 
 from rows import Bar, Row

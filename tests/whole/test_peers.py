@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from places import TESTS
 
-# Behind the tests' own helpers, some of which have the names of benchmarks.
+# After the tests' own helpers, because some have the names of benchmarks.
 sys.path.append(str(TESTS / "bench"))
 
 from peers import rows

@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
   { name: "a turn that fails", chunks: [calls("delete_file"), failure], failed: ["delete_file"] },
   { name: "a turn that fails in a call", chunks: [calls("delete_file", '{"pa'), failure], failed: ["delete_file"] },
   {
-    name: "a turn that fails behind its finish",
+    name: "a turn that fails after its finish",
     chunks: [calls("delete_file"), ends("tool_calls"), failure],
     failed: ["delete_file"],
   },
@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
     failed: ["delete_file"],
   },
   {
-    name: "a call without arguments, of which some may have been cut off",
+    name: "a call without arguments: some may have been cut off",
     chunks: [calls("delete_file", ""), ends("length")],
     failed: ["delete_file"],
   },

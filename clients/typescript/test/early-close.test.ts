@@ -127,7 +127,7 @@ test.for([2, 3, 4])("a sidecar that dies before answer %i", async (frames) => {
   expect(await piped(await dying.openStream(text))).toEqual(await singly());
 });
 
-test("a stream of which not all is kept is closed when its turn has come", async () => {
+test("a stream with more chunks than are kept sends its close after the answer to its last push", async () => {
   const { asked, shared } = overheard(undefined, { replay: { maxStreamBytes: 8 } });
   expect(await piped(await shared.openStream(text))).toEqual(await singly());
   expect(asked).toEqual(["stream/open", "stream/push", "stream/close"]);

@@ -106,7 +106,7 @@ test.each([
   [CHAT, "gzip,  deflate;q=0.5", "gzip,  deflate;q=0.5"],
   [CHAT, "compress", "identity"],
   ["/v1/files", "compress, *", "compress, *"],
-])("a request to %s accepts %s, of which the provider hears %s", async (path, accepted, heard) => {
+])("a request to %s accepts %s, and the provider receives %s", async (path, accepted, heard) => {
   const seen: unknown[] = [];
   const { port } = await before((asked, answer) => {
     seen.push(asked.headers["accept-encoding"]);

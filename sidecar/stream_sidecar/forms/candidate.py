@@ -359,8 +359,8 @@ class Candidate:
         return match
 
     def _cut_off(self, reader: _Reader, end: int) -> Taken | None:
-        """The verdict on a form of tier A in which the text ended, or in which another
-        form began at ``end`` (text rule 11.3).
+        """The verdict on an unfinished form of tier A: at ``end`` the text ended, or
+        another form began (text rule 11.3).
 
         With a complete name, the form is a truncated call. Otherwise it is text (None),
         unless a call follows it: then it is the border of that call.

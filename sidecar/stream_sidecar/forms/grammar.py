@@ -330,7 +330,7 @@ class Cursor:
 
 
 class _Choice(NamedTuple):
-    """Several texts of which one may come next: ``options``. ``parts``: the proper
+    """``options``: several texts; one of them may come next. ``parts``: the proper
     prefixes of the options. ``sizes``: the lengths of the options, the largest
     first."""
 

@@ -117,15 +117,16 @@ class SseReader:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def _end_line(self, rest: str, frames: list[Frame]) -> None:
-        """Reads the held line, of which ``rest`` is the end. Only the head of a very
-        long line was kept."""
+        """Reads the held line, which ends with ``rest``. Of a very long line only the
+        beginning was kept."""
         self._line.add(rest)
         line, size = "".join(self._line.pieces), self._line.size
         self._line.take()
         self._read(line, size - len(line), frames)
 
     def _read(self, line: str, missing: int, frames: list[Frame]) -> None:
-        """Reads one line, of which ``missing`` characters were dropped before."""
+        """Reads one line. ``missing``: the number of its characters that were
+        dropped."""
         name, _, value = line.partition(":")
         if not line:
             self._read_blank(frames)

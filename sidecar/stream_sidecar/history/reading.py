@@ -2,7 +2,7 @@
 
 `read_text` pushes the items of one field (``messages``) into one `Stream`, each item as
 one block of the provider, and reads the spans of the events. Text that is in no visible
-text delta is a removal, and the events around it say of which kind. This module
+text delta is a removal, and the events around it say which kind. This module
 searches no text itself. Positions are code points of all texts of the field, joined.
 """
 

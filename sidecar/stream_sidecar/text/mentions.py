@@ -94,8 +94,8 @@ def spoken_of(
     """Whether ``literal`` at ``place`` is a mention (text rule 4.6); None if more text
     is needed.
 
-    ``after``: the text after the literal, of which the first `WINDOW` code points
-    count. ``words``: all literals of the stream. ``final``: no more text comes, so the
+    ``after``: the text after the literal; only its first `WINDOW` code points are
+    read. ``words``: all literals of the stream. ``final``: no more text comes, so the
     verdict is not None.
     """
     before = place.before

@@ -64,7 +64,7 @@ def opened(
 
 
 class Twins:
-    """Finds equal calls of which one is structured and one from the text. Keeps the
+    """Finds pairs of equal calls, one structured and one from the text. Keeps the
     complete calls without a twin so far. Nothing is compared before there are calls of
     both origins."""
 

@@ -38,7 +38,8 @@ def one_line(text: str) -> str:
 def json_line(document: bytes) -> bytes:
     """Return JSON in UTF-8 with the same value and without control characters.
 
-    In JSON these characters stand only in strings, where ``\\uXXXX`` means the same.
+    In JSON these characters stand only in strings, where an escape such as ``\\u202e``
+    means the same.
     """
     text = document.decode("utf-8", "surrogatepass")
     escaped = _IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -28,7 +28,7 @@ class Found:
     """What came of one driver.
 
     ``kinds``: by what is `timed()`; ``sizes``: by characters of the stream. ``differ``:
-    texts of which two cuttings gave different results. ``wrong``: by cutting, streams
+    texts with different results in two cuttings. ``wrong``: by cutting, streams
     of one block and an answer that were read wrongly. ``missing``: why there is
     nothing.
     """

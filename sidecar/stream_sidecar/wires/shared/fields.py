@@ -118,8 +118,8 @@ def details(raw: JsonObject, choice: int) -> DiagnosticPart:
 
 
 def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
-    """The diagnostic for a document, or part of a document, of which nothing was
-    used."""
+    """The diagnostic for a document, or part of a document, that said nothing
+    usable."""
     message = f"nothing of the {name} could be used"
     return DiagnosticPart("unknown-chunk", message, "warning", value, choice)
 
