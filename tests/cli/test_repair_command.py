@@ -21,6 +21,7 @@ from rpc_client import ROOT
 from systems import no_such_file, not_on_windows
 from terminals import ended_by_ctrl_c, on_terminal
 
+from stream_sidecar import inspect
 from stream_sidecar.cli import main
 from stream_sidecar.cli.repair_formats import WORDS
 from stream_sidecar.history.results import KINDS
@@ -324,6 +325,63 @@ def test_ctrl_c_while_it_asks(session: Path) -> None:
     assert b"stopped after 1 of 2 files" in output
     assert session.read_text(encoding="utf-8") == line("Four.")
     assert other.read_text(encoding="utf-8") == line(LEAK)
+
+
+# --- What counts as a leak ------------------------------------------------------------
+
+CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+PLANNED = f"<plan>a</plan>Four.\n{CALL}</s>"
+
+
+def with_policy(*paths: Path, policy: dict[str, Any], jobs: int = 1) -> list[Any]:
+    """The kind of every finding, and where it starts."""
+    options = ("--output-format", "json", "--jobs", jobs)
+    result = repair(*paths, "--policy", json.dumps(policy), *options)
+    reported = json.loads(result.output)["findings"]
+    return [(each["kind"], each["start"]) for each in reported]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kinds"),
+    [
+        ({}, ["tool-call", "delimiter"]),
+        ({"toolCalls": {"mode": "off"}}, ["delimiter"]),
+        ({"reasoning": {"tags": ["plan"]}}, ["reasoning", "tool-call", "delimiter"]),
+        ({"later": {"mode": "off"}}, ["tool-call", "delimiter"]),
+    ],
+)
+def test_a_policy_counts_as_in_the_protocol(
+    session: Path, policy: dict[str, Any], kinds: list[str]
+) -> None:
+    session.write_text(line(PLANNED), encoding="utf-8")
+    found = with_policy(session, policy=policy)
+    assert [kind for kind, _ in found] == kinds
+    (inspected,) = inspect([json.loads(line(PLANNED))], policy=policy).results
+    assert found == [(each.kind, each.start) for each in inspected.findings]
+
+
+def test_a_policy_counts_in_every_process(session: Path) -> None:
+    other = session.with_name("b.jsonl")
+    for path in (session, other):
+        path.write_text(line(PLANNED), encoding="utf-8")
+    policy = {"reasoning": {"tags": ["plan"]}}
+    alone = with_policy(session, policy=policy)
+    assert with_policy(session, other, policy=policy, jobs=2) == alone * 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        ("{", "'{' is not JSON"),
+        ("[]", "policy: must be an object"),
+        ('{"toolCalls": {"mode": "no"}}', "policy.toolCalls.mode: must be "),
+        ('{"reasoning": {"tags": ["a b"]}}', "policy.reasoning.tags[0]: must be "),
+    ],
+)
+def test_a_policy_that_is_none(session: Path, policy: str, why: str) -> None:
+    result = repair(session, "--policy", policy)
+    assert result.exit_code == 2
+    assert f"Error: Invalid value for '--policy': {why}" in result.output
 
 
 # --- Agents ---------------------------------------------------------------------------

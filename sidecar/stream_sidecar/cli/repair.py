@@ -30,11 +30,11 @@ from stream_sidecar.cli.repair_agents import print_agents, print_agents_json
 from stream_sidecar.cli.repair_asking import Asking, kinds_of
 from stream_sidecar.cli.repair_backups import Meant, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
+from stream_sidecar.cli.repair_options import options_in, read_policy
 from stream_sidecar.cli.repair_page import RepairPage
 from stream_sidecar.cli.report_file import open_report
 from stream_sidecar.cli.sections import SectionedCommand
 from stream_sidecar.history.results import KINDS
-from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import define
 from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
 from stream_sidecar.session_files.backups import backups_named_after
@@ -56,6 +56,7 @@ Examples:
   stream-sidecar repair session.jsonl --write    changes it, keeps a backup
   stream-sidecar repair claude-code --check      exit code 1: something leaked
   stream-sidecar repair codex --ask --only reasoning
+  stream-sidecar repair codex --policy '{"toolCalls": {"mode": "off"}}'
   stream-sidecar repair session.jsonl --restore  puts the backup back
   stream-sidecar repair --list                   agents, and their sessions
   stream-sidecar repair --list codex --output-format json
@@ -72,7 +73,7 @@ _SECTIONS = {
     "Remove it": ("write", "ask", "only", "but"),
     "Undo it": ("back", "clean", "force"),
     "Agents": ("list_agents", "everywhere", "folders"),
-    "Reading": ("model", "provider", "jobs"),
+    "Reading": ("policy", "model", "provider", "jobs"),
     "Databases": (
         *("preset", "table", "column", "role"),
         *("role_column", "session_column", "model_column"),
@@ -145,6 +146,12 @@ _SECTIONS = {
     "--force",
     is_flag=True,
     help="Let --report replace an old file, and --restore a file changed since.",
+)
+@click.option(
+    "--policy",
+    type=read_policy,
+    metavar="JSON",
+    help="What counts as a leak: fields of a policy (protocol.md), as JSON.",
 )
 @click.option("--model", metavar="NAME", help="The model, if a message names none.")
 @click.option(
@@ -219,8 +226,7 @@ def command(**given: Any) -> None:
     write = given["write"]
     if given["ask"]:
         wants, write, given["jobs"] = Asking(wants), True, 1
-    options = StreamOptions(provider=given["provider"], model=given["model"])
-    job = Job(options, _layout(given), write, wants)
+    job = Job(options_in(given), _layout(given), write, wants)
     shown: Any = partial(RepairPage, check=given["check"])
     if given["output_format"] != "text":
         shown = FORMATS[given["output_format"]]

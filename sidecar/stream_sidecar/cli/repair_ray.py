@@ -7,9 +7,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from stream_sidecar.cli.repair_options import options_in
 from stream_sidecar.cli.repair_page import RepairPage
 from stream_sidecar.cli.report_file import open_report
-from stream_sidecar.options import StreamOptions
 from stream_sidecar.session_files.datasets import DatasetJob, repair_dataset
 from stream_sidecar.session_files.reports import FileReport, Tally
 
@@ -44,7 +44,7 @@ def _repair(
     job = DatasetJob(
         path,
         given["messages_column"],
-        StreamOptions(provider=given["provider"], model=given["model"]),
+        options_in(given),
         given["ray_address"],
         given["ray_output"] if given["write"] else None,
     )
