@@ -21,7 +21,7 @@ the input.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from stream_sidecar.framing.aws_eventstream import EventStreamReader
 from stream_sidecar.framing.decoders import Slice, decoder_of
@@ -29,6 +29,9 @@ from stream_sidecar.framing.frames import HEAD, Frame, Held, frames_of, malforme
 from stream_sidecar.framing.json_documents import ArrayReader, SequenceReader
 from stream_sidecar.framing.sse import SseReader
 from stream_sidecar.parts import DiagnosticPart, Document
+
+if TYPE_CHECKING:
+    from stream_sidecar.values.surrogates import SurrogateJoiner
 
 __all__ = ["FRAMINGS", "Frame", "Framer"]
 
@@ -57,7 +60,8 @@ class Framer:
         self._start = ""  # may be the beginning of a compressed body
         self._started = False  # some input has arrived
         self._closes = framing == "json"  # every string is a document
-        self._joiner = getattr(self._decoder, "joiner", None)
+        #: joins the halves of characters, if the input is text
+        self.joiner: SurrogateJoiner | None = getattr(self._decoder, "joiner", None)
         self._most = 2 * limit  # a document, and a line after it
         self._came = 0  # code points since the last push that gave frames
 
@@ -69,7 +73,7 @@ class Framer:
     @property
     def idle(self) -> bool:
         """Whether strings are text, and no part of them is held back."""
-        joiner = self._joiner
+        joiner = self.joiner
         return joiner is not None and not joiner.held and self._reader.idle
 
     @property
@@ -80,7 +84,7 @@ class Framer:
     def push(self, chunk: object) -> list[Frame]:
         if not isinstance(chunk, str):
             return [Document(chunk)]
-        joiner = self._joiner
+        joiner = self.joiner
         if self._started and joiner and not joiner.held and chunk.isascii():
             frames = self._reader.push(chunk)  # the decoder would not change it
         else:

@@ -214,6 +214,7 @@ _WORD_ENDS = patterns.compile(r"(?<!error)(?<!exception)(?:error|exception)++\Z"
 _CLASS_NAME = patterns.compile(r"\b[A-Z][A-Za-z]{2,40}(?:Error|Exception)\b")
 _CLASS_WINDOW = 300  # a message may begin with names of exceptions, as LiteLLM's do
 _NOT_WORD = patterns.compile(r"[^a-z0-9]+")
+_BEFORE_NAME = patterns.compile("[#/]")
 
 
 def normal_word(word: str) -> str:
@@ -222,7 +223,7 @@ def normal_word(word: str) -> str:
 
     Of a qualified name (AWS's ``__type``) only the part after ``#`` or ``/`` counts.
     """
-    short = patterns.compile("[#/]").split(word[:200])[-1].lower()
+    short = _BEFORE_NAME.split(word[:200])[-1].lower()
     return _WORD_ENDS.sub("", _NOT_WORD.sub("", short))
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_WHOLE_NUMBER = patterns.compile(_NUMBER)
 _UNIT = r"(?:milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
 _SOON = patterns.compile(
     rf"(?:retry|try again)(?: your request)? (?:in|after) (?:about )?"
@@ -69,7 +70,7 @@ def milliseconds(value: Any, unit: int) -> int | None:
         value = value.get("seconds")
     if isinstance(value, str):
         value = value.strip().removesuffix("s")
-        value = float(value) if patterns.compile(_NUMBER).fullmatch(value) else None
+        value = float(value) if _WHOLE_NUMBER.fullmatch(value) else None
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return ceil(value * unit) if 0 <= value * unit <= _LONGEST_WAIT else None

@@ -29,11 +29,11 @@ from stream_sidecar.wires import FALLBACK, WIRES, detect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import TypeGuard
 
     from stream_sidecar.framing.framer import Frame
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.parts import Part, Wire
+    from stream_sidecar.values.surrogates import SurrogateJoiner
 
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Codes of diagnostics for input that could not be used; they are counted in
@@ -135,6 +135,12 @@ class Intake:
         return self._framer.framing
 
     @property
+    def text_joiner(self) -> SurrogateJoiner | None:
+        """What joins the halves of characters, if the host named the wire ``text``.
+        While it holds nothing, each chunk of ASCII would become one `TextPart`."""
+        return self._framer.joiner if self.options.wire == "text" else None
+
+    @property
     def done(self) -> bool:
         return self._state is _State.OVER
 
@@ -153,13 +159,6 @@ class Intake:
                 self.documents += 1
                 return (self._read(frame),)
         return self._frames(frames)
-
-    def is_text(self, chunk: object) -> TypeGuard[str]:
-        """Whether the wire is ``text``, and the chunk as it is would become one
-        `TextPart` of choice 0."""
-        if type(chunk) is not str or self.wire != "text":
-            return False
-        return chunk != "" and chunk.isascii() and self._framer.idle
 
     def close(self) -> Iterator[list[Part]]:
         """Returns the parts of what is left in the framing, and of documents that

@@ -83,6 +83,8 @@ class Stream:
         self._outlet.listener = listener
         self._outlet.builder.provider = options.provider
         self._intake = Intake(options)
+        # the short way of `push` is for text whose parts no writer needs
+        self._joiner = None if self._emitting else self._intake.text_joiner
         make = surroundings if earlier is None else earlier.surroundings
         self._shared = make(options, self._outlet)
         self.profile = self._shared.profile
@@ -130,16 +132,17 @@ class Stream:
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
         value (one decoded document)."""
+        self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
-        self._pushes += 1
-        run, intake = self._outlet.run, self._intake
-        if type(run) is PlainRun and self._emitting is None and intake.is_text(chunk):
-            events = run.push(chunk)  # no document, no part: half the cost of a delta
-            if events is not None:
-                intake.documents += 1
-                return events
-        for parts in intake.push(chunk):
+            run, joiner = self._outlet.run, self._joiner
+            is_bare = joiner is not None and chunk.isascii() and not joiner.held
+            if is_bare and chunk and type(run) is PlainRun:
+                events = run.push(chunk)  # no document, no part: half the cost
+                if events is not None:
+                    self._intake.documents += 1
+                    return events
+        for parts in self._intake.push(chunk):
             self._take(parts)
             if self._emitting is not None:
                 self._pass(parts, self._emitting)

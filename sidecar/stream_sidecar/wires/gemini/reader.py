@@ -88,7 +88,7 @@ class GeminiWire(DocumentWire):
         super().__init__(row, provider)
         self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
-        self._who = ("", "")
+        self._who: tuple[Json, Json] = (None, None)
 
     def read(self, value: JsonObject, event: str | None) -> None:
         is_plain = _PLAIN.issuperset(value)
@@ -100,9 +100,10 @@ class GeminiWire(DocumentWire):
         if _KNOWN.isdisjoint(value):
             self.unread(value, event)
             return
-        who = self.text(value, "responseId"), self.text(value, "modelVersion")
+        who = value.get("responseId"), value.get("modelVersion")
         if who != self._who:
-            self._who = id, model = who
+            self._who = who
+            id, model = self.text(value, "responseId"), self.text(value, "modelVersion")
             self.identify(id=id, model=model, created=seconds(value.get("createTime")))
         for position, item in enumerate(self.objects(value, "candidates")):
             self._read_candidate(item, position)
