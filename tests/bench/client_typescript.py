@@ -26,7 +26,7 @@ from waiting import Waits, texts_in, wait_rows
 
 ROUNDS = 8
 BARS = {
-    "pipe": ("pipe", Bar(limit=1.9, aim=1.5)),
+    "pipe": ("pipe", Bar(limit=1.5, aim=1.2)),
     "atOnce": ("push, all at once", Bar(limit=2, aim=1.5)),
     "push": ("push, awaited", Bar(limit=3, aim=2)),
 }

@@ -23,7 +23,7 @@ TEXT = 100_000
 PART = 5_000
 """Characters of one push; streams take turns after each."""
 
-BAR = Bar(limit=300, aim=200, unit=" MB")
+BAR = Bar(limit=200, aim=150, unit=" MB")
 
 
 @frozen
