@@ -84,7 +84,9 @@ def test_nothing_steers_the_terminal(term: str, tmp_path: Path) -> None:
 def test_plain_text() -> None:
     said = reported("-", data=b"<think>why</think>Because.")
     assert "wire text, framing text" in said
-    assert "\nreasoning  why\ndelimiter  </think>\nanswer     Because.\n" in said
+    assert (
+        "\nreasoning  2  why\ndelimiter  3  </think>\nanswer     1  Because.\n" in said
+    )
 
 
 SAID = {"role": "assistant", "content": "<think>why</think>Because."}
@@ -101,7 +103,7 @@ def test_a_stored_session(name: str, tmp_path: Path) -> None:
     """The texts of the model's messages, and nothing of others."""
     data = "\n".join(map(json.dumps, SESSIONS[name])).encode()
     said = reported("-", data=data)
-    piece = "\nreasoning  why\ndelimiter  </think>\nanswer     Because.\n"
+    piece = "\nreasoning  2  why\ndelimiter  3  </think>\nanswer     1  Because.\n"
     assert said.count(piece) == 2
     assert "-- message 1\n" in said
     assert "-- message 2\n" in said
@@ -127,10 +129,10 @@ def test_a_file_of_which_nothing_is_understood(tmp_path: Path) -> None:
 
 def test_the_model_chooses_the_dialects() -> None:
     data = b"I weigh both.</think>Take the first."
-    assert "\nreasoning  I weigh both.\n" in reported(
+    assert "\nreasoning  2  I weigh both.\n" in reported(
         "-", "--model", "deepseek-r1", data=data
     )
-    assert "\nanswer     I weigh both.\n" in reported("-", data=data)
+    assert "\nanswer     1  I weigh both.\n" in reported("-", data=data)
 
 
 def test_an_error_of_the_provider_is_shown() -> None:
@@ -200,10 +202,13 @@ SESSION = transcript(
 @pytest.mark.parametrize(
     ("stream", "pieces"),
     [
-        ("stream-1", ["delimiter  <plan>", "reasoning  a", "delimiter  </plan>"]),
-        ("s", ["answer     <plan>b"]),
-        ("s:2", ["answer     again", "-- error: server"]),
-        ("message/normalize", ["answer     whole"]),
+        (
+            "stream-1",
+            ["delimiter  3  <plan>", "reasoning  2  a", "delimiter  3  </plan>"],
+        ),
+        ("s", ["answer     1  <plan>b"]),
+        ("s:2", ["answer     1  again", "-- error: server"]),
+        ("message/normalize", ["answer     1  whole"]),
     ],
 )
 def test_a_transcript(stream: str, pieces: list[str]) -> None:

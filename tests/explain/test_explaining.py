@@ -30,7 +30,7 @@ from stream_sidecar.explain.placing import Happened, Owned, place
 from stream_sidecar.explain.reasons import UNREPORTED
 from stream_sidecar.explain.received import ReceivedTexts
 from stream_sidecar.explain.rules import rules
-from stream_sidecar.explain.summary import answer, summary
+from stream_sidecar.explain.summary import answer, sentences, summary
 from stream_sidecar.options import ReasoningPolicy
 from stream_sidecar.parts import ReasoningPart, RefusalPart, TextPart
 from stream_sidecar.stream.intake import Intake
@@ -309,7 +309,7 @@ def test_what_was_dropped_is_named_by_why() -> None:
         "its own; 1 chunk was not JSON (9 characters)."
     )
     [lane] = [lane for lane in explanation.lanes if lane.is_part]
-    assert lane.title == "malformed-chunk: sent by the provider"
+    assert lane.title == "dropped: provider's text that is not JSON"
     dropped = [
         piece
         for lane in explanation.lanes
@@ -319,6 +319,23 @@ def test_what_was_dropped_is_named_by_why() -> None:
     assert sum(len(piece.text) for piece in dropped) == 3 + 2 + 9
     words = "reasoning in tags: only the provider's own field for it counts"
     assert dropped[0].fates[-1].reason.words == words
+
+
+def test_there_is_a_sentence_for_every_step() -> None:
+    """The last one is that of the whole stream; text that is reasoning after all moves
+    from one count to another."""
+    chunks = ["I weigh both.\n", "</think>\n\n", "Take the first.<|im_end|>", " So"]
+    explanation = explained({"wire": "text"}, chunks)
+    said = [*sentences(explanation)]
+    stray = "8 characters of tags and 1 of white space were taken out"
+    taken = "14 characters of reasoning, 8 of tags and 2 of white space were taken out"
+    assert said == [
+        (0, "Nothing was taken out of the answer.", ""),
+        (1, f"{stray} of the answer.", ""),
+        (2, f"{taken} of the answer.", ""),
+        (3, f"{taken} of the answer.", "10 characters of stop tokens stay in it."),
+    ]
+    assert " ".join(said[-1][1:]).replace(". 10", "; 10") == summary(explanation)
 
 
 def test_the_answer_of_all_choices_is_what_is_left() -> None:

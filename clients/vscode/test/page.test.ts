@@ -72,6 +72,18 @@ test("the first finding is chosen, and the answer is what is left", () => {
   expect(words("h1").join()).toContain("6 characters of reasoning");
   expect(words("#legend li:not([hidden]) .owner")).toEqual(["answer", "reasoning", "delimiter", "held"]);
   expect(words("#findings .excerpt")).toEqual(["why", "how"]);
+  expect(words("#why-title").join()).toBe("Why finding 1 of 2");
+  expect(words("#why .this > *")).toEqual(["reasoning", "why"]);
+  expect(words("#findings [aria-current]").join()).toMatch(/^1 reasoning/);
+});
+
+test("a print shows the events for as long as it is made, and the message only if it is open", () => {
+  window.dispatchEvent(new window.Event("beforeprint"));
+  expect((one("#events-part") as HTMLDetailsElement).open).toBe(true);
+  expect(words("#events b").length).toBeGreaterThan(5);
+  expect(words("#message")).toEqual([""]);
+  window.dispatchEvent(new window.Event("afterprint"));
+  expect((one("#events-part") as HTMLDetailsElement).open).toBe(false);
 });
 
 test("N and P move between findings, arrows between pieces", () => {
@@ -106,6 +118,7 @@ test("a click pins a piece, and a button unpins it", () => {
   one(".piece.reasoning").click();
   hover(one(".piece.answer"));
   expect(words(".piece.pinned")).toEqual(["why"]);
+  expect(words("#which")).toEqual(["finding 1 of 2, pinned"]);
   expect(one("#why a").getAttribute("href")).toContain("text/README.md#33");
   one("#why button").click();
   hover(one(".piece.answer"));
@@ -123,6 +136,7 @@ test("the slider shows the stream as it was after a chunk", () => {
   expect(words("#at")).toEqual(["2 of 5"]);
   expect(words("#answer")).toEqual([""]);
   expect(words("#findings .excerpt")).toEqual(["why"]);
+  expect(words("#summary").join()).toMatch(/^Up to chunk 2: 3 characters of reasoning and 7 of tags/);
   one("#next").click();
   expect(words("#answer")).toEqual(["A↵\n⇥\tbU+200Bc"]);
   expect(words("h2 .at-chunk")).toEqual(["at chunk 3", "at chunk 3"]);
@@ -130,7 +144,7 @@ test("the slider shows the stream as it was after a chunk", () => {
 
 test("a word of the legend shows one owner, and a button all of them", () => {
   one("#legend button").click();
-  expect(words("#filter")).toEqual(["Only answer is shown: 0 of 2 findings. Show all"]);
+  expect(words("#filter")).toEqual(["answer is highlighted. It is in 0 of 2 findings. Show all"]);
   expect(words("#found")).toEqual(["0 of 2"]);
   one("#filter button").click();
   expect(one("#filter").hidden).toBe(true);

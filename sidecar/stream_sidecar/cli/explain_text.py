@@ -1,7 +1,8 @@
 """An explanation on a terminal: owners, a legend, and the rules that decided.
 
-Each piece follows the name of its owner. With colours, each line of a piece is printed
-on one line and ends with the sign of a line end; without colours, a piece is one line.
+Each piece follows the name of its owner and the number of its reason; the list of
+reasons comes last. With colours, each line of a piece is printed on one line and ends
+with the sign of a line end; without colours, a piece is one line.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.explain.explanation import OWNERS
-from stream_sidecar.explain.rules import rules
 from stream_sidecar.explain.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stream_sidecar.cli.terminal import StyledText
     from stream_sidecar.explain.explanation import Explanation, Lane, Owner, Reason
+    from stream_sidecar.explain.reasons import Verdict
 
 _STYLES: dict[Owner, str] = {
     "answer": "green",
@@ -28,10 +30,14 @@ _STYLES: dict[Owner, str] = {
     "delimiter": "yellow",
     "citation": "blue",
     "error": "bold red",
-    "dropped": "strike red",
+    "dropped": "strike bright_black",
 }
 
 _WIDTH = max(map(len, OWNERS))
+_INDENT = _WIDTH + 5
+
+_PAGE = "As a page, with the text of each rule: --open, or --html FILE"
+_REPAIR = ". To repair the session: stream-sidecar repair FILE"
 
 
 class ExplainText:
@@ -42,13 +48,19 @@ class ExplainText:
 
     def show(self, explanation: Explanation) -> None:
         self._head(explanation)
+        sizes = _sizes(explanation)
+        numbers = {verdict: number for number, verdict in enumerate(sizes, start=1)}
         for lane in explanation.lanes:
-            self._terminal.line()
-            self._terminal.line((f"-- {lane.title}", "bold"))
-            for owner, _, text in _runs(lane):
-                self._piece(owner, text)
+            self._heading(lane.title)
+            for verdict, text in _runs(lane):
+                self._piece(verdict[0], numbers[verdict], text)
+        self._heading("why: owner, number, characters, reason")
+        for (owner, reason), size in sizes.items():
+            head = _named(owner, numbers[owner, reason])
+            line = f"{size:>6}  {_why(reason)}"
+            self._terminal.paragraph(*head, line, indent=_INDENT + 8)
         self._terminal.line()
-        self._reasons(explanation)
+        self._terminal.paragraph(_PAGE, _REPAIR if explanation.is_stored else "")
 
     def written(self, explanation: Explanation, path: str) -> None:
         self._head(explanation)
@@ -61,51 +73,54 @@ class ExplainText:
             self._terminal.paragraph(summary(each))
         self._terminal.paragraph(*self._legend(each))
 
-    def _legend(self, explanation: Explanation) -> Iterator[str | tuple[str, str]]:
-        """Each owner with the number of its characters."""
+    def _legend(self, explanation: Explanation) -> Iterator[StyledText]:
+        """Each owner that has characters, with their number."""
         sizes: Counter[Owner] = Counter()
-        for lane in explanation.lanes:
-            for piece in lane.pieces:
-                sizes[piece.owner] += len(piece.text)
-        for number, owner in enumerate(OWNERS):
+        for (owner, _), size in _sizes(explanation).items():
+            sizes[owner] += size
+        for number, (owner, size) in enumerate(sizes.items()):
             yield ", " if number else ""
             yield owner, _STYLES[owner]
-            yield f" {sizes[owner]}"
+            yield f" {size}"
 
-    def _piece(self, owner: Owner, text: str) -> None:
-        lines, style = [text], _STYLES[owner]
+    def _heading(self, title: str) -> None:
+        self._terminal.line()
+        self._terminal.line((f"-- {title}", "bold"))
+
+    def _piece(self, owner: Owner, number: int, text: str) -> None:
+        lines = [text]
         if self._terminal.has_colours:
             lines = [each.replace("\n", "↵") for each in text.splitlines(keepends=True)]
-        name: str = owner
+        head = _named(owner, number)
         for line in lines:
-            blanks = " " * (_WIDTH + 2 - len(name))
-            pieces = ((name, style), blanks, (line, style))
-            self._terminal.paragraph(*pieces, indent=_WIDTH + 2)
-            name = ""
-
-    def _reasons(self, explanation: Explanation) -> None:
-        """Prints each reason once, with the number of characters that it decided on."""
-        sizes: Counter[tuple[Owner, Reason]] = Counter()
-        for lane in explanation.lanes:
-            for owner, reason, text in _runs(lane):
-                sizes[owner, reason] += len(text)
-        for (owner, reason), size in sizes.items():
-            blanks = " " * (_WIDTH - len(owner))
-            line = ((owner, _STYLES[owner]), f"{blanks}  {size:>6}  {_why(reason)}")
-            self._terminal.paragraph(*line, indent=_WIDTH + 10)
+            self._terminal.paragraph(*head, (line, _STYLES[owner]), indent=_INDENT)
+            head = (" " * _INDENT,)
 
 
-def _runs(lane: Lane) -> Iterator[tuple[Owner, Reason, str]]:
+def _named(owner: Owner, number: int) -> tuple[StyledText, ...]:
+    """The beginning of a line: the owner, and the number of the reason."""
+    return (owner, _STYLES[owner]), f"{' ' * (_WIDTH - len(owner))} {number:>2}  "
+
+
+def _sizes(explanation: Explanation) -> dict[Verdict, int]:
+    """The number of characters for each reason, in the order of the owners."""
+    sizes: Counter[Verdict] = Counter()
+    for lane in explanation.lanes:
+        for verdict, text in _runs(lane):
+            sizes[verdict] += len(text)
+    return dict(sorted(sizes.items(), key=lambda each: OWNERS.index(each[0][0])))
+
+
+def _runs(lane: Lane) -> Iterator[tuple[Verdict, str]]:
     """The pieces of a lane; neighbours with the same owner and reason are joined."""
     ends = ((piece.fates[-1], piece.text) for piece in lane.pieces)
-    for (owner, reason), same in groupby(
+    for verdict, same in groupby(
         ends, key=lambda each: (each[0].owner, each[0].reason)
     ):
-        yield owner, reason, "".join(text for _, text in same)
+        yield verdict, "".join(text for _, text in same)
 
 
 def _why(reason: Reason) -> str:
-    rule = rules().get(reason.rule)
-    title = f"rule {rule.title}" if rule is not None else ""
-    more = [word for word in (title, reason.code, reason.dialect, reason.wire) if word]
+    rule = f"rule {reason.rule}" if reason.rule else ""
+    more = [word for word in (rule, reason.code, reason.dialect, reason.wire) if word]
     return f"{reason.words} ({', '.join(more)})" if more else reason.words

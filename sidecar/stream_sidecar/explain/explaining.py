@@ -25,6 +25,7 @@ from stream_sidecar.events import (
     ToolResult,
 )
 from stream_sidecar.explain.explanation import Explanation, Fate, InputPiece, Lane, Step
+from stream_sidecar.explain.kinds import unused
 from stream_sidecar.explain.placing import Happened, Owned, place
 from stream_sidecar.explain.reasons import (
     KEPT,
@@ -243,8 +244,6 @@ _REPORTED: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
         *("citation", f"citation: {e.title or e.url or e.kind}", _shown(e.raw)),
     ),
     ProviderError: lambda e: ("error", f"error: {e.kind}", _shown(e.raw)),
-    Diagnostic: lambda e: (
-        *("dropped", f"{e.code}: sent by the provider", _shown(e.raw)),
-    ),
+    Diagnostic: lambda e: (*("dropped", f"dropped: {unused(e.code)}", _shown(e.raw)),),
 }
 """Type of an event -> owner, title and text of its part."""

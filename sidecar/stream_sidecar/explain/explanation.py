@@ -8,7 +8,7 @@ held. A step is a chunk, after any earlier chunks that changed nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from stream_sidecar.records import frozen
 
@@ -27,17 +27,11 @@ Owner: TypeAlias = Literal[
     "dropped",
 ]
 
-OWNERS: dict[Owner, str] = {
-    "answer": "visible text",
-    "reasoning": "the model's reasoning",
-    "call": "a tool call",
-    "result": "a tool's result, or text that the model wrote as one",
-    "delimiter": "tags and tokens, removed",
-    "citation": "a source, or a marker, removed",
-    "error": "an error of the provider",
-    "dropped": "unused: white space, repeated, unreadable",
-}
-"""Owner -> what it means, in the order of the legend."""
+OWNERS: tuple[Owner, ...] = get_args(Owner)
+"""The owners in the order of the legend."""
+
+STORED = "stored messages"
+"""The wire of a stored session."""
 
 
 _ABOUT = {"diagnostic", "finish", "metadata", "usage"}
@@ -127,6 +121,11 @@ class Explanation:
     lanes: tuple[Lane, ...]
     steps: tuple[Step, ...]
     message: Message
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the input is a stored session."""
+        return self.wire == STORED
 
     @property
     def is_unknown(self) -> bool:

@@ -76,6 +76,13 @@ function countWhile(list, isSo) {
   return low;
 }
 
+// Text of a rule, in which backquotes enclose code.
+function prose(text) {
+  const paragraph = make("p");
+  for (const [number, part] of text.split("`").entries()) paragraph.append(make(number % 2 ? "code" : "span", "", part));
+  return paragraph;
+}
+
 function button(words, onClick, className = "") {
   const element = make("button", className, words);
   element.type = "button";
@@ -125,7 +132,7 @@ function buildLegend() {
     choice.setAttribute("aria-pressed", "false");
     const count = make("span", "count");
     count.style.minWidth = `${String(most).length}ch`;
-    const words = make("span", "hint", data.owners[owner] ?? "not decided yet");
+    const words = make("span", "hint", owner === HELD ? "not decided yet" : data.owners[owner]);
     choice.append(make("span", `owner ${owner}`, owner), " ", count, " ", words);
     item.append(choice);
     counts.set(owner, { item, choice, count });
@@ -140,11 +147,13 @@ function filter(owner) {
   else delete at("lanes").dataset.only;
   at("filter").hidden = !owner;
   listFindings();
+  if (owner && !isPinned && wanted.length) choose(runAt(wanted[0]));
+  else explain();
 }
 
 function sayFilter() {
-  const words = ` is shown: ${wanted.length} of ${findings.length} findings. `;
-  at("filter").replaceChildren("Only ", make("span", `owner ${only}`, only), words, button("Show all", () => filter("")));
+  const words = ` is highlighted. It is in ${wanted.length} of ${findings.length} findings. `;
+  at("filter").replaceChildren(make("span", `owner ${only}`, only), words, button("Show all", () => filter("")));
 }
 
 // Owner -> the number of its characters at each step.
@@ -266,6 +275,7 @@ const watcher =
 const fatesAt = (piece, number) => piece.fates.filter((fate) => fate[0] <= number);
 
 // The runs of `pieces` at a step: neighbours with the same owners for the same reasons.
+// `of`: the owner that dropped text would have had, else the owner.
 function runsOf(pieces, number) {
   const found = [];
   let key;
@@ -278,7 +288,11 @@ function runsOf(pieces, number) {
     if (found.length && key === before) {
       found.at(-1).words += piece.words;
       found.at(-1).last = piece;
-    } else found.push({ first: piece, last: piece, fates, owner: fates.length ? fates.at(-1)[1] : HELD, words: piece.words });
+    } else {
+      const [, owner, reason] = fates.at(-1) ?? [0, HELD];
+      const why = data.reasons[reason];
+      found.push({ first: piece, last: piece, fates, owner, why, of: why?.of || owner, words: piece.words });
+    }
   }
   return found;
 }
@@ -291,10 +305,11 @@ function render(block) {
 }
 
 function buildRun(block, run) {
-  const element = make("span", `piece ${run.owner}`);
+  const element = make("span", `piece ${run.owner} of-${run.of}`);
   if (run.owner === "answer") show(element, run.words);
   else fold(element, run.words);
-  const rule = run.fates.length ? data.rules[data.reasons[run.fates.at(-1)[2]].rule] : null;
+  if (run.why?.stays) element.classList.add("stays");
+  const rule = data.rules[run.why?.rule];
   element.setAttribute("role", "option");
   element.setAttribute("aria-selected", "false");
   element.setAttribute("aria-label", `${run.owner}: ${element.textContent}`);
@@ -351,6 +366,7 @@ function walk(event) {
 let shown = null;
 let isPinned = false;
 let marked = null;
+let isMore = false;
 let step = last;
 const isWide = !window.matchMedia || matchMedia("(min-width: 60rem)").matches;
 
@@ -368,7 +384,7 @@ function mark() {
 
 function choose(run) {
   if (!run) return;
-  if (shown && run.first.start !== shown.start) isPinned = false;
+  if (shown && (run.block.lane !== shown.lane || run.first.start !== shown.start)) isPinned = false;
   shown = { lane: run.block.lane, start: run.first.start };
   for (const each of shown.lane.text.querySelectorAll('[tabindex="0"]')) each.tabIndex = -1;
   run.element.tabIndex = 0;
@@ -397,57 +413,73 @@ function explain() {
   if (!shown) return;
   const { lane, start } = shown;
   const piece = lane.pieces[countWhile(lane.pieces, (each) => each.start <= start) - 1];
-  const parts = [];
-  for (const fate of fatesAt(piece, step).reverse()) parts.push(...described(fate));
+  sayWhich(lane, start);
   const from = piece.step + 1;
-  const to = (marked ? marked.last.step : piece.step) + 1;
-  if (!marked) parts.push(make("p", "", `It comes with chunk ${from}.`));
-  else if (!parts.length) parts.push(make("p", "", "Held back: what follows decides what it is."));
-  const where = make("p", "hint", marked ? (from === to ? `It came with chunk ${from}. ` : `It came with chunks ${from} to ${to}. `) : "");
-  const link = make("a", "", "Link to this piece");
-  link.href = `#${lane.number}.${start}`;
-  where.append(link);
+  if (!marked) return at("why").replaceChildren(make("p", "", `It comes with chunk ${from}.`));
+  const itself = make("p", "this");
+  itself.append(make("span", `owner ${marked.owner}`, marked.owner), make("span", "excerpt", beginning(marked.words)));
+  const to = marked.last.step + 1;
+  const fates = fatesAt(piece, step).reverse();
+  const where = make("p", "hint");
+  const rule = data.rules[marked.why?.rule];
+  if (rule) where.append(leading(`Rule ${numberOf(rule)}`, rule.link), " · ");
+  where.append(from === to ? `chunk ${from} · ` : `chunks ${from} to ${to} · `, leading("Link to this piece", `#${lane.number}.${start}`));
   if (isPinned) where.append(" ", button("Unpin (Esc)", release));
-  at("why").replaceChildren(...parts, where);
+  const words = fates.length ? `${marked.why.words}.` : "Held back: what follows decides what it is.";
+  return at("why").replaceChildren(itself, make("p", "words", words), where, ...(fates.length ? [more(fates)] : []));
 }
 
-function described([when, owner, reason, seq]) {
+const numberOf = (rule) => rule.title.split(" ")[0];
+
+// Says which finding the shown place is in, and whether it is pinned.
+function sayWhich(lane, start) {
+  const place = wanted.findIndex((each) => each.lane === lane && each.from <= start && start < each.end);
+  const words = place < 0 ? [] : [`finding ${place + 1} of ${wanted.length}`];
+  if (isPinned) words.push("pinned");
+  at("which").textContent = words.join(", ");
+  at("findings").querySelector("[aria-current]")?.removeAttribute("aria-current");
+  at("findings").querySelectorAll("li:not(.further)")[place]?.firstChild.setAttribute("aria-current", "true");
+}
+
+// What a user may unfold: the whole rule, and the earlier reasons. `fates`: those of a
+// piece, the last one first.
+function more([[when, , reason, seq], ...earlier]) {
   const why = data.reasons[reason];
-  const first = make("p");
-  first.append(make("span", `owner ${owner}`, owner), " ");
-  show(first, `${why.words}.`);
-  const found = [first];
   const rule = data.rules[why.rule];
   const more = make("details");
-  more.open = isWide;
+  more.open = isMore;
+  more.addEventListener("toggle", () => (isMore = more.open));
   more.append(make("summary", "", "more"));
-  if (rule) {
-    found.push(leading("Rule ", rule.title, rule.link));
-    more.append(make("p", "", rule.text));
+  if (rule) more.append(make("h3", "", rule.title), prose(rule.text));
+  for (const [from, owner, before] of earlier) {
+    const line = make("p", "", `From chunk ${from + 1} on it was `);
+    line.append(make("span", `owner ${owner}`, owner), `: ${data.reasons[before].words}.`);
+    more.append(line);
   }
-  if (why.dialect) more.append(leading("Dialect ", why.dialect, data.dialects));
-  if (data.wires[why.wire]) more.append(leading("Wire ", why.wire, data.wires[why.wire]));
+  const origins = make("p");
+  if (why.dialect) origins.append("Dialect ", leading(why.dialect, data.dialects));
+  if (data.wires[why.wire]) origins.append("Wire ", leading(why.wire, data.wires[why.wire]));
+  if (origins.firstChild) more.append(origins);
   const facts = [];
   if (why.code) facts.push(`diagnostic ${why.code}`);
   facts.push(seq ? `event ${seq}, at chunk ${when + 1}` : `at chunk ${when + 1}`);
   more.append(make("p", "hint", facts.join(" · ")));
-  return [...found, more];
+  return more;
 }
 
-// A paragraph with a link; only to addresses of the project.
-function leading(before, title, address) {
-  const line = make("p");
+// A link; only to addresses of the project, and places of the page.
+function leading(title, address) {
   const link = make("a", "", title);
   link.href = address;
   link.rel = "noreferrer";
-  line.append(before, link);
-  return line;
+  return link;
 }
 
 // --- Findings, and the answer ----------------------------------------------------------
 
-// A finding is a row of neighbours whose owner is not the usual one of their lane. It is
-// named after its tags and blanks only if it has nothing else.
+// A finding is a row of neighbours that are not what is usual in their lane: their owner is
+// another, or they stay although they look like protocol. Its parts are what is in it; its
+// tags and blanks are parts only if it has nothing else.
 const UNUSUAL_PARTS = new Set(["error", "dropped"]);
 const MINOR = new Set(["delimiter", "dropped"]);
 let findings = [];
@@ -464,23 +496,27 @@ function survey() {
     let answer = "";
     for (const run of runsOf(lane.pieces, step)) {
       if (lane.usual && run.owner === "answer") answer += run.words;
-      const isUsual = lane.usual ? run.owner === lane.usual : !UNUSUAL_PARTS.has(run.owner);
+      const isUsual = lane.usual ? run.owner === lane.usual && !run.why?.stays : !UNUSUAL_PARTS.has(run.owner);
       if (isUsual || run.owner === HELD) finding = null;
-      else if (finding) {
-        finding.owners.add(run.owner);
-        if (MINOR.has(finding.owner) && !MINOR.has(run.owner)) Object.assign(finding, placed(lane, run));
-      } else findings.push((finding = { owners: new Set([run.owner]), ...placed(lane, run) }));
+      else {
+        if (!finding) findings.push((finding = { lane, from: run.first.start, parts: [] }));
+        finding.end = run.last.start + run.last.words.length;
+        if (!finding.parts.some(({ why }) => why.kind === run.why.kind)) finding.parts.push(part(run));
+      }
     }
     if (answer) answers.push(answer);
+  }
+  for (const finding of findings) {
+    const major = finding.parts.filter(({ of }) => !MINOR.has(of));
+    if (major.length) finding.major = major;
   }
   showAnswer(step === last ? data.answer : answers.join("\n\n"));
   listFindings();
 }
 
-function placed(lane, run) {
-  const words = run.words.length > 80 ? `${run.words.slice(0, 80)}\u2026` : run.words;
-  return { lane, owner: run.owner, start: run.first.start, words };
-}
+const part = ({ owner, of, why, first, words }) => ({ owner, of, why, start: first.start, words: beginning(words) });
+
+const beginning = (words) => (words.length > 80 ? `${words.slice(0, 80)}\u2026` : words);
 
 let answered;
 
@@ -494,7 +530,12 @@ function showAnswer(text) {
 }
 
 function listFindings() {
-  wanted = only ? findings.filter((each) => each.owners.has(only)) : findings;
+  const isWanted = ({ owner, of }) => !only || owner === only || of === only;
+  wanted = [];
+  for (const finding of findings) {
+    const { start, words } = (finding.major ?? finding.parts).find(isWanted) ?? finding.parts.find(isWanted) ?? {};
+    if (words !== undefined) wanted.push({ ...finding, start, words });
+  }
   if (only) sayFilter();
   at("found").textContent = only ? `${wanted.length} of ${findings.length}` : wanted.length;
   at("back").disabled = at("on").disabled = wanted.length === 0;
@@ -511,9 +552,8 @@ function listMore() {
   const there = list.childElementCount;
   for (const finding of wanted.slice(there, there + LISTED)) {
     const item = make("li");
-    const choice = button("", () => goTo(finding));
-    const major = [...finding.owners].filter((owner) => !MINOR.has(owner));
-    for (const owner of major.length ? major : finding.owners) choice.append(make("span", `owner ${owner}`, owner), " ");
+    const choice = button(`${list.childElementCount + 1} `, () => goTo(finding));
+    for (const { owner, why } of finding.major ?? finding.parts) choice.append(make("span", `owner ${owner}`, owner), make("span", "hint", why.kind));
     choice.append(make("span", "excerpt", finding.words));
     item.append(choice);
     list.append(item);
@@ -592,8 +632,8 @@ function showStep(number) {
     item.classList.toggle("none", sums.get(owner)[number] === 0);
   }
   for (const each of document.querySelectorAll(".at-chunk")) each.textContent = number < last ? `at chunk ${number + 1}` : "";
-  at("at-end").classList.toggle("unseen", number === last);
   survey();
+  saySentence(number);
   showChunk(number);
   at("step").value = number;
   at("step").setAttribute("aria-valuetext", `chunk ${number + 1} of ${last + 1}`);
@@ -601,6 +641,22 @@ function showStep(number) {
   at("previous").disabled = number === 0;
   at("next").disabled = number === last;
   if (shown) explain();
+}
+
+// Says what has happened up to a step.
+function saySentence(number) {
+  const [, first, rest] = data.summary[countWhile(data.summary, (each) => each[0] <= number) - 1];
+  at("summary").textContent = number < last ? soFar(number, first) : first;
+  at("further").textContent = rest;
+}
+
+const soFar = (number, words) => `Up to chunk ${number + 1}: ${words[0].toLowerCase()}${words.slice(1)}`;
+
+// Reserves the room of the longest sentences, so that the slider stays where it is.
+function reserve() {
+  const longest = (texts) => texts.reduce((one, other) => (other.length > one.length ? other : one));
+  at("summary").parentNode.dataset.longest = longest([data.summary.at(-1)[1], ...data.summary.slice(0, -1).map(([, first]) => soFar(last, first))]);
+  at("further").parentNode.dataset.longest = longest(data.summary.map(([, , rest]) => rest));
 }
 
 function showChunk(number) {
@@ -633,13 +689,20 @@ function buildMessage() {
   if (!at("message").firstChild) fold(at("message"), JSON.stringify(data.message, null, 1));
 }
 
-// Shows everything, for print.
+// For print: all text of lanes and answer, and a line for each of the first events. The
+// message is printed only if it is open.
+let wasOpen = [];
+
 function unfold() {
-  for (const id of ["about", "events-part", "message-part"]) at(id).open = true;
-  buildMessage();
-  buildEvents(allEvents.length);
+  wasOpen = ["about", "events-part"].map((id) => [at(id), at(id).open]);
+  for (const [details] of wasOpen) details.open = true;
+  if (!at("events").firstChild) buildEvents(LISTED);
   for (const { blocks: all } of lanes) for (const block of all) if (block.isPlain) render(block);
-  document.querySelectorAll(".rest[hidden]").forEach(reveal);
+  document.querySelectorAll("#lanes .rest[hidden], #answer .rest[hidden]").forEach(reveal);
+}
+
+function foldAgain() {
+  for (const [details, isOpen] of wasOpen) details.open = isOpen;
 }
 
 // --- Playing -------------------------------------------------------------------------
@@ -672,8 +735,7 @@ function go(number) {
 
 // --- The start -----------------------------------------------------------------------
 
-show(at("summary"), data.unknown ? "Nothing was understood." : data.summary[0]);
-show(at("further"), data.unknown ? "" : data.summary[1]);
+reserve();
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
 show(at("cut"), data.cut === null ? "" : data.cut[1]);
 at("about").open = isWide;
@@ -695,6 +757,7 @@ at("on").addEventListener("click", () => nextFinding(1));
 document.addEventListener("copy", copy);
 document.addEventListener("keydown", onKey);
 addEventListener("beforeprint", unfold);
+addEventListener("afterprint", foldAgain);
 addEventListener("hashchange", followLink);
 showStep(last);
-if (!followLink() && findings.length) choose(runAt(findings[0]));
+if (!followLink() && wanted.length) choose(runAt(wanted[0]));

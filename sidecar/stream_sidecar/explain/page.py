@@ -13,18 +13,25 @@ import base64
 import hashlib
 import json
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 from string import Template
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict
 
 from stream_sidecar.explain.explanation import OWNERS, UNKNOWN
+from stream_sidecar.explain.kinds import content, kind
+from stream_sidecar.explain.reasons import KEPT
 from stream_sidecar.explain.rules import PAGES, rules, wire_links
-from stream_sidecar.explain.summary import answer, cut, headline
+from stream_sidecar.explain.summary import answer, cut, sentences
 from stream_sidecar.protocol.converter import unstructure
 
 if TYPE_CHECKING:
-    from stream_sidecar.explain.explanation import Explanation, Fate, Lane, Reason
+    from collections.abc import Iterable
+
+    from stream_sidecar.explain.explanation import Explanation, Fate, Lane, Owner
+    from stream_sidecar.explain.reasons import Verdict
 
 _MARKUP = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
@@ -43,18 +50,18 @@ def page(explanation: Explanation) -> str:
 
 def document(explanation: Explanation) -> dict[str, Any]:
     """The data of the page, as JSON values."""
-    known: dict[Reason, int] = {}
+    known: dict[Verdict, int] = {}
     lanes = [_lane(lane, known) for lane in explanation.lanes]
-    cited = {reason.rule for reason in known}
+    cited = {reason.rule for _, reason in known}
     facts = ("name", "wire", "framing", "profile")
     return {
-        "summary": headline(explanation),
+        "summary": _sentences(explanation),
         "cut": cut(explanation),
         "answer": answer(explanation),
         "facts": [[name, getattr(explanation, name)] for name in facts],
         "unknown": UNKNOWN if explanation.is_unknown else "",
-        "owners": OWNERS,
-        "reasons": [asdict(reason) for reason in known],
+        "owners": _owners(known),
+        "reasons": [_reason(verdict) for verdict in known],
         "rules": {
             number: asdict(rule) for number, rule in rules().items() if number in cited
         },
@@ -69,9 +76,34 @@ def document(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _lane(lane: Lane, known: dict[Reason, int]) -> dict[str, Any]:
+def _sentences(explanation: Explanation) -> list[tuple[int, str, str]]:
+    """The first sentence, by the step from which on it holds."""
+    if explanation.is_unknown:
+        return [(0, "Nothing was understood.", "")]
+    alike = groupby(sentences(explanation), key=itemgetter(1, 2))
+    return [next(same) for _, same in alike]
+
+
+def _owners(known: Iterable[Verdict]) -> dict[Owner, str]:
+    """Owner -> the kinds that its characters in this stream have."""
+    kinds = dict.fromkeys((owner, kind(owner, reason)) for owner, reason in known)
+    return {
+        owner: ", ".join(name for each, name in kinds if each == owner)
+        for owner in OWNERS
+    }
+
+
+def _reason(verdict: Verdict) -> dict[str, Any]:
+    """The reason; ``of``: the owner that dropped characters would have; ``stays``: the
+    characters look like protocol, but are the answer."""
+    owner, reason = verdict
+    more = {"kind": kind(owner, reason), "of": content(owner, reason)}
+    return {**asdict(reason), **more, "stays": verdict == KEPT}
+
+
+def _lane(lane: Lane, known: dict[Verdict, int]) -> dict[str, Any]:
     def row(fate: Fate) -> list[Any]:
-        number = known.setdefault(fate.reason, len(known))
+        number = known.setdefault((fate.owner, fate.reason), len(known))
         return [fate.step, fate.owner, number, fate.seq]
 
     pieces = [

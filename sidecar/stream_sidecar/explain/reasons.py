@@ -32,7 +32,7 @@ FROM_START: Verdict = (
 )
 KEPT: Verdict = (
     "answer",
-    Reason("stop tokens are removed only at a text's end, outside code", "12.1"),
+    Reason("it stays: a stop token is removed only where the text ends", "12.1"),
 )
 UNREPORTED: Verdict = ("dropped", Reason("no event reports it", "2.1"))
 
@@ -65,6 +65,20 @@ _PARTS: dict[Owner, str] = {
     "error": "an error",
 }
 _TIERS = {"A": "11.2", "B": "11.4", "C": "11.6"}
+_FORMS = {
+    "11.2": "in tokens that no person writes",
+    "11.3": "and the text ended inside it",
+    "11.4": "whole, and {}",
+    "11.6": "on lines of its own, and {}",
+    "11.10": "inside its reasoning",
+}
+"""Rule that makes text a call -> what was true of this text."""
+_DECLARED = {
+    True: "the host declared its tool",
+    False: "its form needs no declared tool",
+    None: "the host gave no list of its tools",
+}
+"""Whether the tool of a call was declared -> words for it."""
 
 
 @frozen
@@ -83,15 +97,18 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
     if isinstance(event, events.Diagnostic):
         return _removal(event, setting, native)
     if isinstance(event, events.ToolCall):
-        words = f"a call of {event.name} that the model wrote as text"
-        return "call", Reason(words, _rule_of(event), dialect=event.dialect or "")
+        rule = _rule_of(event)
+        form = _FORMS.get(rule, "").format(_DECLARED[event.declared])
+        words = f"the model wrote this call of {event.name} as text"
+        words = f"{words}, {form}; it is reported, not run" if form else words
+        return "call", Reason(words, rule, dialect=event.dialect or "")
     if isinstance(event, events.ToolResult):
         return _result(event)
     if isinstance(event, events.TextDelta):
         return PLAIN
     if native:
         return "reasoning", Reason("a field of the provider for reasoning", "8.1")
-    return "reasoning", Reason("between an opener and its closer", "3.3")
+    return "reasoning", Reason("between an opening tag and its closing tag", "3.3")
 
 
 def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
@@ -139,7 +156,7 @@ def of_wire(owner: Owner, wire: str) -> Verdict:
 
 def left_out(event: events.Diagnostic) -> Verdict:
     """Return the owner of input that could not be used, as ``event`` reports."""
-    words = f"{event.message.rstrip('.')}; the provider sent it in this form"
+    words = f"{event.message.rstrip('.')}: this is what the provider sent"
     return "dropped", Reason(words, code=event.code)
 
 
@@ -154,9 +171,10 @@ def _rule_of(event: events.ToolCall) -> str:
 
 
 def _result(event: events.ToolResult) -> Verdict:
-    words = "a tool's result that the model wrote"
     if event.executed:
-        return "result", Reason(f"{words}; the host knows it", "10.5")
+        words = "the model repeated the result of a tool, which the host knows"
+        return "result", Reason(words, "10.5")
+    words = "no tool gave this result: the model wrote it"
     is_object = str(event.raw).lstrip()[:1] in ("{", "[")
     return "result", Reason(words, "10.1" if is_object else "10.9")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from stream_sidecar.explain.explaining import explain
+from stream_sidecar.explain.explanation import STORED
 from stream_sidecar.explain.source import PushedChunk, StreamSource, body
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.messages import Text
@@ -96,7 +97,7 @@ def _joined(name: str, reported: list[Explanation]) -> Explanation:
     return evolve(
         reported[0],
         name=name,
-        wire="stored messages",
+        wire=STORED,
         framing="json",
         lanes=tuple(lanes),
         steps=tuple(steps),

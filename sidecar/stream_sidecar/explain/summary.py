@@ -2,20 +2,36 @@
 
 Example: "87 characters of reasoning and 23 of tags were taken out of the answer; 1
 call; 1 chunk was not JSON (9 characters)." The counts agree with the legend; dropped
-characters are counted by the reason why they were dropped.
+characters are counted by their kind.
+
+The sentence is made from a tally, and each change of the tally has its step. So there
+is a sentence for every step, not only for the end.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.events import Diagnostic, ProviderError
+from stream_sidecar.explain.kinds import KINDS_DROPPED, kind
+from stream_sidecar.explain.reasons import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.explain.explanation import Explanation, Owner
+    from stream_sidecar.explain.explanation import (
+        Explanation,
+        Fate,
+        InputPiece,
+        Lane,
+        Owner,
+    )
+
+_Key: TypeAlias = tuple[str, str]
+"""What is counted, and of which kind, name or code."""
 
 _REMOVED: dict[Owner, str] = {
     "reasoning": "reasoning",
@@ -25,18 +41,6 @@ _REMOVED: dict[Owner, str] = {
     "citation": "marks of citations",
 }
 """Owner of what was taken out of an answer -> its name in the sentence."""
-
-_COPIED = "reasoning beside the provider's own"
-_DROPPED: dict[str, str] = {
-    "8.2": _COPIED,
-    "8.3": _COPIED,
-    "8.4": _COPIED,
-    "8.5": _COPIED,
-    "11.12": "calls that the provider also sent in their field",
-    "6": "white space",
-}
-"""Rule that dropped something from an answer -> its name in the sentence."""
-_LEFTOVERS = "leftovers of tags"
 
 _COUNTED: dict[str, tuple[str, str]] = {
     "tool-call": ("call", "calls"),
@@ -49,16 +53,28 @@ _COUNTED: dict[str, tuple[str, str]] = {
 }
 """Type of an event, or a diagnostic's code -> its words, singular and plural."""
 
+_CHARACTERS = ("character", "characters")
+
 
 def summary(explanation: Explanation) -> str:
     """The whole sentence."""
-    return _sentence(_clauses(explanation))
+    tally: Counter[_Key] = Counter()
+    for _, key, number in _changes(explanation):
+        tally[key] += number
+    return _sentence(_clauses(tally))
 
 
-def headline(explanation: Explanation) -> tuple[str, str]:
-    """The sentence in two parts: its first clause, and the rest."""
-    first, *rest = _clauses(explanation)
-    return _sentence([first]), _sentence(rest) if rest else ""
+def sentences(explanation: Explanation) -> Iterator[tuple[int, str, str]]:
+    """The sentence after each step that changes it, from step 0 on: the step, the
+    first clause, and the rest."""
+    tally: Counter[_Key] = Counter()
+    changes = [(0, ("", ""), 0), *_changes(explanation)]
+    step = itemgetter(0)
+    for number, changed in groupby(sorted(changes, key=step), key=step):
+        for _, key, size in changed:
+            tally[key] += size
+        first, *rest = _clauses(tally)
+        yield number, _sentence([first]), _sentence(rest) if rest else ""
 
 
 def cut(explanation: Explanation) -> tuple[int, str] | None:
@@ -67,8 +83,57 @@ def cut(explanation: Explanation) -> tuple[int, str] | None:
     for number, step in enumerate(explanation.steps):
         for event in step.events:
             if isinstance(event, ProviderError) and event.phase == "mid-stream":
-                return number, f"cut off by an error of the provider ({event.kind})"
+                return number, _cut_off(event.kind)
     return None
+
+
+def _cut_off(error: str) -> str:
+    return f"cut off by an error of the provider ({error})"
+
+
+# The tally
+
+
+def _changes(explanation: Explanation) -> Iterator[tuple[int, _Key, int]]:
+    """Each change of the tally: the step, what is counted, and the difference."""
+    for lane in explanation.lanes:
+        for piece in lane.pieces:
+            yield from _moves(lane, piece)
+    for number, step in enumerate(explanation.steps):
+        for event in step.events:
+            name = event.code if isinstance(event, Diagnostic) else event.type
+            if name in _COUNTED:
+                yield number, ("event", name), 1
+            if isinstance(event, ProviderError) and event.phase == "mid-stream":
+                yield number, ("cut", event.kind), 1
+
+
+def _moves(lane: Lane, piece: InputPiece) -> Iterator[tuple[int, _Key, int]]:
+    size = len(piece.text)
+    if lane.usual == "reasoning":
+        yield piece.step, ("native", ""), size
+        return
+    before: _Key | None = None
+    for fate in piece.fates:
+        if before is not None:
+            yield fate.step, before, -size
+        before = _key(lane, fate)
+        if before is not None:
+            yield fate.step, before, size
+
+
+def _key(lane: Lane, fate: Fate) -> _Key | None:
+    """What characters with ``fate`` are counted as; None if they are not counted."""
+    if lane.is_part:
+        return ("unused", fate.reason.code) if fate.owner == "dropped" else None
+    if fate.owner == "dropped":
+        return "removed", kind(fate.owner, fate.reason)
+    if (fate.owner, fate.reason) == KEPT:
+        return "kept", ""
+    return ("removed", _REMOVED[fate.owner]) if fate.owner in _REMOVED else None
+
+
+# The sentence
 
 
 def _sentence(clauses: list[str]) -> str:
@@ -76,55 +141,37 @@ def _sentence(clauses: list[str]) -> str:
     return f"{joined[:1].upper()}{joined[1:]}."
 
 
-def _clauses(explanation: Explanation) -> list[str]:
-    ending = cut(explanation)
-    first = [f"the answer is {ending[1]}"] if ending else []
-    return [*first, _removed(explanation), *_others(explanation)]
+def _clauses(tally: Counter[_Key]) -> list[str]:
+    errors = [name for (what, name), number in tally.items() if what == "cut"]
+    first = [f"the answer is {_cut_off(errors[0])}"] if errors else []
+    return [*first, _removed(tally), *_others(tally)]
 
 
-def _removed(explanation: Explanation) -> str:
-    sizes: Counter[str] = Counter()
-    for lane in explanation.lanes:
-        if lane.usual == "answer":
-            for each in lane.pieces:
-                rule = each.fates[-1].reason.rule
-                words = _REMOVED.get(each.owner, "")
-                if each.owner == "dropped":
-                    words = _DROPPED.get(rule, _LEFTOVERS)
-                sizes[words] += len(each.text)
-    kinds = dict.fromkeys([*_REMOVED.values(), *_DROPPED.values(), _LEFTOVERS])
-    reported = [(sizes[words], words) for words in kinds if sizes[words]]
-    if not reported:
+def _removed(tally: Counter[_Key]) -> str:
+    sizes = [
+        (size, name)
+        for name in (*_REMOVED.values(), *KINDS_DROPPED)
+        if (size := tally["removed", name])
+    ]
+    if not sizes:
         return "nothing was taken out of the answer"
-    (size, words), *more = reported
-    first = f"{_count(size, _CHARACTERS)} of {words}"
-    listed = [first, *(f"{size:,} of {words}" for size, words in more)]
+    (size, name), *more = sizes
+    first = f"{_count(size, _CHARACTERS)} of {name}"
+    listed = [first, *(f"{size:,} of {name}" for size, name in more)]
     verb = "was" if size == 1 and not more else "were"
     return f"{_joined(listed)} {verb} taken out of the answer"
 
 
-def _others(explanation: Explanation) -> Iterator[str]:
-    native = [lane for lane in explanation.lanes if lane.usual == "reasoning"]
-    size = sum(len(piece.text) for lane in native for piece in lane.pieces)
-    if size:
+def _others(tally: Counter[_Key]) -> Iterator[str]:
+    if size := tally["kept", ""]:
+        yield f"{_count(size, _CHARACTERS)} of stop tokens stay in it"
+    if size := tally["native", ""]:
         yield f"{size:,} of reasoning came in a field of its own"
-    happened: Counter[str] = Counter()
-    for step in explanation.steps:
-        for event in step.events:
-            name = event.code if isinstance(event, Diagnostic) else event.type
-            happened[name] += 1
-    unused: Counter[str] = Counter()
-    for lane in explanation.lanes:
-        for piece in lane.pieces:
-            if lane.is_part and piece.owner == "dropped":
-                unused[piece.fates[-1].reason.code] += len(piece.text)
     for name, words in _COUNTED.items():
-        if happened[name]:
-            length = f" ({_count(unused[name], _CHARACTERS)})" if unused[name] else ""
-            yield f"{_count(happened[name], words)}{length}"
-
-
-_CHARACTERS = ("character", "characters")
+        if number := tally["event", name]:
+            size = tally["unused", name]
+            length = f" ({_count(size, _CHARACTERS)})" if size else ""
+            yield f"{_count(number, words)}{length}"
 
 
 def _count(number: int, words: tuple[str, str]) -> str:
@@ -135,6 +182,9 @@ def _joined(reported: list[str]) -> str:
     """``a, b and c``."""
     *first, last = reported
     return f"{', '.join(first)} and {last}" if first else last
+
+
+# The answer
 
 
 def answer(explanation: Explanation) -> str:
