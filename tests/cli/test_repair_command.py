@@ -56,21 +56,35 @@ def session(tmp_path: Path) -> Path:
 def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
     reported = repair(session, "--diff").output.splitlines()
     assert "  [-<think>Hm.</think>-]Four.</s>" in reported
-    assert (
-        reported[-1] == "1 of 3 messages leak; nothing was changed. To repair: --write"
-    )
-    assert repair(session).output.endswith(
-        "leak; nothing was changed. See: --diff. To repair: --write\n"
-    )
+    assert reported[-5] == ""
+    assert reported[-1] == "To remove the leaks, run again with --write."
+
+
+def test_the_last_lines_say_what_to_do(session: Path) -> None:
+    """Nothing, if nothing can be removed."""
+    step = "To remove the leaks, run again with --write; --diff shows each."
+    found = "1 file, 3 messages of a model: 1 to repair, 1 that would be left empty"
+    lines = [f"{found}; nothing was changed", step]
+    assert repair(session).output.splitlines()[-2:] == lines
     checked = repair(session, "--check").output.splitlines()
-    assert checked[-1].startswith("The check failed: 1 of 3 messages leak; ")
+    assert checked[-3:] == [*lines, "Leaks found: exit code 1."]
+    missing = repair(session, "none", "--check")
+    assert missing.output.splitlines()[-1] == "Leaks found: exit code 2."
+    session.write_text(line("<think>a</think>"), encoding="utf-8")
+    assert repair(session).output.splitlines()[-1].endswith("; nothing was changed")
+    session.write_text(line("Four."), encoding="utf-8")
+    for option in ("--check", "--diff", "--write"):
+        said = repair(session, option).output
+        assert said.startswith("1 file, 1 message of a model: 0 ")
+        assert said.count("\n") == 1
 
 
 def test_files_without_a_leak_are_counted_and_have_no_row(session: Path) -> None:
     (session.parent / "clean.jsonl").write_text(line("Hi"), encoding="utf-8")
     said = repair(session.parent).output
     assert "clean.jsonl" not in said
-    assert "\n2 files (1 without a leak, not listed), 4 messages of a model: " in said
+    assert "\n2 files, 4 messages of a model: 1 to repair, " in said
+    assert "\nNot listed: 1 file without a leak (1 message)\n" in said
 
 
 def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
@@ -79,10 +93,10 @@ def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
     path.write_text(line(LEAK), encoding="utf-8")
     said = repair(path, COLUMNS="40").output.splitlines()
     (row,) = [each for each in said if each.startswith(f"{path} ")]
-    assert row.split()[-3:] == ["1", "1", "1"]
+    assert row.split()[-4:] == ["1", "1", "1", "1"]
     head = said[said.index(row) - 1]
-    kinds = ["delimiter", "reasoning"]
-    assert head.split() == ["file", "messages", "leaking", *kinds]
+    kinds = ["leaks: delimiter", "reasoning"]
+    assert re.split("  +", head) == ["file", "messages", "leaking", *kinds]
     path.write_text(line("<think>a</think>"), encoding="utf-8")
     head, row = repair(path).output.splitlines()[:2]
     assert head.split()[-1] == "result"
@@ -92,27 +106,56 @@ def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
-@not_on_windows("needs a terminal")
-def test_a_terminal_gets_groups_and_no_row_is_wrapped(tmp_path: Path) -> None:
-    """A name that is too long loses its middle, a note stands below its row."""
-    for folder in ("one", "other"):
-        for name in ("session " * 12, "b"):
-            path = tmp_path / folder / f"{name}.jsonl"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(line(LEAK) + line("<think>a</think>"), encoding="utf-8")
-    terminal = {"term": "xterm-256color", "columns": 80}
-    said = on_terminal("repair", str(tmp_path), **terminal)
+SESSION_ID = "0199f5b2-6f0c-7e01-9a4b-2c5d8e9f0a1b-2025-11-20T10-20-30"
+
+
+def on_screen(*arguments: str, columns: int) -> list[str]:
+    """The lines on a terminal, from the head of the table on."""
+    said = on_terminal("repair", *arguments, term="xterm-256color", columns=columns)
     lines = CONTROLS.sub("", said).splitlines()
-    head = next(n for n, each in enumerate(lines) if "file    " in each)
-    first, _, note, second, _, other = lines[head + 1 : head + 7]
-    assert (first, other) == (f"{tmp_path / 'one'}/", f"{tmp_path / 'other'}/")
-    assert note == "    1 would be left empty"
-    assert re.match("  session session .*….* session .jsonl ", second)
-    assert len(second) <= 80
-    said = "4 of 8 messages leak; nothing was changed."
-    assert lines[-1] == f"{said} See: --diff. To repair: --write"
-    shown = on_terminal("repair", "--diff", str(path), **terminal)
-    assert f"{path}\n1 /content reasoning\n" in CONTROLS.sub("", shown)
+    return lines[next(n for n, each in enumerate(lines) if "messages  " in each) :]
+
+
+@not_on_windows("needs a terminal")
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_gets_groups_and_no_row_is_wrapped(
+    tmp_path: Path, columns: int
+) -> None:
+    """A path without a folder has a heading, too. A name can be copied: if it is too
+    long for its column, it stands on a separate line. A note stands below its row."""
+    for name in ("one/er/b", f"one/{SESSION_ID}", "one/b", f"one/{'long ' * 30}"):
+        path = tmp_path / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(line(LEAK) + line("<think>a</think>"), encoding="utf-8")
+    head, *lines = on_screen("none", str(tmp_path), columns=columns)
+    assert max(map(len, (head, *lines))) <= columns
+    groups = [each for each in lines if each.endswith("/")]
+    assert groups == ["./", f"{tmp_path}/one/", f"{tmp_path}/one/er/"]
+    assert lines[1].split() == ["none", "0", "0", "-", "-"]
+    assert lines[2].startswith("    left alone: ")
+    assert lines.count("    1 would be left empty") == 4
+    (alone,) = [each for each in lines if SESSION_ID in each]
+    numbers = ["2", "2", "1", "1"]
+    after = lines[lines.index(alone) + 1] if columns == 80 else ""
+    assert f"{alone}{after}".split() == [f"{SESSION_ID}.jsonl", *numbers]
+    assert any(
+        re.fullmatch("  long long .*….*long long .jsonl", each) for each in lines
+    )
+
+
+@not_on_windows("needs a terminal")
+def test_a_diff_on_a_terminal(session: Path) -> None:
+    shown = on_terminal("repair", "--diff", str(session), term="xterm-256color")
+    lines = CONTROLS.sub("", shown).splitlines()
+    assert lines[:2] == [str(session), "line 2 /content reasoning"]
+    assert lines[lines.index("line 3 blocked") + 1] == ""
+
+
+@not_on_windows("needs a terminal")
+def test_no_line_ends_between_a_number_and_its_noun(session: Path) -> None:
+    """Here a line has room for the number alone."""
+    said = "\n".join(on_screen(str(session), columns=46))
+    assert "1 to repair,\n1 that would be left empty" in said
 
 
 def test_no_option_is_in_no_section() -> None:

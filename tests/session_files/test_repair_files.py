@@ -243,9 +243,8 @@ def test_dry_run_changes_nothing(session: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "<think>Hm.</think>" in result.output
     assert f"{session}:2 /message/content reasoning" in result.output
-    assert (
-        "1 of 2 messages leak; nothing was changed. To repair: --write" in result.output
-    )
+    assert "2 messages of a model: 1 to repair; nothing was changed" in result.output
+    assert "To remove the leaks, run again with --write." in result.output
     assert "1 not JSON" in result.output
     assert session.read_bytes() == before
     assert inside(session.parent) == [session]

@@ -1,12 +1,11 @@
-"""``stream-sidecar repair PATH...``: finds and removes what leaked into stored
-sessions.
+"""``stream-sidecar repair PATH...``: finds and removes leaks in stored sessions.
 
 Without ``--write`` it only prints what would change. Exit codes:
 
-- 1 with ``--check`` if something is malformed.
-- 2 if a file could not be read or written; with ``--write`` also if something malformed
-  had to stay; with ``--check`` also if a file is not known to be clean: it or a text in
-  it was not looked at, or a line could not be read and nothing else is malformed.
+- 1 with ``--check`` if there is a leak.
+- 2 if a file could not be read or written; with ``--write`` also if a leak had to stay;
+  with ``--check`` also if a file is not known to be clean: it or a text in it was not
+  looked at, or a line could not be read and there is no leak elsewhere.
 - 128 plus the number of a signal that came before the last file (130: Ctrl-C).
 - 0 otherwise.
 """
@@ -17,7 +16,6 @@ import os
 import tempfile
 from contextlib import ExitStack, nullcontext
 from difflib import get_close_matches
-from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -31,7 +29,7 @@ from stream_sidecar.cli.repair_asking import Asking, kinds_of
 from stream_sidecar.cli.repair_backups import Meant, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
 from stream_sidecar.cli.repair_options import options_in, read_policy
-from stream_sidecar.cli.repair_page import RepairPage
+from stream_sidecar.cli.repair_page import end
 from stream_sidecar.cli.report_file import open_report
 from stream_sidecar.cli.sections import SectionedCommand
 from stream_sidecar.history.results import KINDS
@@ -54,14 +52,14 @@ Examples:
   stream-sidecar repair ~/.my-agent/sessions     what would change
   stream-sidecar repair session.jsonl --diff     every removal in context
   stream-sidecar repair session.jsonl --write    changes it, keeps a backup
-  stream-sidecar repair claude-code --check      exit code 1: something leaked
+  stream-sidecar repair claude-code --check      exit code 1: a leak was found
   stream-sidecar repair codex --ask --only reasoning
   stream-sidecar repair codex --policy '{"toolCalls": {"mode": "off"}}'
   stream-sidecar repair session.jsonl --restore  puts the backup back
   stream-sidecar repair --list                   agents, and their sessions
   stream-sidecar repair --list codex --output-format json
 
-Exit codes: 0; 1 with --check if something leaked; 2 if a file could not be read
+Exit codes: 0; 1 with --check if there is a leak; 2 if a file could not be read
 or written, with --check also if no message of a model was recognised in a file
 or a line could not be read; 141 if the reader of the output went away; 128 plus
 the number of a signal that ended the command.
@@ -69,8 +67,8 @@ the number of a signal that ended the command.
 
 
 _SECTIONS = {
-    "See what leaked": ("check", "diff", "report_path", "output_format"),
-    "Remove it": ("write", "ask", "only", "but"),
+    "See the leaks": ("check", "diff", "report_path", "output_format"),
+    "Remove them": ("write", "ask", "only", "but"),
     "Undo it": ("back", "clean", "force"),
     "Agents": ("list_agents", "everywhere", "folders"),
     "Reading": ("policy", "model", "provider", "jobs"),
@@ -106,7 +104,7 @@ _SECTIONS = {
 @click.option(
     "--check",
     is_flag=True,
-    help="Exit with 1 if anything is malformed, with 2 if a file is not recognised.",
+    help="Exit with 1 if there is a leak, with 2 if a file is not recognised.",
 )
 @click.option("--diff", is_flag=True, help="Show every removal with its context.")
 @click.option("--write", is_flag=True, help="Repair the files; keep a backup of each.")
@@ -130,11 +128,11 @@ _SECTIONS = {
 @click.option("--clean", is_flag=True, help="Remove the backups.")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", *FORMATS]),
+    type=click.Choice([*FORMATS]),
     metavar="FORMAT",
     default="text",
     show_default=True,
-    help=f"How to print the findings: {', '.join(['text', *FORMATS])}.",
+    help=f"How to print the leaks: {', '.join(FORMATS)}.",
 )
 @click.option(
     "--report",
@@ -199,7 +197,10 @@ _SECTIONS = {
     help="The column with the messages of a row.",
 )
 def command(**given: Any) -> None:
-    """Find and remove what leaked into stored sessions.
+    """Find leaks in stored sessions, and remove them.
+
+    A leak is what does not belong in the text of an answer: reasoning, a delimiter, a
+    tool's call or result.
 
     PATH is a file or a folder: JSON, JSONL, SQLite or aider's Markdown. AGENT is a name
     from --list: the command looks where that agent keeps its sessions. No file changes
@@ -227,14 +228,13 @@ def command(**given: Any) -> None:
     if given["ask"]:
         wants, write, given["jobs"] = Asking(wants), True, 1
     job = Job(options_in(given), _layout(given), write, wants)
-    shown: Any = partial(RepairPage, check=given["check"])
-    if given["output_format"] != "text":
-        shown = FORMATS[given["output_format"]]
+    page, is_text = FORMATS[given["output_format"]], given["output_format"] == "text"
     with interruption() as signal:
-        outcome = _run(job, shown(write=write), given, meant, signal.has_come)
+        outcome = _run(job, page(write=write), given, meant, signal.has_come)
     if outcome.stopped:
         raise SystemExit(128 + signal.number)
-    raise SystemExit(outcome.code(check=given["check"], write=write))
+    code = outcome.code(check=given["check"], write=write)
+    end(code, has_leaks=outcome.leaking and given["check"] and is_text)
 
 
 _LISTS = {"text": print_agents, "json": print_agents_json}
@@ -341,13 +341,13 @@ def _why_not(path: Path) -> str | None:
 class _Outcome:
     """The result of a run: how many ``files``, and ``messages`` of a model, were read.
 
-    ``malformed``: some message is malformed. ``failed``: some file was left alone.
-    ``kept``: some malformed message stays. ``unseen``: some file or text was not looked
+    ``leaking``: some message has a leak. ``failed``: some file was left alone.
+    ``kept``: some leak stays. ``unseen``: some file or text was not looked
     at. ``broken``: some line or cell is not JSON. ``stopped``: the run ended early."""
 
     files: int = 0
     messages: int = 0
-    malformed: bool = False
+    leaking: bool = False
     failed: bool = False
     kept: bool = False
     unseen: bool = False
@@ -357,7 +357,7 @@ class _Outcome:
     def add(self, report: FileReport) -> None:
         self.files += 1
         self.messages += report.messages
-        self.malformed = self.malformed or bool(report.malformed)
+        self.leaking = self.leaking or bool(report.leaking)
         self.failed = self.failed or report.error is not None
         self.kept = self.kept or bool(report.kept)
         self.unseen = self.unseen or bool(report.unrecognised or report.left)
@@ -365,16 +365,16 @@ class _Outcome:
 
     def code(self, *, check: bool, write: bool) -> int:
         """The exit code. A file that was not looked at does not count as clean, and a
-        malformed message that stays does not count as repaired."""
+        leak that stays does not count as repaired."""
         if (
             self.failed
             or (write and self.kept)
             or (check and (self.unseen or not self.messages))
         ):
             return 2
-        if check and self.broken and not self.malformed:
+        if check and self.broken and not self.leaking:
             return 2
-        return int(check and self.malformed)
+        return int(check and self.leaking)
 
 
 def _layout(given: dict[str, Any]) -> TableLayout | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from stream_sidecar import __version__
-from stream_sidecar.cli.repair_page import short
+from stream_sidecar.cli.repair_page import RepairPage, short
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.editor.wording import WORDINGS
 from stream_sidecar.history.repair_counts import RepairCounts
@@ -207,5 +207,10 @@ class SarifLog:
         self._terminal.json(encode(log))
 
 
-FORMATS = {"json": JsonDocument, "github": GithubAnnotations, "sarif": SarifLog}
-"""Name -> class; ``text`` is `stream_sidecar.cli.repair_page.RepairPage`."""
+FORMATS: dict[str, Any] = {
+    "text": RepairPage,
+    "json": JsonDocument,
+    "github": GithubAnnotations,
+    "sarif": SarifLog,
+}
+"""Name -> class; ``text`` is for people."""

@@ -7,7 +7,8 @@ standard output.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.history.repair_counts import RepairCounts
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stream_sidecar.cli.terminal import Row
-    from stream_sidecar.history.repair_counts import ModelRepairCounters
+    from stream_sidecar.history.repair_counts import (
+        AllRepairCounters,
+        ModelRepairCounters,
+    )
     from stream_sidecar.session_files.reports import FileReport
 
 _LONGEST = 400
@@ -30,6 +34,9 @@ _MARKS = "[-", "-]"
 
 _NAMELESS = _NOTHING = "-"
 
+_HERE = f".{os.sep}"
+"""The group of files without a folder, if there are other groups."""
+
 _UNSURE = (
     "Files that another program may have open for writing: {}. This could not be "
     "checked. What that program still writes goes to the old file, not to the new one."
@@ -39,9 +46,9 @@ _UNSURE = (
 class RepairPage:
     """Prints a run: ``add`` a file's report, ``show`` a removal, then ``summary``."""
 
-    def __init__(self, *, write: bool, check: bool = False) -> None:
+    def __init__(self, *, write: bool) -> None:
         self._terminal = Terminal()
-        self._write, self._check = write, check
+        self._write = write
         self._counts = RepairCounts()
         self._files = 0
         self._repaired = 0
@@ -65,7 +72,7 @@ class RepairPage:
         if (
             report.unrecognised
             or report.left
-            or report.malformed
+            or report.leaking
             or report.error
             or report.unreadable
         ):
@@ -81,17 +88,17 @@ class RepairPage:
         """Shows one removal, given as a line of the report."""
         self._has_shown = True
         record: dict[str, Any] = loads(line.decode())
-        place = ":".join(
-            str(record[name]) for name in ("file", "line", "row") if name in record
-        )
-        where = f"{record['message']}{record.get('path', '')}"
+        file, places = record["file"], [n for n in ("line", "row") if n in record]
         if self._terminal.is_screen:  # it has no room for a path on each line
-            if record["file"] != self._last:
-                self._last = record["file"]
-                self._terminal.line((self._last, "bold"))
-            place = place.removeprefix(self._last).removeprefix(":")
+            if file != self._last:
+                self._last = file
+                self._terminal.line((file, "bold"))
+            place = " ".join(f"{name} {record[name]}" for name in places)
+        else:
+            place = ":".join((file, *(str(record[name]) for name in places)))
+        where = filter(None, (place, f"{record['message']}{record.get('path', '')}"))
         self._terminal.line(
-            (f"{place} {where} ".lstrip(), "bold"), (record["kind"], "bold yellow")
+            (f"{' '.join(where)} ", "bold"), (record["kind"], "bold yellow")
         )
         if record["kind"] != "blocked":
             opener, closer = ("", "") if self._terminal.has_colours else _MARKS
@@ -107,23 +114,26 @@ class RepairPage:
         """Prints the files with findings or problems, and the numbers by model.
         ``files``: how many files there were to read."""
         total = self._counts.total()
-        kinds = sorted(total.removed)
-        numbers = ["#messages", "#leaking", *(f"#{kind}" for kind in kinds)]
-        if self._rows:
-            rows = [_file_row(report, kinds) for report in self._rows]
-            self._terminal.table(("file", *numbers, "result"), rows)
-        if any(each.model or each.provider for each in total.by_model):
-            rows = [_model_row(each, kinds) for each in total.by_model]
-            self._terminal.table(("model", *numbers, "provider"), rows)
+        if self._has_shown:
+            self._terminal.line()
+        self._tables(total)
+        found = total.changed + total.blocked
+        changed = "; nothing was changed" if found and not self._write else ""
         self._terminal.paragraph(
-            f"{count(self._files, 'file')}{self._unlisted()}, "
-            f"{count(total.messages, 'message')} of a model: "
-            f"{self._done(total.changed)}, {total.blocked} that would be left empty"
+            f"{count(self._files, 'file')}, {count(total.messages, 'message')} of a "
+            f"model: {self._done(total)}{changed}"
         )
+        clean = self._files - len(self._rows)
+        if clean and self._rows:
+            listed = sum(report.messages for report in self._rows)
+            messages = count(total.messages - listed, "message")
+            self._terminal.paragraph(
+                f"Not listed: {count(clean, 'file')} without a leak ({messages})"
+            )
         if self._unrecognised:
             self._terminal.paragraph(
                 f"{count(self._unrecognised, 'file')} in which no message of a model "
-                "was recognised: whether anything leaked there is not known"
+                "was recognised: nobody knows whether there is a leak"
             )
         if self._unsure:
             self._terminal.paragraph(_UNSURE.format(self._unsure))
@@ -133,28 +143,42 @@ class RepairPage:
                 "the others were not changed"
             )
         if total.changed > self._kept and not self._write:
-            leaking = (
-                f"{total.changed - self._kept} of {count(total.messages, 'message')}"
-            )
-            failed = "The check failed: " if self._check else ""
-            see = "" if self._has_shown else " See: --diff."
+            more = "." if self._has_shown else "; --diff shows each."
             self._terminal.paragraph(
-                f"{failed}{leaking} leak; nothing was changed.{see} To repair: --write"
+                f"To remove the leaks, run again with --write{more}"
             )
 
-    def _unlisted(self) -> str:
-        """The number of files without a row in the table, in words."""
-        clean = self._files - len(self._rows)
-        return f" ({clean} without a leak, not listed)" if clean and self._rows else ""
+    def _tables(self, total: AllRepairCounters) -> None:
+        """Prints the files that have to be listed, and the models if any is known."""
+        kinds = sorted(total.removed)
+        leaks = [f"#{'' if at else 'leaks: '}{kind}" for at, kind in enumerate(kinds)]
+        numbers = ("#messages", "#leaking", *leaks)
+        if self._rows:
+            by_file = (_file_row(report, kinds) for report in self._rows)
+            rows = sorted(by_file, key=itemgetter(0))
+            if self._terminal.is_screen and rows[0][0] != rows[-1][0]:
+                rows = [(group or _HERE, cells, note) for group, cells, note in rows]
+            self._terminal.table(("file", *numbers, "result"), rows)
+        if any(each.model or each.provider for each in total.by_model):
+            rows = [_model_row(each, kinds) for each in total.by_model]
+            self._terminal.table(("model", *numbers, "provider"), rows)
 
-    def _done(self, changed: int) -> str:
-        """What became of the messages with findings, in words."""
-        if not self._write:
-            more = f", {self._kept} kept" if self._kept else ""
-            return f"{changed - self._kept} to repair{more}"
-        left = changed - self._repaired
-        more = f", {left} left as they were" if left else ""
-        return f"{self._repaired} repaired{more}"
+    def _done(self, total: AllRepairCounters) -> str:
+        """What becomes of the messages with leaks, in words."""
+        done = self._repaired if self._write else total.changed - self._kept
+        left = "left as they were" if self._write else "kept"
+        empty = "that would be left empty"
+        parts = {left: total.changed - done, empty: total.blocked}
+        more = [f", {number} {words}" for words, number in parts.items() if number]
+        return f"{done} {'repaired' if self._write else 'to repair'}{''.join(more)}"
+
+
+def end(code: int, *, has_leaks: bool) -> NoReturn:
+    """Ends the process with ``code``. After a check that found leaks, the last line
+    says so: the code does not mean that the command failed."""
+    if has_leaks:
+        Terminal().line(f"Leaks found: exit code {code}.")
+    raise SystemExit(code)
 
 
 def count(number: int, name: str) -> str:
@@ -166,7 +190,7 @@ def _file_row(report: FileReport, kinds: Sequence[str]) -> Row:
     """The row of a file, in the group of its folder."""
     folder, name = os.path.split(report.path)
     group = f"{folder}{os.sep}" if folder.rstrip(os.sep) else folder
-    counts = (report.messages, report.malformed)
+    counts = (report.messages, report.leaking)
     return group, (name, *_numbers(counts, report.removed, kinds)), _result(report)
 
 

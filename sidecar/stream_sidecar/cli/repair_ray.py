@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from stream_sidecar.cli.repair_options import options_in
-from stream_sidecar.cli.repair_page import RepairPage
+from stream_sidecar.cli.repair_page import RepairPage, end
 from stream_sidecar.cli.report_file import open_report
 from stream_sidecar.session_files.datasets import DatasetJob, repair_dataset
 from stream_sidecar.session_files.reports import FileReport, Tally
@@ -22,15 +22,15 @@ def repair_datasets(given: dict[str, Any]) -> None:
     """Repairs each dataset; ends the process with an exit code of ``repair``."""
     if given["write"] and not given["ray_output"]:
         raise click.UsageError("--write needs --ray-output: datasets are not replaced")
-    page = RepairPage(write=given["write"], check=given["check"])
+    page = RepairPage(write=given["write"])
     files = (file for path in given["paths"] for file in _files(path))
     report_file = open_report(given["report_path"], files, force=given["force"])
     with report_file or nullcontext() as records:
         reports = [_repair(str(path), given, page, records) for path in given["paths"]]
     page.summary(len(reports))
-    malformed = any(report.malformed for report in reports)
+    has_leaks = given["check"] and any(report.leaking for report in reports)
     failed = any(report.error for report in reports)
-    raise SystemExit(2 if failed else int(given["check"] and malformed))
+    end(2 if failed else int(has_leaks), has_leaks=has_leaks)
 
 
 def _files(path: Path) -> Iterable[Path]:

@@ -18,6 +18,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from stream_sidecar import patterns
 from stream_sidecar.values.printable import in_lines, json_line, one_line
 
 if TYPE_CHECKING:
@@ -34,6 +35,13 @@ _NARROWEST = 16
 """The smallest width of a text, in columns."""
 
 _GAP = "  "
+
+_GLUE = "\ud800"
+"""Stands for a blank at which no line may end. Printed text has no half surrogates,
+because they are escaped."""
+
+_NUMBERS = patterns.compile(r"(?<!\S)(\d+) ")
+"""A number and the blank before its noun."""
 
 Row: TypeAlias = "tuple[str, Sequence[str], str]"
 """A row of a table: the name of its group, its cells, and a note on it."""
@@ -91,8 +99,9 @@ class Terminal:
         sys.stdout.flush()
 
     def paragraph(self, *pieces: StyledText, indent: int = 0) -> None:
-        """Prints text that wraps at words on a terminal, with further lines indented by
-        ``indent`` columns; on one line to a file or a pipe."""
+        """Prints text that wraps at words on a terminal, but never after a number.
+        Further lines are indented by ``indent`` columns. To a file or a pipe, it is one
+        line."""
         reported = [(each, "") if isinstance(each, str) else each for each in pieces]
         text = Text.assemble(*((one_line(words), style) for words, style in reported))
         width = self._console.width - indent
@@ -100,8 +109,10 @@ class Terminal:
             self._console.print(text, soft_wrap=True)
             return
         first, rest = text[:indent], text[indent:]
+        rest.plain = _NUMBERS.sub(rf"\1{_GLUE}", rest.plain)
         for line in rest.wrap(self._console, width):
             line.rstrip()
+            line.plain = line.plain.replace(_GLUE, " ")
             self._console.print(Text.assemble(first, line), soft_wrap=True)
             first = Text(" " * indent)
 
@@ -110,9 +121,9 @@ class Terminal:
         with #, and the last head is that of the notes.
 
         On a terminal, rows are indented under the name of their group, first cells that
-        are too long lose their middle, and notes stand below their rows. To a file or a
-        pipe, each row is one line, however long, with the notes in the last column, if
-        there are any.
+        are too long stand on a separate line, and notes stand below their rows. Only
+        what is wider than the terminal loses its middle. To a file or a pipe, each row
+        is one line, however long, with the notes in the last column, if there are any.
         """
         rows = [*rows]
         has_notes = not self.is_screen and any(note for _, _, note in rows)
@@ -124,15 +135,19 @@ class Terminal:
         widths = [
             max(map(cell_len, column)) for column in zip(*cells_by_row, strict=True)
         ]
-        others = sum(width + len(_GAP) for width in widths[1:])
-        widths[0] = max(_NARROWEST, min(widths[0], self._console.width - others))
+        room = self._console.width - sum(width + len(_GAP) for width in widths[1:])
+        firsts = (cell_len(cells[0]) for cells in cells_by_row)
+        widths[0] = max((each for each in firsts if each <= room), default=0)
         columns = [*zip(heads, widths, strict=True)]
         self.line((_row(columns, names), "dim"))
         last = ""
         for group, cells, note in shown:
             if group not in ("", last):
-                self.line((group, "bold"))
+                self.line((_elided(group, self._console.width), "bold"))
             last = group
+            if cell_len(cells[0]) > widths[0]:
+                self.line(_elided(cells[0], self._console.width))
+                cells[0] = ""
             self.line(_row(columns, cells))
             if note:
                 self.paragraph(f"    {note}", indent=4)
@@ -171,9 +186,8 @@ def _row(columns: Sequence[tuple[str, int]], cells: Sequence[str]) -> str:
     """The cells as a line; each column has a head and a width."""
     padded = []
     for (head, width), cell in zip(columns, cells, strict=True):
-        text = _elided(cell, width)
-        blanks = " " * (width - cell_len(text))
-        padded.append(f"{blanks}{text}" if head.startswith("#") else f"{text}{blanks}")
+        blanks = " " * (width - cell_len(cell))
+        padded.append(f"{blanks}{cell}" if head.startswith("#") else f"{cell}{blanks}")
     return _GAP.join(padded).rstrip()
 
 

@@ -58,7 +58,7 @@ class FileReport:
     writers_unknown: bool = False
 
     @property
-    def malformed(self) -> int:
+    def leaking(self) -> int:
         """Messages from which something has to be removed."""
         return self.changed + self.blocked
 
