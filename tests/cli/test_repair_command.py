@@ -219,10 +219,10 @@ def test_github(session: Path) -> None:
     )
     assert first == (
         f"::warning file={where},line=2,col=35,endLine=2,endColumn=53,"
-        "title=Reasoning in the answer::Reasoning in the answer: <think>Hm.</think> "
+        "title=Leaked reasoning::Leaked reasoning: <think>Hm.</think> "
         "(/content)"
     )
-    assert "Stray delimiter: </s>" in second
+    assert "Leaked delimiter: </s>" in second
     assert "The message would be left empty" in third
     assert last.startswith(f"::error file={nowhere}::left alone: ")
 

@@ -269,7 +269,7 @@ async def test_the_fix_of_a_message_by_its_lens(editor: LanguageClient) -> None:
     assert second is not None
     assert reported_of.title == "2 leaks: 1 delimiter, 1 reasoning"
     assert reported_of.command == second.command == ""
-    assert first.title == "Take it out"
+    assert first.title == "Take them out"
     assert second.title.startswith("1 leak: reasoning; it stays: ")
 
     await editor.workspace_execute_command_async(
@@ -366,17 +366,16 @@ def test_actions() -> None:
 
         titles = [each["title"] for each in actions(items[0]["range"])]
         assert titles == [
-            "Take out the reasoning",
-            "Take out everything that leaked into this message",
-            "Take out everything that leaked into this session",
+            "Take it out: reasoning",
+            "Take out all leaks of this message",
+            "Take out all leaks of this session",
         ]
         assert titles_of_two_leaking_messages(client) == [
-            "Take out the stray delimiter",
-            "Take out everything that leaked into this message",
-            "Take out everything that leaked into this session",
+            "Take it out: delimiter",
+            "Take out all leaks of this session",
         ]
         (one, whole) = actions(items[1]["range"], "quickfix")
-        assert one["title"] == "Take out the stray delimiter"
+        assert one["title"] == "Take it out: delimiter"
         assert one["diagnostics"] == [items[1]]
         (change,) = one["edit"]["documentChanges"]
         assert change["textDocument"] == {"uri": URI, "version": 1}
@@ -454,21 +453,30 @@ def hovers_of(text: str) -> list[tuple[str, str]]:
 
 def test_a_hover_adds_to_the_diagnostic() -> None:
     """Why it is bad and what the fix does; the text only if it is written otherwise."""
-    plain, escaped, blocked, stray = hovers_of(
+    plain, escaped, long, blocked, stray = hovers_of(
         line("assistant", "<think>Hm, well.</think>4.")
         + line("assistant", "<think>One.\nTwo.</think>4.")
+        + line("assistant", f"<think>{'x' * 1000}</think>\n\n4.")
         + line("assistant", "<think>Nothing else.</think>")
         + line("assistant", "4.</think>")
     )
-    assert plain[0] == "Reasoning in the answer: <think>Hm, well.</think>"
-    for diagnostic, hover in (plain, escaped, blocked, stray):
+    assert plain[0] == "Leaked reasoning: <think>Hm, well.</think>"
+    for diagnostic, hover in (plain, escaped, long, blocked, stray):
         assert diagnostic.partition(":")[0] not in hover
         assert "imitates" in hover
-    assert "Take out the reasoning** removes 24 characters." in plain[1]
+        assert "**" not in hover
+    assert "The fix “Take it out” deletes the leaked characters." in plain[1]
     assert "Hm, well" not in plain[1]
+    assert escaped[0] == (
+        "Leaked reasoning: 24 characters (9 of reasoning, 15 of tags)"
+    )
     assert escaped[1].endswith("```\nOne.\nTwo.\n```")
+    assert long[0] == (
+        "Leaked reasoning: 1,017 characters "
+        "(1,000 of reasoning, 17 of tags and white space)"
+    )
     assert "There is no fix: nothing else would be left of the message." in blocked[1]
-    assert "**Take out the stray delimiter** removes 8 characters." in stray[1]
+    assert stray[0] == "Leaked delimiter: </think>"
 
 
 CALL = '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>'
@@ -493,8 +501,8 @@ def test_results_and_calls() -> None:
             where = {**DOCUMENT, "position": each["range"]["start"]}
             hovers.append(client.request("textDocument/hover", where)["contents"])
         assert titles == [
-            "Take out the leaked tool result",
-            "Take out the call written as text",
+            "Take it out: tool result",
+            "Take it out: tool call",
         ]
         assert '{"n": 1}' in hovers[0]["value"]
         assert "`look`" in hovers[1]["value"]

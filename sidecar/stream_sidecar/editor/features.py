@@ -1,6 +1,6 @@
 """What an editor shows of a session document, as LSP types.
 
-`View` is one version of a text with its findings: diagnostics, fixes, hovers, lenses
+`View` is one version of a text with its leaks: diagnostics, fixes, hovers, lenses
 and symbols. Nothing here sends anything to the client.
 """
 
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lsprotocol import types
 
 from stream_sidecar.editor.session import places_of
-from stream_sidecar.editor.wording import WORDINGS, diagnostic_text, hover_text
+from stream_sidecar.editor.wording import (
+    FIX_TITLE,
+    diagnostic_text,
+    fix_title,
+    hover_text,
+    noun_of,
+)
 from stream_sidecar.history.lengths import padding
 from stream_sidecar.history.messages import role_of
 from stream_sidecar.history.shapes import MESSAGE, at
@@ -27,8 +33,8 @@ if TYPE_CHECKING:
 
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"
-FIX_MESSAGE_TITLE = "Take out everything that leaked into this message"
-FIX_ALL_TITLE = "Take out everything that leaked into this session"
+FIX_MESSAGE_TITLE = "Take out all leaks of this message"
+FIX_ALL_TITLE = "Take out all leaks of this session"
 FIX_MESSAGE = "streamSidecar.fixMessage"
 
 Change: TypeAlias = tuple[int, int, str]
@@ -58,7 +64,7 @@ class View:
                 yield placed, message, leak
 
     def malformed(self) -> list[tuple[PlacedUnit, SessionMessage]]:
-        """The messages with findings, each with its unit."""
+        """The messages with leaks, each with its unit."""
         return [
             (placed, message)
             for placed in self.units
@@ -84,7 +90,7 @@ class View:
         found: list[tuple[Any, list[Change]]] = []
         for (placed, message, leak), where in zip(touched, ranges, strict=True):
             action = types.CodeAction(
-                WORDINGS[leak.finding.kind].fix,
+                fix_title(leak.finding.kind),
                 types.CodeActionKind.QuickFix,
                 diagnostics=[_diagnostic(message, leak, where)],
                 is_preferred=True,
@@ -92,6 +98,8 @@ class View:
             found.append((action, self._changes(placed, message, leak)))
         messages = {id(message): (placed, message) for placed, message, _ in touched}
         for placed, message in messages.values():
+            if len(message.leaks) == 1:  # its own fix does the same
+                continue
             action = types.CodeAction(FIX_MESSAGE_TITLE, types.CodeActionKind.QuickFix)
             found.append((action, self._changes(placed, message)))
         fixable = [each for _, each in self.malformed() if each.stays is None]
@@ -151,7 +159,7 @@ class View:
     # Lenses, hovers and symbols
 
     def lenses(self) -> list[types.CodeLens]:
-        """One or two lenses above each message with findings: the number of findings,
+        """One or two lenses above each message with leaks: the number of leaks,
         which does nothing when clicked, and, if there is a fix, the command that
         removes them."""
         malformed = self.malformed()
@@ -168,7 +176,8 @@ class View:
             lenses.append(types.CodeLens(where, reported))
             if not stays:
                 arguments = [self.uri, self.version, number]
-                fix = types.Command("Take it out", FIX_MESSAGE, arguments=arguments)
+                title = FIX_TITLE if len(message.leaks) == 1 else "Take them out"
+                fix = types.Command(title, FIX_MESSAGE, arguments=arguments)
                 lenses.append(types.CodeLens(where, fix))
         return lenses
 
@@ -249,8 +258,10 @@ def _count(message: SessionMessage) -> str:
     """``1 leak: reasoning``, or ``3 leaks: 1 delimiter, 2 reasoning``."""
     kinds = Counter(leak.finding.kind for leak in message.leaks)
     if len(message.leaks) == 1:
-        return f"1 leak: {next(iter(kinds))}"
-    reported = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        return f"1 leak: {noun_of(next(iter(kinds)))}"
+    reported = ", ".join(
+        f"{count} {noun_of(kind)}" for kind, count in sorted(kinds.items())
+    )
     return f"{len(message.leaks)} leaks: {reported}"
 
 

@@ -28,6 +28,7 @@ from stream_sidecar.editor.progress import progress
 from stream_sidecar.editor.session import CHAT_LOG, LINES, WHOLE, SessionDocument
 from stream_sidecar.editor.settings import kinds_in
 from stream_sidecar.editor.text import UNITS, DocumentText
+from stream_sidecar.editor.wording import FIX_TITLE
 from stream_sidecar.history.chat_logs import is_chat_log
 from stream_sidecar.history.documents import BY_LINE
 from stream_sidecar.history.documents import WHOLE as WHOLE_FILES
@@ -113,7 +114,7 @@ class Editor:
         return SessionDocument(self._options(), way, _beside(uri), wants)
 
     def configured(self, params: types.DidChangeConfigurationParams) -> bool:
-        """Reads all documents again if the setting chooses other kinds of findings."""
+        """Reads all documents again if the setting chooses other kinds of leaks."""
         kinds = kinds_in(params.settings)
         if kinds != self._kinds:
             self._kinds = kinds
@@ -264,7 +265,7 @@ class Editor:
             return
         if fix := view.changes_of_message(number):
             edit = self._edit(view, *view.edits([fix]))
-            params = types.ApplyWorkspaceEditParams(edit, "Fix the message")
+            params = types.ApplyWorkspaceEditParams(edit, FIX_TITLE)
             await self._server.workspace_apply_edit_async(params)
 
 

@@ -1,4 +1,4 @@
-"""Settings of the editor: the kinds of findings to show.
+"""Settings of the editor: the kinds of leaks to show.
 
 A client sends them with ``workspace/didChangeConfiguration``. Example:
 ``{"streamSidecar": {"except": ["white-space"]}}``. An unknown kind is logged and has no

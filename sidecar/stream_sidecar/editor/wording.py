@@ -1,8 +1,8 @@
-"""What the editor says about a finding: its name, its fix, and the text of a hover.
+"""What the editor says about a leak: its name, its fix, and the text of a hover.
 
-The diagnostic names the finding. The hover does not repeat the name: it says why the
-finding is bad and what the fix does. It shows the text of the finding only if the
-document has it with escapes.
+The diagnostic names the leak and counts its characters. The hover does not repeat this:
+it says why the leak is bad and what the fix does. It shows the text of the leak only if
+the document has it with escapes.
 """
 
 from __future__ import annotations
@@ -15,79 +15,98 @@ from stream_sidecar.records import frozen
 if TYPE_CHECKING:
     from stream_sidecar.editor.session import Leak, SessionMessage
 
+FIX_TITLE = "Take it out"
+
 _SHORTEST = 24
-"""A diagnostic quotes a finding of at most this number of characters."""
+"""A diagnostic quotes a leak of at most this number of characters."""
 
 
 @frozen
 class Wording:
-    """The texts about a kind of finding: its ``name``, ``why`` it is bad, the title of
-    its ``fix``, and what remains ``after`` the fix."""
+    """The texts about a kind of leak: its ``name``, ``why`` it is bad, and what remains
+    ``after`` the fix."""
 
     name: str
     why: str
-    fix: str
     after: str
 
 
 WORDINGS: dict[str, Wording] = {
     "reasoning": Wording(
-        "Reasoning in the answer",
-        "The agent sends it back with every later turn as a part of the answer. "
-        "The model imitates that, and reasons in its answers.",
-        "Take out the reasoning",
+        "Leaked reasoning",
+        "The agent of this session sends the reasoning back with every later turn as a "
+        "part of the answer. The model imitates that, and reasons in its answers.",
         "The rest of the answer stays.",
     ),
     "delimiter": Wording(
-        "Stray delimiter",
-        "It belongs to the format between model and provider, and readers see it. "
-        "The agent sends it back with every later turn, and the model imitates it.",
-        "Take out the stray delimiter",
+        "Leaked delimiter",
+        "The delimiter belongs to the format between model and provider, and readers "
+        "of the answer see it. The agent of this session sends it back with every "
+        "later turn, and the model imitates it.",
         "The text around it stays.",
     ),
     "tool-result": Wording(
         "Leaked tool result",
-        "It stands in the answer as if the model had said it. "
+        "The result stands in the answer as if the model had said it. "
         "The model imitates that in later turns, and makes up results.",
-        "Take out the leaked tool result",
         "The messages of the tools stay as they are.",
     ),
     "tool-call": Wording(
-        "Tool call written as text",
-        "It is stored as text and not as a call. "
+        "Leaked tool call",
+        "The call is stored as text and not as a call. "
         "The model imitates that in later turns, and writes calls that no agent runs.",
-        "Take out the call written as text",
-        "The call is not run, and no other copy of it is stored.",
+        "The call is not run, and no other copy of it is stored. "
+        "The answer may still announce it.",
     ),
     "marker": Wording(
-        "Leaked protocol marker",
-        "It has no meaning for a reader. "
-        "The agent sends it back with every later turn, and the model imitates it.",
-        "Take out the leaked marker",
+        "Leaked marker",
+        "The marker belongs to a protocol and has no meaning for a reader. The agent "
+        "of this session sends it back with every later turn, and the model imitates "
+        "it.",
         "The text around it stays.",
     ),
     "white-space": Wording(
-        "White space beside removed text",
-        "It separated the answer from a text that is removed.",
-        "Take out the white space",
+        "Leaked white space",
+        "The white space separated the answer from another leak.",
         "The text around it stays.",
     ),
 }
-"""Kind of a finding -> its wording."""
+"""Kind of a leak -> its wording."""
+
+
+def noun_of(kind: str) -> str:
+    """A kind of leak as a word: ``tool call``."""
+    return kind.replace("-", " ")
+
+
+def fix_title(kind: str) -> str:
+    return f"{FIX_TITLE}: {noun_of(kind)}"
 
 
 def diagnostic_text(message: SessionMessage, leak: Leak) -> str:
     text = leak.finding.text.strip()
     is_short = 0 < len(text) <= _SHORTEST and "\n" not in text
-    what = text if is_short else f"{len(leak.finding.text):,} characters"
+    what = text if is_short else _size(message, leak)
     stays = "" if message.stays is None else f" (it stays: {message.stays})"
     return f"{WORDINGS[leak.finding.kind].name}: {what}{stays}"
+
+
+def _size(message: SessionMessage, leak: Leak) -> str:
+    """``77 characters``, or ``77 characters (62 of reasoning, 15 of tags)``."""
+    text, reasoning = leak.finding.text, _plain(message, leak)
+    size = "1 character" if len(text) == 1 else f"{len(text):,} characters"
+    before, found, after = text.partition(reasoning)
+    around = before + after
+    if not found or not around:
+        return size
+    tags = "tags and white space" if any(map(str.isspace, around)) else "tags"
+    return f"{size} ({len(reasoning):,} of reasoning, {len(around):,} of {tags})"
 
 
 def hover_text(
     message: SessionMessage, leak: Leak, written: str, *, keeps_length: bool
 ) -> str:
-    """The Markdown of a hover; ``written`` is the finding as the document has it.
+    """The Markdown of a hover; ``written`` is the leak as the document has it.
     ``keeps_length``: blanks replace what is removed."""
     wording = WORDINGS[leak.finding.kind]
     parts = [wording.why, _fix_text(message, leak, keeps_length=keeps_length)]
@@ -103,14 +122,13 @@ def hover_text(
 def _fix_text(message: SessionMessage, leak: Leak, *, keeps_length: bool) -> str:
     if message.stays is not None:
         return f"There is no fix: {message.stays}."
-    wording, count = WORDINGS[leak.finding.kind], len(leak.finding.text)
-    characters = "1 character" if count == 1 else f"{count:,} characters"
     blanks = ", and adds as many blanks to the line" if keeps_length else ""
-    return f"**{wording.fix}** removes {characters}{blanks}. {wording.after}"
+    after = WORDINGS[leak.finding.kind].after
+    return f"The fix “{FIX_TITLE}” deletes the leaked characters{blanks}. {after}"
 
 
 def _calls(message: SessionMessage, leak: Leak) -> list[tuple[str, str]]:
-    """Names and arguments of the calls in a finding."""
+    """Names and arguments of the calls in a leak."""
     if leak.finding.kind != "tool-call":
         return []
     return [
@@ -121,7 +139,7 @@ def _calls(message: SessionMessage, leak: Leak) -> list[tuple[str, str]]:
 
 
 def _plain(message: SessionMessage, leak: Leak) -> str:
-    """The text of a finding. If it is the only leaked reasoning of its message, without
+    """The text of a leak. If it is the only leaked reasoning of its message, without
     its tags."""
     reasons = [each for each in message.leaks if each.finding.kind == "reasoning"]
     reasoning = message.repair.reasoning
