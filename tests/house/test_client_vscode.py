@@ -125,7 +125,7 @@ def test_what_is_declared_is_what_the_code_has() -> None:
     code = "".join(path.read_text("utf-8") for path in (HOME / "src").glob("**/*.ts"))
     commands = {each["command"] for each in CONTRIBUTES["commands"]}
     named = set(re.findall(r'"(streamSidecar\.\w+)"', code))
-    contexts = {"streamSidecar.leaks", "streamSidecar.inBrowser"}
+    contexts = {f"streamSidecar.{name}" for name in ("leaks", "inBrowser", "missing")}
     assert named - commands == {"streamSidecar.sessions", *contexts}
     assert commands <= named
     settings = set(CONTRIBUTES["configuration"]["properties"])

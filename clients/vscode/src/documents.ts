@@ -16,7 +16,9 @@ export const SELECTOR = [
 /** Whether a document may be a session and can be changed. Earlier versions and previews cannot. */
 export function isServed(document: vscode.TextDocument): boolean {
   const { scheme } = document.uri;
-  const canChange = scheme === "untitled" || vscode.workspace.fs.isWritableFileSystem(scheme) === true;
+  // VS Code does not know at once which schemes can be written.
+  const isKnown = scheme === "file" || scheme === "untitled";
+  const canChange = isKnown || vscode.workspace.fs.isWritableFileSystem(scheme) === true;
   return canChange && !isExcluded(document);
 }
 

@@ -9,14 +9,17 @@ import { Explainer, type MakePage } from "./explain.js";
 import { explainedBy } from "./explain-process.js";
 import { locate, NotFound, type Located } from "./locate.js";
 import { place } from "./run.js";
+import { Previews } from "./sessions/preview.js";
 import { Remembered } from "./sessions/remembered.js";
 import { Repair } from "./sessions/repair.js";
 import { SessionsView } from "./sessions/view.js";
 import { kinds, settings } from "./settings.js";
-import { ShownTexts } from "./shown.js";
 import { openInNode } from "./wasm/open-in-node.js";
 import { WorkerSidecars } from "./wasm/worker-sidecar.js";
 import { beginWindow } from "./window.js";
+
+/** The context key for the view: there is no program that could check sessions. */
+const MISSING = "streamSidecar.missing";
 
 export function activate(context: vscode.ExtensionContext): void {
   let located: Promise<Located> | undefined;
@@ -26,6 +29,11 @@ export function activate(context: vscode.ExtensionContext): void {
     await inWorker.dispose();
     try {
       located = locate(context);
+      const isMissing = (yes: boolean) => vscode.commands.executeCommand("setContext", MISSING, yes);
+      void located.then(
+        () => isMissing(false),
+        () => isMissing(true),
+      );
       const { command, version } = await located;
       output.info(`stream-sidecar ${version}: ${command.join(" ")}`);
       return processClient(command, output);
@@ -35,9 +43,13 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   const byProcess = explainedBy(command);
   const explained: MakePage = (uri, name) => (inWorker.isRunning ? inWorker.explained : byProcess)(uri, name);
-  const texts = new ShownTexts();
-  const view = new SessionsView(new Repair(command, kinds), texts, new Remembered(context.globalState));
-  context.subscriptions.push(inWorker, texts, view, new Explainer(explained));
+  const previews = new Previews();
+  const view = new SessionsView(
+    new Repair(command, () => ({ ...kinds(), policy: settings().policy })),
+    previews,
+    new Remembered(context.globalState),
+  );
+  context.subscriptions.push(inWorker, previews, view, new Explainer(explained));
 }
 
 function processClient(command: readonly string[], output: vscode.LogOutputChannel): LanguageClient {

@@ -1,5 +1,5 @@
-// Commands that the window adds to the server's answers: the lens that counts findings opens
-// the menu of fixes (it changes nothing), and a hover links to the explanation of the session.
+// Commands that the window adds to the server's answers: the lens that counts leaks opens the
+// menu of fixes (it changes nothing), and a hover links to the explanation of the session.
 
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient";
@@ -31,7 +31,7 @@ export function fixesCommand(): vscode.Disposable {
   return vscode.commands.registerCommand(SHOW, showFixes);
 }
 
-/** Opens the menu of fixes for the first finding after the lens. */
+/** Opens the menu of fixes for the first leak after the lens. */
 async function showFixes(uri: vscode.Uri, from: vscode.Position): Promise<void> {
   const ours = vscode.languages.getDiagnostics(uri).filter(({ source }) => source === SOURCE);
   const following = ours.map(({ range }) => range.start).filter((start) => !start.isBefore(from));

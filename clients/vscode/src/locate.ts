@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import { candidates } from "./candidates.js";
 import { run } from "./run.js";
-import { settings } from "./settings.js";
+import { settings, type Settings } from "./settings.js";
 
 /** A sidecar that can be started. */
 export interface Located {
@@ -18,8 +18,19 @@ export interface Located {
 export class NotFound extends Error {
   override readonly name = "NotFound";
 
-  constructor(readonly tried: readonly string[]) {
-    super("stream-sidecar was not found: no such program, and no Python 3.11 or newer that has it.");
+  constructor(
+    readonly tried: readonly string[],
+    { command, python }: Pick<Settings, "command" | "python"> = { command: [], python: "" },
+  ) {
+    const setting = command.length > 0 ? "command" : python !== "" ? "python" : undefined;
+    const [why, way] =
+      setting === undefined
+        ? [
+            "the command line tool “stream-sidecar” is not installed",
+            "Install it with pip for Python 3.11 or newer, or name its command in the settings",
+          ]
+        : [`the setting “streamSidecar.${setting}” leads to no stream-sidecar`, "Correct the setting, or empty it"];
+    super(`No leaks can be found: ${why}. ${way}.`);
   }
 }
 
@@ -37,7 +48,7 @@ export async function locate(context: vscode.ExtensionContext): Promise<Located>
     if (version !== undefined) return { command: each, version };
     tried.push(`${each.join(" ")}: ${said.trim() || "no output"}`);
   }
-  throw new NotFound(tried);
+  throw new NotFound(tried, { command, python });
 }
 
 async function answer(command: readonly string[]): Promise<string> {

@@ -1,9 +1,11 @@
-// A quick fix on each finding that hides all findings of its kind: it changes the user's
-// settings. The language client sends each change of the settings to the server.
+// A quick fix on each leak that switches its kind off: such leaks are neither shown nor taken
+// out. It changes the settings, says so, and offers the way back. The language client sends
+// each change of the settings to the server.
 
 import * as vscode from "vscode";
 import { SELECTOR } from "./documents.js";
-import { kinds, SECTION } from "./settings.js";
+import { nounOf } from "./kinds.js";
+import { kinds, setKinds, SETTINGS_OF_KINDS } from "./settings.js";
 
 const COMMAND = "streamSidecar.neverShow";
 const SOURCE = "stream-sidecar";
@@ -13,6 +15,7 @@ export function neverShow(): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.languages.registerCodeActionsProvider(SELECTOR, { provideCodeActions }, { providedCodeActionKinds }),
     vscode.commands.registerCommand(COMMAND, hide),
+    vscode.commands.registerCommand("streamSidecar.showAllKinds", () => setKinds({ only: [], except: [] })),
   );
 }
 
@@ -23,18 +26,22 @@ function provideCodeActions(
 ): vscode.CodeAction[] {
   const ours = diagnostics.filter(({ source, code }) => source === SOURCE && typeof code === "string");
   return [...new Set(ours.map(({ code }) => String(code)))].map((kind) => {
-    const action = new vscode.CodeAction(`Never show "${kind}" (in your settings)`, vscode.CodeActionKind.QuickFix);
-    action.command = { command: COMMAND, title: action.title, arguments: [kind] };
+    const title = `Never show or take out this kind of leak (${nounOf(kind)}), in any session`;
+    const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+    action.command = { command: COMMAND, title, arguments: [kind] };
     return action;
   });
 }
 
 /** Removes the kind from `only` if other kinds remain there, or else adds it to `except`. */
 async function hide(kind: string): Promise<void> {
-  const given = vscode.workspace.getConfiguration(SECTION);
-  const { only, except } = kinds();
-  const left = only.filter((each) => each !== kind);
-  const everywhere = vscode.ConfigurationTarget.Global;
-  if (left.length > 0 && left.length < only.length) await given.update("only", left, everywhere);
-  else await given.update("except", [...new Set([...except, kind])], everywhere);
+  const before = kinds();
+  const left = before.only.filter((each) => each !== kind);
+  const isInOnly = left.length > 0 && left.length < before.only.length;
+  await setKinds(isInOnly ? { ...before, only: left } : { ...before, except: [...new Set([...before.except, kind])] });
+  const said = `Leaks of the kind “${nounOf(kind)}” are no longer shown or taken out, in any session.`;
+  const chosen = await vscode.window.showInformationMessage(said, "Undo", "Open Settings");
+  if (chosen === "Undo") await setKinds(before);
+  if (chosen === "Open Settings")
+    await vscode.commands.executeCommand("workbench.action.openSettings", SETTINGS_OF_KINDS);
 }

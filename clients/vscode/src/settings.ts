@@ -4,7 +4,10 @@ import * as vscode from "vscode";
 
 export const SECTION = "streamSidecar";
 
-/** The kinds of findings that are shown: those of `only` (all if it is empty), without those of `except`. */
+/** What the settings editor has to look for to show `only` and `except`. */
+export const SETTINGS_OF_KINDS = "@ext:stream-sidecar.stream-sidecar kinds of leaks";
+
+/** The kinds of leaks that are shown: those of `only` (all if it is empty), without those of `except`. */
 export interface Kinds {
   readonly only: readonly string[];
   readonly except: readonly string[];
@@ -35,8 +38,20 @@ export function kinds(): Kinds {
   return { only: given.get<string[]>("only", []), except: given.get<string[]>("except", []) };
 }
 
-export function changesKinds(change: vscode.ConfigurationChangeEvent): boolean {
-  return ["only", "except"].some((name) => change.affectsConfiguration(`${SECTION}.${name}`));
+/** Stores the kinds: in the settings of the folder if it has its own, or else in the user's. */
+export async function setKinds(wanted: Kinds): Promise<void> {
+  const given = vscode.workspace.getConfiguration(SECTION);
+  for (const [name, value] of Object.entries(wanted)) {
+    if (String(value) === String(given.get(name))) continue;
+    const isInFolder = given.inspect(name)?.workspaceValue !== undefined;
+    const { Global, Workspace } = vscode.ConfigurationTarget;
+    await given.update(name, value, isInFolder ? Workspace : Global);
+  }
+}
+
+/** Whether a change of the settings may change what counts as a leak. */
+export function changesLeaks(change: vscode.ConfigurationChangeEvent): boolean {
+  return ["only", "except", "policy"].some((name) => change.affectsConfiguration(`${SECTION}.${name}`));
 }
 
 /** A copy: objects of the settings are proxies, which cannot be sent to a worker. */

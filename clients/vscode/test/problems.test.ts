@@ -25,7 +25,10 @@ beforeEach(() => {
 test("a missing sidecar is reported once, with a way out", async () => {
   const shown = [1, 2, 3].map(() => showError(new NotFound([])));
   expect(messages).toMatchObject([{ ways: ["How to Install", "Settings", "Show Log"] }]);
-  expect(messages[0]?.text).toContain("Python 3.11");
+  expect(messages[0]?.text).toBe(
+    "No leaks can be found: the command line tool “stream-sidecar” is not installed. " +
+      "Install it with pip for Python 3.11 or newer, or name its command in the settings.",
+  );
   messages[0]?.choose("Show Log");
   await Promise.all(shown);
   expect(commands).toEqual([["streamSidecar.showLog"]]);
@@ -44,4 +47,12 @@ test("two causes are two messages, and an error that is not about the sidecar ha
   void showError(new Unavailable("It ended."));
   void showError(new Error("No such file."));
   expect(messages.map(({ ways }) => ways.length)).toEqual([3, 0]);
+});
+
+test("a setting that leads to no sidecar is named", () => {
+  void showError(new NotFound([], { command: [], python: "/opt/python" }));
+  expect(messages[0]?.text).toBe(
+    "No leaks can be found: the setting “streamSidecar.python” leads to no stream-sidecar. " +
+      "Correct the setting, or empty it.",
+  );
 });

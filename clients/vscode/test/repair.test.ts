@@ -61,7 +61,7 @@ test("the findings, with their places", async () => {
 });
 
 test("only the kinds that the user wants to see are found, shown and taken out", async () => {
-  const given = { only: ["reasoning", "delimiter", "telepathy"], except: ["reasoning"] };
+  const given = { only: ["reasoning", "delimiter", "telepathy"], except: ["reasoning"], policy: {} };
   const some = new Repair(
     async () => [PYTHON, "-P", "-m", "stream_sidecar"],
     () => given,
@@ -71,6 +71,18 @@ test("only the kinds that the user wants to see are found, shown and taken out",
   expect(await some.shown(file)).not.toContain("[-<think>");
   await only(some.write([file]));
   expect(readFileSync(file, "utf8")).toBe(SESSION.replace("<|im_end|>", ""));
+});
+
+test("the policy of the settings says what a leak is", async () => {
+  const some = new Repair(
+    async () => [PYTHON, "-P", "-m", "stream_sidecar"],
+    () => ({ only: [], except: [], policy: { reasoning: { tags: ["plan"] } } }),
+  );
+  writeFileSync(file, SESSION.replaceAll("think", "plan"));
+  expect((await only(some.check([file]))).findings.map(({ text }) => text)).toContain("<plan>Hm.</plan>");
+  expect(await some.shown(file)).toContain("[-<plan>");
+  await only(some.write([file]));
+  expect(readFileSync(file, "utf8")).toBe('{"role":"assistant","content":"Größe 🌿"}\n');
 });
 
 test("a repair, and its restore", async () => {

@@ -2,7 +2,8 @@
 
 import { expect, test, vi } from "vitest";
 import type { FileReport, Finding } from "../src/sessions/report.js";
-import { SessionTree, type Node } from "../src/sessions/tree.js";
+import { nameOf, SessionTree, type Node } from "../src/sessions/tree.js";
+import type { Kinds } from "../src/settings.js";
 
 const fired = vi.hoisted(() => vi.fn());
 
@@ -53,14 +54,10 @@ test("an agent's row says how many files leak, and how many were looked at", () 
   tree.begin([AGENT]);
   expect(rows(tree)).toEqual(["An agent: not checked yet"]);
   add(tree, ["/p/1.jsonl", 2]);
-  expect(rows(tree)[0]).toBe("An agent: 2 leaks in 1 file · 1 of 3 checked");
-  expect(rows(checked())).toEqual([
-    "An agent: 3 leaks in 2 files · 3 checked",
-    "  1.jsonl: 2 leaks",
-    "  3.jsonl: 1 leak",
-  ]);
+  expect(rows(tree)[0]).toBe("An agent: 2 leaks · 1 of 3 checked");
+  expect(rows(checked())).toEqual(["An agent: 3 leaks in 2 of 3 files", "  1.jsonl: 2 leaks", "  3.jsonl: 1 leak"]);
   add(tree, ["/p/1.jsonl", 0], ["/p/2.jsonl", 0], ["/p/3.jsonl", 0]);
-  expect(rows(tree)).toEqual(["An agent: no leaks · 3 checked"]);
+  expect(rows(tree)).toEqual(["An agent: no leaks in 3 files"]);
 });
 
 test("a document with changes that are not saved is shown as its editor shows it", () => {
@@ -71,10 +68,10 @@ test("a document with changes that are not saved is shown as its editor shows it
     { path: "/p/3.jsonl", isDirty: false, findings: [] },
   ]);
   expect(rows(tree)).toEqual([
-    "An agent: 2 leaks in 2 files · 3 checked",
-    "  2.jsonl: 1 leak · open, not saved",
+    "An agent: 2 leaks in 2 of 3 files",
+    "  2.jsonl: 1 leak · unsaved",
     "  3.jsonl: 1 leak",
-    "  1.jsonl: no leaks · open, not saved",
+    "  1.jsonl: no leaks · unsaved",
   ]);
   expect(tree.leaking().map(({ path }) => path)).toEqual(["/p/2.jsonl", "/p/3.jsonl"]);
   tree.edit([]);
@@ -94,16 +91,14 @@ test("rows are drawn again only if one changes", () => {
 
 test("a file that was just repaired is shown as repaired before its editor has read it again", () => {
   const tree = checked();
-  const open = (count: number) => [
-    { path: "/p/1.jsonl", isDirty: false, findings: Array<Finding>(count).fill(finding("/p/1.jsonl")) },
-  ];
-  tree.edit(open(2));
+  const shown = (count: number) => [open("/p/1.jsonl", count)];
+  tree.edit(shown(2));
   const [written] = report(["/p/1.jsonl", 2]).files;
   tree.add(AGENT, { files: [{ ...(written as FileReport), written: true }], findings: [] }, new Map(), () => true);
   expect(rows(tree)).toContain("  1.jsonl: repaired");
-  tree.edit(open(0));
+  tree.edit(shown(0));
   expect(rows(tree)).toContain("  1.jsonl: repaired");
-  tree.edit(open(2));
+  tree.edit(shown(2));
   expect(rows(tree)).toContain("  1.jsonl: 2 leaks");
 });
 
@@ -114,13 +109,81 @@ test("what is open and no agent's is below the agents, once they were asked for"
   expect(rows(tree)).toEqual([]);
   expect(tree.leaking()).toEqual([]);
   tree.begin([AGENT]);
-  expect(rows(tree).slice(1)).toEqual(["Open in the editor: 1 leak in 1 file", "  mine.jsonl: 1 leak"]);
+  expect(rows(tree).slice(1)).toEqual(["Other open sessions: 1 leak", "  mine.jsonl: 1 leak"]);
   expect(tree.leaking()).toHaveLength(1);
 });
 
 test("a session that was repaired before is named as it was", () => {
   const tree = new SessionTree();
-  const about = new Map([["/p/1.jsonl", { words: "Why?", changed: undefined }]]);
+  const about = new Map([["/p/1.jsonl", { words: "Why?" }]]);
   tree.remember([{ path: "/p/1.jsonl", backup: "/p/1.jsonl.bak", agent: AGENT }], about);
-  expect(rows(tree)).toEqual(["An agent: not checked yet", "  Why?: repaired · 1.jsonl"]);
+  expect(rows(tree)).toEqual(["An agent: not checked yet", "  1.jsonl: repaired · Why?"]);
+});
+
+const open = (path: string, count: number, isDirty = false) => ({
+  path,
+  isDirty,
+  findings: Array<Finding>(count).fill(finding(path)),
+});
+
+test("an open session has as many leaks as its editor underlines", () => {
+  const tree = checked();
+  tree.edit([open("/p/1.jsonl", 1)]);
+  expect(rows(tree)).toContain("  1.jsonl: 1 leak");
+  expect(tree.count()).toEqual({ leaks: 2, sessions: 2 });
+  tree.edit([open("/p/1.jsonl", 0)]); // as before an editor has read the file
+  expect(rows(tree)).toContain("  1.jsonl: 2 leaks");
+});
+
+test("a session that was edited keeps the leaks of its editor until a newer report", () => {
+  const tree = checked();
+  tree.edit([open("/p/1.jsonl", 0, true)]);
+  tree.edit([open("/p/1.jsonl", 0)]); // saved
+  expect(rows(tree)[0]).toBe("An agent: 1 leak in 1 of 3 files");
+  add(tree, ["/p/1.jsonl", 2]);
+  expect(rows(tree)[0]).toBe("An agent: 3 leaks in 2 of 3 files");
+  tree.edit([open("/p/1.jsonl", 0, true)]);
+  tree.edit([]); // closed, and not saved
+  expect(rows(tree)[0]).toBe("An agent: 3 leaks in 2 of 3 files");
+});
+
+test("leaks that have to stay are counted in every number, and are not repaired", () => {
+  const tree = new SessionTree();
+  tree.begin([AGENT]);
+  const files = [{ ...NOTHING, path: "/p/1.jsonl", changed: 1, kept: { "a hash": 1 } }];
+  tree.add(AGENT, { files, findings: [finding("/p/1.jsonl")] }, new Map(), () => false);
+  expect(rows(tree)).toEqual(["An agent: 1 leak · 1 of 3 checked", "  1.jsonl: 1 leak · a hash"]);
+  expect(tree.count()).toEqual({ leaks: 1, sessions: 1 });
+  expect(tree.leaking()).toEqual([]);
+});
+
+test.each<[Kinds, string | undefined]>([
+  [{ only: [], except: [] }, undefined],
+  [{ only: [], except: ["reasoning", "tool-call", "telepathy"] }, "Not shown: reasoning, tool call: Show all kinds"],
+  [{ only: ["marker", "reasoning"], except: ["reasoning"] }, "Shown: only marker: Show all kinds"],
+  [{ only: ["marker"], except: ["marker"] }, "Shown: no kind of leak: Show all kinds"],
+])("the first row says which kinds of leaks are not shown: %j", (kinds, row) => {
+  const tree = new SessionTree(() => kinds);
+  expect(rows(tree)).toEqual([]);
+  tree.begin([AGENT]);
+  const own = row === undefined ? [] : [row];
+  expect(rows(tree)).toEqual([...own, "An agent: not checked yet"]);
+});
+
+test("a project has the name of the folder in which its agent worked", () => {
+  const tree = new SessionTree();
+  const paths = ["/s/-work-login/1.jsonl", "/s/-work-shop/2.jsonl"];
+  tree.begin([{ ...AGENT, files: paths }]);
+  const about = new Map([["/s/-work-login/1.jsonl", { folder: "/work/my-login/" }]]);
+  const [first = "", second = ""] = paths;
+  tree.add(AGENT, report([first, 2], [second, 1]), about, () => false);
+  expect(rows(tree).filter((row) => row.startsWith("  ") && !row.startsWith("    "))).toEqual([
+    "  my-login: 2 leaks",
+    "  work-shop: 1 leak",
+  ]);
+});
+
+test("a session has one name, with its beginning and its end", () => {
+  expect(nameOf({ path: "/p/session.jsonl" })).toBe("session.jsonl");
+  expect(nameOf({ path: "/p/5f0c2d1e-6b1f-4f0e-9d57-0d8a2f7c9b1a.jsonl" })).toBe("5f0c2d1e-6b1…2f7c9b1a.jsonl");
 });

@@ -91,7 +91,64 @@ async function until(isSo, what, seconds = 60) {
   }
 }
 
+/** The number that VS Code draws beside a tab or an icon, or 0. */
+const drawn = (locator) =>
+  locator.evaluateAll((all) => {
+    const texts = all
+      .flatMap((each) => [each, ...each.querySelectorAll("*")])
+      .flatMap((each) => {
+        return [each.textContent, getComputedStyle(each, "::after").content.replaceAll('"', "")];
+      });
+    return Number(texts.find((text) => /^\d+$/.test(text)) ?? 0);
+  });
+
+/** The rows of the view: level, name and leaks. */
+async function rowsWithLeaks() {
+  const rows = page.locator(".pane-body .monaco-list-row:has(.custom-view-tree-node-item)");
+  const found = await rows.evaluateAll((all) =>
+    all.map((each) => {
+      const text = (name) => each.querySelector(name)?.textContent ?? "";
+      return [Number(each.getAttribute("aria-level")), text(".label-name"), text(".label-description")];
+    }),
+  );
+  return found.map(([level, name, said]) => ({ level, name, leaks: Number(/(\d+) leaks?/.exec(said)?.[1] ?? 0) }));
+}
+
+/** What disagrees among the numbers of rows, tabs and the icon of the view. */
+async function disagreeing() {
+  const rows = await rowsWithLeaks();
+  const sum = (some) => some.reduce((total, { leaks }) => total + leaks, 0);
+  const pairs = rows.map((each, at) => {
+    const after = rows.slice(at + 1);
+    const end = after.findIndex(({ level }) => level <= each.level);
+    const below = after.slice(0, end < 0 ? undefined : end).filter(({ level }) => level === each.level + 1);
+    const hasNumbers = below.length > 0 && !below[0].name.startsWith("Leaked");
+    return [each.name, each.leaks, hasNumbers ? sum(below) : each.leaks];
+  });
+  const icon = page.locator('.activitybar .action-item:has([aria-label*="Stream Sidecar"]) .badge-content');
+  if (rows.length > 0) pairs.push(["icon", await drawn(icon), sum(rows.filter(({ level }) => level === 1))]);
+  for (const { name, leaks } of rows) {
+    const tab = page.locator(`.tab[data-resource-name="${name}"] .monaco-icon-label`);
+    if ((await tab.count()) > 0) pairs.push([`tab ${name}`, await drawn(tab), leaks]);
+  }
+  return pairs.filter(([, one, other]) => one !== other);
+}
+
+async function numbersAgree() {
+  let last = [];
+  await until(async () => (last = await disagreeing()).length === 0, "numbers that agree", 30).catch((cause) => {
+    throw new Error(`numbers disagree: ${JSON.stringify(last)}`, { cause });
+  });
+}
+
+/** A picture of every step, in the folder that SIDECAR_PICTURES names. */
+async function shot(name) {
+  const folder = process.env["SIDECAR_PICTURES"];
+  if (folder) await page.screenshot({ path: join(folder, `${name.replaceAll(/\W+/g, "-")}.png`) });
+}
+
 async function picture(name) {
+  await shot(name);
   if (takesPictures) await page.screenshot({ path: join(PACKAGE, "media", `${name}.png`) });
 }
 
@@ -123,11 +180,11 @@ async function agentSays(text) {
   if (hasProcesses) await row("Claude Code").filter({ hasText: text }).waitFor();
 }
 
-/** Sets the kinds of findings in the settings of the folder, as a person does. */
-function choose({ only = [], except = [] }) {
+/** Sets what a leak is in the settings of the folder, as a person does. */
+function choose(settings) {
   mkdirSync(at("work", ".vscode"), { recursive: true });
-  const kinds = { "streamSidecar.only": only, "streamSidecar.except": except };
-  writeFileSync(at("work", ".vscode", "settings.json"), JSON.stringify(kinds));
+  const named = Object.entries(settings).map(([name, value]) => [`streamSidecar.${name}`, value]);
+  writeFileSync(at("work", ".vscode", "settings.json"), JSON.stringify(Object.fromEntries(named)));
 }
 
 const SETTINGS = at("data", "User", "settings.json");
@@ -135,6 +192,8 @@ const SETTINGS = at("data", "User", "settings.json");
 function settings() {
   return JSON.parse(readFileSync(SETTINGS, "utf8"));
 }
+
+const NEVER = "Never show or take out this kind of leak (reasoning), in any session";
 
 const STEPS = {
   async "a session is underlined"() {
@@ -145,11 +204,12 @@ const STEPS = {
 
   async "a hover says what was found"() {
     await page.mouse.move(...(await pointAt("asks")));
-    const hover = page.locator(".monaco-hover").filter({ hasText: "Take out the reasoning" }).first();
+    const hover = page.locator(".monaco-hover").filter({ hasText: "The model imitates that" }).first();
     await hover.waitFor();
-    const said = await hover.innerText();
-    assert.match(said, /The model imitates that[^]*Take out the reasoning removes 77 characters[^]*Explain/);
-    assert.equal(said.split("Reasoning in the answer").length, 2, said);
+    const said = (await hover.innerText()).replaceAll(/\s+/g, " ");
+    assert.match(said, /Leaked reasoning: 77 characters \(62 of reasoning, 15 of tags\)/);
+    assert.match(said, /The fix “Take it out” deletes the leaked characters\. .* Explain/);
+    assert.equal(await hover.locator("strong").count(), 0);
     await picture("hover");
     await page.keyboard.press("Escape");
   },
@@ -157,8 +217,9 @@ const STEPS = {
   async "the lens with the count opens the menu of fixes, and changes nothing"() {
     await page.locator(".codelens-decoration a").filter({ hasText: "1 leak: reasoning" }).first().click();
     const menu = page.locator(".action-widget .monaco-list-row");
-    await menu.filter({ hasText: "Take out everything that leaked into this session" }).first().waitFor();
-    await menu.filter({ hasText: 'Never show "reasoning"' }).first().waitFor();
+    await menu.filter({ hasText: "Take out all leaks of this session" }).first().waitFor();
+    await menu.filter({ hasText: NEVER }).first().waitFor();
+    assert.equal(await menu.filter({ hasText: "leaks of this message" }).count(), 0);
     await page.keyboard.press("Escape");
     assert.equal(await page.locator(".tab.active.dirty").count(), 0);
     await page.locator(".codelens-decoration a").filter({ hasText: "Take it out" }).first().click();
@@ -170,7 +231,7 @@ const STEPS = {
   async "one finding is fixed, and the fix undone"() {
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
     await page.mouse.click(...(await pointAt("asks")));
-    const fix = await fixAtCursor("Take out the reasoning");
+    const fix = await fixAtCursor("Take it out: reasoning");
     await picture("quick-fix");
     await fix.click();
     const text = await save("session.jsonl");
@@ -224,17 +285,25 @@ const STEPS = {
 
   async "the sessions of the machine are checked"() {
     await command("Check the Sessions of This Machine");
-    await row("Claude Code").filter({ hasText: "3 leaks in 2 files · 3 checked" }).waitFor();
-    await row("-work-shop").filter({ hasText: "1 leak" }).waitFor();
-    await row("Why does the test of the login fail?")
-      .filter({ hasText: /2 leaks · (now|\d+ min) · 5f0c2d1e\.jsonl/ })
+    await row("Claude Code").filter({ hasText: "3 leaks in 2 of 3 files" }).waitFor();
+    await row("work-shop").filter({ hasText: "1 leak" }).waitFor();
+    await row("5f0c2d1e.jsonl")
+      .filter({ hasText: /2 leaks · (now|\d+ min) · Why does the test of the login fail\?/ })
       .waitFor();
     await row("Continue").filter({ hasText: "1 leak in 1 file" }).waitFor();
-    await row("Open in the editor").filter({ hasText: "3 leaks in 1 file" }).waitFor();
+    await row("Other open sessions").filter({ hasText: "3 leaks" }).waitFor();
+    await numbersAgree();
+    assert.deepEqual(
+      (await rowsWithLeaks()).map(({ name }) => name),
+      [
+        ...["Claude Code", "login", "5f0c2d1e.jsonl", "work-shop", "0be1.jsonl"],
+        ...["Continue", "a1.json", "Other open sessions", "session.jsonl"],
+      ],
+    );
     await row("5f0c2d1e.jsonl").click();
-    await row("Stray delimiter").waitFor();
+    await row("Leaked delimiter").waitFor();
     await picture("sessions");
-    await row("Stray delimiter").click();
+    await row("Leaked delimiter").click();
     await page.locator('.tab.active[data-resource-name="5f0c2d1e.jsonl"]').waitFor();
     await page.locator(".statusbar-item").filter({ hasText: "(10 selected)" }).waitFor();
   },
@@ -245,26 +314,27 @@ const STEPS = {
     const clean = repaired(FILES[name], "a.jsonl"); // the message with Undo does not wait
     await row("5f0c2d1e.jsonl").hover();
     await row("5f0c2d1e.jsonl").locator('[aria-label="Preview the Repair"]').click();
-    await page.locator(".monaco-diff-editor .char-delete").first().waitFor();
+    await page.locator(".tab.active").filter({ hasText: "Repair of 5f0c2d1e.jsonl: what is taken out" }).waitFor();
+    await until(async () => (await crossedOut()) === "<think>Short.</think><|im_end|>", "what is crossed out");
+    await page.locator(".editor-actions").getByText("Repair This Session", { exact: true }).waitFor();
     assert.equal(disk(), FILES[name]);
-    await page
-      .locator(".tab.active")
-      .filter({ hasText: "Why does the test of the login fail?: what a repair removes" })
-      .waitFor();
     await picture("preview");
-    await page.locator(".editor-actions").getByText("Repair", { exact: true }).click();
-    await notification("the leaked text is removed").waitFor();
+    await page.locator(".codelens-decoration a").filter({ hasText: "Repair: take out what is marked" }).click();
+    await notification("5f0c2d1e.jsonl is repaired").waitFor();
     assert.equal(disk(), clean);
-    await notification("the leaked text is removed").locator('.monaco-button:has-text("Undo")').click();
+    assert.equal(await page.locator(".tab").filter({ hasText: "Repair of" }).count(), 0);
+    await notification("5f0c2d1e.jsonl is repaired").locator('.monaco-button:has-text("Undo")').click();
     await row("5f0c2d1e.jsonl").filter({ hasText: "2 leaks" }).waitFor();
     assert.equal(disk(), FILES[name]);
   },
 
   async "all sessions are repaired if the user agrees"() {
     await command("Repair All Sessions");
-    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Remove 7 leaks from 4 sessions?" });
+    const question = page
+      .locator(".monaco-dialog-box")
+      .filter({ hasText: /Repair 4 sessions\?[^]*7 leaks are taken out/ });
     await question.locator('.monaco-button:has-text("Repair")').click();
-    await notification("4 sessions: the leaked text is removed").waitFor();
+    await notification("4 sessions are repaired").waitFor();
     await row("session.jsonl").filter({ hasText: "repaired" }).waitFor();
     await until(async () => (await squiggles().count()) === 0, "no squiggle in what is open");
     for (const name of ["work/session.jsonl", ...Object.keys(FILES).filter((each) => each.startsWith("home/"))]) {
@@ -281,11 +351,11 @@ const STEPS = {
     await row("0be1.jsonl").hover();
     await row("0be1.jsonl").locator('[aria-label="Undo the Repair"]').click();
     await row("0be1.jsonl").filter({ hasText: "1 leak" }).click();
-    await row("Stray delimiter").click();
+    await row("Leaked delimiter").click();
     await page.locator('.tab.active[data-resource-name="0be1.jsonl"]').waitFor();
     await page.keyboard.press("Control+End");
     await page.keyboard.type("{}");
-    await row("0be1.jsonl").filter({ hasText: "1 leak · open, not saved" }).waitFor();
+    await row("0be1.jsonl").filter({ hasText: "1 leak · unsaved" }).waitFor();
     await command("Repair All Sessions");
     const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has unsaved changes" });
     await question.locator('.monaco-button:has-text("Save and Repair")').click();
@@ -305,30 +375,57 @@ const STEPS = {
     assert.equal(readFileSync(at(name), "utf8"), `${FILES[name]}{}`);
   },
 
-  async "a kind of findings is never shown again"() {
+  async "a kind of leak is never shown again, until the user goes back"() {
+    const except = (kinds) => until(() => String(settings()["streamSidecar.except"]) === kinds, `except: ${kinds}`);
     writeFileSync(at("work", "session.jsonl"), SESSION);
+    if (hasProcesses) await command("Check the Sessions of This Machine");
     await open("session.jsonl");
     await until(async () => (await squiggles().count()) >= 3, "three squiggles");
+    for (const way of ["Undo", "Show all kinds"]) {
+      await lens("reasoning").waitFor();
+      await page.mouse.click(...(await pointAt("asks")));
+      await (await fixAtCursor(NEVER)).click();
+      await notification("“reasoning” are no longer shown or taken out").waitFor();
+      await lens("reasoning").waitFor({ state: "detached" });
+      await lens("tool call").waitFor();
+      await except("reasoning");
+      if (hasProcesses) {
+        await row("Not shown: reasoning").waitFor();
+        await numbersAgree();
+        await shot("not-shown");
+      }
+      if (way === "Undo" || !hasProcesses)
+        await notification("“reasoning”").locator('.monaco-button:has-text("Undo")').click();
+      else await row("Not shown: reasoning").click();
+      await except("");
+    }
     await lens("reasoning").waitFor();
-    await page.mouse.click(...(await pointAt("asks")));
-    await (await fixAtCursor('Never show "reasoning"')).click();
-    await lens("reasoning").waitFor({ state: "detached" });
-    await lens("tool-call").waitFor();
-    await until(() => String(settings()["streamSidecar.except"]) === "reasoning", "the setting");
   },
 
   async "kinds that are chosen are all that editor and view show"() {
     const name = "home/.claude/projects/-work-login/5f0c2d1e.jsonl";
     writeFileSync(at(name), FILES[name]);
     if (hasProcesses) await command("Check the Sessions of This Machine");
-    await agentSays("2 leaks in 2 files · 3 checked");
+    await agentSays("3 leaks in 2 of 3 files");
     choose({ only: ["tool-call"] });
-    await lens("tool-call").waitFor();
+    await lens("tool call").waitFor();
     await lens("delimiter").waitFor({ state: "detached" });
-    await agentSays("no leaks · 3 checked");
+    await agentSays("no leaks in 3 files");
+    if (hasProcesses) await row("Shown: only tool call").waitFor();
     choose({});
-    for (const kind of ["reasoning", "tool-call", "delimiter"]) await lens(kind).waitFor();
-    await agentSays("3 leaks in 2 files · 3 checked");
+    for (const kind of ["reasoning", "tool call", "delimiter"]) await lens(kind).waitFor();
+    await agentSays("3 leaks in 2 of 3 files");
+  },
+
+  async "a policy of the settings is that of editor and view"() {
+    choose({ policy: { reasoning: { scope: "boundary", tags: ["plan"] }, toolCalls: { mode: "off" } } });
+    for (const kind of ["reasoning", "tool call"]) await lens(kind).waitFor({ state: "detached" });
+    await lens("delimiter").waitFor();
+    await agentSays("1 leak in 1 of 3 files");
+    if (hasProcesses) await numbersAgree();
+    choose({});
+    await lens("reasoning").waitFor();
+    await agentSays("3 leaks in 2 of 3 files");
   },
 
   async "a stream is explained"() {
@@ -373,12 +470,16 @@ const STEPS = {
 const WITHOUT = {
   async "that there is no sidecar is said once, with a way out"() {
     await open("session.jsonl");
-    const said = notification("stream-sidecar was not found");
+    const said = notification("the command line tool “stream-sidecar” is not installed");
     await said.waitFor();
     await open("leaking.sse");
     await command("Explain This Stream");
     await command("Check the Sessions of This Machine");
-    assert.equal(await page.locator(".notification-toast").count(), 1);
+    await until(async () => (await page.locator(".notification-toast").count()) === 1, "one message");
+    const view = page.locator(".pane-body .welcome-view");
+    await view.filter({ hasText: "No session can be checked" }).waitFor();
+    assert.equal(await view.filter({ hasText: "Check the Sessions" }).count(), 0);
+    await shot("no-sidecar");
     await said.locator('.monaco-button:has-text("Settings")').click();
     await page.locator(".settings-editor .setting-item").filter({ hasText: "Stream Sidecar" }).first().waitFor();
   },
@@ -398,6 +499,17 @@ async function explained(title = "Explained: leaking.sse") {
     }
   }
   throw new Error("no page that explains");
+}
+
+/** The text that is crossed out in the editor. */
+function crossedOut() {
+  return page.evaluate(() =>
+    [...document.querySelectorAll(".view-line span span")]
+      .filter((each) => getComputedStyle(each).textDecorationLine === "line-through")
+      .map((each) => each.textContent)
+      .join("")
+      .replaceAll("\u00a0", " "),
+  );
 }
 
 function colour(frame, owner) {
@@ -426,6 +538,8 @@ for (const [name, step] of Object.entries(way === "--missing" ? WITHOUT : STEPS)
   const began = performance.now();
   try {
     await step();
+    if (hasProcesses) await numbersAgree();
+    await shot(name);
     console.log(`ok      ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failed = true;

@@ -1,18 +1,29 @@
 // Runs the command `stream-sidecar repair` for the sessions of this machine.
 
+import { isKind } from "../kinds.js";
 import { run, RunError, type Ending, type Run } from "../run.js";
-import type { Kinds } from "../settings.js";
-import { agentsOf, batches, isKind, reportOf, type Agent, type Report } from "./report.js";
+import type { Kinds, Settings } from "../settings.js";
+import { agentsOf, batches, reportOf, type Agent, type Report } from "./report.js";
+
+/** The settings that decide what a leak is, and which leaks are shown. */
+type Chosen = Kinds & Pick<Settings, "policy">;
+
+const ALL: Chosen = { only: [], except: [], policy: {} };
 
 export class Repair {
   /** Returns the command line of the sidecar; rejects if there is no sidecar. */
   readonly #command: () => Promise<readonly string[]>;
-  /** The kinds of findings that the user wants to see. */
-  readonly #kinds: () => Kinds;
+  /** What the user's settings say about leaks. */
+  readonly #chosen: () => Chosen;
 
-  constructor(command: () => Promise<readonly string[]>, kinds: () => Kinds = () => ({ only: [], except: [] })) {
+  constructor(command: () => Promise<readonly string[]>, chosen: () => Chosen = () => ALL) {
     this.#command = command;
-    this.#kinds = kinds;
+    this.#chosen = chosen;
+  }
+
+  /** Rejects if there is no sidecar. */
+  async isThere(): Promise<void> {
+    await this.#command();
   }
 
   /** The agents that have session files here. Some agents keep them in a project's folder: `folders` are searched too. */
@@ -22,12 +33,12 @@ export class Repair {
     return agentsOf(ending).filter(({ files }) => files.length > 0);
   }
 
-  /** The findings in the files, a report for each batch of files. */
+  /** The leaks in the files, a report for each batch of files. */
   async *check(files: readonly string[], signal?: AbortSignal): AsyncGenerator<Report, void, void> {
     for (const batch of batches(files)) yield await this.#report("--check", batch, signal);
   }
 
-  /** Removes the findings; a backup of each changed file is kept. */
+  /** Takes the leaks out; a backup of each changed file is kept. */
   async *write(files: readonly string[], signal?: AbortSignal): AsyncGenerator<Report, void, void> {
     for (const batch of batches(files)) yield await this.#report("--write", batch, signal);
   }
@@ -50,11 +61,13 @@ export class Repair {
     return reportOf(await this.#run(args, { signal }));
   }
 
-  /** The kinds as arguments. Ignores unknown kinds, as the language server does. */
+  /** The settings as arguments. Ignores unknown kinds, as the language server does. */
   #wanted(): readonly string[] {
-    return Object.entries(this.#kinds()).flatMap(([option, kinds]) =>
-      kinds.filter(isKind).flatMap((kind: string) => [`--${option}`, kind]),
+    const { policy, ...kinds } = this.#chosen();
+    const given = Object.entries(kinds).flatMap(([option, each]) =>
+      each.filter(isKind).flatMap((kind: string) => [`--${option}`, kind]),
     );
+    return Object.keys(policy).length === 0 ? given : [...given, "--policy", JSON.stringify(policy)];
   }
 
   async #run(args: readonly string[], options: Run = {}): Promise<Ending> {

@@ -10,7 +10,7 @@ export interface Agent {
   readonly files: readonly string[];
 }
 
-/** Something that does not belong in an answer. Findings in a database have no line. */
+/** A leak: something that does not belong in an answer. Leaks in a database have no line. */
 export interface Finding {
   readonly file: string;
   readonly kind: string;
@@ -75,28 +75,6 @@ export function stateOf(file: FileReport): { readonly state: State; readonly pro
   return { state: problem === null ? "clean" : "failed", problem };
 }
 
-/** The title of each kind of finding, and its icon. */
-const KINDS: Readonly<Record<string, readonly [string, string]>> = {
-  reasoning: ["Reasoning in the answer", "lightbulb"],
-  delimiter: ["Stray delimiter", "symbol-misc"],
-  "tool-result": ["Leaked tool result", "output"],
-  "tool-call": ["Tool call written as text", "tools"],
-  marker: ["Leaked protocol marker", "bookmark"],
-  "white-space": ["White space beside removed text", "whitespace"],
-};
-
-export function isKind(name: string): boolean {
-  return Object.hasOwn(KINDS, name);
-}
-
-export function titleOf({ kind }: Finding): string {
-  return KINDS[kind]?.[0] ?? kind;
-}
-
-export function iconOf({ kind }: Finding): string {
-  return KINDS[kind]?.[1] ?? "warning";
-}
-
 /** `1 leak`, `12 leaks`. */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
@@ -118,7 +96,7 @@ export function ageOf(then: number, now: number): string {
 
 const LONGEST = 100;
 
-/** The text of a finding in one line. */
+/** A text in one line. */
 export function shortened(text: string, longest = LONGEST): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   const characters = [...line.slice(0, 2 * longest)];

@@ -1,24 +1,26 @@
-// The tree of the view: agents, their sessions by project, and the findings of each session,
-// most leaks first. Clean sessions are counted but not shown, except sessions whose repair
-// can be undone. A document with unsaved changes is shown as its editor shows it. Open
-// sessions that leak and belong to no agent are shown below the agents.
+// The tree of the view: agents, their sessions by project, and the leaks of each session, most
+// leaks first. Clean sessions are counted but not shown, except sessions whose repair can be
+// undone. Other open sessions that leak, which belong to no agent, are below the agents.
+//
+// A row counts the leaks below it, and the view all of them. An open session has the leaks that
+// its editor underlines, so that its row and its tab have one number. What may be outdated is
+// not counted: it is checked again.
 
 import { homedir } from "node:os";
-import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import * as vscode from "vscode";
-import { firstWords } from "./first-words.js";
+import { iconOf, isKind, nounOf, titleOf } from "../kinds.js";
+import type { Kinds } from "../settings.js";
+import type { About } from "./about.js";
 import type { OpenDocument } from "./open-documents.js";
 import type { Repaired } from "./remembered.js";
 import {
   ageOf,
   counted,
   grouped,
-  iconOf,
   shortened,
   stateOf,
-  titleOf,
   type Agent,
   type Finding,
   type Report,
@@ -35,23 +37,6 @@ export interface Session {
   readonly about: About;
   /** Whether it is open with unsaved changes; `findings` are then those of the editor. */
   readonly isUnsaved: boolean;
-}
-
-/** What a row says about a session: the first words of its user, and when the file last changed. */
-export interface About {
-  readonly words: string | undefined;
-  readonly changed: number | undefined;
-}
-
-export async function aboutOf(path: string): Promise<About> {
-  const [words, changed] = await Promise.all([
-    firstWords(path),
-    stat(path).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => undefined,
-    ),
-  ]);
-  return { words, changed };
 }
 
 /** The sessions of an agent in one folder. Most agents have a folder for each project. */
@@ -76,15 +61,19 @@ interface MoreNode {
   readonly count: number;
 }
 
-export type Node = AgentNode | ProjectNode | Session | FindingNode | MoreNode;
+/** The row that says which kinds of leaks are not shown. */
+interface KindsNode {
+  readonly type: "kinds";
+  readonly label: string;
+}
 
-/** How many findings of a session are shown. */
+export type Node = AgentNode | ProjectNode | Session | FindingNode | MoreNode | KindsNode;
+
+/** How many leaks of a session are shown. */
 const SHOWN = 500;
 
-const UNKNOWN: About = { words: undefined, changed: undefined };
-
 /** The owner of open sessions that belong to no agent. */
-const EDITOR: Agent = { name: "", title: "Open in the editor", files: [] };
+const EDITOR: Agent = { name: "", title: "Other open sessions", files: [] };
 
 export class SessionTree implements vscode.TreeDataProvider<Node> {
   readonly #changed = new vscode.EventEmitter<void>();
@@ -96,6 +85,18 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   #open: readonly OpenDocument[] = [];
   /** The findings that editors showed when a newer report arrived, until the editors show others. */
   readonly #outdated = new Map<string, readonly Finding[]>();
+  /** The open files whose text was changed in the editor after their last report. */
+  readonly #edited = new Set<string>();
+  readonly #kinds: () => Kinds;
+
+  constructor(kinds: () => Kinds = () => ({ only: [], except: [] })) {
+    this.#kinds = kinds;
+  }
+
+  /** The agents that are shown. */
+  get agents(): readonly Agent[] {
+    return this.#agents;
+  }
 
   /** Shows these agents; their sessions are not known yet. */
   begin(agents: readonly Agent[]): void {
@@ -111,7 +112,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
       if (this.#sessions.has(path)) continue;
       const found = { state: "repaired", findings: [], problem: null, isUnsaved: false } as const;
       const owner = this.#owner(agent, path);
-      this.#sessions.set(path, { type: "session", agent: owner, path, about: about.get(path) ?? UNKNOWN, ...found });
+      this.#sessions.set(path, { type: "session", agent: owner, path, about: about.get(path) ?? {}, ...found });
     }
     this.#changed.fire();
   }
@@ -133,6 +134,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     for (const [path, findings] of this.#outdated) {
       if (!isDeepStrictEqual(shown.get(path), findings)) this.#outdated.delete(path);
     }
+    for (const path of this.#edited) if (!shown.has(path)) this.#edited.delete(path);
+    for (const { path, isDirty } of open) if (isDirty) this.#edited.add(path);
     // A row that is drawn again under the mouse loses the click.
     if (!isDeepStrictEqual(before, this.#all())) this.#changed.fire();
   }
@@ -148,20 +151,16 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     for (const file of files) {
       const found = file.written ? [] : (byFile.get(file.path) ?? []);
       const { state, problem } = stateOf(file);
-      const known = about.get(file.path) ?? UNKNOWN;
+      const known = about.get(file.path) ?? {};
       const session = { agent, path: file.path, findings: found, problem, about: known, isUnsaved: false };
       this.#checked.add(file.path);
+      this.#edited.delete(file.path);
       const open = this.#open.find(({ path }) => path === file.path);
       if (open !== undefined) this.#outdated.set(file.path, open.findings);
       const shown = state === "clean" && wasRepaired(file.path) ? "repaired" : state;
       this.#sessions.set(file.path, { type: "session", ...session, state: shown });
     }
     this.#changed.fire();
-  }
-
-  /** Whether sessions were checked. */
-  hasChecked(): boolean {
-    return this.#checked.size > 0;
   }
 
   /** The session in that file, if the file was checked or repaired. */
@@ -174,13 +173,19 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     return this.#all().find((each) => each.path === path);
   }
 
-  /** The sessions with leaks, of one agent or of all agents. */
+  /** The number of all leaks, and of the sessions that have them. */
+  count(): { readonly leaks: number; readonly sessions: number } {
+    const all = this.#all();
+    return { leaks: leaksIn(all), sessions: all.filter(hasLeaks).length };
+  }
+
+  /** The sessions with leaks that can be taken out, of one agent or of all agents. */
   leaking(agent?: Agent): readonly Session[] {
     return (agent === undefined ? this.#all() : this.#of(agent)).filter(({ state }) => state === "leaks");
   }
 
   getChildren(node?: Node): Node[] {
-    if (node === undefined) return this.#owners().map((agent) => ({ type: "agent", agent }));
+    if (node === undefined) return this.#roots();
     if (node.type === "agent") return byProject(this.#of(node.agent).filter(isShown));
     if (node.type === "project") return [...node.sessions];
     if (node.type !== "session") return [];
@@ -194,12 +199,16 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     if (node.type === "project") return projectItem(node);
     if (node.type === "session") return sessionItem(node);
     if (node.type === "finding") return findingItem(node.finding);
+    if (node.type === "kinds") return kindsItem(node.label);
     return new vscode.TreeItem(`and ${node.count.toLocaleString("en")} more`);
   }
 
-  /** The agents, and below them the editor. */
-  #owners(): Agent[] {
-    return this.#of(EDITOR).some(isShown) ? [...this.#agents, EDITOR] : this.#agents;
+  /** The kinds that are not shown, the agents, and below them the editor. */
+  #roots(): Node[] {
+    const owners = this.#of(EDITOR).some(isShown) ? [...this.#agents, EDITOR] : this.#agents;
+    const label = owners.length === 0 ? undefined : hiddenKinds(this.#kinds());
+    const agents = owners.map((agent): Node => ({ type: "agent", agent }));
+    return label === undefined ? agents : [{ type: "kinds", label }, ...agents];
   }
 
   /** The sessions as they are shown. After `begin`, they include open sessions that belong to no agent. */
@@ -207,7 +216,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     const isCurrent = ({ path, isDirty }: OpenDocument) => isDirty || !this.#outdated.has(path);
     const open = new Map(this.#open.filter(isCurrent).map((each) => [each.path, each]));
     const files = new Set(this.#agents.flatMap((agent) => agent.files));
-    const known = [...this.#sessions.values()].map((each) => asEdited(each, open.get(each.path)));
+    const isEdited = (path: string) => this.#edited.has(path);
+    const known = [...this.#sessions.values()].map((each) => asEdited(each, open.get(each.path), isEdited(each.path)));
     const isOther = ({ path, findings }: OpenDocument) =>
       findings.length > 0 && !files.has(path) && !this.#sessions.has(path);
     return [...known, ...(files.size > 0 ? this.#open.filter(isOther).map(inEditor) : [])];
@@ -219,44 +229,61 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
 
   #agentItem(agent: Agent): vscode.TreeItem {
     const sessions = this.#of(agent);
-    const leaking = sessions.filter(({ findings }) => findings.length > 0);
-    const leaks = leaksIn(leaking);
+    const leaking = sessions.filter(hasLeaks).length;
+    const leaks = leaksIn(sessions);
     const checked = agent.files.filter((file) => this.#checked.has(file)).length;
     const isDone = checked === agent.files.length;
     const { Expanded, None } = vscode.TreeItemCollapsibleState;
     const item = new vscode.TreeItem(agent.title, isDone && !sessions.some(isShown) ? None : Expanded);
-    const found = leaks > 0 ? [`${counted(leaks, "leak")} in ${counted(leaking.length, "file")}`] : [];
-    const isClean = isDone && checked > 0 && leaks === 0;
-    item.description = [...found, ...(isClean ? ["no leaks"] : []), ...checkedOf(checked, agent)].join(" · ");
+    item.description = summaryOf(leaks, leaking, checked, agent.files.length);
     item.iconPath = new vscode.ThemeIcon(leaks > 0 ? "warning" : isDone ? "pass" : "sync");
-    item.contextValue = leaks > 0 ? "agent.leaks" : "agent";
+    item.contextValue = this.leaking(agent).length > 0 ? "agent.leaks" : "agent";
     item.tooltip = agent.files.slice(0, 10).join("\n");
     return item;
   }
 }
 
-/** How many files of an agent were checked: `3 checked`, `1 of 3 checked`. */
-function checkedOf(checked: number, { files }: Agent): readonly string[] {
-  if (files.length === 0) return [];
-  if (checked === 0) return ["not checked yet"];
-  const part = checked < files.length ? `${checked.toLocaleString("en")} of ` : "";
-  return [`${part}${files.length.toLocaleString("en")} checked`];
+/** `3 leaks in 2 of 9 files`; during a check `3 leaks · 4 of 9 checked`. */
+function summaryOf(leaks: number, leaking: number, checked: number, files: number): string {
+  const [part, whole] = [checked, files].map((count) => count.toLocaleString("en"));
+  const found = leaks > 0 ? [counted(leaks, "leak")] : [];
+  if (checked > 0 && checked < files) return [...found, `${part} of ${whole} checked`].join(" · ");
+  if (checked < files) return found[0] ?? "not checked yet";
+  if (leaks === 0) return files === 0 ? "" : `no leaks in ${counted(files, "file")}`;
+  const among = leaking === files ? counted(files, "file") : `${leaking.toLocaleString("en")} of ${whole} files`;
+  return files === 0 ? counted(leaks, "leak") : `${counted(leaks, "leak")} in ${among}`;
 }
+
+/** The kinds that the settings do not show, for a row; undefined if all are shown. */
+function hiddenKinds({ only, except }: Kinds): string | undefined {
+  const words = (kinds: readonly string[]) => kinds.map(nounOf).join(", ");
+  const hidden = except.filter(isKind);
+  const shown = only.filter((kind) => isKind(kind) && !hidden.includes(kind));
+  if (!only.some(isKind)) return hidden.length > 0 ? `Not shown: ${words(hidden)}` : undefined;
+  return shown.length > 0 ? `Shown: only ${words(shown)}` : "Shown: no kind of leak";
+}
+
+const hasLeaks = ({ findings }: Session) => findings.length > 0;
 
 const isShown = ({ state, isUnsaved }: Session) => state !== "clean" || isUnsaved;
 
-/** The session as its editor shows it, if it is open with unsaved changes or if its file has changed since. */
-function asEdited(session: Session, open: OpenDocument | undefined): Session {
+/**
+ * The session as its editor shows it, if the editor may know more than the last report: if it was
+ * edited, or if the editor underlines another number of leaks. No leaks may mean that the editor
+ * has not read the file yet.
+ */
+function asEdited(session: Session, open: OpenDocument | undefined, isEdited: boolean): Session {
   if (open === undefined) return session;
   const { findings, isDirty } = open;
-  const hasChanged = findings.length > 0 && ["clean", "repaired"].includes(session.state);
-  if (!isDirty && !hasChanged) return session;
-  return { ...session, findings, state: findings.length > 0 ? "leaks" : "clean", isUnsaved: isDirty };
+  const hasOthers = findings.length > 0 && findings.length !== session.findings.length;
+  if (!isEdited && !hasOthers) return session;
+  const state = session.state === "failed" && !isEdited ? "failed" : findings.length > 0 ? "leaks" : "clean";
+  return { ...session, findings, state, isUnsaved: isDirty };
 }
 
 function inEditor({ path, findings, isDirty }: OpenDocument): Session {
   const found = { state: "leaks", findings, problem: null, isUnsaved: isDirty } as const;
-  return { type: "session", agent: EDITOR, path, about: UNKNOWN, ...found };
+  return { type: "session", agent: EDITOR, path, about: {}, ...found };
 }
 
 /** The sessions by folder, most leaks first; without folders if there is only one. */
@@ -274,9 +301,13 @@ export function leaksIn(sessions: readonly Session[]): number {
   return sessions.reduce((sum, each) => sum + leaksOf(each), 0);
 }
 
-/** The name of a session: the first words of its user, or the name of its file. */
-export function nameOf({ path, about }: Session): string {
-  return about.words ?? basename(path);
+/** How many characters of a long name are shown at its beginning, and at its end. */
+const [FIRST, LAST] = [12, 14];
+
+/** The name of a session wherever it is named: that of its file. The middle of a long one is left out. */
+export function nameOf({ path }: Pick<Session, "path">): string {
+  const name = basename(path);
+  return name.length <= FIRST + LAST + 4 ? name : `${name.slice(0, FIRST)}…${name.slice(-LAST)}`;
 }
 
 function mostFirst<T>(items: readonly T[], count: (item: T) => number): T[] {
@@ -284,11 +315,14 @@ function mostFirst<T>(items: readonly T[], count: (item: T) => number): T[] {
 }
 
 function projectItem({ folder, sessions }: ProjectNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(basename(folder), vscode.TreeItemCollapsibleState.Expanded);
+  const worked = sessions.map(({ about }) => about.folder).find((each) => each !== undefined);
+  // Claude Code writes the path of a project as one name: `-home-me-project`.
+  const name = worked?.split(/[\\/]/).findLast((each) => each !== "") ?? basename(folder).replace(/^-+/, "");
+  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
   const leaks = leaksIn(sessions);
   item.description = leaks > 0 ? counted(leaks, "leak") : "";
-  item.tooltip = atHome(folder);
-  item.contextValue = leaks > 0 ? "project.leaks" : "project";
+  item.tooltip = atHome(worked ?? folder);
+  item.contextValue = sessions.some(({ state }) => state === "leaks") ? "project.leaks" : "project";
   item.iconPath = new vscode.ThemeIcon("folder");
   return item;
 }
@@ -296,22 +330,34 @@ function projectItem({ folder, sessions }: ProjectNode): vscode.TreeItem {
 function sessionItem(session: Session): vscode.TreeItem {
   const { path, state, findings, problem, about, isUnsaved } = session;
   const { Collapsed, None } = vscode.TreeItemCollapsibleState;
-  const item = new vscode.TreeItem(nameOf(session), findings.length > 0 ? Collapsed : None);
-  const said = { leaks: counted(findings.length, "leak"), repaired: "repaired", clean: "no leaks", failed: problem };
-  const unsaved = isUnsaved ? ["open, not saved"] : [];
+  const item = new vscode.TreeItem(nameOf(session), hasLeaks(session) ? Collapsed : None);
+  const leaks = hasLeaks(session) ? [counted(findings.length, "leak")] : [];
+  const said = { leaks: [], repaired: ["repaired"], clean: ["no leaks"], failed: [problem ?? ""] }[state];
+  const unsaved = isUnsaved ? ["unsaved"] : [];
   const age = about.changed === undefined ? [] : [ageOf(about.changed, Date.now())];
-  const name = about.words === undefined ? [] : [basename(path)];
-  item.description = [said[state] ?? "", ...unsaved, ...age, ...name].join(" · ");
-  item.tooltip = [atHome(path), ...(problem === null ? [] : [problem])].join("\n");
+  item.description = [...leaks, ...said, ...unsaved, ...age, ...(about.words === undefined ? [] : [about.words])].join(
+    " · ",
+  );
+  item.tooltip = [atHome(path), about.words, problem].filter((each) => each != null).join("\n");
   item.contextValue = `session.${state}`;
   item.iconPath = new vscode.ThemeIcon({ leaks: "file-code", repaired: "pass", clean: "pass", failed: "error" }[state]);
   return item;
 }
 
+/** A click on the row shows all kinds again. */
+function kindsItem(label: string): vscode.TreeItem {
+  const item = new vscode.TreeItem(label);
+  item.description = "Show all kinds";
+  item.iconPath = new vscode.ThemeIcon("eye-closed");
+  item.tooltip = "Your settings choose kinds of leaks. A click on this row shows and takes out all kinds again.";
+  item.command = { command: "streamSidecar.showAllKinds", title: "Show All Kinds of Leaks" };
+  return item;
+}
+
 function findingItem(finding: Finding): vscode.TreeItem {
-  const item = new vscode.TreeItem(titleOf(finding));
+  const item = new vscode.TreeItem(titleOf(finding.kind));
   item.description = shortened(finding.text);
-  item.iconPath = new vscode.ThemeIcon(iconOf(finding));
+  item.iconPath = new vscode.ThemeIcon(iconOf(finding.kind));
   item.tooltip = finding.line === undefined ? finding.text : `Line ${finding.line}: ${finding.text}`;
   item.command = { command: "streamSidecar.openFinding", title: "Open", arguments: [finding] };
   return item;

@@ -3,53 +3,51 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 import { showError } from "../problems.js";
-import { changesKinds } from "../settings.js";
-import { SCHEME, type ShownTexts } from "../shown.js";
+import { changesLeaks, kinds } from "../settings.js";
+import { aboutOf, type About } from "./about.js";
 import { onOpenDocuments, openDocuments } from "./open-documents.js";
-import { opened, repaired } from "./preview.js";
+import { opened, previewOf, type Previews } from "./preview.js";
 import type { Remembered } from "./remembered.js";
 import type { Repair } from "./repair.js";
-import { counted, grouped, shortened, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
-import { aboutOf, leaksIn, nameOf, SessionTree, type About, type Node, type Session } from "./tree.js";
+import { counted, grouped, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
+import { leaksIn, nameOf, SessionTree, type Node, type Session } from "./tree.js";
 
 /** The context key for menus: whether there is anything to repair. */
 const LEAKS = "streamSidecar.leaks";
 
-const LONGEST_TITLE = 40;
-
 export class SessionsView implements vscode.Disposable {
   readonly #repair: Repair;
-  readonly #texts: ShownTexts;
+  readonly #previews: Previews;
   readonly #remembered: Remembered;
-  readonly #tree = new SessionTree();
+  readonly #tree = new SessionTree(kinds);
   readonly #view: vscode.TreeView<Node>;
   readonly #subscriptions: vscode.Disposable;
-  #isChecking = false;
-  /** Whether the kinds of findings have changed since the last check began. */
-  #isOutdated = false;
+  /** Stops the last check. */
+  #checking: AbortController | undefined;
   /** Repairs, and checks after a save, run one after another: the last check sees the final file. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(repair: Repair, texts: ShownTexts, remembered: Remembered) {
+  constructor(repair: Repair, previews: Previews, remembered: Remembered) {
     this.#repair = repair;
-    this.#texts = texts;
+    this.#previews = previews;
     this.#remembered = remembered;
     void this.#remember();
     this.#view = vscode.window.createTreeView("streamSidecar.sessions", { treeDataProvider: this.#tree });
     const commands: Record<string, (given: never) => Promise<void>> = {
       "streamSidecar.checkSessions": () => this.#check(),
       "streamSidecar.openFinding": (finding: Finding) => this.#open(finding),
-      "streamSidecar.preview": (session: Session) => this.#preview(session),
+      "streamSidecar.preview": ({ path }: Session) => this.#preview(path),
       "streamSidecar.repair": (node: Node) => this.#inTurn(() => this.#repairThese(this.#sessionsOf(node))),
       // Without an icon, the editor shows the title of the command.
-      "streamSidecar.repairPreviewed": (uri: vscode.Uri) => this.#inTurn(() => this.#repairThese(this.#sessionAt(uri))),
+      "streamSidecar.repairPreviewed": ({ query }: vscode.Uri) =>
+        this.#inTurn(() => this.#repairThese([this.#tree.session(query)].filter((each) => each !== undefined))),
       "streamSidecar.repairAll": () => this.#inTurn(() => this.#repairThese(this.#tree.leaking())),
       "streamSidecar.restore": (session: Session) => this.#inTurn(() => this.#restore([session])),
     };
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
       onOpenDocuments(() => this.#edit()),
-      vscode.workspace.onDidChangeConfiguration((change) => void this.#lookIfOutdated(change).catch(showError)),
+      vscode.workspace.onDidChangeConfiguration((change) => void this.#lookIfChanged(change).catch(showError)),
       vscode.workspace.onDidSaveTextDocument(
         ({ uri }) => void this.#inTurn(() => this.#lookAgain(uri)).catch(showError),
       ),
@@ -86,38 +84,31 @@ export class SessionsView implements vscode.Disposable {
     await this.#look();
   }
 
-  /** Checks the sessions; once more if the kinds of findings have changed meanwhile. */
+  /** Checks the sessions. A check that still runs is stopped. */
   async #look(): Promise<void> {
-    if (this.#isChecking) return;
-    this.#isChecking = true;
-    try {
-      do {
-        this.#isOutdated = false;
-        await this.#lookOnce();
-      } while (this.#isOutdated);
-    } finally {
-      this.#isChecking = false;
-    }
-  }
-
-  #lookOnce(): Promise<void> {
-    return cancellable("Checking the sessions of this machine", async (signal, reportProgress) => {
-      const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    this.#checking?.abort();
+    const controller = (this.#checking = new AbortController());
+    const work: Work = async (signal, reportProgress) => {
       const agents = await this.#repair.agents(folders, signal);
+      signal.throwIfAborted();
       this.#begin(agents);
       await this.#remember();
       for (const agent of agents) {
         reportProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
-        for await (const report of this.#repair.check(agent.files, signal)) await this.#add(agent, report);
+        for await (const report of this.#repair.check(agent.files, signal)) await this.#add(agent, report, signal);
       }
-    });
+    };
+    await this.#repair.isThere();
+    await cancellable("Checking the sessions of this machine", work, controller);
   }
 
-  /** Checks again if the view shows findings of other kinds than the user chose. */
-  async #lookIfOutdated(change: vscode.ConfigurationChangeEvent): Promise<void> {
-    if (!changesKinds(change)) return;
-    this.#isOutdated = true;
-    if (this.#tree.hasChecked()) await this.#look();
+  /** If the settings change what counts as a leak, what was found before is forgotten, and checked again. */
+  async #lookIfChanged(change: vscode.ConfigurationChangeEvent): Promise<void> {
+    if (!changesLeaks(change) || this.#checking === undefined) return;
+    this.#tree.begin(this.#tree.agents);
+    this.#edit();
+    await this.#look();
   }
 
   #begin(agents: readonly Agent[]): void {
@@ -126,56 +117,44 @@ export class SessionsView implements vscode.Disposable {
     this.#count();
   }
 
-  async #add(agent: Agent, report: Report): Promise<void> {
+  /** Shows a report, unless its check was stopped. */
+  async #add(agent: Agent, report: Report, signal?: AbortSignal): Promise<void> {
     for (const { path, written, backup } of report.files) {
       const { name, title } = agent;
       if (written && backup !== null) await this.#remembered.add({ path, backup, agent: { name, title } });
     }
-    this.#tree.add(agent, report, await aboutAll(report.files), (path) => this.#remembered.has(path));
+    const about = await aboutAll(report.files);
+    signal?.throwIfAborted();
+    this.#tree.add(agent, report, about, (path) => this.#remembered.has(path));
     this.#edit();
   }
 
   #count(): void {
-    const leaking = this.#tree.leaking();
-    const value = leaksIn(leaking);
-    const tooltip = `${counted(value, "leak")} in ${counted(leaking.length, "session")}`;
-    this.#view.badge = value === 0 ? undefined : { value, tooltip };
-    void vscode.commands.executeCommand("setContext", LEAKS, value > 0);
+    const { leaks, sessions } = this.#tree.count();
+    const tooltip = `${counted(leaks, "leak")} in ${counted(sessions, "session")}`;
+    this.#view.badge = leaks === 0 ? undefined : { value: leaks, tooltip };
+    void vscode.commands.executeCommand("setContext", LEAKS, this.#tree.leaking().length > 0);
   }
 
-  /** Opens the file at the finding. If the file is not text (a database, a compressed session), shows all removals. */
+  /** Opens the file at the leak. If the file is not text (a database, a compressed session), shows the preview. */
   async #open(finding: Finding): Promise<void> {
     const { file, line, column, endLine, endColumn } = finding;
-    if (line === undefined || column === undefined) return this.#showRemovals(file);
+    if (line === undefined || column === undefined) return this.#preview(file);
     const document = await opened(vscode.Uri.file(file));
-    if (document === undefined) return this.#showRemovals(file);
+    if (document === undefined) return this.#preview(file);
     const position = (atLine: number, atColumn: number) =>
       new vscode.Position(atLine - 1, unitsBefore(document.lineAt(atLine - 1).text, atColumn));
     const selection = new vscode.Range(position(line, column), position(endLine ?? line, endColumn ?? column));
     await vscode.window.showTextDocument(document, { selection, preview: true });
   }
 
-  /** Shows a diff between the session and its repaired version. */
-  async #preview(session: Session): Promise<void> {
-    const { path } = session;
-    const uri = vscode.Uri.file(path);
-    const text = await repaired(uri);
-    if (text === undefined) return this.#showRemovals(path);
-    const title = `${titled(session)}: what a repair removes`;
-    await vscode.commands.executeCommand("vscode.diff", uri, this.#texts.put(path, text), title);
-  }
-
-  async #showRemovals(path: string): Promise<void> {
-    const document = await vscode.workspace.openTextDocument(
-      this.#texts.put(`${path}.diff`, await this.#repair.shown(path)),
-    );
-    await vscode.window.showTextDocument(document, { preview: true });
-  }
-
-  /** The session of an editor with a preview. */
-  #sessionAt(uri: vscode.Uri): readonly Session[] {
-    const session = this.#tree.session(uri.with({ scheme: "file" }).fsPath);
-    return session === undefined ? [] : [session];
+  /** Shows what a repair takes out: in the text of the session, or else in the words of the command line. */
+  async #preview(path: string): Promise<void> {
+    const title = `Repair of ${nameOf({ path })}: what is taken out`;
+    const preview = await previewOf(vscode.Uri.file(path));
+    if (preview !== undefined) return this.#previews.show(path, path, title, preview);
+    const text = await this.#repair.shown(path);
+    await this.#previews.show(path, `${path}.diff`, title, { text, removed: [] });
   }
 
   /** The sessions of a node of the tree. */
@@ -194,7 +173,7 @@ export class SessionsView implements vscode.Disposable {
         for await (const report of this.#repair.write(paths, signal)) await this.#add(agent, report);
       }
     });
-    await closePreviews(sessions);
+    await this.#previews.close(new Set(sessions.map(({ path }) => path)));
     void this.#offerUndo(sessions.map(({ path }) => this.#tree.known(path)).filter((each) => each !== undefined));
   }
 
@@ -205,8 +184,10 @@ export class SessionsView implements vscode.Disposable {
       void showError(new Error(`${counted(failed, "session")} could not be repaired; the view says why.`));
     const [first, ...others] = done;
     if (first === undefined) return;
-    const what = others.length === 0 ? titled(first) : counted(done.length, "session");
-    const said = `${what}: the leaked text is removed, and a backup is kept beside each file.`;
+    const said =
+      others.length === 0
+        ? `${nameOf(first)} is repaired. A backup is kept beside the file.`
+        : `${counted(done.length, "session")} are repaired. A backup is kept beside each file.`;
     if ((await vscode.window.showInformationMessage(said, "Undo")) !== "Undo") return;
     await this.#inTurn(() => this.#restore(done)).catch(showError);
   }
@@ -233,44 +214,33 @@ async function mayRepair(sessions: readonly Session[]): Promise<boolean> {
   const dirty = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && paths.has(uri.fsPath));
   if (sessions.length === 1 && dirty.length === 0) return true;
   const way = dirty.length === 0 ? "Repair" : "Save and Repair";
-  const detail = [...unsavedAmong(dirty), "A backup is kept beside each file, and “Undo” restores it."].join(" ");
-  const question = `Remove ${counted(leaksIn(sessions), "leak")} from ${counted(sessions.length, "session")}?`;
+  const [first] = sessions;
+  const isOne = sessions.length === 1 && first !== undefined;
+  const question = `Repair ${isOne ? nameOf(first) : counted(sessions.length, "session")}?`;
+  const leaks = leaksIn(sessions);
+  const backup = `A backup is kept beside ${isOne ? "the" : "each"} file, and “Undo” restores it.`;
+  const taken = `${counted(leaks, "leak")} ${leaks === 1 ? "is" : "are"} taken out.`;
+  const detail = [...unsavedAmong(dirty), taken, backup].join(" ");
   if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, way)) !== way) return false;
   return (await Promise.all(dirty.map((document) => document.save()))).every(Boolean);
 }
 
 function unsavedAmong([first, ...others]: readonly vscode.TextDocument[]): readonly string[] {
   if (first === undefined) return [];
-  if (others.length > 0) return [`${others.length + 1} sessions have unsaved changes.`];
-  return [`${basename(first.fileName)} has unsaved changes.`];
+  if (others.length > 0) return [`${others.length + 1} sessions have unsaved changes, which are saved first.`];
+  return [`${basename(first.fileName)} has unsaved changes, which are saved first.`];
 }
 
 async function aboutAll(files: readonly { readonly path: string }[]): Promise<ReadonlyMap<string, About>> {
   return new Map(await Promise.all(files.map(async ({ path }) => [path, await aboutOf(path)] as const)));
 }
 
-/** The name of a session as its row in the tree has it, short enough for a tab. */
-function titled(session: Session): string {
-  return shortened(nameOf(session), LONGEST_TITLE);
-}
-
-async function closePreviews(sessions: readonly Session[]): Promise<void> {
-  const paths = new Set(sessions.map(({ path }) => path));
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const ours = tabs.filter(
-    ({ input }) =>
-      input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME && paths.has(input.original.fsPath),
-  );
-  await vscode.window.tabGroups.close(ours);
-}
-
 type Work = (signal: AbortSignal, reportProgress: (message: string) => void) => Promise<void>;
 
-/** Runs `work` with a progress notification. If the user cancels, the finished part stays. */
-async function cancellable(title: string, work: Work): Promise<void> {
+/** Runs `work` with a progress notification. If `controller` or the user stops it, the finished part stays. */
+async function cancellable(title: string, work: Work, controller = new AbortController()): Promise<void> {
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   await vscode.window.withProgress(options, async (progress, token) => {
-    const controller = new AbortController();
     const listening = token.onCancellationRequested(() => controller.abort());
     try {
       await work(controller.signal, (message) => progress.report({ message }));

@@ -40,7 +40,7 @@ export const SESSION = [
 const claude = (content) =>
   JSON.stringify({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text: content }] } });
 
-const asked = (content) => JSON.stringify({ type: "user", message: { role: "user", content } });
+const asked = (content, cwd) => JSON.stringify({ type: "user", cwd, message: { role: "user", content } });
 
 const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=2</script></script><b>bold</b>\u202e\u001b[31m`;
 
@@ -50,7 +50,7 @@ export const FILES = {
   // Longer than a message to the server may be.
   "work/long.jsonl": `${assistant("<think>Hm.</think>Hi")}\n${`${user("x".repeat(100_000))}\n`.repeat(350)}`,
   "home/.claude/projects/-work-login/5f0c2d1e.jsonl": [
-    asked("Why does the test of the login fail?"),
+    asked("Why does the test of the login fail?", "/work/login"),
     claude("<think>Short.</think>The test fails because of a blank."),
     claude("Fixed.<|im_end|>"),
     "",

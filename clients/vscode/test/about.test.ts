@@ -1,10 +1,10 @@
-// What a session's row shows: the first words of its user, and its age.
+// What a session's row shows: the first words of its user, the folder of its agent, and its age.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { firstWords, wordsIn } from "../src/sessions/first-words.js";
+import { aboutIn, aboutOf } from "../src/sessions/about.js";
 import { Remembered } from "../src/sessions/remembered.js";
 import { ageOf } from "../src/sessions/report.js";
 
@@ -24,21 +24,28 @@ test.each([
     lines({ role: "user", content: "<environment>x</environment>" }, { role: "user", content: "Why does it fail?" }),
   ],
 ])("the first words of the user: %s", (_, text) => {
-  expect(wordsIn(text)).toBe("Why does it fail?");
+  expect(aboutIn(text).words).toBe("Why does it fail?");
 });
 
-test("no words of a user, or no file: no first words", async () => {
-  expect(wordsIn(lines({ role: "assistant", content: "Hi" }, [], null, 1))).toBeUndefined();
-  expect(wordsIn("\u0000SQLite format 3")).toBeUndefined();
-  expect(await firstWords(tmpdir())).toBeUndefined();
-  expect(await firstWords(join(tmpdir(), "none"))).toBeUndefined();
+test.each([
+  ["Claude Code", lines({ type: "summary" }, { type: "user", cwd: "/work/login", message: { content: "Hi" } })],
+  ["Codex", lines({ type: "session_meta", payload: { cwd: "/work/login" } }, { payload: { role: "user" } })],
+])("the folder of the agent: %s", (_, text) => {
+  expect(aboutIn(text).folder).toBe("/work/login");
+});
+
+test("no words of a user, or no file: nothing is known", async () => {
+  expect(aboutIn(lines({ role: "assistant", content: "Hi" }, [], null, 1))).toEqual({});
+  expect(aboutIn("\u0000SQLite format 3")).toEqual({});
+  expect(await aboutOf(tmpdir())).toEqual({});
+  expect(await aboutOf(join(tmpdir(), "none"))).toEqual({});
 });
 
 test("only the beginning of a file is read, wherever it ends", async () => {
   const folder = mkdtempSync(join(tmpdir(), "words-"));
   const file = join(folder, "a.jsonl");
   writeFileSync(file, `${lines({ role: "user", content: "Hi" })}\n${"🌿".repeat(200_000)}`);
-  expect(await firstWords(file)).toBe("Hi");
+  expect(await aboutOf(file)).toEqual({ words: "Hi", changed: expect.any(Number) });
   rmSync(folder, { recursive: true });
 });
 
