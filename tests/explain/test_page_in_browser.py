@@ -317,7 +317,7 @@ def test_a_screen_to_touch_speaks_of_no_mouse(browser: Any, tmp_path: Path) -> N
     page = browser.new_page(has_touch=True, is_mobile=True)
     page.goto(write(LEAKING, tmp_path / "page.html"))
     assert texts(page, "#input .hint:visible") == [
-        "Tap a piece to see why it is where it is."
+        "Tap a piece to see what it is and why."
     ]
     page.close()
 

@@ -553,7 +553,11 @@ function listMore() {
   for (const finding of wanted.slice(there, there + LISTED)) {
     const item = make("li");
     const choice = button(`${list.childElementCount + 1} `, () => goTo(finding));
-    for (const { owner, why } of finding.major ?? finding.parts) choice.append(make("span", `owner ${owner}`, owner), make("span", "hint", why.kind));
+    for (const { owner, why } of finding.major ?? finding.parts) {
+      const named = make("span", "named");
+      named.append(make("span", `owner ${owner}`, owner), " ", make("span", "hint", why.kind));
+      choice.append(named);
+    }
     choice.append(make("span", "excerpt", finding.words));
     item.append(choice);
     list.append(item);
@@ -638,6 +642,7 @@ function showStep(number) {
   at("step").value = number;
   at("step").setAttribute("aria-valuetext", `chunk ${number + 1} of ${last + 1}`);
   at("at").textContent = `${number + 1} of ${last + 1}`;
+  keepHeight();
   at("previous").disabled = number === 0;
   at("next").disabled = number === last;
   if (shown) explain();
@@ -652,11 +657,13 @@ function saySentence(number) {
 
 const soFar = (number, words) => `Up to chunk ${number + 1}: ${words[0].toLowerCase()}${words.slice(1)}`;
 
-// Reserves the room of the longest sentences, so that the slider stays where it is.
-function reserve() {
-  const longest = (texts) => texts.reduce((one, other) => (other.length > one.length ? other : one));
-  at("summary").parentNode.dataset.longest = longest([data.summary.at(-1)[1], ...data.summary.slice(0, -1).map(([, first]) => soFar(last, first))]);
-  at("further").parentNode.dataset.longest = longest(data.summary.map(([, , rest]) => rest));
+// Keeps the height of the sentence when it gets shorter, so that the slider does not move.
+function keepHeight() {
+  at("about").style.minHeight = `${at("about").getBoundingClientRect().height}px`;
+}
+
+function forgetHeight() {
+  at("about").style.minHeight = "";
 }
 
 function showChunk(number) {
@@ -735,7 +742,6 @@ function go(number) {
 
 // --- The start -----------------------------------------------------------------------
 
-reserve();
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
 show(at("cut"), data.cut === null ? "" : data.cut[1]);
 at("about").open = isWide;
@@ -759,5 +765,7 @@ document.addEventListener("keydown", onKey);
 addEventListener("beforeprint", unfold);
 addEventListener("afterprint", foldAgain);
 addEventListener("hashchange", followLink);
+addEventListener("resize", forgetHeight);
+at("about").firstElementChild.addEventListener("click", forgetHeight);
 showStep(last);
 if (!followLink() && wanted.length) choose(runAt(wanted[0]));

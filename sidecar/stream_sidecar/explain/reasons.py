@@ -67,8 +67,8 @@ _PARTS: dict[Owner, str] = {
 _TIERS = {"A": "11.2", "B": "11.4", "C": "11.6"}
 _FORMS = {
     "11.2": "in tokens that no person writes",
-    "11.3": "and the text ended inside it",
-    "11.4": "whole, and {}",
+    "11.3": "the text ended inside it",
+    "11.4": "complete, and {}",
     "11.6": "on lines of its own, and {}",
     "11.10": "inside its reasoning",
 }
@@ -76,7 +76,7 @@ _FORMS = {
 _DECLARED = {
     True: "the host declared its tool",
     False: "its form needs no declared tool",
-    None: "the host gave no list of its tools",
+    None: "the host gave no list of tools",
 }
 """Whether the tool of a call was declared -> words for it."""
 
@@ -100,7 +100,7 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
         rule = _rule_of(event)
         form = _FORMS.get(rule, "").format(_DECLARED[event.declared])
         words = f"the model wrote this call of {event.name} as text"
-        words = f"{words}, {form}; it is reported, not run" if form else words
+        words = f"{words} ({form}); it is reported, not run" if form else words
         return "call", Reason(words, rule, dialect=event.dialect or "")
     if isinstance(event, events.ToolResult):
         return _result(event)
