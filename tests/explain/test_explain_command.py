@@ -108,6 +108,7 @@ def test_a_stored_session(name: str, tmp_path: Path) -> None:
     assert "-- message 1\n" in said
     assert "-- message 2\n" in said
     assert "a tag?" not in said
+    assert said.endswith("To repair the session: stream-sidecar repair FILE\n")
     assert "unknown-chunk" not in said
     page = tmp_path / "page.html"
     reported("-", "--html", page, data=data)

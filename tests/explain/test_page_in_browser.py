@@ -319,6 +319,9 @@ def test_a_screen_to_touch_speaks_of_no_mouse(browser: Any, tmp_path: Path) -> N
     assert texts(page, "#input .hint:visible") == [
         "Tap a piece to see what it is and why."
     ]
+    page.locator(".piece").first.tap()
+    assert texts(page, "button:visible")[-3:-1] == ["Previous", "Next"]
+    assert page.locator("#why button").inner_text().strip() == "Unpin"
     page.close()
 
 

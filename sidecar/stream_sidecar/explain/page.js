@@ -424,7 +424,8 @@ function explain() {
   const rule = data.rules[marked.why?.rule];
   if (rule) where.append(leading(`Rule ${numberOf(rule)}`, rule.link), " · ");
   where.append(from === to ? `chunk ${from} · ` : `chunks ${from} to ${to} · `, leading("Link to this piece", `#${lane.number}.${start}`));
-  if (isPinned) where.append(" ", button("Unpin (Esc)", release));
+  if (isPinned) where.append(" ", button("Unpin ", release));
+  if (isPinned) where.lastChild.append(make("span", "keys", "(Esc)"));
   const words = fates.length ? `${marked.why.words}.` : "Held back: what follows decides what it is.";
   return at("why").replaceChildren(itself, make("p", "words", words), where, ...(fates.length ? [more(fates)] : []));
 }
