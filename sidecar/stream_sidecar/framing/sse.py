@@ -38,10 +38,10 @@ from stream_sidecar.framing.frames import (
 )
 from stream_sidecar.parts import DiagnosticPart, Document
 
-_HEAD = patterns.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=[{\[])")
-_ENDS = ("\n\n", "\n\r\n")
-"""The beginning and the end of most events: perhaps a name, then an object (or the end
-mark) on one line."""
+_EVENT = patterns.compile(
+    r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+([{\[][^\r\n]*+)\r?+\n\r?+\n"
+)
+"""Most events: perhaps a name, then an object (or the end mark) on one line."""
 
 _LONGEST_FIELD = len("event: ")
 """A held line may exceed the limit by the field's name, which is not part of the
@@ -63,16 +63,14 @@ class SseReader:
         self._judged = False
 
     def push(self, text: str) -> list[Frame]:
+        whole = _EVENT.fullmatch(text)
+        if whole and self.idle and len(text) <= self._data.limit:
+            name, data = whole.groups("")
+            event = name[:HEAD] or None
+            frame = frame_of(data, event)
+            is_torn = type(frame) is DiagnosticPart
+            return frames_of(data, event) if is_torn else [frame]
         frames: list[Frame] = []
-        head = _HEAD.match(text)
-        if head and self.idle and len(text) <= self._data.limit:
-            end = text.find("\n", head.end())
-            data = text[head.end() : end].removesuffix("\r")
-            if text[end:] in _ENDS and "\r" not in data:
-                event = (head[1] or "")[:HEAD] or None
-                frame = frame_of(data, event)
-                is_torn = type(frame) is DiagnosticPart
-                return frames_of(data, event) if is_torn else [frame]
         if self._returned or "\r" in text:
             text = self._with_line_feeds(text)
         lines = text.split("\n")

@@ -136,20 +136,21 @@ class Sessions:
         or a list of ``chunks``, and nothing else, as clients send them; else None."""
         if type(params) is not dict or len(params) != 2:
             return None
-        stream_id, chunks = params.get("streamId"), params.get("chunks")
+        stream_id: Any = params.get("streamId")
+        chunks: Any = params.get("chunks")
         is_one = "chunk" in params
-        if is_one:
-            chunks = [params["chunk"]]
-        if type(stream_id) is not str or type(chunks) is not list:
+        if type(stream_id) is not str or not (is_one or type(chunks) is list):
             return None
         entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
             entry = self._use(stream_id)
-        events, last_seqs = self._push(entry, chunks)
-        each = None if is_one else last_seqs
+        if is_one:
+            events, last_seqs = self._push(entry, params["chunk"]), None
+        else:
+            events, last_seqs = self._push_all(entry, chunks)
         if entry.emission is None:
-            return written(entry, events, each)
-        return encode(unstructure(_pushed(stream_id, entry, events, each)))
+            return written(entry, events, last_seqs)
+        return encode(unstructure(_pushed(stream_id, entry, events, last_seqs)))
 
     def push(self, params: PushParams) -> PushResult:
         entry = self._use(params.stream_id)
@@ -161,11 +162,17 @@ class Sessions:
                 expected=expected,
             )
         if params.chunks is None:
-            events, _ = self._push(entry, [params.chunk])
-            return _pushed(params.stream_id, entry, events)
-        return _pushed(params.stream_id, entry, *self._push(entry, params.chunks))
+            return _pushed(params.stream_id, entry, self._push(entry, params.chunk))
+        return _pushed(params.stream_id, entry, *self._push_all(entry, params.chunks))
 
-    def _push(
+    def _push(self, entry: OpenStream, chunk: Any) -> list[Event]:
+        if self._room < 0:
+            self._count_held(chunk)
+        events = entry.stream.push(chunk)
+        entry.pushes += 1
+        return events
+
+    def _push_all(
         self, entry: OpenStream, chunks: list[Any]
     ) -> tuple[list[Event], list[int]]:
         """The events of all chunks, and the stream's last ``seq`` after each chunk."""

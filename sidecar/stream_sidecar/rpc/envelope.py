@@ -80,7 +80,7 @@ def fault(message: Any) -> str | None:
         return 'jsonrpc must be "2.0"'
     if type(message.get("method")) is not str:
         return "method must be a string"
-    if "id" in message and not is_id(message["id"]):
+    if not is_id(message.get("id", "")):
         return "id must be a string or an integer of at most 53 bits"
     return None
 

@@ -48,7 +48,7 @@ from stream_sidecar.stream.parts_run import PartsRun
 
 if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
-    from stream_sidecar.message.outlet import Listener, Run
+    from stream_sidecar.message.outlet import Listener
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.parts import Part
     from stream_sidecar.stream.earlier_streams import EarlierStreams
@@ -243,13 +243,16 @@ class Stream:
 
     def _take(self, parts: list[Part]) -> None:
         """Handles the parts of one document. Mostly they continue the open run."""
-        run, first = self._outlet.run, parts[0] if parts else None
-        if run is not None and self._continues(run, parts):
+        run = self._outlet.run
+        events = None if run is None else run.push_parts(parts)
+        if events is not None:
+            self._outlet.plain(events)
             return
         self._end_parts()
         self._lists += 1
         for part in parts:
             self._READ[type(part)](self, part)
+        first = parts[0] if parts else None
         if isinstance(first, (ReasoningPart, CallPart)):
             self._choice(first.choice).begin_run(parts)
 
@@ -271,20 +274,6 @@ class Stream:
         for choice in self._choices.values():
             held += choice.channel.held
         outlet.passes(document, held)
-
-    def _continues(self, run: Run, parts: list[Part]) -> bool:
-        """Whether the parts continue the open run. If they do, sends their events."""
-        events = None
-        if isinstance(run, PartsRun):
-            events = run.push_parts(parts)
-        elif isinstance(run, PlainRun) and len(parts) == 1:
-            (part,) = parts
-            if type(part) is TextPart and part.choice == run.choice and part.text:
-                events = run.push(part.text)
-        if events is None:
-            return False
-        self._outlet.plain(events)
-        return True
 
     def _end_parts(self) -> None:
         """Ends the open run if it is a run of parts, which lasts no longer than its

@@ -111,7 +111,8 @@ class GeminiWire(DocumentWire):
         if not is_plain:
             self._read_beside(value)
         self.count(self.body(value, "usageMetadata"))
-        self.fail_if(value, event)
+        if event or not is_plain:  # a plain document has no member for an error
+            self.fail_if(value, event)
 
     def _read_beside(self, value: JsonObject) -> None:
         """Reads the members of a response besides its candidates."""
