@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.events import ReasoningDelta, TextDelta
-from stream_sidecar.parts import TextPart
 from stream_sidecar.text.fast_path import AT_ONCE, INSIDE, in_code
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from stream_sidecar.events import Event
     from stream_sidecar.message.outlet import Outlet
-    from stream_sidecar.parts import Part
     from stream_sidecar.text.fast_path import Passage, Search
 
 _MOST = 256
@@ -99,12 +97,6 @@ class PlainRun:
         self._passage = gates, gate = passage
         alone = not (gate or self._held)
         self._search: Search = gates.pattern.search if alone else _ANYTHING
-
-    def push_parts(self, parts: list[Part]) -> list[Event] | None:
-        part = parts[0] if len(parts) == 1 else None
-        if type(part) is TextPart and part.choice == self.choice and part.text:
-            return self.push(part.text)
-        return None
 
     def push(self, text: str) -> list[Event] | None:
         """The events of the delta ``text``, with the next number; [] if all of the text

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from stream_sidecar.events import ReasoningDelta, Severity, Span, TextDelta
-    from stream_sidecar.parts import Part
 
 EventFields = ParamSpec("EventFields")
 """The fields of a kind of event, without ``seq`` and ``choice``."""
@@ -52,10 +51,6 @@ class Run(Protocol):
     @property
     def held(self) -> int:
         """Code points that the run holds back."""
-
-    def push_parts(self, parts: list[Part]) -> list[Event] | None:
-        """The events of a document's parts, with the next numbers; None if the parts do
-        not fit the run and their choices must process them."""
 
     def settle(self) -> None:
         """Does the bookkeeping; the run continues."""

@@ -67,6 +67,8 @@ class PartsRun:
         return 0
 
     def push_parts(self, parts: list[Part]) -> list[Event] | None:
+        """The events of a document's parts, with the next numbers; None if the parts do
+        not fit the run and their choices must process them."""
         first = parts[0] if len(parts) == self._size else None
         if type(first) is not self._kind or self._rest(first) != self._like:
             return None

@@ -48,7 +48,7 @@ from stream_sidecar.stream.parts_run import PartsRun
 
 if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
-    from stream_sidecar.message.outlet import Listener
+    from stream_sidecar.message.outlet import Listener, Run
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.parts import Part
     from stream_sidecar.stream.earlier_streams import EarlierStreams
@@ -244,7 +244,7 @@ class Stream:
     def _take(self, parts: list[Part]) -> None:
         """Handles the parts of one document. Mostly they continue the open run."""
         run = self._outlet.run
-        events = None if run is None else run.push_parts(parts)
+        events = None if run is None else _continued(run, parts)
         if events is not None:
             self._outlet.plain(events)
             return
@@ -399,3 +399,13 @@ class Stream:
         ErrorPart: _error,
         DiagnosticPart: _diagnostic,
     }
+
+
+def _continued(run: Run, parts: list[Part]) -> list[Event] | None:
+    """The events of a document's parts that continue ``run``; None if they do not."""
+    if type(run) is PartsRun:
+        return run.push_parts(parts)
+    part = parts[0] if len(parts) == 1 else None
+    if type(run) is not PlainRun or type(part) is not TextPart or not part.text:
+        return None
+    return run.push(part.text) if part.choice == run.choice else None
