@@ -17,7 +17,7 @@ _WRITTEN: dict[Owner, str] = {
     "reasoning": "written into the answer",
     "call": "written as text",
     "result": "written by the model, no tool gave it",
-    "delimiter": "tags and tokens",
+    "delimiter": "tags of reasoning",
     "citation": "markers in the text",
     "dropped": "leftovers of tags",
 }
@@ -48,8 +48,10 @@ _DROPPED: dict[str, tuple[str, Owner | None]] = {
 """Rule that drops characters -> their kind, and the owner that they would have."""
 
 _SPECIAL: dict[str, str] = {
-    "10.5": "a known result, repeated by the model",
-    "12.1": "a stop token that stays",
+    "3.6": "tags without a partner",
+    "12": "tokens of the chat format",
+    "10.5": "known results, repeated by the model",
+    "12.1": "stop tokens that stay",
 }
 """Rule -> the kind of its characters, if their owner does not say it."""
 
