@@ -417,6 +417,20 @@ def test_a_text_that_is_read_later_and_stands_first() -> None:
         ]
 
 
+def test_lenses_that_were_asked_for_too_early_are_asked_for_again() -> None:
+    with RpcClient() as client:
+        workspace = {"codeLens": {"refreshSupport": True}}
+        client.initialize({"capabilities": {"workspace": workspace}})
+        assert client.request("textDocument/codeLens", DOCUMENT) == []
+        open_document(client, LEAKING)
+        asked = client.read()
+        while asked["method"] == "textDocument/publishDiagnostics":
+            asked = client.read()
+        assert asked["method"] == "workspace/codeLens/refresh"
+        client.send({"jsonrpc": "2.0", "id": asked["id"], "result": None})
+        assert len(client.request("textDocument/codeLens", DOCUMENT)) == 3
+
+
 def test_hover_and_symbols() -> None:
     with client_of() as client:
         open_document(client, LEAKING)

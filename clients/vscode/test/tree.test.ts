@@ -135,6 +135,15 @@ test("an open session has as many leaks as its editor underlines", () => {
   expect(rows(tree)).toContain("  1.jsonl: 2 leaks");
 });
 
+test("an open session that was not checked yet is shown as its editor shows it", () => {
+  const tree = new SessionTree();
+  tree.edit([open("/p/1.jsonl", 2)]);
+  tree.begin([AGENT]);
+  expect(rows(tree)).toEqual(["An agent: 2 leaks", "  1.jsonl: 2 leaks"]);
+  add(tree, ["/p/1.jsonl", 2]);
+  expect(rows(tree)).toEqual(["An agent: 2 leaks · 1 of 3 checked", "  1.jsonl: 2 leaks"]);
+});
+
 test("a session that was edited keeps the leaks of its editor until a newer report", () => {
   const tree = checked();
   tree.edit([open("/p/1.jsonl", 0, true)]);
@@ -159,9 +168,9 @@ test("leaks that have to stay are counted in every number, and are not repaired"
 
 test.each<[Kinds, string | undefined]>([
   [{ only: [], except: [] }, undefined],
-  [{ only: [], except: ["reasoning", "tool-call", "telepathy"] }, "Not shown: reasoning, tool call: Show all kinds"],
-  [{ only: ["marker", "reasoning"], except: ["reasoning"] }, "Shown: only marker: Show all kinds"],
-  [{ only: ["marker"], except: ["marker"] }, "Shown: no kind of leak: Show all kinds"],
+  [{ only: [], except: ["reasoning", "tool-call", "telepathy"] }, "Not shown: reasoning, tool call: Show all"],
+  [{ only: ["marker", "reasoning"], except: ["reasoning"] }, "Shown: only marker: Show all"],
+  [{ only: ["marker"], except: ["marker"] }, "Shown: no kind of leak: Show all"],
 ])("the first row says which kinds of leaks are not shown: %j", (kinds, row) => {
   const tree = new SessionTree(() => kinds);
   expect(rows(tree)).toEqual([]);

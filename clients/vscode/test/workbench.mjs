@@ -190,7 +190,7 @@ function choose(settings) {
 const SETTINGS = at("data", "User", "settings.json");
 
 function settings() {
-  return JSON.parse(readFileSync(SETTINGS, "utf8"));
+  return JSON.parse(readFileSync(SETTINGS, "utf8") || "{}"); // it is empty while it is being written
 }
 
 const NEVER = "Never show or take out this kind of leak (reasoning), in any session";

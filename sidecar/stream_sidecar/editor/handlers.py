@@ -73,6 +73,7 @@ class Editor:
         self._options = options
         self._kinds: frozenset[str] | None = None
         self._open: dict[str, _Open] = {}
+        self._early: set[str] = set()  # documents that were asked about unopened
         self._views = 0
 
     @property
@@ -194,6 +195,9 @@ class Editor:
         document.view = view
         if self._pushes:
             self._publish(document.uri, version, view.diagnostics())
+        if document.uri in self._early:  # the client got nothing, and would keep it
+            self._early.discard(document.uri)
+            self._refresh()
 
     def _publish(
         self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]
@@ -212,6 +216,7 @@ class Editor:
             if reading is None or reading.done():
                 return None
             await asyncio.wait([reading])
+        self._early.add(uri)
         return None
 
     # Features

@@ -84,7 +84,7 @@ export class Previews implements vscode.TextDocumentContentProvider, vscode.Code
 
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
     const [first = new vscode.Range(0, 0, 0, 0)] = this.#of(uri).removed;
-    const command = { command: "streamSidecar.repairPreviewed", title: "Repair: take out what is marked" };
+    const command = { command: "streamSidecar.repairPreviewed", title: "$(wand) Repair: take out what is marked" };
     return [new vscode.CodeLens(first, { ...command, arguments: [uri] })];
   }
 

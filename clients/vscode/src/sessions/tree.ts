@@ -211,16 +211,16 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     return label === undefined ? agents : [{ type: "kinds", label }, ...agents];
   }
 
-  /** The sessions as they are shown. After `begin`, they include open sessions that belong to no agent. */
+  /** The sessions as they are shown. After `begin`, they include open sessions that were not checked. */
   #all(): Session[] {
     const isCurrent = ({ path, isDirty }: OpenDocument) => isDirty || !this.#outdated.has(path);
     const open = new Map(this.#open.filter(isCurrent).map((each) => [each.path, each]));
-    const files = new Set(this.#agents.flatMap((agent) => agent.files));
     const isEdited = (path: string) => this.#edited.has(path);
     const known = [...this.#sessions.values()].map((each) => asEdited(each, open.get(each.path), isEdited(each.path)));
-    const isOther = ({ path, findings }: OpenDocument) =>
-      findings.length > 0 && !files.has(path) && !this.#sessions.has(path);
-    return [...known, ...(files.size > 0 ? this.#open.filter(isOther).map(inEditor) : [])];
+    if (this.#agents.every(({ files }) => files.length === 0)) return known;
+    const others = this.#open.filter(({ path, findings }) => findings.length > 0 && !this.#sessions.has(path));
+    const owner = (path: string) => this.#agents.find(({ files }) => files.includes(path)) ?? EDITOR;
+    return [...known, ...others.map((each) => inEditor(each, owner(each.path)))];
   }
 
   #of({ name }: Agent): Session[] {
@@ -281,9 +281,9 @@ function asEdited(session: Session, open: OpenDocument | undefined, isEdited: bo
   return { ...session, findings, state, isUnsaved: isDirty };
 }
 
-function inEditor({ path, findings, isDirty }: OpenDocument): Session {
+function inEditor({ path, findings, isDirty }: OpenDocument, agent: Agent): Session {
   const found = { state: "leaks", findings, problem: null, isUnsaved: isDirty } as const;
-  return { type: "session", agent: EDITOR, path, about: {}, ...found };
+  return { type: "session", agent, path, about: {}, ...found };
 }
 
 /** The sessions by folder, most leaks first; without folders if there is only one. */
@@ -347,7 +347,7 @@ function sessionItem(session: Session): vscode.TreeItem {
 /** A click on the row shows all kinds again. */
 function kindsItem(label: string): vscode.TreeItem {
   const item = new vscode.TreeItem(label);
-  item.description = "Show all kinds";
+  item.description = "Show all";
   item.iconPath = new vscode.ThemeIcon("eye-closed");
   item.tooltip = "Your settings choose kinds of leaks. A click on this row shows and takes out all kinds again.";
   item.command = { command: "streamSidecar.showAllKinds", title: "Show All Kinds of Leaks" };
