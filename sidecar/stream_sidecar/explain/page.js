@@ -643,10 +643,10 @@ function showStep(number) {
   at("step").value = number;
   at("step").setAttribute("aria-valuetext", `chunk ${number + 1} of ${last + 1}`);
   at("at").textContent = `${number + 1} of ${last + 1}`;
-  keepHeight();
   at("previous").disabled = number === 0;
   at("next").disabled = number === last;
   if (shown) explain();
+  keepHeight();
 }
 
 // Says what has happened up to a step.
@@ -659,8 +659,10 @@ function saySentence(number) {
 const soFar = (number, words) => `Up to chunk ${number + 1}: ${words[0].toLowerCase()}${words.slice(1)}`;
 
 // Keeps the height of the sentence when it gets shorter, so that the slider does not move.
+// It is measured after all changes of a step, and set only if it grew: each costs a layout.
 function keepHeight() {
-  at("about").style.minHeight = `${at("about").getBoundingClientRect().height}px`;
+  const height = `${at("about").getBoundingClientRect().height}px`;
+  if (at("about").style.minHeight !== height) at("about").style.minHeight = height;
 }
 
 function forgetHeight() {
