@@ -109,6 +109,11 @@ impl StreamHandle {
         self.writer.write(chunk)
     }
 
+    /// The bytes of half a character at the end of the source, as a chunk.
+    pub(crate) fn write_rest(&mut self) -> Option<String> {
+        self.writer.end()
+    }
+
     /// An empty queue that makes requests from written chunks.
     pub(crate) fn requests(&self) -> Requests {
         match &self.kind {
@@ -158,12 +163,21 @@ impl StreamHandle {
         self.end(params).await.map(Closed::into_result)
     }
 
+    /// Sends the close right after the pushes, without waiting for their answers.
+    /// [`StreamHandle::end`] with the same params waits for all answers.
+    pub(crate) fn send_close(&mut self, params: &CloseParams) -> Result<(), Error> {
+        match &mut self.kind {
+            Kind::Live(stream) => stream.send_close(params),
+            Kind::PassThrough(_) => Ok(()),
+        }
+    }
+
     pub(crate) async fn end(mut self, params: CloseParams) -> Result<Closed, Error> {
-        if let Some(rest) = self.writer.end() {
+        if let Some(rest) = self.write_rest() {
             self.submit(Request { items: rest, ends: true }).await;
         }
         match self.kind {
-            Kind::Live(stream) => stream.close(params).await,
+            Kind::Live(stream) => stream.close(&params).await,
             Kind::PassThrough(stream) => Ok(stream.close(&params)),
         }
     }

@@ -4,7 +4,8 @@
 //! The reader of the events drives everything: without a reader, nothing is pulled from the
 //! source and nothing is sent, so memory is bounded by the pushes in flight. Chunks that are
 //! available at the same time are sent in one push: the events are the same, for one round
-//! trip. A single chunk is sent alone, immediately.
+//! trip. A single chunk is sent alone, immediately. When the source has ended, the close is sent
+//! with the last push: nobody else can use the stream, so nothing can come between them.
 
 use std::{
     pin::{Pin, pin},
@@ -37,7 +38,7 @@ const BATCH_CHUNKS: usize = 64;
 // Defined here, because a pipe knows its handle, and a handle knows no pipe.
 impl StreamHandle {
     /// The events of a whole response: pushes the items of `chunks`, and closes the stream at
-    /// their end. Then [`Pipe::closed`] has the message.
+    /// their end, together with the last push. Then [`Pipe::closed`] has the message.
     ///
     /// Nothing is pulled from `chunks` while nobody reads the events. An error is the last
     /// item.
@@ -282,6 +283,9 @@ impl<S: Stream<Item = Given>> Flow<S> {
             } else if under_way < UNDER_WAY && self.end.is_none() {
                 self.pull().await;
             } else {
+                if let Some(end) = self.end.as_ref().filter(|_| self.waiting.is_empty()) {
+                    self.handle.send_close(end)?;
+                }
                 return self.handle.answered().await.transpose();
             }
             if self.handle.is_settled() {
@@ -301,18 +305,20 @@ impl<S: Stream<Item = Given>> Flow<S> {
                 Either::Right((given, _)) => given,
             }
         };
-        let Some(given) = given else {
-            self.end.get_or_insert_default();
-            return;
-        };
-        for each in given {
+        if given.is_none() {
+            self.end = Some(CloseParams::default());
+        }
+        for each in given.into_iter().flatten() {
             match each {
-                Ok(chunk) if self.end.is_none() => {
-                    self.waiting.add(self.handle.write(&chunk));
+                Ok(chunk) => self.waiting.add(self.handle.write(&chunk)),
+                Err(failure) => {
+                    self.end = Some(failed(&failure));
+                    break; // chunks after a failure do not count
                 }
-                Err(failure) => self.end = Some(failed(&failure)),
-                Ok(_) => {} // chunks after a failure do not count
             }
+        }
+        if let Some(rest) = self.end.is_some().then(|| self.handle.write_rest()).flatten() {
+            self.waiting.add(rest);
         }
     }
 

@@ -19,7 +19,7 @@ use std::{
     },
 };
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -157,14 +157,14 @@ impl Stream {
     }
 
     pub(crate) fn under_way(&self) -> usize {
-        self.window.len()
+        self.window.pushes()
     }
 
     pub(crate) fn is_settled(&self) -> bool {
         self.window.is_settled()
     }
 
-    /// Waits for the answer to the oldest push, without removing it.
+    /// Waits for the answer to the oldest request, without removing it.
     pub(crate) async fn settled(&mut self) {
         self.window.settled().await;
     }
@@ -190,21 +190,30 @@ impl Stream {
     /// The answer to the oldest push; `None` if there is no push. After an error nothing is in
     /// flight, and nothing of the failed push was applied.
     pub(crate) async fn answered(&mut self) -> Option<Result<Answer, Error>> {
-        while self.window.len() > 0 {
+        if self.window.pushes() == 0 {
+            return None;
+        }
+        Some(self.answer("stream/push").await.map(|result| self.accept(result)))
+    }
+
+    /// The answer to the oldest request. The stream is restored as often as it is lost.
+    async fn answer<T: DeserializeOwned>(&mut self, method: &'static str) -> Result<T, Error> {
+        loop {
             self.settled().await;
             let failure = match self.window.answer() {
-                Some(Ok(answer)) => match decode::<Pushed>(&answer, "stream/push") {
-                    Ok(result) => return Some(Ok(self.accept(result))),
+                Some(Ok(answer)) => match decode(&answer, method) {
+                    Ok(result) => return Ok(result),
                     Err(error) => Failure::Failed(error),
                 },
                 Some(Err(failure)) => failure,
-                None => Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown)),
+                None => self.lost_process(),
             };
-            if let Err(error) = self.recover(failure).await {
-                return Some(Err(error));
-            }
+            self.recover(failure).await?;
         }
-        None
+    }
+
+    fn lost_process(&self) -> Failure {
+        Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown))
     }
 
     /// Waits for all answers, and adds their events to `unclaimed`.
@@ -238,15 +247,43 @@ impl Stream {
     }
 
     pub(crate) async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
-        let params = SnapshotParams { stream_id: self.id.clone() };
-        let mut result: SnapshotResult = self.ask("stream/snapshot", &params).await?;
-        result.stats.pushes = self.pushes;
-        Ok(result)
+        self.settle_all().await?;
+        let (method, params) = ("stream/snapshot", SnapshotParams { stream_id: self.id.clone() });
+        loop {
+            let timeout = self.supervisor.config.request_timeout;
+            let answer = match &self.lease {
+                None => Err(self.lost_process()),
+                Some(lease) => lease.connection().request(method, &params, timeout).await,
+            };
+            match answer {
+                Ok(answer) => {
+                    self.losses = 0;
+                    let mut result: SnapshotResult = decode(&answer, method)?;
+                    result.stats.pushes = self.pushes;
+                    return Ok(result);
+                }
+                Err(failure) => self.recover(failure).await?,
+            }
+        }
     }
 
-    pub(crate) async fn close(mut self, mut params: CloseParams) -> Result<Closed, Error> {
-        params.stream_id.clone_from(&self.id);
-        let raw: Box<RawValue> = self.ask("stream/close", &params).await?;
+    /// Sends the close after the pushes, unless it is sent already. [`Stream::close`] waits for
+    /// the answer.
+    pub(crate) fn send_close(&mut self, params: &CloseParams) -> Result<(), Error> {
+        if !self.window.is_closing() {
+            let params = CloseParams { stream_id: self.id.clone(), ..params.clone() };
+            let text = serde_json::to_string(&params)
+                .map_err(|error| Error::json("the params of stream/close".to_owned(), error))?;
+            self.window.close(text);
+            self.send_next();
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn close(mut self, params: &CloseParams) -> Result<Closed, Error> {
+        self.send_close(params)?;
+        self.settle_all().await?;
+        let raw: Box<RawValue> = self.answer("stream/close").await?;
         let mut result: CloseResult = decode(&raw, "stream/close")?;
         if let Some(lease) = &mut self.lease {
             lease.release();
@@ -263,30 +300,6 @@ impl Stream {
             chunks.clear();
         }
         Ok(Closed { result, answer, is_marked })
-    }
-
-    async fn ask<T: DeserializeOwned>(
-        &mut self,
-        method: &'static str,
-        params: &impl Serialize,
-    ) -> Result<T, Error> {
-        self.settle_all().await?;
-        loop {
-            let failure = match &self.lease {
-                None => Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown)),
-                Some(lease) => {
-                    let timeout = self.supervisor.config.request_timeout;
-                    match lease.connection().request(method, params, timeout).await {
-                        Ok(answer) => {
-                            self.losses = 0;
-                            return decode(&answer, method);
-                        }
-                        Err(failure) => failure,
-                    }
-                }
-            };
-            self.recover(failure).await?;
-        }
     }
 
     fn send(&mut self) -> Result<(), Failure> {
@@ -377,7 +390,7 @@ impl Stream {
     /// use opens the stream again, from the pushes that were answered.
     fn give_up(&mut self, error: &Error) {
         let before = self.before.take();
-        if self.window.len() > 1 || before.is_some() {
+        if self.window.pushes() > 1 || before.is_some() {
             self.lease = None;
             self.cause = Some(error.clone());
         }

@@ -1,4 +1,5 @@
-//! The pushes of a stream that are in flight or wait to be sent, oldest first.
+//! The pushes of a stream that are in flight or wait to be sent, oldest first, and its close
+//! after them.
 
 use std::{
     collections::VecDeque,
@@ -17,17 +18,27 @@ use crate::{
 };
 
 #[derive(Default)]
-pub(crate) struct Window(VecDeque<Push>);
+pub(crate) struct Window(VecDeque<Entry>);
 
-/// A push whose answer was not accepted yet. A push without a ticket and an answer was not
-/// sent, or its process has ended.
-struct Push {
-    request: Request,
+/// A request whose answer was not accepted yet. A request without a ticket and an answer was
+/// not sent, or its process has ended.
+struct Entry {
+    what: What,
     ticket: Option<Ticket>,
     answer: Option<Answer>,
 }
 
-impl Push {
+enum What {
+    Push(Request),
+    /// The last request; it has params as JSON.
+    Close(String),
+}
+
+impl Entry {
+    fn is_push(&self) -> bool {
+        matches!(self.what, What::Push(_))
+    }
+
     /// Ready when the answer has arrived, or will never arrive.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Some(ticket) = &mut self.ticket {
@@ -39,30 +50,52 @@ impl Push {
 }
 
 impl Window {
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
+    /// How many pushes there are.
+    pub(crate) fn pushes(&self) -> usize {
+        self.0.len() - usize::from(self.is_closing())
+    }
+
+    /// Whether the close was added.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.0.back().is_some_and(|it| !it.is_push())
     }
 
     pub(crate) fn add(&mut self, request: Request) {
-        self.0.push_back(Push { request, ticket: None, answer: None });
+        self.add_last(What::Push(request));
     }
 
-    /// Sends unsent pushes, in order, up to the number that may be in flight.
+    /// Adds the close, with params as JSON.
+    pub(crate) fn close(&mut self, params: String) {
+        self.add_last(What::Close(params));
+    }
+
+    fn add_last(&mut self, what: What) {
+        self.0.push_back(Entry { what, ticket: None, answer: None });
+    }
+
+    /// Sends unsent requests, in order: as many pushes as may be in flight, and the close
+    /// together with the last of them.
     pub(crate) fn send(
         &mut self,
         connection: &std::sync::Arc<Connection>,
         stream_id: &str,
         timeout: Duration,
     ) -> Result<(), Failure> {
-        let first = self.0.iter_mut().take(UNDER_WAY);
-        for push in first.filter(|it| it.ticket.is_none() && it.answer.is_none()) {
-            let params = push_params(stream_id, &push.request.items);
-            push.ticket = Some(connection.ask_text("stream/push", &params, timeout)?);
+        let may_go = |it: &(usize, &mut Entry)| it.0 < UNDER_WAY || !it.1.is_push();
+        let first = self.0.iter_mut().enumerate().take_while(may_go).map(|it| it.1);
+        for each in first.filter(|it| it.ticket.is_none() && it.answer.is_none()) {
+            each.ticket = Some(match &each.what {
+                What::Push(request) => {
+                    let params = push_params(stream_id, &request.items);
+                    connection.ask_text("stream/push", &params, timeout)?
+                }
+                What::Close(params) => connection.ask_text("stream/close", params, timeout)?,
+            });
         }
         Ok(())
     }
 
-    /// Waits until the newest push was sent, or never will be. This slows down the pushing
+    /// Waits until the newest request was sent, or never will be. This slows down the pushing
     /// host.
     pub(crate) async fn sent(&mut self) {
         let Some(back) = self.0.back_mut() else {
@@ -75,7 +108,7 @@ impl Window {
         .await;
     }
 
-    /// Whether the answer to the oldest push has arrived, or will never arrive.
+    /// Whether the answer to the oldest request has arrived, or will never arrive.
     pub(crate) fn is_settled(&self) -> bool {
         self.0.front().is_some_and(|it| it.answer.is_some() || it.ticket.is_none())
     }
@@ -88,20 +121,23 @@ impl Window {
         poll_fn(|context| front.poll(context)).await;
     }
 
-    /// Takes the answer to the oldest push; the push stays until it is accepted.
+    /// Takes the answer to the oldest request, which stays until it is accepted.
     pub(crate) fn answer(&mut self) -> Option<Answer> {
         self.0.front_mut()?.answer.take()
     }
 
-    /// Removes the oldest push.
+    /// Removes the oldest request, and returns it if it is a push.
     pub(crate) fn accept(&mut self) -> Option<Request> {
-        self.0.pop_front().map(|it| it.request)
+        match self.0.pop_front()?.what {
+            What::Push(request) => Some(request),
+            What::Close(_) => None,
+        }
     }
 
-    /// Marks all pushes as not sent.
+    /// Marks all requests as not sent.
     pub(crate) fn recall(&mut self) {
-        for push in &mut self.0 {
-            (push.ticket, push.answer) = (None, None);
+        for each in &mut self.0 {
+            (each.ticket, each.answer) = (None, None);
         }
     }
 

@@ -14,12 +14,12 @@ use std::{
 };
 
 use futures_executor::block_on;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt, stream};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use stream_sidecar::{
     Builder, Chunk, Error, Event, LostReason, OpenParams, Sidecar, StreamHandle, framing,
-    protocol::{Encoding, Finish, FinishReason, HistoryParams, Wire},
+    protocol::{CloseResult, Encoding, ErrorKind, Finish, FinishReason, HistoryParams, Wire},
 };
 
 /// How long the host waits for an answer that never arrives; every real answer is faster.
@@ -33,7 +33,7 @@ fn main() {
     {
         return play(name);
     }
-    let tests: [(&str, fn()); 20] = [
+    let tests: [(&str, fn()); 22] = [
         ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
         ("output_of_a_wrapper", output_of_a_wrapper),
         ("endless_junk", endless_junk),
@@ -47,6 +47,8 @@ fn main() {
         ("a_request_that_ends_every_process", a_request_that_ends_every_process),
         ("other_versions", other_versions),
         ("an_early_end", an_early_end),
+        ("a_close_with_the_last_push", a_close_with_the_last_push),
+        ("a_refused_push_with_a_close", a_refused_push_with_a_close),
         ("a_missing_program", a_missing_program),
         ("passing_through", passing_through),
         ("events_of_later_versions", events_of_later_versions),
@@ -331,6 +333,30 @@ fn a_sidecar_that_makes_requests() {
     drop(block_on(sidecar.open(text())).expect("it was answered, and went on"));
 }
 
+/// What a pipe of "a" and "b" gives: its events, or the error in place of one, and its end.
+fn piped(name: &str) -> (Vec<Result<Event, Error>>, Option<CloseResult>) {
+    let sidecar = fake(name).request_timeout(PATIENCE).build();
+    let mut pipe = block_on(sidecar.open(text())).unwrap().pipe(stream::iter(["a", "b"]));
+    let events = block_on(pipe.by_ref().collect());
+    assert_eq!(sidecar.restarts(), 0);
+    (events, pipe.into_closed())
+}
+
+/// The fake answers the push only after it has got the close: a stream takes two round trips.
+fn a_close_with_the_last_push() {
+    let (events, closed) = piped("answers-after-close");
+    let seqs: Vec<_> = events.into_iter().map(|it| it.unwrap().seq().unwrap()).collect();
+    assert_eq!(seqs, [1, 2, 3]);
+    assert_eq!(closed.unwrap().stats.pushes, 1);
+}
+
+/// It is the pipe's last item, as without the close.
+fn a_refused_push_with_a_close() {
+    let (events, closed) = piped("refuses-before-close");
+    let [Err(Error::Rpc(refusal))] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((refusal.kind(), closed), (ErrorKind::LimitExceeded, None));
+}
+
 fn another_engine_after_a_crash() {
     let mark = Mark::new();
     let sidecar = fake("differs").env("FAKE_MARK", &mark.0).build();
@@ -410,24 +436,31 @@ fn converse(name: &str) -> bool {
         ("asks", "stream/open") => {
             say(&json!({"method": "window/logMessage", "params": {}}));
             say(&json!({"id": "q", "method": "workspace/configuration", "params": {}}));
-            let reply = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
-            let reply: Value = serde_json::from_slice(&reply).unwrap();
+            let reply = next_message();
             assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!("q"), &json!(-32601)));
             answer(&message, &opened(&message));
         }
         (_, "stream/open") => answer(&message, &opened(&message)),
         ("cancel", "message/inspect") => {
-            let cancel = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
-            let cancel: Value = serde_json::from_slice(&cancel).unwrap();
+            let cancel = next_message();
             assert_eq!(cancel["method"], "$/cancelRequest");
-            let next = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
-            let next: Value = serde_json::from_slice(&next).unwrap();
+            let next = next_message();
             let text = format!("cancelled was {}", cancel["params"]["id"]);
             let error = json!({"code": -32800, "message": text});
             say(&json!({"id": message["id"], "error": error}));
             say(&json!({"id": next["id"], "error": error}));
         }
         ("ends", "sidecar/stats") => exit(1),
+        ("answers-after-close" | "refuses-before-close", "stream/push") => {
+            let close = next_message();
+            assert_eq!(close["method"], "stream/close");
+            if name == "answers-after-close" {
+                answer(&message, &pushed(&message, &json!([{"type": "later", "seq": 1}])));
+            } else {
+                say(&json!({"id": message["id"], "error": limit_exceeded()}));
+            }
+            answer(&close, &closed(&close));
+        }
         ("hangs-once", "stream/push") if message.to_string().contains("hang") => {
             if !Mark::is_made() {
                 Mark::make();
@@ -446,6 +479,11 @@ fn converse(name: &str) -> bool {
         _ => {}
     }
     true
+}
+
+fn next_message() -> Value {
+    let body = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
+    serde_json::from_slice(&body).unwrap()
 }
 
 fn forever() -> ! {
@@ -503,6 +541,17 @@ fn pushed(message: &Value, events: &Value) -> Value {
     let last = events.as_array().unwrap().last().map_or(0, |it| it["seq"].as_i64().unwrap());
     let stream = &message["params"]["streamId"];
     json!({"streamId": stream, "events": events, "lastSeq": last, "pushes": 1})
+}
+
+fn closed(message: &Value) -> Value {
+    let mut result = serde_json::to_value(CloseResult::default()).unwrap();
+    result["streamId"] = message["params"]["streamId"].clone();
+    result["events"] = json!([{"type": "later", "seq": 2}, {"type": "later", "seq": 3}]);
+    result
+}
+
+fn limit_exceeded() -> Value {
+    json!({"code": -31004, "message": "no", "data": {"kind": "limit-exceeded", "retryable": false}})
 }
 
 fn later_events() -> Value {

@@ -51,11 +51,12 @@ fn main() {
         [_, "--be", "forgetful", home] => return forgetful(home.as_ref()),
         _ => {}
     }
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 6] = [
         ("nothing_is_lost_or_doubled_and_no_process_is_left", nothing_is_lost_or_doubled),
         ("the_first_waiter_continues_after_a_hang", the_first_waiter_continues),
         ("a_kill_during_a_restart_counts_as_a_restart", a_kill_at_a_restart),
         ("exhausted_restarts_are_reported", exhausted_restarts),
+        ("a_close_with_the_last_push_is_sent_again", a_close_is_sent_again),
         ("a_host_that_forgets_shutdown_ends", a_host_that_forgets_shutdown),
     ];
     let trials = tests.map(|(name, run)| {
@@ -192,6 +193,27 @@ fn exhausted_restarts() {
     };
     let Error::Start { tried, .. } = *last else { panic!("{last}") };
     assert!(matches!(*tried[0].error, Error::Exited { .. }), "{tried:?}");
+}
+
+/// A pipe's close is sent with its last push. The process ends before, in or after the answer to
+/// the push, or in the answer to the close.
+fn a_close_is_sent_again() {
+    let ends = [(2, 0), (2, 50), (3, 0), (3, 50)].map(|it| Fault::killed(it.0, it.1));
+    let results = ends.map(|fault| {
+        let plan = Plan::new(&[fault]);
+        let builder = faulty(&plan.home).start_timeout(LONG).request_timeout(LONG);
+        let sidecar = builder.restarts(1, LONG).build();
+        let chunks = stream::iter(["<think>a</think>", "b <", "c"]);
+        let mut pipe = block_on(sidecar.open(text())).unwrap().pipe(chunks);
+        let events: Vec<_> = block_on(pipe.by_ref().map(|it| it.unwrap()).collect());
+        let closed = pipe.into_closed().unwrap();
+        assert_eq!((plan.hit().len(), sidecar.restarts()), (1, 1));
+        assert_eq!((closed.stats.pushes, closed.stats.chunks), (1, 3));
+        assert_eq!(closed.message.text.as_deref(), Some("b <c"));
+        plain(&events)
+    });
+    assert_eq!(results[0].last().unwrap()["reason"], "stop");
+    assert!(results.iter().all(|it| *it == results[0]), "{results:?}");
 }
 
 fn a_host_that_forgets_shutdown() {
