@@ -310,7 +310,7 @@ def test_ask(tmp_path: Path, said: str, left: str, store: str) -> None:
         result = repair(path, "--ask", said=said)
         assert path.read_text(encoding="utf-8") == line(left)
     assert result.exit_code == 0, result.output
-    assert "<think>Hm.</think>" in result.output
+    assert "\n  [-<think>Hm.</think>-]Four.</s>\n" in result.output
 
 
 def test_ask_of_one_kind(session: Path) -> None:

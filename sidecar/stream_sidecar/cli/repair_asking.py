@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from stream_sidecar.cli.interrupts import raising
+from stream_sidecar.cli.repair_page import print_removal
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.history.results import chosen_kinds
 from stream_sidecar.records import frozen
@@ -59,12 +60,8 @@ class Asking:
     def _show(self, path: Path, removal: RemovedSpan) -> None:
         text, start, end = removal.text.text, removal.start, removal.end
         self._terminal.line((f"{path} ", "bold"), (removal.kind, "bold yellow"))
-        self._terminal.line(
-            "  ",
-            (text[max(start - _AROUND, 0) : start], "dim"),
-            (removal.removed, "red strike"),
-            (text[end : end + _AROUND], "dim"),
-        )
+        around = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+        print_removal(self._terminal, removal.removed, *around)
 
     def _answer(self) -> str:
         while True:

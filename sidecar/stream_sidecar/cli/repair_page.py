@@ -101,14 +101,8 @@ class RepairPage:
             (f"{' '.join(where)} ", "bold"), (record["kind"], "bold yellow")
         )
         if record["kind"] != "blocked":
-            opener, closer = ("", "") if self._terminal.has_colours else _MARKS
-            self._terminal.paragraph(
-                "  ",
-                (record.get("before", ""), "dim"),
-                (f"{opener}{short(record['text'])}{closer}", "red strike"),
-                (record.get("after", ""), "dim"),
-                indent=2,
-            )
+            around = record.get("before", ""), record.get("after", "")
+            print_removal(self._terminal, short(record["text"]), *around)
 
     def summary(self, files: int) -> None:
         """Prints the files with findings or problems, and the numbers by model.
@@ -171,6 +165,13 @@ class RepairPage:
         parts = {left: total.changed - done, empty: total.blocked}
         more = [f", {number} {words}" for words, number in parts.items() if number]
         return f"{done} {'repaired' if self._write else 'to repair'}{''.join(more)}"
+
+
+def print_removal(terminal: Terminal, text: str, before: str, after: str) -> None:
+    """Prints a removed ``text`` with what stands around it."""
+    opener, closer = ("", "") if terminal.has_colours else _MARKS
+    removed = (f"{opener}{text}{closer}", "red strike")
+    terminal.paragraph("  ", (before, "dim"), removed, (after, "dim"), indent=2)
 
 
 def end(code: int, *, has_leaks: bool) -> NoReturn:
