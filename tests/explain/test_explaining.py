@@ -30,8 +30,9 @@ from stream_sidecar.explain.placing import Happened, Owned, place
 from stream_sidecar.explain.reasons import UNREPORTED
 from stream_sidecar.explain.received import ReceivedTexts
 from stream_sidecar.explain.rules import rules
+from stream_sidecar.explain.stored import explain_file
 from stream_sidecar.explain.summary import answer, sentences, summary
-from stream_sidecar.options import ReasoningPolicy
+from stream_sidecar.options import ReasoningPolicy, StreamOptions
 from stream_sidecar.parts import ReasoningPart, RefusalPart, TextPart
 from stream_sidecar.stream.intake import Intake
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
@@ -289,8 +290,8 @@ def test_what_happened_beside_the_answer() -> None:
     said = summary(explained({"wire": "openai-chat"}, chunks))
     assert said == (
         "The answer is cut off by an error of the provider (overloaded); "
-        "nothing was taken out of the answer; 1,500 of reasoning came in a field of "
-        "its own; 2 calls; 1 error of the provider."
+        "nothing was taken out of the answer; 1,500 characters of reasoning came in a "
+        "field of its own; 2 calls; 1 error of the provider."
     )
 
 
@@ -305,8 +306,8 @@ def test_what_was_dropped_is_named_by_why() -> None:
     explanation = explained({"wire": "openai-chat"}, [body, "data: undefined\n\n"])
     assert summary(explanation) == (
         "15 characters of tags, 3 of reasoning beside the provider's own and 2 of "
-        "white space were taken out of the answer; 7 of reasoning came in a field of "
-        "its own; 1 chunk was not JSON (9 characters)."
+        "white space were taken out of the answer; 7 characters of reasoning came in a "
+        "field of its own; 1 chunk was not JSON (9 characters)."
     )
     [lane] = [lane for lane in explanation.lanes if lane.is_part]
     assert lane.title == "dropped: provider's text that is not JSON"
@@ -344,3 +345,20 @@ def test_the_answer_of_all_choices_is_what_is_left() -> None:
         for n in (0, 1)
     ]
     assert answer(explained({"wire": "openai-chat"}, chunks)) == "0\n\n1"
+
+
+def test_a_stored_session_is_only_looked_at() -> None:
+    """Each message is one step, and the sentence says that the file is as it was."""
+    texts = ("<think>why</think>Because.", "Clean.")
+    messages = [{"role": "assistant", "content": text} for text in texts]
+    data = "".join(f"{json.dumps(each)}\n" for each in messages).encode()
+    explanation = explain_file("session.jsonl", data, StreamOptions())
+    assert summary(explanation) == (
+        "3 characters of reasoning and 15 of tags can be taken out of the answers; "
+        "the file was not changed."
+    )
+    assert [step.chunk for step in explanation.steps] == list(texts)
+    clean = explain_file("session.jsonl", data.splitlines()[1], StreamOptions())
+    assert (
+        summary(clean) == "Nothing leaked into the answers; the file was not changed."
+    )

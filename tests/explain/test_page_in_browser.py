@@ -141,7 +141,7 @@ def test_the_slider_goes_through_the_chunks(page: Any, tmp_path: Path) -> None:
     assert page.locator("#answer").inner_text() == ""
     assert texts(page, "h2 .at-chunk") == ["at chunk 1", "at chunk 1"]
     assert texts(page, "#findings .excerpt") == []
-    said = "Up to chunk 1: nothing was taken out of the answer."
+    said = "Up to chunk 1 of 5: nothing was taken out of the answer."
     assert page.locator("#summary").inner_text() == said
     assert texts(page, ".piece:visible") == texts(page, ".piece.held") == ["<thi"]
     assert page.locator("#why").inner_text().startswith("It comes with chunk 2.")

@@ -415,15 +415,15 @@ function explain() {
   const piece = lane.pieces[countWhile(lane.pieces, (each) => each.start <= start) - 1];
   sayWhich(lane, start);
   const from = piece.step + 1;
-  if (!marked) return at("why").replaceChildren(make("p", "", `It comes with chunk ${from}.`));
+  if (!marked) return at("why").replaceChildren(make("p", "", `It comes with ${data.unit} ${from}.`));
   const itself = make("p", "this");
-  itself.append(make("span", `owner ${marked.owner}`, marked.owner), make("span", "excerpt", beginning(marked.words)));
+  itself.append(chip(marked.owner, marked.why), make("span", "excerpt", beginning(marked.words)));
   const to = marked.last.step + 1;
   const fates = fatesAt(piece, step).reverse();
   const where = make("p", "hint");
   const rule = data.rules[marked.why?.rule];
   if (rule) where.append(leading(`Rule ${numberOf(rule)}`, rule.link), " · ");
-  where.append(from === to ? `chunk ${from} · ` : `chunks ${from} to ${to} · `, leading("Link to this piece", `#${lane.number}.${start}`));
+  where.append(from === to ? `${data.unit} ${from} · ` : `${data.unit}s ${from} to ${to} · `, leading("Link to this piece", `#${lane.number}.${start}`));
   if (isPinned) where.append(" ", button("Unpin ", release));
   if (isPinned) where.lastChild.append(make("span", "keys", "(Esc)"));
   const words = fates.length ? `${marked.why.words}.` : "Held back: what follows decides what it is.";
@@ -453,7 +453,7 @@ function more([[when, , reason, seq], ...earlier]) {
   more.append(make("summary", "", "more"));
   if (rule) more.append(make("h3", "", rule.title), prose(rule.text));
   for (const [from, owner, before] of earlier) {
-    const line = make("p", "", `From chunk ${from + 1} on it was `);
+    const line = make("p", "", `From ${data.unit} ${from + 1} on it was `);
     line.append(make("span", `owner ${owner}`, owner), `: ${data.reasons[before].words}.`);
     more.append(line);
   }
@@ -463,7 +463,7 @@ function more([[when, , reason, seq], ...earlier]) {
   if (origins.firstChild) more.append(origins);
   const facts = [];
   if (why.code) facts.push(`diagnostic ${why.code}`);
-  facts.push(seq ? `event ${seq}, at chunk ${when + 1}` : `at chunk ${when + 1}`);
+  facts.push(seq ? `event ${seq}, at ${data.unit} ${when + 1}` : `at ${data.unit} ${when + 1}`);
   more.append(make("p", "hint", facts.join(" · ")));
   return more;
 }
@@ -517,6 +517,9 @@ function survey() {
 
 const part = ({ owner, of, why, first, words }) => ({ owner, of, why, start: first.start, words: beginning(words) });
 
+// The name of an owner; a token that stays in the answer is not shown as good text.
+const chip = (owner, why) => (why?.stays ? make("span", "owner stays", "stays") : make("span", `owner ${owner}`, owner));
+
 const beginning = (words) => (words.length > 80 ? `${words.slice(0, 80)}\u2026` : words);
 
 let answered;
@@ -556,7 +559,7 @@ function listMore() {
     const choice = button(`${list.childElementCount + 1} `, () => goTo(finding));
     for (const { owner, why } of finding.major ?? finding.parts) {
       const named = make("span", "named");
-      named.append(make("span", `owner ${owner}`, owner), " ", make("span", "hint", why.kind));
+      named.append(chip(owner, why), " ", make("span", "hint", why.kind));
       choice.append(named);
     }
     choice.append(make("span", "excerpt", finding.words));
@@ -636,12 +639,12 @@ function showStep(number) {
     count.textContent = sums.get(owner)[number];
     item.classList.toggle("none", sums.get(owner)[number] === 0);
   }
-  for (const each of document.querySelectorAll(".at-chunk")) each.textContent = number < last ? `at chunk ${number + 1}` : "";
+  for (const each of document.querySelectorAll(".at-chunk")) each.textContent = number < last ? `at ${data.unit} ${number + 1}` : "";
   survey();
   saySentence(number);
   showChunk(number);
   at("step").value = number;
-  at("step").setAttribute("aria-valuetext", `chunk ${number + 1} of ${last + 1}`);
+  at("step").setAttribute("aria-valuetext", `${data.unit} ${number + 1} of ${last + 1}`);
   at("at").textContent = `${number + 1} of ${last + 1}`;
   at("previous").disabled = number === 0;
   at("next").disabled = number === last;
@@ -656,7 +659,7 @@ function saySentence(number) {
   at("further").textContent = rest;
 }
 
-const soFar = (number, words) => `Up to chunk ${number + 1}: ${words[0].toLowerCase()}${words.slice(1)}`;
+const soFar = (number, words) => `Up to ${data.unit} ${number + 1} of ${last + 1}: ${words[0].toLowerCase()}${words.slice(1)}`;
 
 // Keeps the height of the sentence when it gets shorter, so that the slider does not move.
 // It is measured after all changes of a step, and set only if it grew: each costs a layout.
@@ -745,6 +748,8 @@ function go(number) {
 
 // --- The start -----------------------------------------------------------------------
 
+for (const each of document.querySelectorAll(".unit")) each.textContent = data.unit;
+if (data.unit === "message") at("answer-name").textContent = "The answers without what leaked";
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
 show(at("cut"), data.cut === null ? "" : data.cut[1]);
 at("about").open = isWide;

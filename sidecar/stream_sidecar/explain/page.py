@@ -55,6 +55,7 @@ def document(explanation: Explanation) -> dict[str, Any]:
     cited = {reason.rule for _, reason in known}
     facts = ("name", "wire", "framing", "profile")
     return {
+        "unit": "message" if explanation.is_stored else "chunk",
         "summary": _sentences(explanation),
         "cut": cut(explanation),
         "answer": answer(explanation),

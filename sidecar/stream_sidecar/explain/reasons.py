@@ -37,7 +37,7 @@ KEPT: Verdict = (
 UNREPORTED: Verdict = ("dropped", Reason("no event reports it", "2.1"))
 
 _REMOVED: dict[PieceKind, tuple[Owner, str, str]] = {
-    PieceKind.DELIMITER: ("delimiter", "it opens or closes reasoning", "3.2"),
+    PieceKind.DELIMITER: ("delimiter", "a tag that begins or ends reasoning", "3.2"),
     PieceKind.STRAY: ("delimiter", "a delimiter without a partner", "3.6"),
     PieceKind.REBUILT: ("dropped", "it would have completed a delimiter", "5.1"),
     PieceKind.BLANK: ("dropped", "white space beside a removal", "6"),
@@ -108,7 +108,7 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
         return PLAIN
     if native:
         return "reasoning", Reason("a field of the provider for reasoning", "8.1")
-    return "reasoning", Reason("between an opening tag and its closing tag", "3.3")
+    return "reasoning", Reason("reasoning that the model wrote between two tags", "3.3")
 
 
 def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:

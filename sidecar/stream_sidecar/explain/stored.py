@@ -1,18 +1,18 @@
 """A stored session, explained: the texts of its model's messages, one after the other.
 
 The documents of a session hold whole messages, which no wire reads. The engine reads
-each text as if the model had just written it. Each text has its own lane and step.
+each text as if the model had just written it. Each text has its own lanes, and one
+step.
 """
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from stream_sidecar.explain.explaining import explain
-from stream_sidecar.explain.explanation import STORED
+from stream_sidecar.explain.explanation import STORED, Step
 from stream_sidecar.explain.source import PushedChunk, StreamSource, body
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.messages import Text
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
     from stream_sidecar.explain.explanation import (
         Explanation,
-        Fate,
         InputPiece,
         Lane,
-        Step,
     )
     from stream_sidecar.options import StreamOptions
 
@@ -80,18 +78,17 @@ def _documents(data: bytes) -> Iterator[object]:
 
 
 def _joined(name: str, reported: list[Explanation]) -> Explanation:
-    """One explanation with the lanes and steps of all. Steps and events get new
+    """One explanation with the lanes of all, and one step for each. Events get new
     numbers."""
     lanes: list[Lane] = []
     steps: list[Step] = []
     events = 0
-    for number, each in zip(count(1), reported):
-        title = f"message {number}"
-        lanes += (_moved(lane, title, len(steps), events) for lane in each.lanes)
-        for step in each.steps:
-            moved = (evolve(event, seq=event.seq + events) for event in step.events)
-            steps.append(evolve(step, events=tuple(moved)))
-        events += sum(len(step.events) for step in each.steps)
+    for number, each in enumerate(reported):
+        lanes += (_moved(lane, number, events) for lane in each.lanes)
+        caused = [event for step in each.steps for event in step.events]
+        moved = (evolve(event, seq=event.seq + events) for event in caused)
+        steps.append(Step(each.steps[0].chunk, tuple(moved)))
+        events += len(caused)
     messages = (evolve(each.message, choice=n) for n, each in enumerate(reported))
     message = evolve(reported[0].message, choices=tuple(messages))
     return evolve(
@@ -105,17 +102,15 @@ def _joined(name: str, reported: list[Explanation]) -> Explanation:
     )
 
 
-def _moved(lane: Lane, title: str, steps: int, events: int) -> Lane:
-    """``lane``, with its numbers of steps and events increased by ``steps`` and
-    ``events``. ``title`` names the message."""
-
-    def fate(each: Fate) -> Fate:
-        seq = each.seq and each.seq + events
-        return evolve(each, step=each.step + steps, seq=seq)
+def _moved(lane: Lane, step: int, events: int) -> Lane:
+    """``lane`` of the text with the number ``step``, and its numbers of events
+    increased by ``events``. Only the last owner of each piece counts."""
 
     def piece(each: InputPiece) -> InputPiece:
-        fates = tuple(map(fate, each.fates))
-        return evolve(each, step=each.step + steps, fates=fates)
+        last = each.fates[-1]
+        fate = evolve(last, step=step, seq=last.seq and last.seq + events)
+        return evolve(each, step=step, fates=(fate,))
 
+    title = f"message {step + 1}"
     title = f"{title}: {lane.title}" if lane.is_part else title
     return evolve(lane, title=title, pieces=tuple(map(piece, lane.pieces)))

@@ -61,7 +61,7 @@ def summary(explanation: Explanation) -> str:
     tally: Counter[_Key] = Counter()
     for _, key, number in _changes(explanation):
         tally[key] += number
-    return _sentence(_clauses(tally))
+    return _sentence(_clauses(tally, explanation.is_stored))
 
 
 def sentences(explanation: Explanation) -> Iterator[tuple[int, str, str]]:
@@ -73,7 +73,7 @@ def sentences(explanation: Explanation) -> Iterator[tuple[int, str, str]]:
     for number, changed in groupby(sorted(changes, key=step), key=step):
         for _, key, size in changed:
             tally[key] += size
-        first, *rest = _clauses(tally)
+        first, *rest = _clauses(tally, explanation.is_stored)
         yield number, _sentence([first]), _sentence(rest) if rest else ""
 
 
@@ -141,23 +141,28 @@ def _sentence(clauses: list[str]) -> str:
     return f"{joined[:1].upper()}{joined[1:]}."
 
 
-def _clauses(tally: Counter[_Key]) -> list[str]:
+def _clauses(tally: Counter[_Key], is_stored: bool) -> list[str]:
     errors = [name for (what, name), number in tally.items() if what == "cut"]
     first = [f"the answer is {_cut_off(errors[0])}"] if errors else []
-    return [*first, _removed(tally), *_others(tally)]
+    unchanged = ["the file was not changed"] if is_stored else []
+    return [*first, _removed(tally, is_stored), *unchanged, *_others(tally)]
 
 
-def _removed(tally: Counter[_Key]) -> str:
+def _removed(tally: Counter[_Key], is_stored: bool) -> str:
+    """What was taken out of an answer. A stored session is only looked at."""
     sizes = [
         (size, name)
         for name in (*_REMOVED.values(), *KINDS_DROPPED)
         if (size := tally["removed", name])
     ]
     if not sizes:
-        return "nothing was taken out of the answer"
+        nothing = "was taken out of the answer"
+        return f"nothing {'leaked into the answers' if is_stored else nothing}"
     (size, name), *more = sizes
     first = f"{_count(size, _CHARACTERS)} of {name}"
     listed = [first, *(f"{size:,} of {name}" for size, name in more)]
+    if is_stored:
+        return f"{_joined(listed)} can be taken out of the answers"
     verb = "was" if size == 1 and not more else "were"
     return f"{_joined(listed)} {verb} taken out of the answer"
 
@@ -166,7 +171,7 @@ def _others(tally: Counter[_Key]) -> Iterator[str]:
     if size := tally["kept", ""]:
         yield f"{_count(size, _CHARACTERS)} of stop tokens stay in it"
     if size := tally["native", ""]:
-        yield f"{size:,} of reasoning came in a field of its own"
+        yield f"{_count(size, _CHARACTERS)} of reasoning came in a field of its own"
     for name, words in _COUNTED.items():
         if number := tally["event", name]:
             size = tally["unused", name]
