@@ -29,13 +29,16 @@ const way = Object.keys(WAYS).find((each) => process.argv.includes(each));
 const hasProcesses = way === undefined || way === "--target";
 const { page, at, end } = await begin(WAYS[way]);
 
-/** Runs a command from the palette. Tries again, because the palette lists only what existed when it opened. */
-async function command(title) {
+/**
+ * Picks a row of the list that `key` opens. Tries again, because the list has only what existed
+ * when it opened, and closes when another part of the window takes the focus.
+ */
+async function pick(key, text, title) {
   for (let tries = 0; ; tries += 1) {
-    await page.keyboard.press("F1");
-    await page.locator(".quick-input-widget input").first().fill(`>${title}`);
+    await page.keyboard.press(key);
     const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first();
     try {
+      await page.locator(".quick-input-widget input").first().fill(text, { timeout: 5_000 });
       await row.click({ timeout: 5_000 });
       return;
     } catch (error) {
@@ -45,10 +48,10 @@ async function command(title) {
   }
 }
 
+const command = (title) => pick("F1", `>${title}`, title);
+
 async function open(name) {
-  await page.keyboard.press("Control+P");
-  await page.locator(".quick-input-widget input").first().fill(name);
-  await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first().click();
+  await pick("Control+P", name, name);
   await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
 }
 
@@ -210,6 +213,7 @@ const STEPS = {
     assert.match(said, /Leaked reasoning: 77 characters \(62 of reasoning, 15 of tags\)/);
     assert.match(said, /The fix “Take it out” deletes the leaked characters\. .* Explain/);
     assert.equal(await hover.locator("strong").count(), 0);
+    await page.locator(".monaco-hover").filter({ hasText: "Quick Fix" }).first().waitFor();
     await picture("hover");
     await page.keyboard.press("Escape");
   },
@@ -358,6 +362,8 @@ const STEPS = {
     await row("0be1.jsonl").filter({ hasText: "1 leak · unsaved" }).waitFor();
     await command("Repair All Sessions");
     const question = page.locator(".monaco-dialog-box").filter({ hasText: "0be1.jsonl has unsaved changes" });
+    await question.waitFor();
+    await shot("question");
     await question.locator('.monaco-button:has-text("Save and Repair")').click();
     await row("0be1.jsonl").filter({ hasText: "repaired" }).waitFor();
     const said = readFileSync(at(name), "utf8");
