@@ -173,7 +173,7 @@ export class SessionsView implements vscode.Disposable {
         for await (const report of this.#repair.write(paths, signal)) await this.#add(agent, report);
       }
     });
-    await this.#previews.close(new Set(sessions.map(({ path }) => path)));
+    void this.#previews.close(new Set(sessions.map(({ path }) => path))).catch(showError);
     void this.#offerUndo(sessions.map(({ path }) => this.#tree.known(path)).filter((each) => each !== undefined));
   }
 
