@@ -27,10 +27,10 @@ export class NotFound extends Error {
       setting === undefined
         ? [
             "the command line tool “stream-sidecar” is not installed",
-            "Install it with pip for Python 3.11 or newer, or name its command in the settings",
+            "Install it (“pip install stream-sidecar”, with Python 3.11 or newer), or name its command in the settings",
           ]
         : [`the setting “streamSidecar.${setting}” leads to no stream-sidecar`, "Correct the setting, or empty it"];
-    super(`No leaks can be found: ${why}. ${way}.`);
+    super(`Sessions cannot be checked: ${why}. ${way}.`);
   }
 }
 

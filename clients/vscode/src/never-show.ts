@@ -26,7 +26,7 @@ function provideCodeActions(
 ): vscode.CodeAction[] {
   const ours = diagnostics.filter(({ source, code }) => source === SOURCE && typeof code === "string");
   return [...new Set(ours.map(({ code }) => String(code)))].map((kind) => {
-    const title = `Never show or take out this kind of leak (${nounOf(kind)}), in any session`;
+    const title = `Never show “${nounOf(kind)}”: ignore this kind of leak in all sessions`;
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
     action.command = { command: COMMAND, title, arguments: [kind] };
     return action;
@@ -39,7 +39,7 @@ async function hide(kind: string): Promise<void> {
   const left = before.only.filter((each) => each !== kind);
   const isInOnly = left.length > 0 && left.length < before.only.length;
   await setKinds(isInOnly ? { ...before, only: left } : { ...before, except: [...new Set([...before.except, kind])] });
-  const said = `Leaks of the kind “${nounOf(kind)}” are no longer shown or taken out, in any session.`;
+  const said = `Leaks of the kind “${nounOf(kind)}” are ignored in all sessions: neither shown nor taken out.`;
   const chosen = await vscode.window.showInformationMessage(said, "Undo", "Open Settings");
   if (chosen === "Undo") await setKinds(before);
   if (chosen === "Open Settings")

@@ -65,8 +65,13 @@ function triedIn(error: unknown): readonly string[] {
   return (error as { tried?: readonly string[] }).tried ?? [];
 }
 
-/** A client that reports no failed request while it stops: whatever was asked for is asked again after the start. */
+/**
+ * A client that shows the user nothing while it starts or stops: whatever was asked for is asked again after the
+ * start, and `Server` reports a start that failed.
+ */
 function quietWhenStopped<T extends BaseLanguageClient>(client: T): T {
+  const log = client.error.bind(client);
+  client.error = (message, data, show) => log(message, data, client.isRunning() ? show : false);
   const report = client.handleFailedRequest.bind(client);
   client.handleFailedRequest = (type, token, error, defaultValue, ...more) =>
     client.isRunning() ? report(type, token, error, defaultValue, ...more) : defaultValue;

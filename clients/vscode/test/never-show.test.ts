@@ -47,7 +47,7 @@ test("the kind is switched off, and the message offers the way back", async () =
   await never("tool-call");
   expect(at.user).toEqual({ except: ["tool-call"] });
   expect(at.said).toEqual([
-    "Leaks of the kind “tool call” are no longer shown or taken out, in any session. | Undo | Open Settings",
+    "Leaks of the kind “tool call” are ignored in all sessions: neither shown nor taken out. | Undo | Open Settings",
   ]);
 });
 

@@ -26,8 +26,8 @@ test("a missing sidecar is reported once, with a way out", async () => {
   const shown = [1, 2, 3].map(() => showError(new NotFound([])));
   expect(messages).toMatchObject([{ ways: ["How to Install", "Settings", "Show Log"] }]);
   expect(messages[0]?.text).toBe(
-    "No leaks can be found: the command line tool “stream-sidecar” is not installed. " +
-      "Install it with pip for Python 3.11 or newer, or name its command in the settings.",
+    "Sessions cannot be checked: the command line tool “stream-sidecar” is not installed. " +
+      "Install it (“pip install stream-sidecar”, with Python 3.11 or newer), or name its command in the settings.",
   );
   messages[0]?.choose("Show Log");
   await Promise.all(shown);
@@ -52,7 +52,7 @@ test("two causes are two messages, and an error that is not about the sidecar ha
 test("a setting that leads to no sidecar is named", () => {
   void showError(new NotFound([], { command: [], python: "/opt/python" }));
   expect(messages[0]?.text).toBe(
-    "No leaks can be found: the setting “streamSidecar.python” leads to no stream-sidecar. " +
+    "Sessions cannot be checked: the setting “streamSidecar.python” leads to no stream-sidecar. " +
       "Correct the setting, or empty it.",
   );
 });

@@ -6,13 +6,15 @@ import { Server } from "../src/server.js";
 
 vi.mock("vscode", () => ({ Uri: { parse: String } }));
 
-test("a request that fails while the server stops is not reported", async () => {
+test("what fails while the server stops is not shown", async () => {
   const reported = vi.fn(() => "reported");
+  const logged = vi.fn();
   let isRunning = true;
   const client = {
     start: async () => undefined,
     isRunning: () => isRunning,
     handleFailedRequest: reported,
+    error: logged,
   } as unknown as BaseLanguageClient;
   const server = new Server(async () => client, {} as never);
   await server.restart();
@@ -21,4 +23,11 @@ test("a request that fails while the server stops is not reported", async () => 
   isRunning = false;
   expect(fail()).toBe("nothing");
   expect(reported).toHaveBeenCalledOnce();
+  client.error("why", "stack");
+  isRunning = true;
+  client.error("why", "stack");
+  expect(logged.mock.calls).toEqual([
+    ["why", "stack", false],
+    ["why", "stack", undefined],
+  ]);
 });

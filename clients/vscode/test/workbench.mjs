@@ -198,7 +198,7 @@ function settings() {
   return JSON.parse(readFileSync(SETTINGS, "utf8") || "{}"); // it is empty while it is being written
 }
 
-const NEVER = "Never show or take out this kind of leak (reasoning), in any session";
+const NEVER = "Never show “reasoning”: ignore this kind of leak in all sessions";
 
 const STEPS = {
   async "a session is underlined"() {
@@ -393,7 +393,7 @@ const STEPS = {
       await lens("reasoning").waitFor();
       await page.mouse.click(...(await pointAt("asks")));
       await (await fixAtCursor(NEVER)).click();
-      await notification("“reasoning” are no longer shown or taken out").waitFor();
+      await notification("“reasoning” are ignored in all sessions").waitFor();
       await lens("reasoning").waitFor({ state: "detached" });
       await lens("tool call").waitFor();
       await except("reasoning");
