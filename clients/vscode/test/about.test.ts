@@ -28,10 +28,10 @@ test.each([
 });
 
 test.each([
-  ["Claude Code", lines({ type: "summary" }, { type: "user", cwd: "/work/login", message: { content: "Hi" } })],
-  ["Codex", lines({ type: "session_meta", payload: { cwd: "/work/login" } }, { payload: { role: "user" } })],
+  ["Claude Code", lines({ type: "summary" }, { type: "user", cwd: "/code/login", message: { content: "Hi" } })],
+  ["Codex", lines({ type: "session_meta", payload: { cwd: "/code/login" } }, { payload: { role: "user" } })],
 ])("the folder of the agent: %s", (_, text) => {
-  expect(aboutIn(text).folder).toBe("/work/login");
+  expect(aboutIn(text).folder).toBe("/code/login");
 });
 
 test("no words of a user, or no file: nothing is known", async () => {

@@ -183,7 +183,7 @@ test("a project has the name of the folder in which its agent worked", () => {
   const tree = new SessionTree();
   const paths = ["/s/-work-login/1.jsonl", "/s/-work-shop/2.jsonl"];
   tree.begin([{ ...AGENT, files: paths }]);
-  const about = new Map([["/s/-work-login/1.jsonl", { folder: "/work/my-login/" }]]);
+  const about = new Map([["/s/-work-login/1.jsonl", { folder: "/code/my-login/" }]]);
   const [first = "", second = ""] = paths;
   tree.add(AGENT, report([first, 2], [second, 1]), about, () => false);
   expect(rows(tree).filter((row) => row.startsWith("  ") && !row.startsWith("    "))).toEqual([

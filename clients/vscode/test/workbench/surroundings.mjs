@@ -50,7 +50,7 @@ export const FILES = {
   // Longer than a message to the server may be.
   "work/long.jsonl": `${assistant("<think>Hm.</think>Hi")}\n${`${user("x".repeat(100_000))}\n`.repeat(350)}`,
   "home/.claude/projects/-work-login/5f0c2d1e.jsonl": [
-    asked("Why does the test of the login fail?", "/work/login"),
+    asked("Why does the test of the login fail?", "/code/login"),
     claude("<think>Short.</think>The test fails because of a blank."),
     claude("Fixed.<|im_end|>"),
     "",
