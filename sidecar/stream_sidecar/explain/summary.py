@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
 
 _Key: TypeAlias = tuple[str, str]
-"""What is counted, and of which kind, name or code."""
+"""What is counted ("removed", "event"), and its kind, name or code."""
 
 _REMOVED: dict[Owner, str] = {
     "reasoning": "reasoning",
