@@ -85,7 +85,8 @@ class Framer:
         if not isinstance(chunk, str):
             return [Document(chunk)]
         joiner = self.joiner
-        if self._started and joiner and not joiner.held and chunk.isascii():
+        is_text = self._started and joiner is not None and not joiner.held
+        if is_text and chunk.isascii():
             frames = self._reader.push(chunk)  # the decoder would not change it
         else:
             frames = self._read(self._decoder.push(chunk))

@@ -64,7 +64,7 @@ class SseReader:
     def push(self, text: str) -> list[Frame]:
         if self._returned or "\r" in text:
             text = self._with_line_feeds(text)
-        whole = None if self._returned else _EVENT.fullmatch(text)
+        whole = _EVENT.fullmatch(text)
         if whole and self.idle and len(text) <= self._data.limit:
             name, data = whole.groups("")
             event = name[:HEAD] or None
@@ -110,7 +110,7 @@ class SseReader:
             text = text.removeprefix("\n")
             self._returned = False
         if text.endswith("\r"):
-            self._returned = True
+            self._returned, self.idle = True, False
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def _end_line(self, rest: str, frames: list[Frame]) -> None:

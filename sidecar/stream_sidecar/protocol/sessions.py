@@ -66,7 +66,11 @@ _counts_of = attrgetter(*_COUNTED[1:])
 
 
 class Sessions:
-    """Streams by id. ``monotonic`` and ``now`` give seconds, ``now`` since 1970."""
+    """Streams by id. ``monotonic`` and ``now`` give seconds, ``now`` since 1970.
+
+    ``room``: this many more code points can be held back for certain. The connection
+    subtracts the size of everything that comes. Below 0, what is held back is counted.
+    """
 
     def __init__(
         self,
@@ -88,11 +92,7 @@ class Sessions:
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
         self._counters: dict[Named, tuple[int, ...]] = {}
         self.repairs = RepairCounts()
-        self._room = limits.max_held_bytes  # bytes that may come before a new count
-
-    def received(self, size: int) -> None:
-        """Notes that ``size`` bytes came, which streams may hold back."""
-        self._room -= size * _WIDEST
+        self.room = limits.max_held_bytes // _WIDEST
 
     def open(self, params: OpenParams) -> OpenResult:
         self._expire()
@@ -137,17 +137,19 @@ class Sessions:
         if type(params) is not dict or len(params) != 2:
             return None
         stream_id: Any = params.get("streamId")
-        chunks: Any = params.get("chunks")
         is_one = "chunk" in params
-        if type(stream_id) is not str or not (is_one or type(chunks) is list):
+        if type(stream_id) is not str:
+            return None
+        if not is_one and type(params.get("chunks")) is not list:
             return None
         entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
             entry = self._use(stream_id)
+        last_seqs = None
         if is_one:
-            events, last_seqs = self._push(entry, params["chunk"]), None
+            events = self._push(entry, params["chunk"])
         else:
-            events, last_seqs = self._push_all(entry, chunks)
+            events, last_seqs = self._push_all(entry, params["chunks"])
         if entry.emission is None:
             return written(entry, events, last_seqs)
         return encode(unstructure(_pushed(stream_id, entry, events, last_seqs)))
@@ -166,7 +168,7 @@ class Sessions:
         return _pushed(params.stream_id, entry, *self._push_all(entry, params.chunks))
 
     def _push(self, entry: OpenStream, chunk: Any) -> list[Event]:
-        if self._room < 0:
+        if self.room < 0:
             self._count_held(chunk)
         events = entry.stream.push(chunk)
         entry.pushes += 1
@@ -176,7 +178,7 @@ class Sessions:
         self, entry: OpenStream, chunks: list[Any]
     ) -> tuple[list[Event], list[int]]:
         """The events of all chunks, and the stream's last ``seq`` after each chunk."""
-        if self._room < 0:
+        if self.room < 0:
             self._count_held(chunks)
         stream, events, last_seqs = entry.stream, [], []
         for chunk in chunks:
@@ -245,7 +247,7 @@ class Sessions:
                 value=value,
                 retryable=alone <= limit,
             )
-        self._room = limit - value
+        self.room = (limit - value) // _WIDEST
 
     def _use(self, stream_id: str) -> OpenStream:
         """The open stream ``stream_id``, which counts as used now."""

@@ -131,7 +131,7 @@ class Connection:
         if self._agreed is not None:
             self._serve(self._agreed)
         if self._sessions is not None:
-            self._sessions.received(len(data))
+            self._sessions.room -= len(data)
         found = self._reader.first(data)
         while found is not None and self.exit_code is None:
             self._receive(found)

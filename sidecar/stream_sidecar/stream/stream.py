@@ -48,7 +48,7 @@ from stream_sidecar.stream.parts_run import PartsRun
 
 if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
-    from stream_sidecar.message.outlet import Listener, Run
+    from stream_sidecar.message.outlet import Listener
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.parts import Part
     from stream_sidecar.stream.earlier_streams import EarlierStreams
@@ -135,10 +135,11 @@ class Stream:
         self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
-            run, joiner = self._outlet.run, self._joiner
-            is_bare = joiner is not None and chunk.isascii() and not joiner.held
-            if is_bare and chunk and type(run) is PlainRun:
-                events = run.push(chunk)  # no document, no part: half the cost
+            joiner, run = self._joiner, self._outlet.run
+            if joiner is not None and type(run) is PlainRun and chunk:
+                is_bare = chunk.isascii() and not joiner.held
+                # no document, no part: half the cost
+                events = run.push(chunk) if is_bare else None
                 if events is not None:
                     self._intake.documents += 1
                     return events
@@ -244,7 +245,13 @@ class Stream:
     def _take(self, parts: list[Part]) -> None:
         """Handles the parts of one document. Mostly they continue the open run."""
         run = self._outlet.run
-        events = None if run is None else _continued(run, parts)
+        part = parts[0] if len(parts) == 1 else None
+        events = None
+        if type(part) is TextPart:
+            if type(run) is PlainRun and part.text and part.choice == run.choice:
+                events = run.push(part.text)
+        elif type(run) is PartsRun:
+            events = run.push_parts(parts)
         if events is not None:
             self._outlet.plain(events)
             return
@@ -399,13 +406,3 @@ class Stream:
         ErrorPart: _error,
         DiagnosticPart: _diagnostic,
     }
-
-
-def _continued(run: Run, parts: list[Part]) -> list[Event] | None:
-    """The events of a document's parts that continue ``run``; None if they do not."""
-    if type(run) is PartsRun:
-        return run.push_parts(parts)
-    part = parts[0] if len(parts) == 1 else None
-    if type(run) is not PlainRun or type(part) is not TextPart or not part.text:
-        return None
-    return run.push(part.text) if part.choice == run.choice else None

@@ -257,13 +257,19 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def _strict_read(body: bytes) -> Any:
-    # orjson would silently round longer integers to floats
-    at = (digits := body.translate(_DIGITS)).find(_LONG)
+    if _LONG in (digits := body.translate(_DIGITS)):
+        _refuse_long_number(body, digits)
+    return strict_loads(body)
+
+
+def _refuse_long_number(body: bytes, digits: bytes) -> None:
+    """Raises if an integer is outside 64 bits, because orjson would silently round it
+    to a float. ``digits``: ``body`` with zeros for all digits."""
+    at = digits.find(_LONG)
     while at >= 0:
         if not at or body[at - 1] in _BEFORE_NUMBER:
             raise ValueError("long number")
         at = digits.find(_LONG, at + len(_LONG))
-    return orjson.loads(body)
 
 
 def _plain_read(body: bytes) -> Any:
@@ -278,8 +284,9 @@ _read: Callable[[bytes], Any] = _plain_read
 _write: Callable[[Any], bytes] = _plain_write
 
 try:
-    import orjson
+    from orjson import dumps as strict_dumps
+    from orjson import loads as strict_loads
 except ImportError:  # bundled without compiled wheels
     pass
 else:
-    _read, _write = _strict_read, orjson.dumps
+    _read, _write = _strict_read, strict_dumps
