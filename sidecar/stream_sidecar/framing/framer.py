@@ -29,6 +29,7 @@ from stream_sidecar.framing.frames import HEAD, Frame, Held, frames_of, malforme
 from stream_sidecar.framing.json_documents import ArrayReader, SequenceReader
 from stream_sidecar.framing.sse import SseReader
 from stream_sidecar.parts import DiagnosticPart, Document
+from stream_sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
     from stream_sidecar.values.surrogates import SurrogateJoiner
@@ -86,7 +87,7 @@ class Framer:
             return [Document(chunk)]
         joiner = self.joiner
         is_text = self._started and joiner is not None and not joiner.held
-        if is_text and chunk.isascii():
+        if is_text and (chunk.isascii() or not has_half(chunk)):
             frames = self._reader.push(chunk)  # the decoder would not change it
         else:
             frames = self._read(self._decoder.push(chunk))

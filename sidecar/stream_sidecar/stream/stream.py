@@ -137,9 +137,8 @@ class Stream:
             self._chars += len(chunk)
             joiner, run = self._joiner, self._outlet.run
             if joiner is not None and type(run) is PlainRun and chunk:
-                is_bare = chunk.isascii() and not joiner.held
-                # no document, no part: half the cost
-                events = run.push(chunk) if is_bare else None
+                # no document, no part: half the cost; the run finds half characters
+                events = None if joiner.held else run.push(chunk)
                 if events is not None:
                     self._intake.documents += 1
                     return events

@@ -48,9 +48,13 @@ class OpenElements:
             return self if alone == self.alone else evolve(self, alone=alone)
         names, (first, *lines) = [*self.names], text.split("\n")
         alone, line = _on(self.alone, self.line, first)
-        for each in lines:
+        if lines:
             _read(names, line, alone=alone)
-            alone, line = _on(True, "", each)
+            for each in lines[:-1]:
+                if "<" in each:
+                    alone, line = _on(True, "", each)
+                    _read(names, line, alone=alone)
+            alone, line = _on(True, "", lines[-1])
         return OpenElements(tuple(names), alone, line)
 
 

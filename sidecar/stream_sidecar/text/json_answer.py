@@ -13,29 +13,33 @@ from stream_sidecar.records import frozen
 
 _BEGINNING = patterns.compile(r"\s*+(?:\{\s*+[\"}]|\[\s*+(?:[\"0-9]|\{\s*+\"))")
 _MAY_BEGIN = patterns.compile(r"\s*+(?:\{|\[\s*+\{?+)?+\s*+")
-_NEXT = patterns.compile(r'[^"{}\[\]]*+(["{}\[\]]?)')
-_STRING = patterns.compile(r'[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+(["\n]?)')
+_OPEN = r'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+'
+_LEVEL = patterns.compile(rf'(?:[^"{{}}\[\]]++|{_OPEN}")*+([{{}}\[\]]?)')
+"""Everything before the next bracket, whole strings included, and the bracket."""
+
+_CUT = patterns.compile(rf"{_OPEN}(\\?)")
+"""A string that the end of the text cuts off, perhaps after a backslash."""
 
 
 @frozen
 class JsonPlace:
     """A place in an answer. ``begun``: the text so far while it only may become JSON;
-    None once it is JSON. ``depth``: how many brackets are open. ``in_string``: a string
-    is open. ``rest``: a backslash at the end of the text so far, else ""."""
+    None once it is JSON. ``depth``: how many brackets are open. ``string``: if a string
+    is open, a beginning of it: the quote, and a backslash if it is the last
+    character."""
 
     begun: str | None = ""
     depth: int = 0
-    in_string: bool = False
-    rest: str = ""
+    string: str = ""
 
     def after(self, text: str) -> JsonPlace | None:
         """The place after ``text``, which comes next; None if the answer is no JSON or
         its value has ended (text rule 4.11)."""
         if self.begun is None:
-            return _read(self.depth, self.rest + text, in_string=self.in_string)
+            return _read(self.depth, self.string + text)
         begun = self.begun + text
         if _BEGINNING.match(begun):
-            return _read(0, begun, in_string=False)
+            return _read(0, begun)
         may_begin = _MAY_BEGIN.fullmatch(begun)
         return JsonPlace(begun.strip()) if may_begin else None
 
@@ -43,20 +47,16 @@ class JsonPlace:
 JSON_BEGINS = JsonPlace()
 
 
-def _read(depth: int, text: str, *, in_string: bool) -> JsonPlace | None:
+def _read(depth: int, text: str) -> JsonPlace | None:
     at = 0
-    while at < len(text):
-        match = (_STRING if in_string else _NEXT).match(text, at)
-        assert match is not None  # both match nothing, too
-        at, sign = match.end(), match[1]
-        if in_string:
-            if sign != '"':
-                return None if sign else JsonPlace(None, depth, True, text[at:])
-            in_string = False
-        elif sign == '"':
-            in_string = True
-        elif sign:
-            depth += 1 if sign in "{[" else -1
-            if depth == 0:
-                return None
-    return JsonPlace(None, depth, in_string)
+    for match in _LEVEL.finditer(text):
+        at = match.end()
+        if not match[1]:
+            break
+        depth += 1 if match[1] in "{[" else -1
+        if depth == 0:
+            return None
+    if at == len(text):
+        return JsonPlace(None, depth)
+    cut = _CUT.fullmatch(text, at)
+    return JsonPlace(None, depth, f'"{cut[1]}') if cut else None

@@ -248,7 +248,7 @@ class Tail:
         """The place of the next character, for judging mentions."""
         shown, before = self.shown, self.before
         waits = self.trailing is not None
-        in_json = shown.json is not None and shown.json.in_string
+        in_json = shown.json is not None and shown.json.string != ""
         is_all = not waits and len(before) <= WINDOW
         return AnswerPlace(before, is_all, "" if waits else shown.head, in_json)
 

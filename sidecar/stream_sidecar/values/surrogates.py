@@ -22,8 +22,13 @@ _SURROGATE = patterns.compile(f"[{HALVES}]")
 _PAIR = patterns.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
-has_half = _SURROGATE.search
-"""Whether a text has a surrogate, with or without its partner."""
+def has_half(text: str) -> bool:
+    """Whether ``text`` has a surrogate, with or without its partner."""
+    try:
+        text.encode()  # much faster than a search
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def without_halves(text: str) -> str:
@@ -47,7 +52,7 @@ class SurrogateJoiner:
         if text.isascii() and not self.held:
             return text
         text, self.held = self.held + text, ""
-        if not _SURROGATE.search(text):
+        if not has_half(text):
             return text
         if "\ud800" <= text[-1] <= "\udbff":
             text, self.held = text[:-1], text[-1]
