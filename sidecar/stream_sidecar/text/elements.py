@@ -51,7 +51,7 @@ class OpenElements:
         if lines:
             _read(names, line, alone=alone)
             for each in lines[:-1]:
-                if "<" in each:
+                if "</" in each or each.lstrip(BLANKS).startswith("<"):
                     alone, line = _on(True, "", each)
                     _read(names, line, alone=alone)
             alone, line = _on(True, "", lines[-1])
