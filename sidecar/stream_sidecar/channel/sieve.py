@@ -65,10 +65,12 @@ class Sieve:
         first = len(text) - len(text.lstrip())
         if first < len(text):
             yield first
-        at = self._lexicon.line_start(text, 0, len(text))
+        needs = any(need in text for need in self._lexicon.line_needs)
+        at: int | None = 0
         while at is not None:
-            yield at
-            at = self._lexicon.line_start(text, at, len(text))
+            at = self._lexicon.line_start(text, at, len(text), needs=needs)
+            if at is not None:
+                yield at
 
     def _read(
         self, openings: tuple[Opening, ...], text: str, at: int, budget: int

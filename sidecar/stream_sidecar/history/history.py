@@ -62,6 +62,9 @@ _BEFORE_JSON = " \t\r\n\ufeff"
 _NEW: Any = object()
 """In a tree of paths, the key of the value that replaces what is at the path."""
 
+_NO_REPAIR = Repair(False, False, ABSENT)
+"""The repair of most messages of a document."""
+
 _GONE: Any = object()
 """The new value of an item that is removed from its list."""
 
@@ -220,7 +223,7 @@ def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
 
 def _repaired(message: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
     if stored is None or not any(one.removals for one in fields):
-        return Repair(False, False, message)
+        return _NO_REPAIR if message is ABSENT else Repair(False, False, message)
     texts = _texts(fields)
     if not _has_content(stored, texts):
         return Repair(False, True, message)

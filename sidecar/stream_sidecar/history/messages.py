@@ -44,6 +44,9 @@ folded."""
 _TEXT_TYPES = frozenset((None, "text", "output_text"))
 """Types of parts whose ``text`` is the answer."""
 
+_PLAIN = frozenset(("type", "text"))
+"""The members of most parts of text."""
+
 _STATE = (
     *("signature", "thoughtSignature", "thought_signature", "reasoning_opaque"),
     *("encrypted_content", "encryptedContent", "redactedContent", "opaque"),
@@ -240,6 +243,9 @@ def _item(part: Json, path: Path, forms: tuple[PartForm, ...]) -> StoredItem:
         return Text(path, part, path)
     if not isinstance(part, dict):
         return Border()
+    is_plain = part.keys() == _PLAIN and part["type"] == "text" and not forms
+    if is_plain and isinstance(part["text"], str):  # the rest would find the same
+        return Text((*path, "text"), part["text"], path)
     form = next((each for each in (*forms, *GENERAL_PARTS) if each.fits(part)), None)
     if form is not None:
         text = at(part, form.text)
@@ -336,7 +342,7 @@ def results_of(item: Json) -> Iterator[Json]:
     for name in _FIELDS:
         parts = item.get(name)
         for part in parts if isinstance(parts, list) else []:
-            if isinstance(part, dict):
+            if isinstance(part, dict) and part.keys() != _PLAIN:
                 yield from _part_results(part)
 
 

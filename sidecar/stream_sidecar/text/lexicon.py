@@ -9,7 +9,8 @@ and raises `UndecidedError` where more text could change the result.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns
@@ -180,11 +181,30 @@ class Lexicon:
             return True
         return text[0].isspace() or bool(openings)
 
-    def line_start(self, text: str, at: int, end: int) -> int | None:
+    def line_start(
+        self, text: str, at: int, end: int, *, needs: bool = True
+    ) -> int | None:
         """The index of the first opener that may begin a line in ``text`` between
-        ``at`` and ``end``, after blanks if the line has some; None if there is none."""
-        match = self._line_start.search(text, at, end)
+        ``at`` and ``end``, after blanks if the line has some; None if there is none.
+        ``needs``: whether openers count whose forms need a literal (`Form.needs`)."""
+        pattern = self._line_start if needs else self._free_line_start
+        match = pattern.search(text, at, end)
         return match.end() if match else None
+
+    @cached_property
+    def line_needs(self) -> frozenset[str]:
+        """The literals that forms at a line's start need (`Form.needs`)."""
+        openings = chain.from_iterable(self._lines.values())
+        return frozenset(need for each in openings for need in each.form.needs)
+
+    @cached_property
+    def _free_line_start(self) -> re.Pattern[str]:
+        free = (
+            opener
+            for opener, openings in self._lines.items()
+            if not all(each.form.needs for each in openings)
+        )
+        return _line_starts(beginnings(free))
 
     def at_line(
         self,
