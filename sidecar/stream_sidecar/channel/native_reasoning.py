@@ -123,7 +123,7 @@ class NativeText:
             state.position = self.size
 
     def says(self, field: str, *, restarts: bool) -> None:
-        """Notes that the current block has text in ``field``. ``anew``: a new block
+        """Notes that the current block has text in ``field``. ``restarts``: a new block
         begins."""
         if restarts:
             self.fields = []
