@@ -301,7 +301,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "minimax-m2": (Form(("[TOOL_CALL]",), _arrow, "B"),),
     "grok": (Form(_GROK, _grok, "A", closers=_GROK_ENDS[1:]),),
     "cwm": (Form(("<tool: ",), _CWM.grammar, "B", vague=True),),
-    "step-audio": (Form(("<tool_call>",), _STEP_AUDIO.grammar, "B"),),
+    "step-audio": (
+        Form(("<tool_call>",), _STEP_AUDIO.grammar, "B", needs=(_STEP_AUDIO.end,)),
+    ),
     "hyperclova": (
         Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
         Form(("/think\n",), begin_reasoning, "A", "start", vague=True),

@@ -133,8 +133,9 @@ def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls
 
 
 def _wrapper(name: str) -> Form:
-    closer = f"</{name}>"
-    return Form((f"<{name}>",), _wrapped(closer), "B", closers=(closer,))
+    closers = (f"</{name}>",)
+    opener = (f"<{name}>",)
+    return Form(opener, _wrapped(*closers), "B", closers=closers, needs=closers)
 
 
 BARE = Form(("<function=",), _bare, "B")

@@ -369,8 +369,9 @@ _NOISE = ("court", "count", "call", "course", "card")
 
 
 def _wrapper(name: str) -> Form:
-    closer = f"</{name}>"
-    return Form((f"<{name}>",), _wrapped(closer), "B", closers=(closer,))
+    closers = (f"</{name}>",)
+    opener = (f"<{name}>",)
+    return Form(opener, _wrapped(*closers), "B", closers=closers, needs=closers)
 
 
 def _element(name: str) -> Form:

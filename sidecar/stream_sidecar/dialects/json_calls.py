@@ -166,7 +166,8 @@ def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
     """A form of JSON calls between ``opener`` and ``closer``. ``shape``: keyword
     arguments of `json_calls`."""
     closers = (closer,) if closer else ()
-    return Form((opener,), json_calls(*closers, **shape), tier, closers=closers)
+    grammar = json_calls(*closers, **shape)
+    return Form((opener,), grammar, tier, closers=closers, needs=closers)
 
 
 _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
@@ -177,6 +178,7 @@ HERMES = Form(
     json_calls("</tool_call>", *_MIXED),
     "B",
     closers=("</tool_call>",),
+    needs=("</tool_call>", _MIXED[-1]),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {

@@ -380,7 +380,7 @@ def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, 
     openers = tuple(opener for opener, _ in pairs)
     inner = [pair for pair in (tags.key, tags.value) if pair[1].startswith("</")]
     closers = tuple(closer for _, closer in pairs)
-    form = Form(openers, _calls(tags), tier, closers=closers)
+    form = Form(openers, _calls(tags), tier, closers=closers, needs=tags.call)
     parts = [
         Form((opener,), markup, tier, vague=True, closers=(closer,))
         for opener, closer in inner

@@ -10,10 +10,9 @@ and memory are linear in its length.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-from attrs import evolve
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, gathered, properties
@@ -28,7 +27,7 @@ from stream_sidecar.forms.grammar import (
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.resolving import resolved
-from stream_sidecar.records import frozen
+from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.crowd import is_crowd
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.forms.form import Dialect, Form, Found, Tier, WrittenCall
     from stream_sidecar.forms.grammar import Context
+    from stream_sidecar.forms.literals import Literals
 
 _LINE_CONTINUES = patterns.compile(r"[ \t\r]++[^\s<\[]")
 """Matches after a call if its line continues with words: then the call is in a
@@ -45,7 +45,7 @@ NAMESPACES = ("default_api.", "default_api:")
 """Gemini's own prefixes of declared tools. No other model writes them."""
 
 
-@frozen
+@frozen(eq=False)
 class Opening:
     """A form that may begin with ``opener``. ``named``: the host or the model's profile
     named its dialect."""
@@ -111,6 +111,9 @@ Tried: TypeAlias = "tuple[str, Failed]"
 """The text that a failed candidate read, and the verdict. It is kept only if all
 openings of the candidate have the same ``about``."""
 
+_Best: TypeAlias = "tuple[int, Taken]"
+"""The position where a form is complete, and the form."""
+
 _LONGEST = 64
 """The verdict of a failed candidate is kept only if it read at most this many code
 points."""
@@ -157,7 +160,10 @@ class Candidate:
         self._pieces: list[str] = []
         again = known is not None and not inside and known[1].openings == openings
         self._expected = known if again else None
-        self._readers = [] if again else self._all_readers()
+        self._readers: list[_Reader] = []
+        self._waiting, self._needed = _in_turn(openings)
+        self._fed = 0
+        self._end = ""  # the last characters that were fed
         self._failed_at = 0
         self._full = False
         self._code = ""
@@ -170,17 +176,12 @@ class Candidate:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0]
 
-    def _all_readers(self) -> list[_Reader]:
-        return [
-            _Reader(each, Cursor(each.opener, self.context, inside=self.inside))
-            for each in self.openings
-        ]
-
     @property
     def may_be_call(self) -> bool:
         if self._expected is not None:
             return self.openings[0].form.may_be_call
-        return any(reader.is_call for reader in self._readers)
+        open_forms = (*(each.opening for each in self._readers), *self._waiting)
+        return any(each.form.may_be_call for each in open_forms)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
         """Reads the next ``text`` and returns the verdict; None if more text is needed.
@@ -196,7 +197,7 @@ class Candidate:
         same = not final and (continues or raw.startswith(known))
         if same and self.size <= room(self.size, calls=self.may_be_call):
             return None if continues else failed
-        self._expected, self._readers = None, self._all_readers()
+        self._expected = None
         if before := self.raw[: self.size - len(text)]:
             self._read(before, _endless, final=False)
         return self._read(text, room, final=final)
@@ -204,22 +205,18 @@ class Candidate:
     def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
         """Passes ``text`` to all readers that are left, and returns the verdict; None
         if more text is needed."""
-        best: tuple[int, Taken] | None = None
-        limits: dict[bool, int] = {}
-        for reader in list(self._readers):
-            try:
-                if (calls := reader.is_call) not in limits:
-                    limits[calls] = room(self.size, calls=calls)
-                found = reader.feed(text, limits[calls], final=final)
-                if found is None:
-                    continue
-                later = best is not None and reader.position >= best[0]
-                taken = None if later else self._accept(reader, found)
-            except (MismatchError, EndedError) as reason:
-                taken = self._fail(reader, reason)
-            if taken is not None and (best is None or reader.position < best[0]):
-                best = reader.position, taken
-            self._readers.remove(reader)
+        best: _Best | None = None
+        recent = self._end + text if self._fed else text[1:]
+        best = self._feed(self._readers, text, room, best, final=final)
+        while woken := self._wake(best, recent):
+            if self._fed:
+                before = self.raw[: self._fed]
+                best = self._feed(woken, before, _endless, best, final=False)
+            best = self._feed(woken, text, room, best, final=final)
+            self._readers += woken
+        self._fed += len(text)
+        if self._needed is not None:
+            self._end = recent[-self._needed.longest :]
         if best is not None:
             return best[1]
         if self._readers:
@@ -232,6 +229,53 @@ class Candidate:
         if again and failed.position <= _LONGEST:
             self.known = self.raw[: failed.position], failed
         return failed
+
+    def _feed(
+        self,
+        readers: list[_Reader],
+        text: str,
+        room: Room,
+        best: _Best | None,
+        *,
+        final: bool,
+    ) -> _Best | None:
+        """Passes ``text`` to ``readers``, and drops those that end. Returns the form
+        that is complete first, with its end: ``best`` or one of ``readers``."""
+        limits: dict[bool, int] = {}
+        for reader in readers.copy():
+            try:
+                if (calls := reader.is_call) not in limits:
+                    limits[calls] = room(self.size, calls=calls)
+                found = reader.feed(text, limits[calls], final=final)
+                if found is None:
+                    continue
+                later = best is not None and reader.position >= best[0]
+                taken = None if later else self._accept(reader, found)
+            except (MismatchError, EndedError) as reason:
+                taken = self._fail(reader, reason)
+            if taken is not None and (best is None or reader.position < best[0]):
+                best = reader.position, taken
+            readers.remove(reader)
+        return best
+
+    def _wake(self, best: _Best | None, recent: str) -> list[_Reader]:
+        """Begins to read forms that waited: the next one if no form is being read, all
+        of them if another one may be complete. ``best``: the form that is complete,
+        with its end; only a form that is complete before it matters. ``recent``: the
+        text in which a literal that the forms need may have come."""
+        waiting, needed = self._waiting, self._needed
+        where = (recent,) if best is None else (self.raw, 1, best[0] - 1)
+        if needed and best is None and not self._readers:
+            count = 1
+        elif needed is None or (waiting and needed.any.search(*where)):
+            count = len(waiting)
+        else:
+            count = 0
+        woken, self._waiting = waiting[:count], waiting[count:]
+        return [
+            _Reader(each, Cursor(each.opener, self.context, inside=self.inside))
+            for each in woken
+        ]
 
     def _accept(self, reader: _Reader, found: Found) -> Taken | None:
         """The verdict on ``found``, the form that ``reader`` has read. None: it is no
@@ -406,6 +450,23 @@ def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:
 
 def _has_namespace(raw: str) -> bool:
     return any(prefix in raw for prefix in NAMESPACES)
+
+
+@lru_cache(maxsize=256)
+def _in_turn(
+    openings: tuple[Opening, ...],
+) -> tuple[tuple[Opening, ...], Literals | None]:
+    """The openings that have to be read, and the literals without which only the first
+    of them is complete; None if there are no such literals. Of equal forms, the first
+    is enough."""
+    first: dict[tuple[Form, str], Opening] = {}
+    for each in openings:
+        first.setdefault((each.form, each.opener), each)
+    once = tuple(first.values())
+    needs = [each.form.needs for each in once[1:]]
+    kinds = {each.form.may_be_call for each in once}
+    in_turn = needs and all(needs) and len(kinds) == 1
+    return once, literals(*chain.from_iterable(needs)) if in_turn else None
 
 
 class FullError(MismatchError):

@@ -109,8 +109,9 @@ class Form:
     - ``pending_closers``: literals that are text once an opener was shown as text:
       ``</s>`` after ``<s>``.
     - ``element``: the form is ordinary XML, and no call inside an open element.
-    - ``needs``: each text that the grammar accepts has one of these literals, so other
-      text need not be read. Empty: there is no such literal.
+    - ``needs``: each text that the grammar accepts has one of these literals after the
+      opener's first character, so other text need not be read. Empty: there is no such
+      literal.
     """
 
     openers: tuple[str, ...]
