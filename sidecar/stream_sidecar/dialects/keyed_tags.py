@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import evolve
-
 from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import closed_object
 from stream_sidecar.forms.call_bodies import Parameter, typed
@@ -23,7 +21,7 @@ from stream_sidecar.forms.grammar import (
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import framed_calls, markup, tool_name
-from stream_sidecar.records import field, frozen
+from stream_sidecar.records import evolve, field, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,13 +12,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve
-
 from stream_sidecar import patterns
 from stream_sidecar.forms.definitions import is_definition
 from stream_sidecar.forms.form import MalformedError, WrittenCall
 from stream_sidecar.forms.schemas import kind_of, kinds_of, member_of
-from stream_sidecar.records import frozen
+from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.values.relaxed import parse
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
 from stream_sidecar import patterns
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.records import define, field
+from stream_sidecar.records import define, evolve, field
 from stream_sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from stream_sidecar.records import field, frozen
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 MAX_NESTING = 128
 """The deepest nesting of brackets; one more fails."""
@@ -35,6 +35,10 @@ def _classes(
         state: (patterns.compile(pattern), move)
         for state, (pattern, move) in rows.items()
     }
+
+
+def _nothing(_text: str, at: int) -> int:
+    return at
 
 
 @frozen
@@ -65,6 +69,11 @@ class Syntax:
 
     inside: Mapping[str, Mapping[str, str]]
     """Verb -> the state after a value in the innermost container -> the next state."""
+
+    whole: Callable[[str, int], int] = _nothing
+    """A quicker way to read most constructs that end in the text. Returns the index
+    after the construct that begins at an index, or this index itself if the construct
+    has to be read by states."""
 
 
 def spelling(words: Mapping[str, str], before: str = "") -> Moves:
@@ -103,6 +112,11 @@ class Scanner:
         """
         place, end = self._place, len(text)
         runs, moves = self._syntax.runs, self._syntax.moves
+        if not self._stack and text[at : at + 1] in moves.get(place, {}):
+            after = self._syntax.whole(text, at)
+            if after > at:
+                self._place, self.state = "close", "whole"
+                return after
         while self.state == "open":
             if place in runs:
                 run = runs[place].match(text, at)

@@ -6,11 +6,12 @@ describe the same syntaxes for the reader, which gets text that is whole.
 
 from __future__ import annotations
 
+from json import JSONDecoder
 from string import digits
 from typing import Any
 
 from stream_sidecar import patterns
-from stream_sidecar.values.pushdown import Moves, Syntax, spelling
+from stream_sidecar.values.pushdown import MAX_NESTING, Moves, Syntax, spelling
 
 LITERALS: dict[str, Any] = (
     {"true": True, "false": False, "null": None}
@@ -133,6 +134,20 @@ _OTHERWISE = {"name": "colon"} | dict.fromkeys(_FINISHED, "end")
 _NEXT = rf"{SPACE},{SPACE}"
 _VALUE = rf"{_SCALAR}(?={SPACE}[,}}\]])"
 
+_strict = JSONDecoder().raw_decode
+
+
+def _whole(text: str, at: int) -> int:
+    """The end of the object at ``at``, if it is strict JSON, ends in ``text``, and has
+    too few brackets to be nested too deep; else ``at``."""
+    try:
+        _, end = _strict(text, at)
+    except (ValueError, RecursionError):
+        return at
+    brackets = text.count("{", at, end) + text.count("[", at, end)
+    return end if brackets <= MAX_NESTING else at
+
+
 RELAXED = Syntax(
     _MOVES,
     _RUNS
@@ -144,6 +159,7 @@ RELAXED = Syntax(
     _OTHERWISE,
     _CONTAINERS,
     {"end": _END},
+    _whole,
 )
 
 _TOKENS = ('<|"|>', "<escape>", "<ctrl46>")
