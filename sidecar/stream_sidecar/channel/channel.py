@@ -140,8 +140,9 @@ class Channel:
             passage = answer.passage
             if passage and not (self._held_tagged or joiner.held):
                 self._begin_run(passage)
-            elif answer.held or self._held_tagged:
+            else:
                 self._note_held()
+                self._begin_to_wait()
 
     def _passes(self, text: str) -> bool:
         """Shows ``text`` unread and begins a run (see `PlainRun`), if neither ``text``
@@ -174,6 +175,16 @@ class Channel:
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self.tagged.passes):
             self._run.begin(block.number, passage, thinks=thinks)
+
+    def _begin_to_wait(self) -> None:
+        """Begins a run of text that only waits, if an open candidate would only keep
+        such text, and nobody else wants to see it at once."""
+        outlet, is_watched = self.outlet, self.blocks.refuses or self._watch is not None
+        if is_watched or outlet.trace or outlet.listener or self._held_tagged:
+            return
+        stays, most = self.answer.first.stays()
+        if stays and not self._joiners[0].held:
+            self._run.wait(stays, most)
 
     def settle(self) -> None:
         """Ends the run if there is one, and does its bookkeeping."""

@@ -7,6 +7,10 @@ needs it. So the same text leaves the same state, whether or not it was a run. I
 delta ends like the beginning of a delimiter (``a <th``), or with blanks that begin a
 line, that end waits for the next delta. If the run ends first, the text engine reads
 it.
+
+A run may also be text inside a call, which cannot end the call: the inside of a JSON
+string, text without ``<`` between two tags. Such text only waits, and the text engine
+reads all of it when the run ends.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar import patterns
 from stream_sidecar.events import ReasoningDelta, TextDelta
 from stream_sidecar.text.fast_path import AT_ONCE, INSIDE, in_code
+from stream_sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
     import re
@@ -47,7 +52,8 @@ class PlainRun:
 
     __slots__ = (
         *("_account", "_block", "_fails", "_held", "_hold", "_note", "_outlet"),
-        *("_passage", "_peak", "_search", "_texts", "_thinks", "choice"),
+        *("_passage", "_peak", "_room", "_search", "_stays", "_texts", "_thinks"),
+        "choice",
     )
 
     def __init__(
@@ -67,6 +73,8 @@ class PlainRun:
         self._fails = fails
         self._texts: list[str] = []
         self._held = ""
+        self._stays: tuple[re.Pattern[str], ...] = ()
+        self._room = 0
         self._set_passage((_AT_FIRST, INSIDE))
         self._peak = 0
         self._block = -1
@@ -98,6 +106,14 @@ class PlainRun:
         alone = not (gate or self._held)
         self._search: Search = gates.pattern.search if alone else _ANYTHING
 
+    def wait(self, stays: tuple[re.Pattern[str], ...], room: int) -> None:
+        """Begins a run of text that only waits for the text engine: text that all
+        patterns in ``stays`` match in full, at most ``room`` code points."""
+        if self._outlet.run is not None:
+            self._outlet.run.end()
+        self._stays, self._room, self._search = stays, room, _ANYTHING
+        self._outlet.run = self
+
     def push(self, text: str) -> list[Event] | None:
         """The events of the delta ``text``, with the next number; [] if all of the text
         is held back; None if the text has to be read in full."""
@@ -124,6 +140,8 @@ class PlainRun:
         search in ``text``."""
         if len(text) > AT_ONCE:
             return None
+        if self._stays:
+            return self._waiting(text)
         gates, gate = self._passage
         begun = "" if self._held else gate
         whole = begun + text
@@ -143,6 +161,17 @@ class PlainRun:
         self._set_passage(read[1:])
         return text[:end]
 
+    def _waiting(self, text: str) -> str | None:
+        """Holds back ``text``. None: it has to be read."""
+        held = self._held + text
+        if len(held) > self._room or has_half(text):
+            return None
+        for each in self._stays:
+            if each.fullmatch(text) is None:
+                return None
+        self._held, self._peak = held, max(self._peak, len(held))
+        return ""
+
     def passes(self, text: str) -> Passage | None:
         """The fast path after ``text``, which comes next after the last run; None if
         something in the text matters."""
@@ -161,7 +190,7 @@ class PlainRun:
 
     def end(self) -> None:
         """Does the bookkeeping and ends the run."""
-        self._outlet.run = None
+        self._outlet.run, self._stays = None, ()
         self.settle()
         if self._held:
             held, self._held = self._held, ""

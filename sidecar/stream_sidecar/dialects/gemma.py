@@ -116,6 +116,8 @@ class _Framed:
         self._object = ObjectScanner(bare_values=True)
         self._closer = literals(closer)
 
+    stays = None
+
     def scan(self, text: str, at: int) -> int:
         """Reads ``text`` from ``at`` on and returns the place that it reached. A
         possible beginning of the closer stays unread."""

@@ -40,6 +40,7 @@ CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
 
 _DECODER = json.JSONDecoder()
 _SPACE = patterns.compile(r"[ \t\n\r]*+")
+_SEPARATORS = patterns.compile(r"[ \t\n\r,;\[\]]*+")
 _CUT_NAME = patterns.compile(
     rf'"(?:{"|".join(NAME_KEYS)})"\s*+:\s*+"((?:[^"\\]|\\.){{1,256}}+)"'
 )
@@ -172,9 +173,8 @@ def _without_brackets(body: str) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\n\r,;[]":
-        at += 1
-    return at
+    match = _SEPARATORS.match(text, at)
+    return match.end() if match else at
 
 
 def _moved(call: WrittenCall, by: int) -> WrittenCall:

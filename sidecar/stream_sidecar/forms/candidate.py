@@ -183,6 +183,19 @@ class Candidate:
         open_forms = (*(each.opening for each in self._readers), *self._waiting)
         return any(each.form.may_be_call for each in open_forms)
 
+    @property
+    def stays(self) -> tuple[re.Pattern[str], ...]:
+        """Patterns: text that all of them match in full does not lead to a verdict, so
+        it may be read later. () if any text may lead to one."""
+        found = {reader.cursor.stays for reader in self._readers}
+        if self._waiting and self._needed is not None:
+            begun = self._needed.certain(self._end) < len(self._end)
+            found.add(None if begun else self._needed.others)
+        kinds = {reader.is_call for reader in self._readers}
+        return (
+            tuple(filter(None, found)) if len(kinds) == 1 and None not in found else ()
+        )
+
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
         """Reads the next ``text`` and returns the verdict; None if more text is needed.
         ``room``: how much may be held; calls have their own limit. ``final``: no more

@@ -65,6 +65,9 @@ class PartScanner(Protocol):
     @property
     def state(self) -> str: ...
 
+    @property
+    def stays(self) -> re.Pattern[str] | None: ...
+
     def scan(self, text: str, at: int) -> int: ...
 
 
@@ -88,7 +91,8 @@ class Cursor:
     ``opener``: the form's opener, which was read before. ``inside``: reasoning is open.
     ``furthest``: the position after the furthest character that was compared with an
     alternative that does not match. It is after the text's end if more text might have
-    matched.
+    matched. ``stays``: a pattern; the grammar continues after text that the pattern
+    matches in full as if this text had not come. None if there is no such text.
 
     A grammar sets these fields:
 
@@ -104,7 +108,7 @@ class Cursor:
 
     __slots__ = (
         *("at", "base", "context", "final", "furthest", "inside", "opener", "part"),
-        *("partial", "serious", "text", "whole"),
+        *("partial", "serious", "stays", "text", "whole"),
     )
 
     def __init__(self, opener: str, context: Context, *, inside: bool) -> None:
@@ -117,6 +121,7 @@ class Cursor:
         self.furthest = 0
         self.part: tuple[int, frozenset[str]] = 0, frozenset()
         self.final = False
+        self.stays: re.Pattern[str] | None = None
         self.serious = False
         self.partial: Callable[[str], Any] | None = None
         self.whole: tuple[int, Callable[[str], Any]] | None = None
@@ -135,6 +140,7 @@ class Cursor:
         self.base += self.at
         self.at = 0
         self.final = final
+        self.stays = None
 
     def mismatch(self, offset: int = 1) -> MismatchError:
         """The error for a grammar that fails ``offset`` characters after this place."""
@@ -265,6 +271,7 @@ class Cursor:
                 return (start, self.position), found
             if self.final:
                 raise OpenEndError
+            self.stays = ends.others if self.at == len(self.text) else None
             yield
 
     def before(self, *ends: str) -> Reading[str]:
@@ -297,6 +304,7 @@ class Cursor:
                 return start, self.position
             if self.final:
                 raise EndedError
+            self.stays = scanner.stays
             yield
 
     def scan_checked(

@@ -60,6 +60,11 @@ class Literals:
         first use, because most short streams contain no literal."""
         return patterns.compile(_alternatives(self.literals) or r"(?!)")
 
+    @cached_property
+    def others(self) -> re.Pattern[str]:
+        """A pattern for characters with which no literal begins."""
+        return patterns.compile(f"[^{self.firsts}]*+" if self.firsts else "(?s:.)*+")
+
     def certain(self, text: str, at: int = 0) -> int:
         """The number of characters of ``text`` that more text cannot change: up to the
         beginning of a literal that the text's end may cut off, else all of them (text

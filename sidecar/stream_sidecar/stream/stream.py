@@ -110,7 +110,8 @@ class Stream:
     def held(self) -> int:
         """At most this many code points are held back. The message is not counted."""
         choices = (choice.held for choice in self._choices.values())
-        return self._intake.held + sum(choices)
+        run = self._outlet.run
+        return self._intake.held + sum(choices) + (0 if run is None else run.held)
 
     @property
     def last_seq(self) -> int:

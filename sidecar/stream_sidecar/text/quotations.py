@@ -19,6 +19,8 @@ from stream_sidecar.records import define, field
 from stream_sidecar.text.mentions import is_quoted
 
 if TYPE_CHECKING:
+    import re
+
     from stream_sidecar.forms.candidate import Room, Taken
     from stream_sidecar.forms.literals import Literals
 
@@ -75,6 +77,7 @@ class Quotation:
     may_be_call: bool = False
     halves: bool = False
     halved: bool = False
+    stays: tuple[re.Pattern[str], ...] = ()
     _pieces: list[str] = field(factory=list)
     _before: str = ""  # the last two characters that were read
     _unread: str = ""

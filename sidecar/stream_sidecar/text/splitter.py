@@ -48,6 +48,8 @@ from stream_sidecar.text.in_reasoning import InReasoning, LinePlace
 from stream_sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
+    import re
+
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.markdown.code import CodeState
     from stream_sidecar.text.fast_path import Passage
@@ -198,6 +200,17 @@ class Splitter:
         if candidate is not None and candidate.may_be_call:
             calls += candidate.size
         return calls, self.held - free - calls
+
+    def stays(self) -> tuple[tuple[re.Pattern[str], ...], int]:
+        """Patterns, and a number of code points. Text that all patterns match in full,
+        of at most so many code points, decides nothing, so it may be read later."""
+        candidate = self._attempts.candidate
+        found = candidate.stays if candidate and not self._buffer.text else ()
+        if not candidate or not found:
+            return (), 0
+        most = candidate.size + AT_ONCE
+        room = self._tail.room(most, calls=candidate.may_be_call)
+        return found, min(room, most) - candidate.size
 
     def state(self) -> State:
         """The state on which the reading of further text depends. Call this only while

@@ -100,6 +100,8 @@ _ROWS: dict[str, tuple[TypeRow, ...]] = {
 def runner_by_type(type: str, item: Any) -> Runner | None:
     """Who runs an item of this type; None if the type does not say. ``item``: the
     provider's own item, or None."""
+    if not type:  # most calls
+        return None
     for row in _ROWS.get(type, ()):
         if not row.field or _has(item, row.field, row.value):
             return row.executor

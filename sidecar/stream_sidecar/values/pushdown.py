@@ -70,6 +70,9 @@ class Syntax:
     inside: Mapping[str, Mapping[str, str]]
     """Verb -> the state after a value in the innermost container -> the next state."""
 
+    stays: dict[str, re.Pattern[str]] = field(factory=dict, converter=_runs)
+    """States -> a pattern for text that leaves the scanner in this state."""
+
     whole: Callable[[str, int], int] = _nothing
     """A quicker way to read most constructs that end in the text. Returns the index
     after the construct that begins at an index, or this index itself if the construct
@@ -103,6 +106,11 @@ class Scanner:
         self._syntax = syntax
         self._place = start
         self._stack: list[str] = []
+
+    @property
+    def stays(self) -> re.Pattern[str] | None:
+        """A pattern: text that it matches in full changes nothing but the position."""
+        return self._syntax.stays.get(self._place)
 
     def scan(self, text: str, at: int) -> int:
         """Read from ``at``; return the index after the last character that was read.

@@ -125,6 +125,10 @@ _RUNS = {
     "name' string'": r"[^'\\]*+",
     "integer fraction power": r"[0-9]*+",
 }
+_STAYS = {
+    'string"': r'(?:[^"\\]++|\\(?s:.))*+',
+    "string'": r"(?:[^'\\]++|\\(?s:.))*+",
+}
 _CLASSES = {
     "member": (_LETTER, "name"),
     **{f"{body}-escape": ("(?s:.)", body) for body in _QUOTED},
@@ -159,6 +163,7 @@ RELAXED = Syntax(
     _OTHERWISE,
     _CONTAINERS,
     {"end": _END},
+    _STAYS,
     _whole,
 )
 
@@ -225,4 +230,5 @@ BARE = Syntax(
     | {state: state.partition("-")[0] for state in _CLOSING},
     _CONTAINERS,
     {"end": _END, "text": {after: f"text-{after}" for after in _END}},
+    _STAYS,
 )
