@@ -195,3 +195,15 @@ def test_the_short_way_of_a_text_gives_what_the_long_one_does(
     assert short.close() == long.close()
     assert short.message() == long.message()
     assert short.stats() == long.stats()
+
+
+def test_text_that_waits_in_a_call_counts_as_held() -> None:
+    """It is read later (see `PlainRun`), but it is held at once."""
+    begun = ('<tool_call>{"name": "f", "arguments": {"a": "', "some ", "more ", "text")
+    stream, size = Stream(StreamOptions(wire="text", tools=(Tool("f"),))), 0
+    for chunk in begun:
+        assert stream.push(chunk) == []
+        size += len(chunk)
+        assert stream.held == stream.stats().held_peak == size
+    events = stream.push('"}}</tool_call>')
+    assert [event.type for event in events] == ["tool-call"]

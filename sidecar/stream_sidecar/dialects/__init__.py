@@ -2,9 +2,9 @@
 
 ``README.md`` here says how the table is built and how to add a dialect. Reasoning
 pairs, marks and wrappers are rows of ``reasoning_tags``. Calls are forms, in one file
-for each syntax. This module puts them together by family. All forms with the same
-opener read the text at once. So the order of the table matters only if two forms are
-complete at the same character.
+for each syntax. This module puts them together by family. Of all forms with the same
+opener, the one that is complete first counts. So the order of the table matters only if
+two forms are complete at the same character.
 """
 
 from __future__ import annotations

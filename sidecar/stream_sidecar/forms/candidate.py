@@ -3,8 +3,9 @@
 `Candidate.push` reads text and returns a verdict: None while undecided, `Taken` once a
 form is complete, `Failed` at the first character after which no form can continue (text
 rule 11.7). The form that is complete first wins; of several that are complete at the
-same character, the first in the dialect's table wins. A candidate keeps its text; time
-and memory are linear in its length.
+same character, the first in the dialect's table wins. So forms are read in turn: a form
+waits while a form before it is read and none of the literals that it needs has come
+(see `Form`). A candidate keeps its text; time and memory are linear in its length.
 """
 
 from __future__ import annotations
