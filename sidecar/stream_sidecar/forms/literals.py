@@ -62,8 +62,10 @@ class Literals:
 
     @cached_property
     def others(self) -> re.Pattern[str]:
-        """A pattern for characters with which no literal begins."""
-        return patterns.compile(f"[^{self.firsts}]*+" if self.firsts else "(?s:.)*+")
+        """A pattern for text in which no literal begins, not even at the end."""
+        begun = beginnings(self.literals)
+        run = f"[^{self.firsts}]++|" if self.firsts else ""
+        return patterns.compile(f"(?:{run}(?!{begun})(?s:.))*+")
 
     def certain(self, text: str, at: int = 0) -> int:
         """The number of characters of ``text`` that more text cannot change: up to the
