@@ -139,17 +139,21 @@ _NEXT = rf"{SPACE},{SPACE}"
 _VALUE = rf"{_SCALAR}(?={SPACE}[,}}\]])"
 
 _strict = JSONDecoder().raw_decode
+_SHORT = 1024
+"""Only so many characters are tried as strict JSON: each object in a long text may
+fail, and an error takes time to be made."""
 
 
 def _whole(text: str, at: int) -> int:
-    """The end of the object at ``at``, if it is strict JSON, ends in ``text``, and has
-    too few brackets to be nested too deep; else ``at``."""
+    """The end of the object at ``at``, if it is strict JSON, ends soon in ``text``, and
+    has too few brackets to be nested too deep; else ``at``."""
+    short = text[at : at + _SHORT]
     try:
-        _, end = _strict(text, at)
+        _, size = _strict(short)
     except (ValueError, RecursionError):
         return at
-    brackets = text.count("{", at, end) + text.count("[", at, end)
-    return end if brackets <= MAX_NESTING else at
+    brackets = short.count("{", 0, size) + short.count("[", 0, size)
+    return at + size if brackets <= MAX_NESTING else at
 
 
 RELAXED = Syntax(
