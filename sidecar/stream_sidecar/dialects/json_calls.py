@@ -7,6 +7,7 @@ lines of their own and with the names of declared tools (text rule 11.6).
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
@@ -162,9 +163,10 @@ def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
     return [evolve(call, name=call.name.removesuffix(".call")) for call in calls]
 
 
+@cache
 def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
-    """A form of JSON calls between ``opener`` and ``closer``. ``shape``: keyword
-    arguments of `json_calls`."""
+    """A form of JSON calls between ``opener`` and ``closer``; the same one for all
+    families, so it is read once. ``shape``: keyword arguments of `json_calls`."""
     closers = (closer,) if closer else ()
     grammar = json_calls(*closers, **shape)
     return Form((opener,), grammar, tier, closers=closers, needs=closers)
