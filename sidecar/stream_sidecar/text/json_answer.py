@@ -49,7 +49,7 @@ JSON_BEGINS = JsonPlace()
 
 def _read(depth: int, text: str) -> JsonPlace | None:
     at = 0
-    for match in _LEVEL.finditer(text):
+    while match := _LEVEL.match(text, at):
         at = match.end()
         if not match[1]:
             break
