@@ -168,19 +168,24 @@ class Channel:
         allow it. From here on a plain delta only becomes an event. ``passage``: the
         fast path for the next delta."""
         block = self.blocks.open
-        is_reported = self.blocks.refuses or self._watch is not None
-        if block is None or self.outlet.trace or is_reported:
+        if block is None or self._is_watched:
             return
         thinks = self.answer.first.reasoning.depth > 0
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self.tagged.passes):
             self._run.begin(block.number, passage, thinks=thinks)
 
+    @property
+    def _is_watched(self) -> bool:
+        """Whether somebody needs each piece of text at once, so that no run may
+        begin."""
+        is_reported = self.blocks.refuses or self._watch is not None
+        return self.outlet.trace or is_reported
+
     def _begin_to_wait(self) -> None:
         """Begins a run of text that only waits, if an open candidate would only keep
         such text, and nobody else wants to see it at once."""
-        outlet, is_watched = self.outlet, self.blocks.refuses or self._watch is not None
-        if is_watched or outlet.trace or outlet.listener or self._held_tagged:
+        if self._is_watched or self.outlet.listener or self._held_tagged:
             return
         stays, most = self.answer.first.stays()
         if stays and not self._joiners[0].held:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
-from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
+from stream_sidecar.forms.form import (
+    Form,
+    Found,
+    MalformedError,
+    WrittenCall,
+    between_tags,
+)
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import CallTags, prose, tagged_value
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -132,16 +138,10 @@ def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls
     return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 
 
-def _wrapper(name: str) -> Form:
-    closers = (f"</{name}>",)
-    opener = (f"<{name}>",)
-    return Form(opener, _wrapped(*closers), "B", closers=closers, needs=closers)
-
-
 BARE = Form(("<function=",), _bare, "B")
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "qwen3-xml": (_wrapper("tool_call"), BARE),
-    "seed-oss": (_wrapper("seed:tool_call"),),
+    "qwen3-xml": (between_tags("tool_call", _wrapped), BARE),
+    "seed-oss": (between_tags("seed:tool_call", _wrapped),),
     "functionary": (BARE,),
 }

@@ -110,13 +110,13 @@ class _Framed:
     before the object's end and outside its strings, the model lost the closing
     brackets: these are in ``missing``."""
 
+    stays = None  # any text may begin the closer
+
     def __init__(self, closer: str) -> None:
         self.state = "open"
         self.missing = ""
         self._object = ObjectScanner(bare_values=True)
         self._closer = literals(closer)
-
-    stays = None
 
     def scan(self, text: str, at: int) -> int:
         """Reads ``text`` from ``at`` on and returns the place that it reached. A

@@ -16,7 +16,14 @@ from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
 from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
-from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from stream_sidecar.forms.form import (
+    Form,
+    Found,
+    MalformedError,
+    WrittenCall,
+    between_tags,
+    mark,
+)
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
@@ -368,12 +375,6 @@ _OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 _NOISE = ("court", "count", "call", "course", "card")
 
 
-def _wrapper(name: str) -> Form:
-    closers = (f"</{name}>",)
-    opener = (f"<{name}>",)
-    return Form(opener, _wrapped(*closers), "B", closers=closers, needs=closers)
-
-
 def _element(name: str) -> Form:
     """The form for ``<name>`` without attributes, which is text. So its closer is text,
     too, and not the closer of a call."""
@@ -386,7 +387,7 @@ def _spaced(*spaces: str) -> tuple[Form, ...]:
     """The forms of calls under each of the prefixes in ``spaces``."""
     openers = tuple(f"<{space}invoke " for space in spaces)
     return (
-        *(_wrapper(f"{space}function_calls") for space in spaces),
+        *(between_tags(f"{space}function_calls", _wrapped) for space in spaces),
         Form(openers, _one, "B", closers=tuple(f"</{each}invoke>" for each in spaces)),
         *(_element(f"{space}invoke") for space in spaces),
     )
@@ -409,9 +410,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
             pending_closers=tuple(f"</{bars}" for bars in DSML),
         ),
         Form(("<function>",), _named_function, "B", vague=True),
-        _wrapper("tool_calls"),
+        between_tags("tool_calls", _wrapped),
     ),
-    "minimax-m2": (_wrapper("minimax:tool_call"),),
+    "minimax-m2": (between_tags("minimax:tool_call", _wrapped),),
     "step3": (
         Form(
             (_STEP3_SECTION, _STEP3_CALL),
@@ -420,8 +421,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
             closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
         ),
     ),
-    "dots": (_wrapper("dots_function_call"),),
-    "rwkv": (_wrapper("tool_call"),),
+    "dots": (between_tags("dots_function_call", _wrapped),),
+    "rwkv": (between_tags("tool_call", _wrapped),),
     "grok": (
         Form(_XAI[:1], _one, "B", closers=_XAI[1:]),
         Form(("<xai:tool_usage_card>",), _card, "B"),

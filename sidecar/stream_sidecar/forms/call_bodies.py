@@ -21,6 +21,7 @@ from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.values.relaxed import parse
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable
 
     from stream_sidecar.forms.grammar import Context, Extent
@@ -140,7 +141,7 @@ def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]
     reads it as relaxed JSON."""
     at = 0
     while True:
-        at = _skip(text, at)
+        at = _skip(_SEPARATORS, text, at)
         if at == len(text):
             return
         try:
@@ -172,8 +173,9 @@ def _without_brackets(body: str) -> int:
     return end
 
 
-def _skip(text: str, at: int) -> int:
-    match = _SEPARATORS.match(text, at)
+def _skip(separators: re.Pattern[str], text: str, at: int) -> int:
+    """The index after the ``separators`` at index ``at``."""
+    match = separators.match(text, at)
     return match.end() if match else at
 
 
@@ -244,20 +246,15 @@ def _member(text: str, at: int, key: str) -> Extent:
     at ``at``. If the object has the key several times, the last one counts."""
     found, at = (at, at), at + 1
     while True:
-        at = _skip(text, at)
+        at = _skip(_SEPARATORS, text, at)
         if text[at] == "}":
             return found
         name, at = _DECODER.raw_decode(text, at)
-        at = _space(text, _space(text, at) + 1)
+        at = _skip(_SPACE, text, _skip(_SPACE, text, at) + 1)
         start = at
         _, at = _DECODER.raw_decode(text, at)
         if name == key:
             found = start, at
-
-
-def _space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
 
 
 def _keyed_call(text: str, value: Any, start: int, end: int) -> WrittenCall:

@@ -193,9 +193,9 @@ class Candidate:
             begun = self._needed.certain(self._end) < len(self._end)
             found.add(None if begun else self._needed.others)
         kinds = {reader.is_call for reader in self._readers}
-        return (
-            tuple(filter(None, found)) if len(kinds) == 1 and None not in found else ()
-        )
+        if None in found or len(kinds) != 1:
+            return ()
+        return tuple(filter(None, found))
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
         """Reads the next ``text`` and returns the verdict; None if more text is needed.

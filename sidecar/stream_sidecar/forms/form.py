@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Pair
 
 Tier: TypeAlias = Literal["A", "B", "C"]
+Grammar: TypeAlias = "Callable[[Cursor], Reading[Found]]"
 About: TypeAlias = Literal[
     "calls", "channels", "results", "echoes", "leftovers", "reserved"
 ]
@@ -115,7 +116,7 @@ class Form:
     """
 
     openers: tuple[str, ...]
-    grammar: Callable[[Cursor], Reading[Found]]
+    grammar: Grammar
     tier: Tier
     place: Literal["anywhere", "line", "start", "end"] = "anywhere"
     vague: bool = False
@@ -137,6 +138,14 @@ class Form:
         """Whether the text of the form may be a call, so that the size limit for calls
         applies. The header of a Harmony channel may begin a call, too."""
         return self.about in ("calls", "channels")
+
+
+def between_tags(name: str, calls: Callable[[str], Grammar]) -> Form:
+    """The form between ``<name>`` and its closer, of which ``calls`` makes the
+    grammar."""
+    closers = (f"</{name}>",)
+    grammar = calls(*closers)
+    return Form((f"<{name}>",), grammar, "B", closers=closers, needs=closers)
 
 
 @frozen(eq=False)

@@ -185,6 +185,11 @@ class Outlet:
         self._joined = None
         joined.end()
 
+    @property
+    def held(self) -> int:
+        """The number of code points that the run, if there is one, holds back."""
+        return 0 if self.run is None else self.run.held
+
     def settle(self) -> None:
         """Lets the run, if there is one, do its bookkeeping; the run continues."""
         if self.run is not None:

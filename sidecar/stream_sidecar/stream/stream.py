@@ -110,8 +110,7 @@ class Stream:
     def held(self) -> int:
         """At most this many code points are held back. The message is not counted."""
         choices = (choice.held for choice in self._choices.values())
-        run = self._outlet.run
-        return self._intake.held + sum(choices) + (0 if run is None else run.held)
+        return self._intake.held + sum(choices) + self._outlet.held
 
     @property
     def last_seq(self) -> int:
@@ -277,7 +276,7 @@ class Stream:
             outlet.over = False
         if FinishPart in kinds:
             outlet.over = all(choice.last for choice in self._choices.values())
-        held = outlet.run.held if outlet.run is not None else 0
+        held = outlet.held
         for choice in self._choices.values():
             held += choice.channel.held
         outlet.passes(document, held)
