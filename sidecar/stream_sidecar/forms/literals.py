@@ -43,7 +43,6 @@ class Literals:
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
         self.longest = max(map(len, self.literals), default=1)
-        self._sizes = sorted({*map(len, self.literals)}, reverse=True)
         self._lasts = frozenset(text[-1] for text in self.literals)
         self.prefixes = frozenset(
             text[:end] for text in self.literals for end in range(1, len(text))
@@ -59,6 +58,12 @@ class Literals:
         """A pattern that matches the longest literal at a place. It is compiled on
         first use, because most short streams contain no literal."""
         return patterns.compile(_alternatives(self.literals) or r"(?!)")
+
+    @cached_property
+    def _ended(self) -> re.Pattern[str]:
+        """A pattern that matches the literals at the end of a reversed text."""
+        reversed_ = _alternatives(text[::-1] for text in self.literals)
+        return patterns.compile(f"(?:{reversed_ or '(?!)'})++")
 
     @cached_property
     def others(self) -> re.Pattern[str]:
@@ -79,11 +84,13 @@ class Literals:
             position += 1
         return len(text)
 
-    def size_at_end(self, text: str) -> int:
-        """The length of the longest literal at the end of ``text``, or 0."""
+    def without_end(self, text: str) -> str:
+        """``text`` without the literals at its end; of several that end at a place, the
+        longest counts."""
         if text[-1:] not in self._lasts:
-            return 0
-        return next((n for n in self._sizes if text[-n:] in self.literals), 0)
+            return text
+        ended = self._ended.match(text[::-1])
+        return text[: len(text) - ended.end()] if ended else text
 
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
         """The index of the next literal, and the literal (text rule 3.1). If there is

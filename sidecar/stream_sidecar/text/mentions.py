@@ -155,7 +155,8 @@ def _is_between(
     """Whether ``literal`` stands directly between the two marks of a pair, as in
     ``(</think>)`` (text rule 4.6). Further literals may stand next to it. None: more
     text is needed."""
-    closings = _closings(_without_literals(place.before[-WINDOW:], words), place.head)
+    # If the literal is a mention, the literals right before it are mentions, too.
+    closings = _closings(words.without_end(place.before[-WINDOW:]), place.head)
     if not closings:
         return False
     at = 0
@@ -171,14 +172,6 @@ def _is_between(
             break
         at = match.end()
     return _closes(after[at:], closings, words, final=final)
-
-
-def _without_literals(before: str, words: Literals) -> str:
-    """``before`` without the literals at its end. If the literal after ``before`` is a
-    mention, they are mentions, too."""
-    while size := words.size_at_end(before):
-        before = before[:-size]
-    return before
 
 
 def _closings(before: str, head: str) -> tuple[str, ...]:
