@@ -87,6 +87,16 @@ def test_stats_count_documents() -> None:
     assert stats.malformed_chunks == 1
 
 
+def test_half_a_character_waits_before_text_of_a_run() -> None:
+    """Text after the half must not overtake it. An empty chunk is no document."""
+    fed = feed({"wire": "text"}, ["One ", "\ud83d", "two ", "", "three"])
+    assert fed.message.text == "One \ufffdtwo three"
+    assert (fed.stats.pushes, fed.stats.chunks) == (5, 3)
+    fed = feed({"wire": "text"}, ["One ", "two \ud83d", "\ude00", "three"])
+    assert fed.message.text == "One two \U0001f600three"
+    assert (fed.stats.pushes, fed.stats.chunks) == (4, 4)
+
+
 def test_a_wire_and_its_framing_are_reported() -> None:
     stream = Stream(options_of({}))
     assert (stream.wire, stream.framing) == ("auto", "auto")

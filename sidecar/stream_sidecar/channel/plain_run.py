@@ -94,8 +94,7 @@ class PlainRun:
     ) -> None:
         """Begins the run: text that passes belongs to ``block``. ``passage``: the fast
         path for the next text. ``thinks``: the block is reasoning."""
-        if self._outlet.run is not None:
-            self._outlet.run.end()
+        self._outlet.end_run()
         self._set_passage(passage)
         self._block, self._thinks = block, thinks
         self._outlet.run = self
@@ -109,8 +108,7 @@ class PlainRun:
     def wait(self, stays: tuple[re.Pattern[str], ...], room: int) -> None:
         """Begins a run of text that only waits for the text engine: text that all
         patterns in ``stays`` match in full, at most ``room`` code points."""
-        if self._outlet.run is not None:
-            self._outlet.run.end()
+        self._outlet.end_run()
         self._stays, self._room, self._search = stays, room, _ANYTHING
         self._outlet.run = self
 

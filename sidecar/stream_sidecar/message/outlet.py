@@ -155,8 +155,8 @@ class Outlet:
                 lambda seq, _choice=0: make(seq, choice, *args, **fields)
             )
             return
-        if self.run is not None and make is not Usage:  # usage is in no block
-            self.run.end()
+        if make is not Usage:  # usage is in no block
+            self.end_run()
         self.seq += 1
         event = make(self.seq, choice, *args, **fields)
         self._events.append(event)
@@ -189,6 +189,11 @@ class Outlet:
     def held(self) -> int:
         """The number of code points that the run, if there is one, holds back."""
         return 0 if self.run is None else self.run.held
+
+    def end_run(self) -> None:
+        """Ends the run, if there is one."""
+        if self.run is not None:
+            self.run.end()
 
     def settle(self) -> None:
         """Lets the run, if there is one, do its bookkeeping; the run continues."""

@@ -48,8 +48,7 @@ class PartsRun:
     def __init__(
         self, outlet: Outlet, parts: Sequence[Part], reader: RunReader
     ) -> None:
-        if outlet.run is not None:
-            outlet.run.end()
+        outlet.end_run()
         self._outlet = outlet
         self._kind = kind = type(parts[0])
         self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])

@@ -83,8 +83,10 @@ class Stream:
         self._outlet.listener = listener
         self._outlet.builder.provider = options.provider
         self._intake = Intake(options)
-        # the short way of `push` is for text whose parts no writer needs
+        #: joins the halves of characters of text whose parts no writer needs
         self._joiner = None if self._emitting else self._intake.text_joiner
+        #: whether such text takes the short way of `push`: no half character waits
+        self._short = self._joiner is not None
         make = surroundings if earlier is None else earlier.surroundings
         self._shared = make(options, self._outlet)
         self.profile = self._shared.profile
@@ -92,7 +94,7 @@ class Stream:
         self._choices: dict[int, Choice] = {}
         self._crowded = False
         self._ending = Ending()
-        self._pushes = self._chars = self._malformed = 0
+        self._pushes = self._framed = self._chars = self._malformed = 0
         self._lists = 0  # how many documents had parts (see `NativeText`)
         self._usage: tuple[int | None, ...] = (None,) * len(_COUNTS)
 
@@ -135,17 +137,20 @@ class Stream:
         self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
-            joiner, run = self._joiner, self._outlet.run
-            if joiner is not None and type(run) is PlainRun and chunk:
-                # no document, no part: half the cost; the run finds half characters
-                events = None if joiner.held else run.push(chunk)
-                if events is not None:
-                    self._intake.documents += 1
-                    return events
+            if self._short:
+                run = self._outlet.run
+                if type(run) is PlainRun and chunk:
+                    # no document, no part: half the cost; the run finds half characters
+                    events = run.push(chunk)
+                    if events is not None:
+                        return events
         for parts in self._intake.push(chunk):
             self._take(parts)
             if self._emitting is not None:
                 self._pass(parts, self._emitting)
+        if self._joiner:
+            self._framed += 1
+            self._short = not self._joiner.held
         return self._outlet.take()
 
     def close(
@@ -218,9 +223,10 @@ class Stream:
         host counts them; None: as this stream counts them."""
         self._outlet.settle()
         counters = self._outlet.counters
+        short = self._pushes - self._framed if self._joiner else 0
         return Stats(
             pushes=self._pushes if pushes is None else pushes,
-            chunks=self._intake.documents,
+            chunks=self._intake.documents + short,
             chars=self._chars,
             events=self._outlet.seq,
             delimiters_stripped=counters.delimiters_stripped,
