@@ -12,6 +12,7 @@ import attrs
 from notation import lines
 from open_params import options_of
 
+from stream_sidecar.stream.earlier_streams import EarlierStreams
 from stream_sidecar.stream.stream import Stream
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 Chunks = list[Any]
 Params = dict[str, Any]
+
+_EARLIER = EarlierStreams()
+"""Shared by all streams, as those of one connection share it."""
 
 
 @attrs.frozen
@@ -52,7 +56,7 @@ def feed(
     options = options_of(params)
     if trace:
         options = attrs.evolve(options, policy=attrs.evolve(options.policy, trace=True))
-    stream = Stream(options)
+    stream = Stream(options, earlier=_EARLIER)
     events: list[Event] = []
     for chunk in chunks:
         events += stream.push(chunk)

@@ -18,6 +18,7 @@ Where a block changed its channel or was retracted, two lines follow with the me
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, evolve, fields, has
@@ -216,13 +217,16 @@ def _json(value: Any) -> str:
 
 def plain(value: Any) -> Any:
     """``value`` as plain data, without what a cut or ``trace`` may change."""
-    if has(type(value)):
-        named = {
-            field.name: plain(getattr(value, field.name))
-            for field in fields(type(value))
-            if field.name not in ("seq", "span")
-        }
+    if names := _names(type(value)):
+        named = {name: plain(getattr(value, name)) for name in names}
         return {"type": type(value).__name__, **named}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a class of attrs that count; () of any other class."""
+    named = [field.name for field in fields(kind)] if has(kind) else []
+    return tuple(name for name in named if name not in ("seq", "span"))
