@@ -303,8 +303,7 @@ class InAnswer:
         state = tail.shown.code_ahead
         if state.is_code:
             return bool(state.fence) or not first
-        plain = state.line is Line.TEXT and not (state.runs or state.undecided)
-        ahead = state if plain else state.after()
+        ahead = state.after() if state.undecided else state
         breaks = tail.trailing is not None and tail.trailing.breaks
         if breaks or not (ahead.runs or ahead.line is Line.INFO):
             return False

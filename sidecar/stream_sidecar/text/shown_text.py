@@ -122,7 +122,7 @@ class ShownText:
         could reach the hold limit, adds the text line by line, so that the limit is
         checked at each line."""
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
-        whole = "\n" not in text or most < self.budget.room(most + 1)
+        whole = "\n" not in text[:-1] or most < self.budget.room(most + 1)
         for line in [text] if whole else _LINE.findall(text):
             self._write(line, start, out)
             start += len(line)
@@ -307,7 +307,7 @@ class ShownText:
         blanks = "".join([piece[1] for piece in start])[:LONGEST_START]
         if self.lines and not self._lines_go:  # blanks of the first may be shown
             blanks = "\n" + blanks
-        return code.after(blanks)
+        return code.after(blanks) if blanks else code
 
     def _begun(self) -> CodeState:
         """The state of code with which a new answer begins."""
