@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from stream_sidecar.message.outlet import Outlet
     from stream_sidecar.text.fast_path import Passage, Search
 
-_MOST = 256
-"""At most this many deltas are remembered, because each is a string of its own."""
+_EACH = 256
+"""Deltas are remembered until the number of an event is a multiple of this, because
+each delta is a string of its own."""
 
 _AT_FIRST = in_code(-1)
 """The gates before a run begins. Any gates would do."""
@@ -121,11 +122,11 @@ class PlainRun:
             if not certain:
                 return None if certain is None else []
             text = certain
-        outlet, texts = self._outlet, self._texts
-        texts.append(text)
-        if len(texts) == _MOST:
-            self.settle()
+        self._texts.append(text)
+        outlet = self._outlet
         outlet.seq = seq = outlet.seq + 1
+        if not seq % _EACH:
+            self.settle()
         if self._thinks:
             block = self._block
             return [ReasoningDelta(seq, self.choice, block, text, "tag")]

@@ -32,6 +32,7 @@ _QUOTES = "`\"'”’»"  # each may open and close: the last three in Swedish a
 _TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
+_OPENING_STRINGS = _OPENING - {"`"}
 _BRACKETS = dict(zip("([《「（", ")]》」）", strict=True))
 _EMPHASIS = "*_"
 _SPACED = {"|": "|", "«": "»"}
@@ -283,7 +284,7 @@ def _quotes(text: str) -> Iterator[tuple[int, str]]:
 
 def _begins(line: str, at: int, sign: str) -> bool:
     """Whether the quote ``sign`` at ``at`` opens a string."""
-    if sign == "/" or sign[0] not in {*_OPENING} - {"`"}:
+    if sign[0] not in _OPENING_STRINGS:
         return False
     return _opens(line[at - 1 : at] if at else "") or bool(
         sign[0] in "\"'" and _PREFIXED.search(line, max(at - 3, 0), at)
