@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stream_sidecar.channel.plain_run import PlainRun
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.text.rereading import Rereading
@@ -30,3 +31,26 @@ def test_what_only_begins_as_something_does_stays_in_the_run(
     assert read == []
     stream.close()
     assert stream.message().text == whole
+
+
+@pytest.mark.parametrize(("size", "most"), [(4, 1_024), (60, 16_384), (2_048, 16_384)])
+def test_the_bookkeeping_is_done_in_portions(
+    monkeypatch: pytest.MonkeyPatch, size: int, most: int
+) -> None:
+    """Streams beside this one wait for it, so a portion has at most 16,384 code points.
+    Of short deltas it has more than a few, because each portion has its own cost."""
+    settle, portions = PlainRun.settle, []
+
+    def counted(run: PlainRun) -> None:
+        portions.append(sum(map(len, run._texts)))
+        settle(run)
+
+    stream, delta = Stream(StreamOptions(wire="text")), (size // 2) * "a "
+    with monkeypatch.context() as patch:
+        patch.setattr(PlainRun, "settle", counted)
+        for _ in range(600):
+            stream.push(delta)
+    assert sum(portions) + most > 599 * size
+    assert most // 2 < max(portions) <= most
+    stream.close()
+    assert stream.message().text == 600 * delta

@@ -30,9 +30,13 @@ if TYPE_CHECKING:
     from stream_sidecar.message.outlet import Outlet
     from stream_sidecar.text.fast_path import Passage, Search
 
-_EACH = 256
-"""Deltas are remembered until the number of an event is a multiple of this, because
-each delta is a string of its own."""
+_SHORT = 64
+"""Deltas are short if they have fewer code points on average."""
+
+_MANY, _FEW = 256, 8
+"""The bookkeeping is done whenever the number of an event is a multiple of this:
+`_MANY` while deltas are short, because each is a string of its own, else `_FEW`,
+because other streams wait for it."""
 
 _AT_FIRST = in_code(-1)
 """The gates before a run begins. Any gates would do."""
@@ -52,9 +56,9 @@ class PlainRun:
     """
 
     __slots__ = (
-        *("_account", "_block", "_fails", "_held", "_hold", "_note", "_outlet"),
-        *("_passage", "_peak", "_room", "_search", "_stays", "_texts", "_thinks"),
-        "choice",
+        *("_account", "_block", "_each", "_fails", "_held", "_hold", "_note"),
+        *("_outlet", "_passage", "_peak", "_room", "_search", "_stays", "_texts"),
+        *("_thinks", "choice"),
     )
 
     def __init__(
@@ -73,6 +77,7 @@ class PlainRun:
         self._note = note
         self._fails = fails
         self._texts: list[str] = []
+        self._each = _FEW
         self._held = ""
         self._stays: tuple[re.Pattern[str], ...] = ()
         self._room = 0
@@ -125,7 +130,7 @@ class PlainRun:
         self._texts.append(text)
         outlet = self._outlet
         outlet.seq = seq = outlet.seq + 1
-        if not seq % _EACH:
+        if not seq % self._each:
             self.settle()
         if self._thinks:
             block = self._block
@@ -184,6 +189,7 @@ class PlainRun:
             self._peak = 0
         if self._texts:
             text = "".join(self._texts)
+            self._each = _MANY if len(text) < _SHORT * len(self._texts) else _FEW
             self._texts.clear()
             self._account(text)
 
