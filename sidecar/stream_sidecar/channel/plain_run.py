@@ -2,11 +2,11 @@
 
 Most of a stream is plain text. A delta of a run becomes an event at once and is only
 remembered. The bookkeeping (positions, the block's text, the characters before the next
-one) is done later for all deltas together: when other input comes, or when a caller
-needs it. So the same text leaves the same state, whether or not it was a run. If a
-delta ends like the beginning of a delimiter (``a <th``), or with blanks that begin a
-line, that end waits for the next delta. If the run ends first, the text engine reads
-it.
+one) is done later for several deltas together: when enough have come, when other input
+comes, or when a caller needs it. So the same text leaves the same state, whether or not
+it was a run. If a delta ends like the beginning of a delimiter (``a <th``), or with
+blanks that begin a line, that end waits for the next delta. If the run ends first, the
+text engine reads it.
 
 A run may also be text inside a call, which cannot end the call: the inside of a JSON
 string, text without ``<`` between two tags. Such text only waits, and the text engine
