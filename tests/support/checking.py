@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
 
 _SMALL, _TRACED = (0, 3) if IS_FEW else (400, 20)
-"""Of each input so many feedings are replayed and traced: whole, by character, and cut
-at a few places. Of inputs up to the size `_SMALL` every second feeding after them is
-replayed, and the others are traced."""
+"""Inputs up to this size have every feeding replayed and traced, longer ones so many;
+where inputs are cut at few places: whole, by character and in two."""
 
 _LONGEST = 64
 """No delimiter is longer, so much may be held beside ``maxHeldChars``."""
@@ -54,10 +53,9 @@ def check(
         assert fed.lines == lines, cut
         assert plain(fed.message) == message, cut
         assert_sound(fed, given)
-        if number < _TRACED or (small and number % 2):
+        if small or number < _TRACED:
             again = feed(given, cut, close=close, snapshots=True)
             assert again.events == fed.events, cut
-        if number < _TRACED or (small and not number % 2):
             assert_traced(fed, given, cut, close=close)
     return lines
 

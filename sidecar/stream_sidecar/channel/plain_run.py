@@ -34,9 +34,10 @@ _SHORT = 64
 """Deltas are short if they have fewer code points on average."""
 
 _MANY, _FEW = 256, 8
-"""The bookkeeping is done whenever the number of an event is a multiple of this:
-`_MANY` while deltas are short, because each is a string of its own, else `_FEW`,
-because other streams wait for it."""
+"""The bookkeeping is done at each event whose number is a multiple of one of these.
+While deltas are short it is `_MANY`, because each delta costs memory as a string of its
+own. While they are long it is `_FEW`, because other streams wait for the
+bookkeeping."""
 
 _AT_FIRST = in_code(-1)
 """The gates before a run begins. Any gates would do."""

@@ -141,8 +141,8 @@ class Form:
 
 
 def between_tags(name: str, calls: Callable[[str], Grammar]) -> Form:
-    """The form between ``<name>`` and its closer, of which ``calls`` makes the
-    grammar."""
+    """The form that begins with ``<name>`` and ends with ``</name>``. ``calls`` makes
+    its grammar from this closer."""
     closers = (f"</{name}>",)
     grammar = calls(*closers)
     return Form((f"<{name}>",), grammar, "B", closers=closers, needs=closers)

@@ -61,9 +61,10 @@ class Literals:
 
     @cached_property
     def _ended(self) -> re.Pattern[str]:
-        """A pattern that matches the literals at the end of a reversed text."""
-        reversed_ = _alternatives(text[::-1] for text in self.literals)
-        return patterns.compile(f"(?:{reversed_ or '(?!)'})++")
+        """A pattern for reversed text: it matches all literals in a row at its start.
+        There must be literals."""
+        backwards = _alternatives(text[::-1] for text in self.literals)
+        return patterns.compile(f"(?:{backwards})++")
 
     @cached_property
     def others(self) -> re.Pattern[str]:
@@ -85,8 +86,8 @@ class Literals:
         return len(text)
 
     def without_end(self, text: str) -> str:
-        """``text`` without the literals at its end; of several that end at a place, the
-        longest counts."""
+        """``text`` without the literals at its end. If several literals end at one
+        place, the longest of them is removed."""
         if text[-1:] not in self._lasts:
             return text
         ended = self._ended.match(text[::-1])
