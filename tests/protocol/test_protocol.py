@@ -15,6 +15,7 @@ from stream_sidecar.dialects import SAFE
 from stream_sidecar.errors import UsageError
 from stream_sidecar.options import DEFAULT_TAGS, Limits, Policy, ReasoningPolicy
 from stream_sidecar.protocol.converter import structure, unstructure
+from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.params import NoParams, OpenParams, PushParams
 from stream_sidecar.protocol.sessions import Sessions
 
@@ -72,6 +73,79 @@ def test_null_equals_absent_and_unknown_is_ignored(host):
     opened = host.request("stream/open", {**nothing, "policy": policy, "later": {}})
 
     assert json.loads(json.dumps(opened["policy"])) == DEFAULTS
+    assert opened["ignored"] == ["later", "policy.reasoning.later"]
+
+
+KNOWN = {
+    "OpenAI": {
+        "type": "function",
+        "function": {"name": "f", "parameters": {"type": "object", "x": 1}},
+        "strict": True,
+    },
+    "Responses": {"type": "function", "name": "f", "parameters": {}, "strict": True},
+    "a grammar": {
+        "type": "custom",
+        "custom": {"name": "f", "format": {"a": "b"}},
+    },
+    "Anthropic": {
+        "name": "f",
+        "input_schema": {},
+        "cache_control": {"type": "ephemeral"},
+        "defer_loading": True,
+    },
+    "MCP": {"name": "f", "title": "F", "outputSchema": {}, "annotations": {"x": 1}},
+    "a provider's": {"type": "web_search_20250305", "name": "search", "max_uses": 3},
+}
+
+
+@pytest.mark.parametrize("tool", KNOWN.values(), ids=KNOWN)
+def test_members_of_providers_are_not_listed(host, tool):
+    assert "ignored" not in host.request("stream/open", {"tools": [tool]})
+
+
+UNKNOWN = {
+    ".modle": {"modle": "qwen3"},
+    ".limits": {"limits": {"maxHeldChars": 1}},
+    ".policy.toolResult": {"policy": {"toolResult": {"mode": "keep"}}},
+    ".policy.echo.marker": {"policy": {"echo": {"marker": ["x"]}}},
+    ".emit.reasonning": {"emit": {"wire": "gemini", "reasonning": "drop"}},
+    ".tools[1].exector": {"tools": [{"name": "f"}, {"name": "g", "exector": "server"}]},
+    ".tools[0].function.paramters": {
+        "tools": [{"type": "function", "function": {"name": "f", "paramters": {}}}]
+    },
+}
+
+
+@pytest.mark.parametrize(("path", "params"), UNKNOWN.items(), ids=UNKNOWN)
+def test_unknown_members_are_listed(host, path, params):
+    """By their paths, as errors have them; what is null is absent."""
+    nothing = {"metadata": {"mine": 1}, "absent": None}
+
+    opened = host.request("stream/open", {**nothing, **params})
+
+    assert opened["ignored"] == [path[1:]]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "paths"),
+    [
+        ("message/normalize", {"body": {"modle": 1}, "modle": "qwen3"}, ("modle",)),
+        (
+            "message/repair",
+            {"messages": [{"mine": 1}], "policy": {"reasoning": {"tag": []}}},
+            ("policy.reasoning.tag",),
+        ),
+        (
+            "request/prepare",
+            {"wire": "gemini", "body": {"a": 1}, "claim": 1},
+            ("claim",),
+        ),
+        ("message/render", {"wire": "gemini", "message": {"a": 1}, "x": 1}, ("x",)),
+        ("sidecar/stats", None, ()),
+    ],
+)
+def test_every_method_knows_its_members(method, params, paths):
+    assert METHODS[method].ignored(params) == paths
 
 
 def test_policy_overrides_singly():

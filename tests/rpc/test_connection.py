@@ -319,6 +319,21 @@ def test_our_capabilities():
     assert ours["framings"] == list(FRAMINGS)
     assert ours["events"] == [event.type for event in EVENTS]
     assert ours["dialects"] == list(DIALECTS)
+    assert ours["ignored"] == ["later"]
+
+
+def test_unknown_options_are_listed():
+    """Those of other servers are none; nothing is listed where all are known."""
+    host = MemoryHost(started=False)
+    ours = {"policy": {"toolResult": {}}, "limits": {"maxStream": 5, "maxHeldChars": 9}}
+    options = {"streamSidecar": ours, "other": {"policcy": 1}}
+
+    result = host.request("initialize", {"initializationOptions": options})
+
+    listed = result["capabilities"]["experimental"]["streamSidecar"]["ignored"]
+    assert listed == ["policy.toolResult", "limits.maxStream"]
+    plain = MemoryHost(started=False).request("initialize", {})
+    assert "ignored" not in plain["capabilities"]["experimental"]["streamSidecar"]
 
 
 @pytest.mark.parametrize("options", [None, "x", [], {}, {"other": 1}])

@@ -160,7 +160,7 @@ pub struct BlockEnd {
 
 /// `capabilities.experimental.streamSidecar`: what this sidecar can do.
 ///
-/// `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`.
+/// `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`. `ignored`: the paths of members of the `ConnectionOptions` that this version does not know.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -183,6 +183,9 @@ pub struct Capabilities {
     /// The params of `stream/open`; `emit.claims` is one of `emit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
+    /// Paths of the options of the connection that the sidecar does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<Vec<String>>,
 }
 
 /// A citation of a source. `start` and `end` are positions in the joined text of `blocks`.
@@ -905,7 +908,7 @@ pub struct OpenParams {
     pub metadata: Option<Value>,
 }
 
-/// The stream as it was opened; `wire` and `framing` are `auto` until they are detected.
+/// The stream as it was opened; `wire` and `framing` are `auto` until they are detected. `ignored`: the paths of members of the params that this version does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -925,6 +928,9 @@ pub struct OpenResult {
     /// The wire in whose documents the clean stream is also returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emit: Option<EmitOutput>,
+    /// Paths of the members of the params that the sidecar does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<Vec<String>>,
 }
 
 /// Everything a host may decide about one stream.

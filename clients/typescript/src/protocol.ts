@@ -107,7 +107,7 @@ export interface BlockEnd {
 /**
  * `capabilities.experimental.streamSidecar`: what this sidecar can do.
  *
- * `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`.
+ * `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`. `ignored`: the paths of members of the `ConnectionOptions` that this version does not know.
  */
 export interface Capabilities {
   protocolVersion: number;
@@ -118,6 +118,7 @@ export interface Capabilities {
   limits: Limits;
   methods?: string[];
   options?: string[];
+  ignored?: string[];
 }
 
 /**
@@ -868,7 +869,7 @@ export interface OpenParams {
 }
 
 /**
- * The stream as it was opened; `wire` and `framing` are `auto` until they are detected.
+ * The stream as it was opened; `wire` and `framing` are `auto` until they are detected. `ignored`: the paths of members of the params that this version does not know.
  */
 export interface OpenResult {
   streamId: string;
@@ -890,6 +891,7 @@ export interface OpenResult {
   policy: Policy;
   limits: Limits;
   emit?: EmitOutput;
+  ignored?: string[];
 }
 
 /**

@@ -23,6 +23,7 @@ from stream_sidecar.protocol.announced import (
     WIRE_NAMES,
 )
 from stream_sidecar.protocol.converter import structure, unstructure
+from stream_sidecar.protocol.ignored import ignored
 from stream_sidecar.protocol.reading_options import LimitsPatch, PolicyPatch, patched
 from stream_sidecar.records import frozen
 
@@ -65,7 +66,8 @@ class Capabilities:
     """``capabilities.experimental.streamSidecar``: what this sidecar can do.
 
     ``options`` names the params of stream/open, with ``emit.claims`` for a field of
-    ``emit``. Older sidecars send neither ``options`` nor ``methods``.
+    ``emit``. Older sidecars send neither ``options`` nor ``methods``. ``ignored``: the
+    paths of members of the `ConnectionOptions` that this version does not know.
     """
 
     protocol_version: int
@@ -76,6 +78,7 @@ class Capabilities:
     limits: Limits
     methods: tuple[str, ...] | None = None
     options: tuple[str, ...] | None = None
+    ignored: tuple[str, ...] | None = None
 
 
 @frozen
@@ -94,7 +97,8 @@ def shake_hands(params: Any) -> Handshake:
         params = {}
     if not isinstance(params, dict):
         raise InvalidParamsError("params: must be an object", path="params")
-    options = _connection_options(params.get("initializationOptions"))
+    given = _given_options(params.get("initializationOptions"))
+    options = _connection_options(given)
     limits = patched(Limits(), options.limits or {})
     process_id = params.get("processId")
     ours = Capabilities(
@@ -106,6 +110,7 @@ def shake_hands(params: Any) -> Handshake:
         limits=limits,
         methods=METHOD_NAMES,
         options=OPTION_NAMES,
+        ignored=ignored(given, ConnectionOptions) or None,
     )
     return Handshake(
         policy=patched(Policy(), options.policy or {}),
@@ -122,13 +127,17 @@ def shake_hands(params: Any) -> Handshake:
     )
 
 
-def _connection_options(initialization_options: Any) -> ConnectionOptions:
+def _given_options(initialization_options: Any) -> Any:
     """The options under ``streamSidecar``; those of other servers are ignored."""
     ours = None
     if isinstance(initialization_options, dict):
         ours = initialization_options.get("streamSidecar")
+    return {} if ours is None else ours
+
+
+def _connection_options(given: Any) -> ConnectionOptions:
     path = "params.initializationOptions.streamSidecar"
-    options = structure({} if ours is None else ours, ConnectionOptions, path)
+    options = structure(given, ConnectionOptions, path)
     if options.protocol_version not in (None, PROTOCOL_VERSION):
         raise UnsupportedVersionError(
             f"protocolVersion {options.protocol_version} is not supported, "

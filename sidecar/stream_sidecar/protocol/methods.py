@@ -20,6 +20,7 @@ from stream_sidecar.protocol.converter import (
     structure,
     unstructure,
 )
+from stream_sidecar.protocol.ignored import ignored
 from stream_sidecar.protocol.params import (
     ClassifyParams,
     ClassifyResult,
@@ -41,7 +42,7 @@ from stream_sidecar.protocol.params import (
 )
 from stream_sidecar.protocol.reading_options import Check, not_empty, one_of
 from stream_sidecar.protocol.sessions import Sessions
-from stream_sidecar.records import frozen
+from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.absent import ABSENT
 from stream_sidecar.values.jsontext import encode
 from stream_sidecar.wires import REQUESTS, WRITERS
@@ -59,7 +60,8 @@ class Method:
     ``notifies``: the notification that answers the method when it comes as a
     notification. ``quick`` answers the most common calls without the converter: it
     returns the result as JSON text, or None for any other call. A ``batch`` may run for
-    long; its handler has a third parameter, to which it reports its progress.
+    long; its handler has a third parameter, to which it reports its progress. A result
+    may say which members of the params were ``ignored`` (``says_ignored``).
     """
 
     name: str
@@ -68,11 +70,20 @@ class Method:
     notifies: str | None = None
     quick: Callable[[Sessions, Any], bytes | None] | None = None
     batch: bool = False
+    says_ignored: bool = False
 
     def run(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         """Reads the JSON ``params`` and returns the handler's result."""
         read = structure({} if params is None else params, self.params, "params")
-        return self.handler(sessions, read, *watch)
+        result = self.handler(sessions, read, *watch)
+        if self.says_ignored and (paths := self.ignored(params)):
+            return evolve(result, ignored=paths)
+        return result
+
+    def ignored(self, params: Any) -> tuple[str, ...]:
+        """The paths of the members of the JSON ``params``, which fit the method, that
+        have no effect because this version does not know them."""
+        return ignored(params, self.params)
 
     def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         """The result as a JSON value."""
@@ -108,7 +119,7 @@ _PUSH = Method(
 )
 _INSPECT, _REPAIR = "batches.inspect_messages", "batches.repair_messages"
 _ROWS = (
-    Method("stream/open", OpenParams, Sessions.open),
+    Method("stream/open", OpenParams, Sessions.open, says_ignored=True),
     _PUSH,
     Method("stream/close", CloseParams, Sessions.close),
     Method("stream/snapshot", SnapshotParams, Sessions.snapshot),

@@ -46,7 +46,8 @@ class OpenParams:
 @frozen
 class OpenResult:
     """The stream as it was opened; ``wire`` and ``framing`` are ``auto`` until they are
-    detected."""
+    detected. ``ignored``: the paths of members of the params that this version does not
+    know."""
 
     stream_id: str
     wire: str
@@ -55,6 +56,7 @@ class OpenResult:
     policy: Policy
     limits: Limits
     emit: Emit | None = None
+    ignored: tuple[str, ...] | None = None
 
 
 # Not frozen: one of these is made for every chunk, and freezing doubles the time.
