@@ -147,7 +147,7 @@ def _assert_fitting(exchanged: list[tuple[str, Any, dict[str, Any]]]) -> None:
 
 _UNSAID = (
     *('if wire is "text", and only then', "without white space and backticks"),
-    "params.responseTemplate.",
+    *("params.responseTemplate.", "must have one of"),
 )
 """Refusals that no schema can say: of two fields, of white space, of a template."""
 

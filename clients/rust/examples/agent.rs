@@ -99,7 +99,7 @@ fn results(message: &Message, run: impl Fn(&str) -> String) -> Vec<TurnResult> {
         let command = call.input.as_ref().and_then(|it| it.get("command")?.as_str());
         let content = command.map_or("no command".into(), &run);
         let tool_call_id = call.tool_call_id.clone();
-        TurnResult { tool_call_id, content: Some(content.into()), ..Default::default() }
+        TurnResult { tool_call_id, content: content.into(), ..Default::default() }
     });
     ran.collect()
 }

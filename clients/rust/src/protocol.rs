@@ -1740,10 +1740,16 @@ pub struct ToolResultsPolicyPatch {
     pub known: Option<Vec<Value>>,
 }
 
-/// The message; without `blocks` (`message.parts: false`) only its calls and results.
+/// The message. Without `blocks` it consists of its `reasoning`, its `text`, its calls and its results.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
+    /// The text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
     /// Text, reasoning, calls and results, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<TurnBlock>>,
@@ -1872,8 +1878,7 @@ pub struct TurnResult {
     /// The provider's id of the call; may repeat within a response.
     pub tool_call_id: String,
     /// The tool's result.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub content: Option<Value>,
+    pub content: Value,
     /// Whether the tool failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
@@ -2147,6 +2152,7 @@ open_enum! {
         Name = "name",
         Arguments = "arguments",
         ToolResult = "tool-result",
+        Unknown = "unknown",
     }
 }
 

@@ -724,6 +724,7 @@ export interface Lost {
     | "name"
     | "arguments"
     | "tool-result"
+    | "unknown"
     | (string & {});
   why: string;
 }
@@ -1086,9 +1087,11 @@ export interface RenderParams {
 }
 
 /**
- * The message; without `blocks` (`message.parts: false`) only its calls and results.
+ * The message. Without `blocks` it consists of its `reasoning`, its `text`, its calls and its results.
  */
 export interface Turn {
+  text?: string | null;
+  reasoning?: string | null;
   blocks?: TurnBlock[] | null;
   toolCalls?: TurnBlock[] | null;
   toolResults?: TurnBlock[] | null;
@@ -1152,7 +1155,7 @@ export interface TurnFinish {
  */
 export interface TurnResult {
   toolCallId: string;
-  content?: unknown;
+  content: unknown;
   isError?: boolean | null;
 }
 

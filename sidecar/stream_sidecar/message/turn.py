@@ -1,8 +1,8 @@
 """The turn: what the next request needs from a message and the results of its tools.
 
 A host passes a message as ``stream/close`` returned it, perhaps from a store. `Turn`
-has the fields from which requests are written. Other fields are ignored, and missing
-ones have defaults (protocol.md, "message/render").
+has the fields from which requests are written; missing ones have defaults (protocol.md,
+"message/render").
 """
 
 from __future__ import annotations
@@ -67,9 +67,11 @@ class TurnFinish:
 
 @frozen
 class Turn:
-    """The message; without ``blocks`` (``message.parts: false``) only its calls and
-    results."""
+    """The message. Without ``blocks`` it consists of its ``reasoning``, its ``text``,
+    its calls and its results."""
 
+    text: str = ""
+    reasoning: str = ""
     blocks: tuple[TurnBlock, ...] | None = None
     tool_calls: tuple[TurnBlock, ...] = ()
     tool_results: tuple[TurnBlock, ...] = ()
@@ -78,13 +80,15 @@ class Turn:
     finish: TurnFinish = TurnFinish()
 
     def all_blocks(self) -> tuple[TurnBlock, ...]:
-        """The blocks of the message in their order; without ``blocks``, its calls and
-        results."""
-        if self.blocks is not None:
+        """The blocks of the message in their order; without ``blocks``, those that its
+        other fields make."""
+        if self.blocks:
             return self.blocks
+        said = [TurnBlock("reasoning", text=self.reasoning)] if self.reasoning else []
+        said += [TurnBlock("text", text=self.text)] if self.text else []
         typed = [evolve(call, type="tool-call") for call in self.tool_calls]
         typed += [evolve(result, type="tool-result") for result in self.tool_results]
-        return tuple(sorted(typed, key=lambda block: block.block or 0))
+        return (*said, *sorted(typed, key=lambda block: block.block or 0))
 
 
 @frozen
@@ -93,5 +97,5 @@ class TurnResult:
     other JSON value."""
 
     tool_call_id: str
-    content: Any = None
+    content: Any
     is_error: bool | None = None

@@ -1,8 +1,8 @@
 """Members of params that this version does not know: misspelt ones, and those of later
-versions. They have no effect, and `ignored` says where they are.
+versions. They have no effect; `ignored` and `unwritten` say where they are.
 
-Only options are searched. What a host passes on (a chunk, a message, ``metadata``) may
-have any members, and so may a tool that a provider supplies itself.
+`ignored` searches only options. What a host passes on (a chunk, a stored message,
+``metadata``) may have any members, and so may a tool that a provider supplies itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from attrs import fields, has
 
+from stream_sidecar.message.message import Block, Message
 from stream_sidecar.message.turn import Turn, TurnResult
 from stream_sidecar.options import Tool
 from stream_sidecar.protocol.converter import camel
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PASSED_ON = frozenset((Turn, TurnResult))
-"""Classes of what a host passes on; ``message/render`` says what it does not write."""
+"""Classes of what a host passes on, which `unwritten` searches."""
 
 _WRAPPERS = ("function", "custom")
 
@@ -77,6 +78,34 @@ def _of_tool(tool: Any) -> Iterator[str]:
         inner = tool.get(name)
         if isinstance(inner, dict):
             yield from (f".{name}{rest}" for rest in _foreign(inner, _TOOL_MEMBERS))
+
+
+def unwritten(given: Any) -> Iterator[str]:
+    """The paths of the members of a message, its blocks and the results of its calls
+    that no message has. ``given`` is JSON that fits ``message/render``."""
+    message = given["message"]
+    yield from _under("message", message, _names((Message, Turn)))
+    parts = ("blocks",) if message.get("blocks") else ("toolCalls", "toolResults")
+    for part in parts:
+        for number, block in enumerate(message.get(part) or ()):
+            kind = _BLOCKS.get(block["type"])
+            known = block if kind is None else _names((kind,))
+            yield from _under(f"message.{part}[{number}]", block, known)
+    for number, result in enumerate(given.get("results") or ()):
+        yield from _under(f"results[{number}]", result, _names((TurnResult,)))
+
+
+_BLOCKS: dict[str, type] = {vars(kind)["type"]: kind for kind in get_args(Block)}
+
+
+def _under(place: str, value: dict[str, Any], known: Any) -> Iterator[str]:
+    return (place + path for path in _foreign(value, known))
+
+
+@cache
+def _names(kinds: tuple[type, ...]) -> frozenset[str]:
+    """The names of all members that objects of ``kinds`` have."""
+    return frozenset(camel(name) for kind in kinds for name in get_type_hints(kind))
 
 
 def _foreign(value: dict[str, Any], known: Any) -> Iterator[str]:

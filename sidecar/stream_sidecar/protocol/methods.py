@@ -11,16 +11,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.dialects.profiles import Profile
+from stream_sidecar.message.turn import Turn
 from stream_sidecar.options import Emit
 from stream_sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
 from stream_sidecar.protocol.converter import (
     CHECKS,
     SHARED,
     Invalid,
+    class_reader,
+    converter,
     structure,
     unstructure,
 )
-from stream_sidecar.protocol.ignored import ignored
+from stream_sidecar.protocol.ignored import ignored, unwritten
 from stream_sidecar.protocol.params import (
     ClassifyParams,
     ClassifyResult,
@@ -32,6 +35,7 @@ from stream_sidecar.protocol.params import (
     NormalizeErrorResult,
     NormalizeParams,
     OpenParams,
+    OpenResult,
     PrepareParams,
     PrepareResult,
     PushParams,
@@ -46,6 +50,7 @@ from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.absent import ABSENT
 from stream_sidecar.values.jsontext import encode
 from stream_sidecar.wires import REQUESTS, WRITERS
+from stream_sidecar.wires.shared.rendering import Lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,8 +65,9 @@ class Method:
     ``notifies``: the notification that answers the method when it comes as a
     notification. ``quick`` answers the most common calls without the converter: it
     returns the result as JSON text, or None for any other call. A ``batch`` may run for
-    long; its handler has a third parameter, to which it reports its progress. A result
-    may say which members of the params were ``ignored`` (``says_ignored``).
+    long; its handler has a third parameter, to which it reports its progress.
+    ``completed`` adds to a result what only the JSON params show: members that nobody
+    reads.
     """
 
     name: str
@@ -70,15 +76,12 @@ class Method:
     notifies: str | None = None
     quick: Callable[[Sessions, Any], bytes | None] | None = None
     batch: bool = False
-    says_ignored: bool = False
+    completed: Callable[[Any, Any], Any] = lambda result, _: result
 
     def run(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         """Reads the JSON ``params`` and returns the handler's result."""
         read = structure({} if params is None else params, self.params, "params")
-        result = self.handler(sessions, read, *watch)
-        if self.says_ignored and (paths := self.ignored(params)):
-            return evolve(result, ignored=paths)
-        return result
+        return self.completed(self.handler(sessions, read, *watch), params)
 
     def ignored(self, params: Any) -> tuple[str, ...]:
         """The paths of the members of the JSON ``params``, which fit the method, that
@@ -96,7 +99,7 @@ class Method:
 
 
 def _late(
-    name: str, params: type[Any], result: type[Any], place: str, *, batch: bool = False
+    name: str, params: type[Any], result: type[Any], place: str, **more: Any
 ) -> Method:
     """A method without a stream, handled by the function ``place`` of this room
     (``lookups.classify_calls``). The first request imports its module."""
@@ -107,7 +110,18 @@ def _late(
         return getattr(found, function)(*given)
 
     handler.__annotations__["return"] = result.__name__
-    return Method(name, params, handler, batch=batch)
+    return Method(name, params, handler, **more)
+
+
+def _with_ignored(opened: OpenResult, params: Any) -> OpenResult:
+    return evolve(opened, ignored=ignored(params, OpenParams) or None)
+
+
+def _with_unwritten(rendered: RenderResult, params: Any) -> RenderResult:
+    """``rendered``, which also reports as lost what was given and is not known."""
+    paths = (*ignored(params, RenderParams), *unwritten(params))
+    lost = [Lost(None, "unknown", f"this version does not know {p}") for p in paths]
+    return evolve(rendered, lost=[*rendered.lost, *lost])
 
 
 _PUSH = Method(
@@ -119,13 +133,19 @@ _PUSH = Method(
 )
 _INSPECT, _REPAIR = "batches.inspect_messages", "batches.repair_messages"
 _ROWS = (
-    Method("stream/open", OpenParams, Sessions.open, says_ignored=True),
+    Method("stream/open", OpenParams, Sessions.open, completed=_with_ignored),
     _PUSH,
     Method("stream/close", CloseParams, Sessions.close),
     Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
     Method("stream/list", NoParams, Sessions.list),
     Method("message/normalize", NormalizeParams, Sessions.normalize),
-    _late("message/render", RenderParams, RenderResult, "lookups.render_message"),
+    _late(
+        "message/render",
+        RenderParams,
+        RenderResult,
+        "lookups.render_message",
+        completed=_with_unwritten,
+    ),
     _late("request/prepare", PrepareParams, PrepareResult, "requests.prepare_request"),
     _late("message/inspect", HistoryParams, InspectResult, _INSPECT, batch=True),
     _late("message/repair", HistoryParams, RepairResult, _REPAIR, batch=True),
@@ -168,6 +188,22 @@ def _textual(params: OpenParams | NormalizeParams) -> None:
         raise Invalid('must be "text" if wire is "text", and only then', ".framing")
 
 
+_read_turn = class_reader(Turn)
+_CONTENT = ("text", "reasoning", "blocks", "toolCalls", "toolResults")
+
+
+def _turn(value: Any, kind: Any) -> Any:
+    """The message to render. A message of another shape has content, too, but under
+    names that nobody reads; it would be written as nothing."""
+    turn = _read_turn(value, kind)
+    names = [name for name, item in value.items() if item is not None]
+    if names and not {*names} & {*_CONTENT}:
+        given = ", ".join(name[:64] for name in names[:8])
+        raise Invalid(f"must have one of {', '.join(_CONTENT)}, but has only {given}")
+    return turn
+
+
+converter.register_structure_hook(Turn, _turn)
 SHARED.add(Profile)
 CHECKS.update(
     {

@@ -42,7 +42,7 @@ def accepts_reasoning(wire: str, provider: str | None, model: str | None) -> boo
         return False
 
     def has_it(*blocks: TurnBlock, how: Reasoning = "auto") -> bool:
-        turn = Turn(blocks)
+        turn = Turn(blocks=blocks)
         messages, _ = render(turn, wire, provider=provider, model=model, reasoning=how)
         return f'"{field}":' in dumps(messages)
 

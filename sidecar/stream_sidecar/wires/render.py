@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import Lost, Reasoning
 
 
+_TYPES = ("text", "reasoning", "tool-call", "tool-result")
+
 _CONTINUED = ("pause", "tool-calls")
 """Finish reasons after which results of a server's tools may come in the next
 response."""
@@ -42,12 +44,16 @@ def render(
     who, reason = turn.metadata, turn.finish.reason
     given = Names(who.host_provider or "", who.model or "")
     asked = Names(provider or who.host_provider or "", model or given.model)
-    blocks = tuple(block for block in turn.all_blocks() if _goes(block, claims=claims))
+    given_blocks = turn.all_blocks()
+    blocks = tuple(block for block in given_blocks if _goes(block, claims=claims))
     row = WIRES[wire]
     assert row.request is not None
     rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
     continues = reason in _CONTINUED
     work = Rendering(blocks, turn.citations, rule, reasoning, continues)
+    for block in given_blocks:
+        if block.type not in _TYPES:
+            work.lose(block, "unknown", f'a block has no type "{block.type[:64]}"')
     fit(work, results, is_known=rule.accepts_state(given, asked))
     return row.request(work), work.lost
 
@@ -65,4 +71,4 @@ def _goes(block: TurnBlock, *, claims: bool) -> bool:
         return claims or block.origin == "structured"
     if block.type == "tool-result":
         return block.source == "server"
-    return block.type in ("text", "reasoning")
+    return block.type in _TYPES

@@ -38,6 +38,7 @@ What: TypeAlias = Literal[
     "name",
     "arguments",
     "tool-result",
+    "unknown",
 ]
 
 BlockWriters: TypeAlias = (
