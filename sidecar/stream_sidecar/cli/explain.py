@@ -111,7 +111,7 @@ def _explanation(file: Input, given: dict[str, Any]) -> Explanation:
         check = WireCheck(name, wire=wire, framing=framing)
         check.push(data)
         found = explain_file(name, data, options)
-        if found.is_unknown or found.is_stored:
+        if found.has_no_answer or found.is_stored:
             check.refuse()
         return found
     for each in _OPTIONS:

@@ -192,10 +192,8 @@ class Input:
             more = f"it is compressed ({coding}): curl --compressed decompresses it"
         elif kind is None:
             more = "it is no text in UTF-8"
-        elif kind.group == "compressed":
-            more = f"it is compressed ({kind.words}): decompress it first"
         else:
-            more = f"it is {kind.words}"
+            more = kind.sentence
         raise Failure(f"{self.name} cannot be read: {more}")
 
 

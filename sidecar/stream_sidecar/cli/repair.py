@@ -210,6 +210,7 @@ def command(**given: Any) -> None:
     without --write, which keeps the old file as a backup. --diff and --report show each
     removal.
     """
+    _check_pairs(given)
     if given["list_agents"]:
         _list(given)
         return
@@ -262,29 +263,38 @@ def _near(word: str) -> str:
     return f". Did you mean {near[0]!r}?" if near else ""
 
 
+_OPTIONS = {"back": "--restore", "list_agents": "--list", "report_path": "--report"}
+"""Options whose parameter has another name."""
+
 _NOT_TOGETHER = (
     ("check", "write"),
     ("check", "ask"),
     ("back", "clean"),
-    *product(("back", "clean"), ("check", "write", "ask")),
+    *product(("back", "clean"), ("check", "write", "ask", "diff", "report_path")),
+    *product(("list_agents",), ("check", "write", "ask", "back", "clean", "diff")),
+    *product(("preset",), _LAYOUT),
 )
+"""Pairs of options of which the second would have no effect, or the opposite."""
+
+
+def _check_pairs(given: dict[str, Any]) -> None:
+    for pair in _NOT_TOGETHER:
+        if all(given[name] for name in pair):
+            names = (_OPTIONS.get(n, f"--{n.replace('_', '-')}") for n in pair)
+            raise click.UsageError(f"{' and '.join(names)} cannot be used together")
 
 
 def _check_usage(given: dict[str, Any]) -> None:
     if not given["paths"]:
         raise click.UsageError("Missing argument 'PATH' or 'AGENT'. Agents: --list")
-    for one, other in _NOT_TOGETHER:
-        if given[one] and given[other]:
-            names = (
-                f"--{name}" if name != "back" else "--restore" for name in (one, other)
-            )
-            raise click.UsageError(f"{' and '.join(names)} cannot be used together")
     if given["folders"]:
         raise click.UsageError("--folder needs --list")
     if given["everywhere"]:
         raise click.UsageError("--all needs --list")
     if given["ask"] and given["output_format"] != "text":
         raise click.UsageError("--ask needs --output-format text")
+    if given["engine"] == "local" and (given["ray_address"] or given["ray_output"]):
+        raise click.UsageError("--ray-address and --ray-output need --engine ray")
     if given["force"] and not (given["report_path"] or given["back"]):
         raise click.UsageError("--force needs --report or --restore")
 
@@ -345,8 +355,9 @@ class _Outcome:
     """The result of a run: how many ``files``, and ``messages`` of a model, were read.
 
     ``leaking``: some message has a leak. ``failed``: some file was left alone.
-    ``kept``: some leak stays. ``unseen``: some file or text was not looked
-    at, a database or a packed file of a folder included. ``broken``: some line or cell is not JSON. ``stopped``: the run ended early."""
+    ``kept``: some leak stays. ``unseen``: some file or text was not looked at, or a
+    folder has a database or a packed file that was not. ``broken``: some line or cell
+    is not JSON. ``stopped``: the run ended early."""
 
     files: int = 0
     messages: int = 0

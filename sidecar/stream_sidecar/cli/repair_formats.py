@@ -1,8 +1,9 @@
 """``repair --output-format``: the findings, for programs.
 
 Each format gets the removals as they come (``show``, each a line of JSON), the report
-of every file (``add``), and at the end ``summary``, with what was not looked at. ``json`` is one document,
-``github`` annotations of a workflow, ``sarif`` a log of SARIF 2.1.0.
+of every file (``add``), and at the end ``summary``, with what was not looked at.
+``json`` is one document, ``github`` annotations of a workflow, ``sarif`` a log of SARIF
+2.1.0.
 """
 
 from __future__ import annotations
@@ -101,7 +102,6 @@ class JsonDocument:
             "unrecognised": sum(not each["recognised"] for each in self._files),
             "stopped": len(self._files) < files,
             "notLookedAt": {**passed.sealed, **passed.others},
-            "mayHaveLeaks": bool(passed.sealed),
         }
         head = "" if self._begun else '{"version": 1, "findings": ['
         self._terminal.body(f'{head}], "files": ')

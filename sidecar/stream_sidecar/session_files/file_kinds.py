@@ -15,6 +15,7 @@ from stream_sidecar import patterns
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from re import Pattern
 
 HEAD = 512
@@ -29,6 +30,12 @@ class FileKind:
     words: str
     endings: frozenset[str]
     begins: Pattern[bytes] | None
+
+    @property
+    def sentence(self) -> str:
+        if self.group == "compressed":
+            return f"it is compressed ({self.words})"
+        return f"it is {self.words}"
 
     @property
     def may_hold_sessions(self) -> bool:
@@ -84,6 +91,7 @@ FILE_KINDS: tuple[FileKind, ...] = (
         rb"ID3[\x02-\x04]|RIFF.{4}WAVE|OggS\0",
     ),
     _kind("other", "a film", "mp4 mov", rb".{4}ftyp"),
+    _kind("other", "UTF-16 text", "", rb"\xff\xfe|\xfe\xff"),
     _kind(
         *("other", "UTF-16 text without a byte order mark", ""),
         rb"(?:[\t\n\r -~]\0){4}|(?:\0[\t\n\r -~]){4}",
@@ -98,3 +106,9 @@ def kind_of(head: bytes, name: str = "") -> FileKind | None:
     begun = [each for each in FILE_KINDS if each.begins and each.begins.match(head)]
     named = [each for each in begun or FILE_KINDS if ending in each.endings]
     return next(iter(named or begun), None)
+
+
+def kind_at(path: Path) -> FileKind | None:
+    """The kind of the file at ``path``. Raises OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return kind_of(file.read(HEAD), path.name)

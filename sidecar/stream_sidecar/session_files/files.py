@@ -26,7 +26,7 @@ from stream_sidecar.session_files.backups import copied, drop
 from stream_sidecar.session_files.beside import CannotReplaceError
 from stream_sidecar.session_files.bounds import CannotEditError
 from stream_sidecar.session_files.documents import Stopped, TextSession
-from stream_sidecar.session_files.file_kinds import DATABASES
+from stream_sidecar.session_files.file_kinds import DATABASES, kind_at
 from stream_sidecar.session_files.found_files import FoundFiles
 from stream_sidecar.session_files.manifest import noted_in
 from stream_sidecar.session_files.neighbours import Neighbours
@@ -109,6 +109,8 @@ def repair_file(
             _repair_database(path, job, tally, advance)
         elif report.format:
             _repair_text(path, job, tally, advance, repair_lines)
+        elif (kind := kind_at(path)) is not None:
+            report.leave(kind.sentence)
     except Stopped:
         report.stopped = True
     except CannotEditError as error:

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import define, field
-from stream_sidecar.session_files.file_kinds import HEAD, kind_of
+from stream_sidecar.session_files.file_kinds import kind_at, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,8 +41,7 @@ class PassedFiles:
                 return
             if _belongs_to_a_database(path):
                 return
-            with path.open("rb") as file:
-                kind = kind_of(file.read(HEAD), path.name)
+            kind = kind_at(path)
         except OSError:
             kind = kind_of(b"", path.name)
         ending = path.suffix.lower()[:_LONGEST_ENDING]
@@ -55,13 +54,19 @@ class PassedFiles:
 
     def words(self) -> list[str]:
         """``3 .db``, ``12 .png``: first those that may hold sessions, then the most."""
-        rows = [*self.sealed.most_common(), *self.others.most_common()]
+        rows = [*_ordered(self.sealed), *_ordered(self.others)]
         named = [f"{number} {ending}" for ending, number in rows[:_MOST_ENDINGS]]
         rest = sum(number for _, number in rows[_MOST_ENDINGS:])
         return [*named, f"{rest} with other endings"] if rest else named
 
 
+def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
+    """The most first; names with the same number by themselves."""
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+
+
 def passed_files(paths: Iterable[Path]) -> PassedFiles:
+    """The counts of all ``paths``."""
     passed = PassedFiles()
     for path in paths:
         passed.add(path)
