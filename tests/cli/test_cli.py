@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from forked import command
 from rich.cells import cell_len
 from rpc_client import ROOT, RpcClient, frame, message, strict_json
@@ -48,8 +48,9 @@ def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:
 
 
 def events_of(done: Run) -> list[dict[str, Any]]:
-    """The events of ``--json``, one a line, each as strict readers want it."""
-    assert done.errors == ""
+    """The events of ``--json``, one a line, each as strict readers want it. An exit
+    code of 2 has a sentence."""
+    assert done.errors.count("\n") == (done.code == 2)
     assert done.output.endswith(b"\n")
     events = [strict_json(line) for line in done.output.splitlines()]
     kinds = {event["type"] for event in events}
@@ -74,12 +75,12 @@ def test_text() -> None:
         "-- answer\n"
         "  I will look at the branch 🌿 first.\n"
         "\n"
+        "-- tool-call run_command (client, complete, execute)\n"
+        '  {"command": "git branch --show-current"}\n'
+        "\n"
         "-- diagnostic orphan-reasoning-close: a closer without an opener\n"
         "\n"
         "-- diagnostic malformed-chunk: Input that is not JSON was left out.\n"
-        "\n"
-        "-- tool-call run_command (client, complete, execute)\n"
-        '  {"command": "git branch --show-current"}\n'
         "\n"
         "-- finish tool-calls\n"
         "\n"
@@ -181,19 +182,25 @@ def test_json_is_what_the_server_says() -> None:
 
 
 # By number: pytest puts the id into the environment, which has no room for these.
-ANYTHING = (b"", JUNK, b"\x00" * 9, b"{", b"[[[", b"data: {\n\n")
+ANYTHING = (b"", b"\x80" + b"a" * 70_000, b"{", b"[[[", b"data: {\n\n", b"\xff\xfe")
 
 
 @pytest.mark.parametrize("data", ANYTHING, ids=range(len(ANYTHING)))
 def test_anything_is_read(data: bytes) -> None:
     """No file crashes it; there is always an end."""
-    events = events_of(run("normalize", "--json", "-", data=data))
+    done = run("normalize", "--json", "-", data=data)
+    events = events_of(evolve(done, errors=_but_the_warning(done.errors)))
     assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
     assert {event["type"] for event in events} <= {kind.type for kind in EVENTS}
     assert events[-1]["type"] == "finish"
     shown = run("normalize", "-", data=data)
-    assert shown.errors == ""
+    assert shown.errors == done.errors
     assert "-- finish" in shown.text
+
+
+def _but_the_warning(errors: str) -> str:
+    warning = "Warning: standard input has bytes that are not UTF-8;"
+    return "" if errors.startswith(warning) else errors
 
 
 @pytest.mark.parametrize(
@@ -212,11 +219,13 @@ def test_codes_of_normalize(data: bytes, code: int) -> None:
     assert run("normalize", "-", data=data).code == code
 
 
-def test_junk_is_kept() -> None:
-    """Bytes that are no text become U+FFFD; nothing is lost at a read's border."""
-    events = events_of(run("normalize", "--json", "--wire", "text", "-", data=JUNK))
-    text = "".join(event.get("text", "") for event in events)
-    assert text == JUNK.decode("utf-8", "replace")
+def test_broken_characters_are_kept() -> None:
+    """They become U+FFFD, which a warning says once; nothing is lost at a read's
+    border."""
+    text = "Größe, ".encode("latin-1") + "日本 ".encode() * 20_000 + b"\xff\xff"
+    done = run("normalize", "--answer", "--wire", "text", "-", data=text)
+    assert (done.code, done.text) == (0, f"{text.decode('utf-8', 'replace')}\n")
+    assert done.errors.count("not UTF-8") == 1
 
 
 def test_wire_and_model() -> None:

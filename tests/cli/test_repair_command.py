@@ -204,6 +204,7 @@ def test_json(session: Path) -> None:
         "removed": {"reasoning": 1, "delimiter": 1},
         "unrecognised": 1,
         "stopped": False,
+        "notLookedAt": {},
     }
     nothing = repair(empty, "--output-format", "json")
     assert json.loads(nothing.output)["findings"] == []

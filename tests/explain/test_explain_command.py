@@ -231,7 +231,9 @@ def test_a_stream_that_is_not_there() -> None:
     said = failure("-", "--stream", "t", data=SESSION)
     names = "stream-1, s, s:2, stream, message/normalize"
     assert said == f"--stream t is not in the transcript: {names}"
-    assert failure("-", data=transcript()) == "<stdin> is a transcript without a stream"
+    assert failure("-", data=transcript()) == (
+        "standard input is a transcript without a stream"
+    )
     assert failure("-", "--stream", "t", data=b"x") == "--stream needs a transcript"
 
 

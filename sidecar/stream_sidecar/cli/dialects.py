@@ -15,7 +15,7 @@ import click
 from stream_sidecar.cli import Failure
 from stream_sidecar.cli.terminal import Terminal, columns
 from stream_sidecar.dialects import DIALECTS, companions
-from stream_sidecar.dialects.profiles import PROFILES, Profile, profile_of
+from stream_sidecar.dialects.profiles import DEFAULT, PROFILES, Profile, profile_of
 from stream_sidecar.values.printable import one_line
 
 if TYPE_CHECKING:
@@ -46,9 +46,14 @@ Examples:
   stream-sidecar dialects --json              one object per line
   stream-sidecar dialects --format response-template qwen3:32b
 
-Exit codes: 0; with --format 1 if the template cannot express everything, and
+Exit codes: 0, also for an unknown model, and standard error then says so; with
+--format 1 if the template cannot express everything, and
 standard error then says what.
 """
+
+_UNKNOWN = (
+    "no model of this name is known; below is what is read in the text of any model"
+)
 
 _WIDTH = 80
 _INDENT = " " * 13
@@ -70,6 +75,10 @@ def command(
     name: str | None, model: str | None, as_json: bool, form: str | None
 ) -> None:
     """Print all known dialects, or the dialects that apply to MODEL."""
+    if name and model:
+        raise click.UsageError("MODEL and --model cannot be used together")
+    if form is not None and as_json:
+        raise click.UsageError("--format and --json cannot be used together")
     model = name or model
     if form is not None:
         if model is None:
@@ -79,6 +88,8 @@ def command(
     table = rows()
     if model is not None:
         profile = _profile(model)
+        if profile.name == DEFAULT.name:
+            click.echo(f"Warning: {one_line(model)}: {_UNKNOWN}", err=True)
         table = [row for row in table if row["name"] in profile.dialects]
         table.sort(key=lambda row: profile.name not in row["profiles"])
     terminal = Terminal()

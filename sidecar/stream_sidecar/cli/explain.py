@@ -3,8 +3,8 @@
 FILE is what a provider sent (in any framing), plain text, a stored session, or a
 transcript that ``--record`` wrote. It goes through the engine like the stream of a
 host. A terminal shows the text in colours; ``--html`` writes a page that shows the rule
-of each piece. Exit codes: 0, whatever is in the stream; 2 if FILE is empty or could not
-be read, nothing in it was understood, or the page could not be written.
+of each piece. Exit codes: 0, whatever is in the stream; 2 if FILE is empty, is no text
+or could not be read, nothing in it was understood, or the page could not be written.
 """
 
 from __future__ import annotations
@@ -13,23 +13,32 @@ import os
 import tempfile
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from stream_sidecar.cli import Failure
 from stream_sidecar.cli.explain_text import ExplainText
-from stream_sidecar.cli.input_file import InputFile, framing_option, wire_option
+from stream_sidecar.cli.input_file import (
+    InputFile,
+    WireCheck,
+    framing_option,
+    wire_option,
+)
 from stream_sidecar.cli.report_file import open_report
 from stream_sidecar.explain.explaining import explain
 from stream_sidecar.explain.explanation import UNKNOWN
 from stream_sidecar.explain.page import page
-from stream_sidecar.explain.source import is_transcript, recorded
+from stream_sidecar.explain.source import failed_response, is_transcript, recorded
 from stream_sidecar.explain.stored import explain_file
 from stream_sidecar.options import StreamOptions
 
 if TYPE_CHECKING:
+    from stream_sidecar.cli.input_file import Input
     from stream_sidecar.explain.explanation import Explanation
+
+_OPTIONS = ("wire", "framing", "model", "provider")
+"""What a transcript says, and another file does not."""
 
 _EPILOG = """\b
 Examples:
@@ -37,9 +46,9 @@ Examples:
   stream-sidecar explain response.sse --html page.html
   stream-sidecar explain record-4711.txt --stream s1 --open   from --record
 
-Exit codes: 0, whatever is in the stream; 2 if FILE is empty or could not be
-read, nothing in it was understood, or the page could not be written; 141 if the
-reader of the output went away.
+Exit codes: 0, whatever is in the stream; 2 if FILE is empty, is no text, or could
+not be read, nothing in it was understood, it is of another wire than --wire says,
+or the page could not be written; 141 if the reader of the output went away.
 """
 
 
@@ -60,7 +69,7 @@ reader of the output went away.
 @click.option(
     "--stream", "chosen", help="The stream of a transcript; default: the first."
 )
-def command(file: BinaryIO, **given: Any) -> None:
+def command(file: Input, **given: Any) -> None:
     """Show which channel each character went to, and why.
 
     FILE is a provider's response, plain text, a stored session, or a transcript
@@ -74,7 +83,7 @@ def command(file: BinaryIO, **given: Any) -> None:
     if given["opens"] and out is None:
         out = Path(tempfile.mkdtemp(prefix="stream-sidecar-"), "page.html")
     if out is not None:
-        _write(explanation, out, file.name, force=given["force"])
+        _write(explanation, out, file.path, force=given["force"])
     text = ExplainText()
     if out is None:
         text.show(explanation)
@@ -86,18 +95,28 @@ def command(file: BinaryIO, **given: Any) -> None:
         raise Failure(f"{explanation.name}: {UNKNOWN}")
 
 
-def _explanation(file: BinaryIO, given: dict[str, Any]) -> Explanation:
+def _explanation(file: Input, given: dict[str, Any]) -> Explanation:
     """The explanation of the chosen stream. It has the file's name without the folder,
     which the reader of a page should not learn."""
-    data, names = file.read(), ("wire", "framing", "model", "provider")
-    name = os.path.basename(file.name)
-    if not data:
+    name, wire, framing = file.name, given["wire"], given["framing"]
+    data = b"".join(file.pieces(wire=wire, framing=framing))
+    if not (data or file.failed):
         raise Failure(f"{name} is empty")
-    if not is_transcript(data):
+    if file.failed or not is_transcript(data):
         if given["chosen"] is not None:
             raise click.UsageError("--stream needs a transcript")
-        options = StreamOptions(**{name: given[name] for name in names})
-        return explain_file(name, data, options)
+        options = StreamOptions(**{each: given[each] for each in _OPTIONS})
+        if file.failed:
+            return explain(failed_response(name, file.error(data), options))
+        check = WireCheck(name, wire=wire, framing=framing)
+        check.push(data)
+        found = explain_file(name, data, options)
+        if found.has_no_answer or found.is_stored:
+            check.refuse()
+        return found
+    for each in _OPTIONS:
+        if given[each] not in (None, "auto"):
+            raise click.UsageError(f"--{each} is not for a transcript, which says it")
     sources = recorded(name, data)
     chosen = given["chosen"] or next(iter(sources), None)
     if chosen is None:

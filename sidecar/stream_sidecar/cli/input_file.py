@@ -1,15 +1,34 @@
-"""The arguments of commands that read a provider's stream: its file and its format."""
+"""The arguments of commands that read what a provider sent: its file and its format.
+
+`InputFile` opens a file, and `Input` reads it: as UTF-8, whatever byte order mark it
+begins with (Windows PowerShell writes UTF-16), and without the heads that ``curl -i``
+prints before a body. An input that is no text ends the command with one sentence.
+"""
 
 from __future__ import annotations
 
+import base64
+import codecs
+import os
 import sys
-from typing import IO, Any
+import zlib
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from stream_sidecar import patterns
 from stream_sidecar.cli import Failure
+from stream_sidecar.events import Diagnostic
 from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.session_files.file_kinds import kind_of
+from stream_sidecar.stream.stream import Stream
 from stream_sidecar.wires import WIRES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
 
 wire_option = click.option(
     "--wire",
@@ -28,6 +47,30 @@ framing_option = click.option(
     help="How the documents in FILE are separated.",
 )
 
+_SLICE = 65_536
+_CHECKED = 8192
+"""How many bytes at the beginning of a body decide whether it is text."""
+
+_ODD_SHARE = 0.1
+"""A text has fewer characters than this share that cannot be decoded."""
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_LONGEST_MARK = 4
+
+_STATUS = patterns.compile(rb"HTTP/[0-9](?:\.[0-9])? ([0-9]{3})")
+_LONGEST_STATUS = len(b"HTTP/1.1 200")
+_HEAD_END = patterns.compile(rb"\r?\n\r?\n")
+_LONGEST_HEAD = 1 << 18
+
+_ODD = patterns.compile("[\0-\x06\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+"""What text does not have: controls, and what could not be decoded."""
+
 
 class InputFile(click.File):
     """A file that is read whole or as it arrives; ``-`` is standard input. Raises
@@ -38,8 +81,217 @@ class InputFile(click.File):
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> IO[Any]:
+    ) -> Any:
         if value == "-" and sys.stdin is None:
             raise Failure("standard input is closed")
-        found: IO[Any] = super().convert(value, param, ctx)
-        return found
+        file: Any = super().convert(value, param, ctx)
+        return Input(file, is_stdin=value == "-")
+
+
+class Input:
+    """What a file says. ``path``: its name on the command line; ``name``: without the
+    folder.
+
+    ``status`` and ``headers``: those of the last head that ``curl -i`` wrote before the
+    body; None and empty if there is none. They are known when `pieces` returns.
+    """
+
+    def __init__(self, file: BufferedReader, *, is_stdin: bool) -> None:
+        self.path: str = file.name
+        self.name = "standard input" if is_stdin else os.path.basename(self.path)
+        self.status: int | None = None
+        self.headers: dict[str, str] = {}
+        self._file = file
+
+    @property
+    def failed(self) -> bool:
+        """Whether the head says that the request failed."""
+        return self.status is not None and not 200 <= self.status < 300
+
+    def text(self) -> bytes:
+        """All of a file that is no response, as UTF-8."""
+        return b"".join(self._checked(_Ahead(_in_utf8(self._read()))))
+
+    def pieces(self, *, wire: str, framing: str) -> Iterator[bytes]:
+        """The body in pieces as they arrive, in UTF-8 unless it is an event stream of
+        AWS. Raises `Failure` when it turns out to be no text. With the wire or framing
+        ``text`` everything is the body, whatever it looks like."""
+        if framing == "aws-eventstream":
+            source = _Ahead(self._read())
+        else:
+            source = _Ahead(_in_utf8(self._read()))
+        if "text" not in (wire, framing):
+            self._read_heads(source)
+        if framing == "aws-eventstream" or _is_event_stream(source.reach(_PRELUDE)):
+            return source.rest()
+        return self._checked(source)
+
+    def error(self, body: bytes) -> dict[str, Any]:
+        """The ``error`` for ``Stream.close`` after a request that failed."""
+        text = body.decode("utf-8", "replace")
+        return {"status": self.status, "headers": self.headers, "body": text}
+
+    def _read(self) -> Iterator[bytes]:
+        while data := self._file.read1(_SLICE):
+            yield data
+
+    def _read_heads(self, source: _Ahead) -> None:
+        """Removes all heads: of informational answers, of redirects, of a proxy, and of
+        the answer."""
+        while status := _STATUS.match(source.reach(_LONGEST_STATUS)):
+            while (end := _HEAD_END.search(source.start)) is None:
+                if source.ended or source.size > _LONGEST_HEAD:
+                    return
+                source.reach(source.size + 1)
+            self.status = int(status[1])
+            lines = source.start[: end.start()].decode("latin-1").splitlines()[1:]
+            fields = (line.partition(":") for line in lines)
+            self.headers = {
+                key.strip().lower(): value.strip() for key, _, value in fields
+            }
+            source.skip(end.end())
+
+    def _checked(self, source: _Ahead) -> Iterator[bytes]:
+        """The pieces of a text. They wait while the beginning has something that text
+        does not have, until enough of it is known."""
+        source.reach(16)  # what begins the files of the known kinds
+        begun, sent = b"", 0
+        pieces = source.rest()
+        for piece in pieces:
+            begun += piece
+            if len(begun) >= _CHECKED:
+                break
+            if not _is_odd(begun):
+                yield begun[sent:]
+                sent = len(begun)
+        self._refuse(begun[:_CHECKED])
+        is_known = True
+        decoder = codecs.getincrementaldecoder("utf-8")("strict")
+        for piece in chain((begun[sent:],), pieces):
+            if is_known:
+                is_known = self._is_utf8(decoder, piece)
+            yield piece
+
+    def _is_utf8(self, decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
+        """Whether the text is still UTF-8. Says once on standard error if it is not."""
+        try:
+            decoder.decode(piece)
+        except UnicodeDecodeError:
+            words = "has bytes that are not UTF-8; U+FFFD stands in their place"
+            click.echo(f"Warning: {self.name} {words}", err=True)
+            return False
+        return True
+
+    def _refuse(self, begun: bytes) -> None:
+        """Raises `Failure` if a text does not begin like this."""
+        kind = kind_of(begun)
+        if kind is None and not _is_odd(begun, _ODD_SHARE):
+            return
+        coding = self.headers.get("content-encoding", "identity")
+        if coding != "identity":
+            more = f"it is compressed ({coding}): curl --compressed decompresses it"
+        elif kind is None:
+            more = "it is no text in UTF-8"
+        else:
+            more = kind.sentence
+        raise Failure(f"{self.name} cannot be read: {more}")
+
+
+class _Ahead:
+    """Pieces of bytes, whose beginning can be looked at before it is used. ``start`` is
+    what was read so far and not used; ``ended``: there is no more."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self.start = b""
+        self.ended = False
+
+    @property
+    def size(self) -> int:
+        return len(self.start)
+
+    def reach(self, size: int) -> bytes:
+        """The beginning, with at least ``size`` bytes if there are so many."""
+        while self.size < size and not self.ended:
+            piece = next(self._pieces, None)
+            self.ended = piece is None
+            self.start += piece or b""
+        return self.start
+
+    def skip(self, size: int) -> None:
+        self.start = self.start[size:]
+
+    def rest(self) -> Iterator[bytes]:
+        """Everything that was not used."""
+        if self.start:
+            yield self.start
+        yield from self._pieces
+
+
+def _in_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces in UTF-8 and without a byte order mark. Without a mark they are what
+    they were."""
+    source = _Ahead(pieces)
+    start = source.reach(_LONGEST_MARK)
+    codec = next((each for mark, each in _MARKS if start.startswith(mark)), None)
+    if codec is None or _is_event_stream(source.reach(_PRELUDE)):
+        yield from source.rest()
+        return
+    source.skip(len(next(mark for mark, each in _MARKS if each == codec)))
+    if codec == "utf-8":
+        yield from source.rest()
+        return
+    decoder = codecs.getincrementaldecoder(codec)("replace")
+    for piece in source.rest():
+        yield decoder.decode(piece).encode()
+    yield decoder.decode(b"", final=True).encode()
+
+
+_PRELUDE = 12
+"""The bytes before the headers of AWS's event stream: two sizes and their checksum."""
+
+
+def _is_event_stream(start: bytes) -> bool:
+    prelude, checksum = start[:8], start[8:_PRELUDE]
+    return start[:1] == b"\0" and zlib.crc32(prelude).to_bytes(4, "big") == checksum
+
+
+def _is_odd(begun: bytes, most: float = 0.0) -> bool:
+    """Whether a larger share than ``most`` of the characters is odd, or one is NUL."""
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(begun)
+    odd = len(_ODD.findall(text))
+    return kind_of(begun) is not None or odd > most * len(text) or "\0" in text
+
+
+class WireCheck:
+    """Finds out whether a named wire is the wrong one: whether the beginning of the
+    input is that of another wire."""
+
+    def __init__(self, name: str, *, wire: str, framing: str) -> None:
+        self._name = name
+        self._wire = wire
+        self._left = 0 if wire == "auto" or framing == "text" else _SLICE
+        self._stream = Stream(StreamOptions(encoding="base64", framing=framing))
+        self._is_unknown = False
+
+    def push(self, piece: bytes) -> None:
+        """Reads a piece. Raises `Failure` if the wire is ``text`` and the input is that
+        of a provider: what is shown would be no answer."""
+        if self._left > 0:
+            start, self._left = piece[: self._left], self._left - len(piece)
+            events = self._stream.push(base64.b64encode(start).decode())
+            codes = [each.code for each in events if isinstance(each, Diagnostic)]
+            self._is_unknown = self._is_unknown or "unknown-chunk" in codes
+            if self._wire == "text":
+                self.refuse()
+
+    def refuse(self) -> None:
+        """Raises `Failure` if the beginning is of another wire."""
+        found = self._stream.wire
+        if self._is_unknown or found in ("auto", "text", self._wire):
+            return
+        more = "; --framing text reads it as plain text" if self._wire == "text" else ""
+        raise Failure(
+            f"{self._name} is of the wire {found}, not {self._wire}: "
+            f"leave --wire out{more}"
+        )

@@ -15,12 +15,17 @@ says that it is complete is in ``complete`` of ``finish``.
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from stream_sidecar.cli import Failure
-from stream_sidecar.cli.input_file import InputFile, framing_option, wire_option
+from stream_sidecar.cli.input_file import (
+    InputFile,
+    WireCheck,
+    framing_option,
+    wire_option,
+)
 from stream_sidecar.cli.page import Page
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.errors import UsageError
@@ -30,29 +35,39 @@ from stream_sidecar.stream.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import BufferedReader
 
+    from stream_sidecar.cli.input_file import Input
     from stream_sidecar.events import Event
     from stream_sidecar.message.message import Message
     from stream_sidecar.options import Tool
-
-_SLICE = 65_536
-
 
 _EPILOG = """\b
 Examples:
   stream-sidecar normalize response.sse
   curl -sN ... | stream-sidecar normalize - --model qwen3:32b
+  curl -siN ... | stream-sidecar normalize -  with the status and headers
   stream-sidecar normalize body.json --json   one event per line
   stream-sidecar normalize body.json --answer > answer.md
 
 Exit codes: 0 with an answer, even if it was cut off (its last line then says
-"incomplete"); 1 if the stream has an error of its provider; 2 if FILE has no
-answer or could not be read; 141 if the reader of the output went away.
+"incomplete"); 1 if the stream has an error of its provider, or its status (with
+curl -i) is one; 2 if FILE has no answer, is no text, is of another wire than
+--wire says, or could not be read; 141 if the reader of the output went away.
+With 2, a sentence on standard error says why.
 """
 
 _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 """Events about an answer, which are no part of it."""
+
+_UNREAD = {"malformed-chunk", "unknown-chunk", "document-limit"}
+"""Codes of diagnostics about input in which nothing was understood."""
+
+_UNKNOWN = (
+    "nothing in it was understood as a provider's stream or response; "
+    "'explain' also reads stored sessions and transcripts"
+)
+
+_FORMS = ("json", "answer", "message")
 
 
 @click.command("normalize", epilog=_EPILOG)
@@ -62,50 +77,56 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 @click.option("--model", help="Name of the model, to choose its dialects.")
 @click.option(
     "--tools",
-    type=click.File("rb"),
+    type=InputFile(),
     help="The declared tools: a JSON list, or a request that has one.",
 )
 @click.option(
     "--response-template",
-    type=click.File("rb"),
+    type=InputFile(),
     help="How the model writes: a tokenizer_config.json, or only its template.",
 )
-@click.option("--json", "form", flag_value="json", help="Print one event per line.")
-@click.option("--answer", "form", flag_value="answer", help="Print only the answer.")
-@click.option(
-    "--message", "form", flag_value="message", help="Print the message as JSON."
-)
+@click.option("--json", is_flag=True, help="Print one event per line.")
+@click.option("--answer", is_flag=True, help="Print only the answer.")
+@click.option("--message", is_flag=True, help="Print the message as JSON.")
 def command(
-    file: BufferedReader,
-    form: str | None,
-    tools: BinaryIO | None,
-    response_template: BinaryIO | None,
+    file: Input,
+    tools: Input | None,
+    response_template: Input | None,
     **options: Any,
 ) -> None:
-    """Print the channels of FILE; "-" is standard input."""
+    """Print the channels of FILE; "-" is standard input.
+
+    FILE is UTF-8, or has a byte order mark. The heads that curl -i prints before a body
+    are no part of it.
+    """
+    forms = [form for form in _FORMS if options.pop(form)]
+    if len(forms) > 1:
+        names = " and ".join(f"--{form}" for form in forms)
+        raise click.UsageError(f"{names} cannot be used together")
+    form = forms[0] if forms else None
     options["tools"] = None if tools is None else _declared(tools)
     if response_template is not None:
         options["response_template"] = _template(response_template)
     stream = Stream(StreamOptions(encoding="base64", **options))
+    check = WireCheck(file.name, wire=options["wire"], framing=options["framing"])
     page = Page()
     kinds: set[type] = set()
-    is_empty = False
-    for events in _events(stream, file):
+    codes: set[str] = set()
+    for events in _events(stream, file, check):
         if form is None:
             page.show(events)
         elif form == "json":
             _print_json(*events)
         kinds.update(map(type, events))
-        codes = (each.code for each in events if isinstance(each, Diagnostic))
-        is_empty = is_empty or "empty-stream" in codes
+        codes.update(each.code for each in events if isinstance(each, Diagnostic))
     if form == "answer":
         _print_answer(stream.message())
     elif form == "message":
         _print_json(stream.message())
-    raise SystemExit(2 if is_empty else _code(kinds))
+    raise SystemExit(_code(file, kinds, codes, check))
 
 
-def _declared(file: BinaryIO) -> tuple[Tool, ...]:
+def _declared(file: Input) -> tuple[Tool, ...]:
     """The tools in a file. The file is a list of tools or a request with a list, and a
     tool is spelled as in ``stream/open`` or in a provider's request."""
     from stream_sidecar.options import Tool
@@ -114,7 +135,7 @@ def _declared(file: BinaryIO) -> tuple[Tool, ...]:
     from stream_sidecar.values.jsontext import decode
 
     try:
-        found = decode(file.read())
+        found = decode(file.text())
         body = found if isinstance(found, dict) else {"tools": found}
         try:
             return structure(body.get("tools"), tuple[Tool, ...], "tools")
@@ -123,40 +144,56 @@ def _declared(file: BinaryIO) -> tuple[Tool, ...]:
                 return theirs
             raise
     except (ValueError, UsageError) as error:
-        raise Failure(f"--tools {file.name}: {error}") from None
+        raise Failure(f"--tools {file.path}: {error}") from None
 
 
-def _template(file: BinaryIO) -> Any:
+def _template(file: Input) -> Any:
     """The response template in a file, which may be the configuration of a tokenizer.
     Raises `Failure` if the template cannot be read."""
     from stream_sidecar.dialects.response_templates import TemplateError, template_of
     from stream_sidecar.values.jsontext import decode
 
     try:
-        found = decode(file.read())
+        found = decode(file.text())
         if isinstance(found, dict) and "fields" not in found:
             if found.get("response_template") is None:
                 raise TemplateError("response_template", "is missing")
             found = found["response_template"]
         template_of(found)
     except ValueError as error:
-        raise Failure(f"--response-template {file.name}: {error}") from None
+        raise Failure(f"--response-template {file.path}: {error}") from None
     return found
 
 
-def _events(stream: Stream, file: BufferedReader) -> Iterator[list[Event]]:
+def _events(stream: Stream, file: Input, check: WireCheck) -> Iterator[list[Event]]:
     """The events of each piece as it arrives, so that a pipe's answer is shown while it
-    continues."""
-    while data := file.read1(_SLICE):
+    continues. The body of a request that failed is its error, and no answer."""
+    options = stream.options
+    pieces = file.pieces(wire=options.wire, framing=options.framing)
+    if file.failed:
+        yield stream.close("error", file.error(b"".join(pieces)))
+        return
+    for data in pieces:
+        check.push(data)
         yield stream.push(base64.b64encode(data).decode())
     yield stream.close()
 
 
-def _code(kinds: set[type]) -> int:
-    """The exit code by the types of all events."""
+def _code(file: Input, kinds: set[type], codes: set[str], check: WireCheck) -> int:
+    """The exit code by the types of all events and the codes of all diagnostics. Raises
+    `Failure` if there is no answer and no error of a provider."""
+    if kinds <= {*_ABOUT, ProviderError} and codes & _UNREAD:
+        check.refuse()
+    if "empty-stream" in codes:
+        where = "is empty" if file.status is None else "has nothing after its head"
+        raise Failure(f"{file.name} {where}")
     if ProviderError in kinds:
         return 1
-    return 2 if kinds <= _ABOUT else 0
+    if not kinds <= _ABOUT:
+        return 0
+    if codes & _UNREAD:
+        raise Failure(f"{file.name}: {_UNKNOWN}")
+    raise Failure(f"{file.name} has no answer: the model said nothing")
 
 
 def _print_json(*values: Event | Message) -> None:

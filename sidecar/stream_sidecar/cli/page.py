@@ -6,6 +6,7 @@ a model or a tool looks like a heading.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events as kinds
@@ -47,7 +48,6 @@ _LINES: dict[type, Callable[[Any], tuple[str, ...]]] = {
         *("citation", " ".join(filter(None, (e.title, e.url))) or e.kind),
     ),
     kinds.ProviderError: lambda e: ("error", e.kind, e.message),
-    kinds.Diagnostic: lambda e: ("diagnostic", f"{e.code}: {e.message}"),
     kinds.Finish: lambda e: (
         *("finish", e.reason if e.complete else f"{e.reason} (incomplete)"),
     ),
@@ -71,25 +71,41 @@ def _shortened(raw: Any) -> str:
 
 
 class Page:
-    """``show(events)`` prints events as they come, with a heading at each change."""
+    """``show(events)`` prints events as they come, with a heading at each change.
+
+    Diagnostics wait for the next ``finish``: then each is printed once, with the number
+    of times it came.
+    """
 
     def __init__(self) -> None:
         self._terminal = Terminal()
         self._heading = ""
         self._begins = True
+        self._diagnostics: Counter[str] = Counter()
 
     def show(self, events: list[Any]) -> None:
         for event in events:
-            if isinstance(event, kinds.TextDelta):
+            if isinstance(event, kinds.Diagnostic):
+                self._diagnostics[f"{event.code}: {event.message}"] += 1
+            elif isinstance(event, kinds.TextDelta):
                 self._head("answer", f"choice {event.choice}" if event.choice else "")
                 self._body(event.text)
             elif isinstance(event, kinds.ReasoningDelta):
                 self._head("reasoning", f"({event.source})")
                 self._body(event.text, "dim")
+            elif isinstance(event, kinds.Finish):
+                self._report()
+                self._line(*_LINES[kinds.Finish](event))
+                self._terminal.line()
             elif line := _LINES.get(type(event)):
                 self._line(*line(event))
-            if isinstance(event, kinds.Finish):
-                self._terminal.line()
+
+    def _report(self) -> None:
+        """Prints the diagnostics that came since the last ``finish``."""
+        for words, number in self._diagnostics.items():
+            times = f" ({number} times)" if number > 1 else ""
+            self._line("diagnostic", f"{words}{times}")
+        self._diagnostics.clear()
 
     def _head(self, kind: str, words: str = "") -> None:
         heading = f"{kind} {words}".rstrip()

@@ -5,7 +5,8 @@ Without ``--write`` it only prints what would change. Exit codes:
 - 1 with ``--check`` if there is a leak.
 - 2 if a file could not be read or written; with ``--write`` also if a leak had to stay;
   with ``--check`` also if a file is not known to be clean: it or a text in it was not
-  looked at, or a line could not be read and there is no leak elsewhere.
+  looked at, a folder has a database or a compressed file that was not looked at, or a
+  line could not be read and there is no leak elsewhere.
 - 128 plus the number of a signal that came before the last file (130: Ctrl-C).
 - 0 otherwise.
 """
@@ -38,6 +39,7 @@ from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
 from stream_sidecar.session_files.backups import backups_named_after
 from stream_sidecar.session_files.files import Job, find_files, identity_of
 from stream_sidecar.session_files.layouts import PRESETS, TableLayout
+from stream_sidecar.session_files.passed_files import PassedFiles, passed_files
 from stream_sidecar.session_files.reports import FileReport
 from stream_sidecar.session_files.workers import repair_files
 
@@ -60,8 +62,9 @@ Examples:
   stream-sidecar repair --list codex --output-format json
 
 Exit codes: 0; 1 with --check if there is a leak; 2 if a file could not be read
-or written, with --check also if no message of a model was recognised in a file
-or a line could not be read; 141 if the reader of the output went away; 128 plus
+or written, with --check also if no message of a model was recognised in a file,
+a line could not be read, or a folder has a database, an archive or a compressed
+file that was not looked at; 141 if the reader of the output went away; 128 plus
 the number of a signal that ended the command.
 """
 
@@ -207,6 +210,7 @@ def command(**given: Any) -> None:
     without --write, which keeps the old file as a backup. --diff and --report show each
     removal.
     """
+    _check_pairs(given)
     if given["list_agents"]:
         _list(given)
         return
@@ -259,29 +263,38 @@ def _near(word: str) -> str:
     return f". Did you mean {near[0]!r}?" if near else ""
 
 
+_OPTIONS = {"back": "--restore", "list_agents": "--list", "report_path": "--report"}
+"""Options whose parameter has another name."""
+
 _NOT_TOGETHER = (
     ("check", "write"),
     ("check", "ask"),
     ("back", "clean"),
-    *product(("back", "clean"), ("check", "write", "ask")),
+    *product(("back", "clean"), ("check", "write", "ask", "diff", "report_path")),
+    *product(("list_agents",), ("check", "write", "ask", "back", "clean", "diff")),
+    *product(("preset",), _LAYOUT),
 )
+"""Pairs of options of which the second would have no effect, or the opposite."""
+
+
+def _check_pairs(given: dict[str, Any]) -> None:
+    for pair in _NOT_TOGETHER:
+        if all(given[name] for name in pair):
+            names = (_OPTIONS.get(n, f"--{n.replace('_', '-')}") for n in pair)
+            raise click.UsageError(f"{' and '.join(names)} cannot be used together")
 
 
 def _check_usage(given: dict[str, Any]) -> None:
     if not given["paths"]:
         raise click.UsageError("Missing argument 'PATH' or 'AGENT'. Agents: --list")
-    for one, other in _NOT_TOGETHER:
-        if given[one] and given[other]:
-            names = (
-                f"--{name}" if name != "back" else "--restore" for name in (one, other)
-            )
-            raise click.UsageError(f"{' and '.join(names)} cannot be used together")
     if given["folders"]:
         raise click.UsageError("--folder needs --list")
     if given["everywhere"]:
         raise click.UsageError("--all needs --list")
     if given["ask"] and given["output_format"] != "text":
         raise click.UsageError("--ask needs --output-format text")
+    if given["engine"] == "local" and (given["ray_address"] or given["ray_output"]):
+        raise click.UsageError("--ray-address and --ray-output need --engine ray")
     if given["force"] and not (given["report_path"] or given["back"]):
         raise click.UsageError("--force needs --report or --restore")
 
@@ -342,8 +355,9 @@ class _Outcome:
     """The result of a run: how many ``files``, and ``messages`` of a model, were read.
 
     ``leaking``: some message has a leak. ``failed``: some file was left alone.
-    ``kept``: some leak stays. ``unseen``: some file or text was not looked
-    at. ``broken``: some line or cell is not JSON. ``stopped``: the run ended early."""
+    ``kept``: some leak stays. ``unseen``: some file or text was not looked at, or a
+    folder has a database or a packed file that was not. ``broken``: some line or cell
+    is not JSON. ``stopped``: the run ended early."""
 
     files: int = 0
     messages: int = 0
@@ -391,19 +405,23 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
 
 def _found(
     meant: Meant, layout: TableLayout | None
-) -> tuple[list[Path], list[FileReport]]:
+) -> tuple[list[Path], list[FileReport], PassedFiles]:
     """The files to read, with a report of each link that was not followed and of each
-    folder without a file that may be a session."""
+    folder without a file that may be a session, and the files of folders that are not
+    looked at."""
     found: dict[tuple[int, int] | str, Path] = {}
+    passed: dict[tuple[int, int] | str, Path] = {}
     nowhere = [*meant.nowhere]
     for path in meant.paths:
         inner = find_files(path, layout)
         for each in inner.files:
             found.setdefault(identity_of(each), each)
+        passed.update((identity_of(each), each) for each in inner.passed)
         nowhere += map(_leaving, inner.leaving)
         if not (inner.files or inner.leaving):
             nowhere.append(FileReport(str(path)))
-    return [*found.values()], nowhere
+    not_read = (path for identity, path in passed.items() if identity not in found)
+    return [*found.values()], nowhere, passed_files(not_read)
 
 
 def _run(
@@ -413,17 +431,18 @@ def _run(
     meant: Meant,
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
-    paths, nowhere = _found(meant, job.layout)
+    paths, nowhere, passed = _found(meant, job.layout)
     is_text = given["output_format"] == "text"
     shows = given["diff"] or not is_text
     outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)
+    outcome.unseen = bool(passed.sealed)
     with ExitStack() as stack:
         report_file = open_report(given["report_path"], paths, force=given["force"])
         report_file = report_file and stack.enter_context(report_file)
         records = report_file
         if shows:  # the records are read again, and the report may be a pipe
             records = stack.enter_context(tempfile.TemporaryFile())
-        stack.callback(page.summary, total)  # however the run ends
+        stack.callback(page.summary, total, passed)  # however the run ends
         # A progress bar would overwrite other output.
         is_reported = is_text and not (given["ask"] or shows)
         progress = (

@@ -1,8 +1,9 @@
 """``repair --output-format``: the findings, for programs.
 
 Each format gets the removals as they come (``show``, each a line of JSON), the report
-of every file (``add``), and at the end ``summary``. ``json`` is one document,
-``github`` annotations of a workflow, ``sarif`` a log of SARIF 2.1.0.
+of every file (``add``), and at the end ``summary``, with what was not looked at.
+``json`` is one document, ``github`` annotations of a workflow, ``sarif`` a log of SARIF
+2.1.0.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from stream_sidecar.history.repair_counts import RepairCounts
 from stream_sidecar.values.jsontext import encode, loads
 
 if TYPE_CHECKING:
+    from stream_sidecar.session_files.passed_files import PassedFiles
     from stream_sidecar.session_files.reports import FileReport
 
 WORDS: dict[str, str] = {
@@ -27,6 +29,7 @@ WORDS: dict[str, str] = {
 }
 """The title of each kind of finding."""
 
+_PASSED = "not looked at"
 _PLACE = ("line", "column", "endLine", "endColumn")
 
 
@@ -87,7 +90,7 @@ class JsonDocument:
         recognised = {"kept": report.kept, "recognised": not report.unrecognised}
         self._files.append({**values, **more, **recognised})
 
-    def summary(self, files: int) -> None:
+    def summary(self, files: int, passed: PassedFiles) -> None:
         total = self._counts.total()
         summary = {
             "files": len(self._files),
@@ -98,6 +101,7 @@ class JsonDocument:
             "removed": total.removed,
             "unrecognised": sum(not each["recognised"] for each in self._files),
             "stopped": len(self._files) < files,
+            "notLookedAt": {**passed.sealed, **passed.others},
         }
         head = "" if self._begun else '{"version": 1, "findings": ['
         self._terminal.body(f'{head}], "files": ')
@@ -128,8 +132,11 @@ class GithubAnnotations:
         for reason in why(report):
             self._say(level, {"file": report.path}, reason)
 
-    def summary(self, files: int) -> None:
-        """Prints nothing: annotations have no summary."""
+    def summary(self, files: int, passed: PassedFiles) -> None:
+        """Prints what was not looked at; there is no other summary."""
+        if words := passed.words():
+            level = "warning" if passed.sealed else "notice"
+            self._say(level, {"title": _PASSED}, ", ".join(words))
 
     def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
         reported = ",".join(
@@ -184,12 +191,16 @@ class SarifLog:
             physical["region"] = region
         return {"physicalLocation": physical}
 
-    def summary(self, files: int) -> None:
+    def summary(self, files: int, passed: PassedFiles) -> None:
         rules = [
             {"id": kind, "shortDescription": {"text": words}}
             for kind, words in WORDS.items()
         ]
         driver = {"name": "stream-sidecar", "version": __version__, "rules": rules}
+        if words := passed.words():
+            level, text = ("warning" if passed.sealed else "note"), ", ".join(words)
+            note = {"level": level, "message": {"text": f"{_PASSED}: {text}"}}
+            self._notes.append(note)
         failed = any(each["level"] == "error" for each in self._notes)
         run = {
             "tool": {"driver": driver},

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         AllRepairCounters,
         ModelRepairCounters,
     )
+    from stream_sidecar.session_files.passed_files import PassedFiles
     from stream_sidecar.session_files.reports import FileReport
 
 _LONGEST = 400
@@ -41,6 +42,8 @@ _UNSURE = (
     "Files that another program may have open for writing: {}. This could not be "
     "checked. What that program still writes goes to the old file, not to the new one."
 )
+
+_SEALED = "databases, archives and compressed files may have leaks, too"
 
 
 class RepairPage:
@@ -104,9 +107,10 @@ class RepairPage:
             around = record.get("before", ""), record.get("after", "")
             print_removal(self._terminal, short(record["text"]), *around)
 
-    def summary(self, files: int) -> None:
+    def summary(self, files: int, passed: PassedFiles) -> None:
         """Prints the files with findings or problems, and the numbers by model.
-        ``files``: how many files there were to read."""
+        ``files``: how many files there were to read; ``passed``: those of folders that
+        were not looked at."""
         total = self._counts.total()
         if self._has_shown:
             self._terminal.line()
@@ -141,6 +145,9 @@ class RepairPage:
             self._terminal.paragraph(
                 f"To remove the leaks, run again with --write{more}"
             )
+        if words := passed.words():
+            more = f" ({_SEALED})" if passed.sealed else ""
+            self._terminal.paragraph(f"not looked at: {', '.join(words)}{more}")
 
     def _tables(self, total: AllRepairCounters) -> None:
         """Prints the files that have to be listed, and the models if any is known."""

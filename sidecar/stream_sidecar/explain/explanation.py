@@ -130,7 +130,19 @@ class Explanation:
     @property
     def is_unknown(self) -> bool:
         """Whether there was input, and none of it was understood."""
-        events = [event for step in self.steps for event in step.events]
-        codes = {getattr(event, "code", "") for event in events}
-        kinds = {event.type for event in events}
-        return kinds <= _ABOUT and not codes.isdisjoint(_NOT_UNDERSTOOD)
+        return self.has_no_answer and "error" not in self._kinds
+
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether some input was not understood, and the rest has at most an error."""
+        codes = {getattr(event, "code", "") for event in self._events}
+        is_answered = self._kinds - _ABOUT - {"error"}
+        return not is_answered and not codes.isdisjoint(_NOT_UNDERSTOOD)
+
+    @property
+    def _events(self) -> list[Event]:
+        return [event for step in self.steps for event in step.events]
+
+    @property
+    def _kinds(self) -> set[str]:
+        return {event.type for event in self._events}

@@ -60,6 +60,16 @@ def body(name: str, data: bytes, options: StreamOptions) -> StreamSource:
     return StreamSource(name, options, lambda stream: _cut(data, stream))
 
 
+def failed_response(
+    name: str, error: dict[str, Any], options: StreamOptions
+) -> StreamSource:
+    """The source for a response whose status is an error: its body is no answer.
+    ``error`` is that of ``Stream.close``."""
+    return StreamSource(
+        name, options, lambda _stream: (), {"reason": "error", "error": error}
+    )
+
+
 def _cut(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
     """The slices of ``data``: words of plain text, lines of any other framing."""
     size = max(1, len(data) // _MOST_STEPS)

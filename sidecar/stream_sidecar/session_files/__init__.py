@@ -5,6 +5,7 @@ and Markdown, with ``tables``, ``layouts`` and ``packing`` SQLite. ``roles`` and
 ``neighbours`` read the files around it. ``replacing`` writes a file so that it is old
 or new at any moment, with ``beside``, ``backups`` and ``writers``. ``workers`` repairs
 many files on all cores, ``blocks`` one large file, and ``datasets`` a dataset with Ray
-Data. ``agents`` knows where sessions are. Nothing here speaks to a person: that is the
+Data. ``agents`` knows where sessions are, ``passed_files`` and ``file_kinds`` what was
+not looked at. Nothing here speaks to a person: that is the
 business of ``stream_sidecar.cli``.
 """

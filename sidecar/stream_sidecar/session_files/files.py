@@ -26,6 +26,7 @@ from stream_sidecar.session_files.backups import copied, drop
 from stream_sidecar.session_files.beside import CannotReplaceError
 from stream_sidecar.session_files.bounds import CannotEditError
 from stream_sidecar.session_files.documents import Stopped, TextSession
+from stream_sidecar.session_files.file_kinds import DATABASES, kind_at
 from stream_sidecar.session_files.found_files import FoundFiles
 from stream_sidecar.session_files.manifest import noted_in
 from stream_sidecar.session_files.neighbours import Neighbours
@@ -41,11 +42,10 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.documents import Advance, Output
     from stream_sidecar.session_files.layouts import TableLayout
 
-_DATABASES = ("db", "sqlite", "sqlite3", "vscdb")
 _LOGS = ("md",)
 _PACKED = ("zst",)
 SUFFIXES = frozenset(
-    f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES, *_LOGS, *_PACKED)
+    f".{each}" for each in (*BY_LINE, *WHOLE, *DATABASES, *_LOGS, *_PACKED)
 )
 """Endings of the files in a folder that may be sessions."""
 
@@ -109,6 +109,8 @@ def repair_file(
             _repair_database(path, job, tally, advance)
         elif report.format:
             _repair_text(path, job, tally, advance, repair_lines)
+        elif (kind := kind_at(path)) is not None:
+            report.leave(kind.sentence)
     except Stopped:
         report.stopped = True
     except CannotEditError as error:
@@ -256,13 +258,15 @@ class _Unwritten:
 def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
     """The files that ``path`` means: itself, or the files of a folder that may be
     sessions, and the folders in it that cannot be read. Files are chosen by suffix,
-    Markdown also by content, databases by ``layout`` or the presets."""
+    Markdown also by content, databases by ``layout`` or the presets. The other files of
+    the folder are ``passed``."""
     if not path.is_dir():
         return FoundFiles([path])
     inner = FoundFiles()
     inner.add_below(path, lambda name: Path(name).suffix in SUFFIXES, path)
     files = [each for each in inner.files if _may_be(each, layout)]
-    return FoundFiles([*inner.unread, *files], inner.leaving)
+    passed = [*inner.passed, *({*inner.files} - {*files})]
+    return FoundFiles([*inner.unread, *files], inner.leaving, passed=passed)
 
 
 def identity_of(path: Path) -> tuple[int, int] | str:
