@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from refusing import seal, unfit_seals
 
-from stream_sidecar.api import prepare
+from stream_sidecar.api import prepare, repair
 from stream_sidecar.wires.requests.seals import BETA, binding_of
 
 Json = Any
@@ -140,3 +140,14 @@ def test_a_model_that_binds_nothing_keeps_its_seals() -> None:
 
     assert (result.lost, result.headers) == ([], None)
     assert (result.body or {})["messages"][3] == body["messages"][3]
+
+
+def test_a_repair_leaves_text_that_a_seal_is_bound_to() -> None:
+    body = _body([[LEAK], ["Four.", LEAK]])
+    messages = body["messages"]
+    results = repair(messages, model=body["model"]).results
+
+    assert [bool(each.bound) for each in results] == [i == 1 for i in range(5)]
+    assert [each.changed for each in results] == [False, False, False, True, False]
+    free = repair(messages, model="claude-opus-5").results
+    assert [each.changed for each in free] == [False, True, False, True, False]
