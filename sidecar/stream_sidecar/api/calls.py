@@ -94,6 +94,7 @@ def prepare(
     body: Options,
     wire: str,
     *,
+    headers: Options | None = None,
     provider: str | None = None,
     model: str | None = None,
     tools: list[Any] | None = None,

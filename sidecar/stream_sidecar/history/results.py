@@ -84,7 +84,7 @@ class Removal:
 @frozen
 class Repair:
     """The repair of one item. ``blocked``: nothing would be left, so the item is
-    unchanged.
+    unchanged. ``bound``: a text is unchanged, because a seal after it is bound to it.
 
     ``message`` is the item without the removals. It is absent if it cannot be written
     back exactly (protocol.md, "JSON"). ``dropped`` are the parts that became empty and
@@ -101,3 +101,4 @@ class Repair:
     reasoning: str | None = None
     tool_results: list[ToolResult] | None = None
     tool_calls: list[ToolCall] | None = None
+    bound: bool | None = None

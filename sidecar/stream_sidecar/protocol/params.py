@@ -249,10 +249,12 @@ class RenderResult:
 @frozen
 class PrepareParams:
     """Params of ``request/prepare``: the ``body`` of a request that the host is about
-    to send. ``model`` and ``tools`` are by default those of the body."""
+    to send. ``model`` and ``tools`` are by default those of the body. ``headers``: the
+    request's, as the host will send them."""
 
     wire: str
     body: dict[str, Any]
+    headers: dict[str, Any] | None = None
     provider: str | None = None
     model: str | None = None
     tools: tuple[Tool, ...] | None = None
@@ -265,11 +267,12 @@ class PrepareParams:
 @frozen
 class PrepareResult:
     """``body`` is the body to send. If nothing ``changed``, ``body`` is None and the
-    host sends its own."""
+    host sends its own. ``headers``: those that the host must set."""
 
     changed: bool
     lost: list[LostPart]
     body: dict[str, Any] | None = None
+    headers: dict[str, Any] | None = None
 
 
 @frozen

@@ -18,6 +18,14 @@ from stream_sidecar.values.jsontext import is_portable
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
 from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
+from stream_sidecar.wires.requests.seals import (
+    BOUND,
+    asked,
+    binding_of,
+    broken_seals,
+    demands_thinking,
+    without_seals,
+)
 from stream_sidecar.wires.settings import refused_settings, reported_of_end
 from stream_sidecar.wires.shared.rendering import LostPart
 from stream_sidecar.wires.shared.request_shapes import SHAPES
@@ -60,12 +68,26 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     items = held if isinstance(held, list) else []
     lost: list[LostPart] = []
     cleaned = list(_cleaned(params.wire, items, history, lost))
+    broken = broken_seals(items, cleaned) if binding_of(_model(params)) else set()
+    asks = asked(params.wire, params.provider or "", body, params.headers)
+    bound: JsonObject = {}
+    headers: JsonObject = {}
+    if broken and asks is not None:
+        bound, headers = asks
+    elif broken and demands_thinking(body, items):
+        return PrepareResult(False, [LostPart(f"/{name}", "bound", BOUND)])
+    elif broken:
+        cleaned = list(_unsealed(cleaned, broken, name, lost))
     settings: JsonObject = {}
     if rule is not None:
-        cleaned, settings = _freed(params, rule, cleaned, lost)
-    if not settings and len(cleaned) == len(items) and all(map(_is, cleaned, items)):
+        given = {**params.body, **bound}
+        cleaned, settings = _freed(params, rule, given, cleaned, lost)
+    settings = bound | settings
+    is_same = len(cleaned) == len(items) and all(map(_is, cleaned, items))
+    if not settings and not headers and is_same:
         return PrepareResult(False, lost)
-    return PrepareResult(True, lost, {**body, name: cleaned, **settings})
+    changed = {**body, name: cleaned, **settings}
+    return PrepareResult(True, lost, changed, headers or None)
 
 
 def _model(params: PrepareParams) -> str | None:
@@ -103,8 +125,23 @@ def _cleaned(
             yield _repaired(history, item, path, lost)
 
 
+def _unsealed(
+    items: list[Json], broken: set[str], name: str, lost: list[LostPart]
+) -> Iterator[Json]:
+    """The items without the sealed blocks that an edit broke."""
+    for number, (item, gone) in enumerate(without_seals(items, broken)):
+        lost += [
+            LostPart(f"/{name}/{number}{path}", "reasoning", BOUND) for path in gone
+        ]
+        yield item
+
+
 def _freed(
-    params: PrepareParams, rule: Rule, items: list[Json], lost: list[LostPart]
+    params: PrepareParams,
+    rule: Rule,
+    body: JsonObject,
+    items: list[Json],
+    lost: list[LostPart],
 ) -> tuple[list[Json], JsonObject]:
     """The items without what the provider refuses, and the settings to change."""
     wire, model = params.wire, _model(params) or ""
@@ -117,7 +154,7 @@ def _freed(
         freed += [] if new is None and item is not None else [(number, new)]
     news = TurnList(wire, rule, model, freed, lost).mend() + items[prefix:]
     lost += reported_of_end(wire, rule, model, list(enumerate(items))[prefix:])
-    return news, refused_settings(wire, rule, params.body, news, lost)
+    return news, refused_settings(wire, rule, body, news, lost)
 
 
 def _prefix(wire: str, items: list[Json]) -> int:

@@ -1,0 +1,1 @@
+"""What a whole request needs, whatever its wire."""
