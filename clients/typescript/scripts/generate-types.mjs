@@ -35,7 +35,7 @@ export async function generate() {
     .replace(/^(?=\/\*\*|export )/gm, "\n")
     .replace(/ \*\/\n\n/g, " */\n")
     .replace(/\n{3,}/g, "\n\n");
-  return [HEAD, body.trim(), "", ...tables(table)].join("\n");
+  return [HEAD, body.trim(), "", ...tables(table), ...shapes(schema.$defs)].join("\n");
 }
 
 const read = async (name) => JSON.parse(await readFile(new URL(name, SCHEMA), "utf8"));
@@ -120,6 +120,36 @@ function tables(table) {
     "} as const;",
     "",
   ];
+}
+
+/** Options of a host that are checked in JavaScript, where types check nothing. */
+const CHECKED = ["PolicyPatch", "LimitsPatch"];
+
+function shapes(definitions) {
+  const made = CHECKED.map((name) => `  ${name}: ${JSON.stringify(shapeOf(definitions[name], definitions))},`);
+  return [
+    "/** @internal The shapes of options of a host (src/checks.ts). */",
+    "export const SHAPES = {",
+    ...made,
+    "};",
+    "",
+  ];
+}
+
+/** What a value has to be, as far as src/checks.ts looks at it; null is the same as absent. */
+function shapeOf(part, definitions) {
+  if (part.$ref) return shapeOf(definitions[part.$ref.replace("#/$defs/", "")], definitions);
+  const choices = part.anyOf?.filter(({ type }) => type !== "null").map((each) => shapeOf(each, definitions));
+  if (choices?.length === 1) return choices[0];
+  if (choices) return { anyOf: choices };
+  const type = [part.type].flat().find((each) => each !== "null");
+  const members = Object.entries(part.properties ?? {}).map(([name, each]) => [name, shapeOf(each, definitions)]);
+  return {
+    ...(part.enum ? { enum: part.enum.filter((each) => each !== null) } : type && { type }),
+    ...(part.minimum !== undefined && { minimum: part.minimum }),
+    ...(part.items && { items: shapeOf(part.items, definitions) }),
+    ...(part.properties && { properties: Object.fromEntries(members) }),
+  };
 }
 
 if (argv[1] === fileURLToPath(import.meta.url) && argv.includes("--write")) {

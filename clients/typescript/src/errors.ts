@@ -72,6 +72,23 @@ export class SidecarUnavailable extends SidecarError {
   }
 }
 
+/** The sidecar has failed too often to be started again automatically; `restart()` starts it all the same. */
+export class GaveUp extends SidecarUnavailable {
+  /** After how many milliseconds it is started again at the next use; `Infinity`: never. */
+  readonly retryAfterMs: number;
+
+  constructor(last: unknown, retryAfterMs: number) {
+    const { message, attempts, problem, python } = (last ?? {}) as Partial<SidecarUnavailable>;
+    const next =
+      retryAfterMs === Infinity
+        ? "it is not started again"
+        : `the next start is in ${Math.ceil(retryAfterMs / 1_000)} s`;
+    const words = `the sidecar failed too often; ${next}, unless restart() is called; the last time: ${message ?? String(last)}`;
+    super(words, attempts ?? [], last, problem && { kind: problem, python });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** The other side speaks another version of the protocol, or another protocol. */
 export class UnsupportedProtocol extends SidecarError {
   /** The versions that it speaks; empty if it is not a stream-sidecar. */
@@ -144,6 +161,13 @@ export class SidecarClosed extends SidecarError {
 export class StreamClosed extends SidecarError {
   constructor(streamId: string) {
     super("stream-closed", `stream "${streamId}" is closed`);
+  }
+}
+
+/** The stream is being read by another `pipe`. */
+export class StreamInUse extends SidecarError {
+  constructor(streamId: string) {
+    super("stream-in-use", `stream "${streamId}" is already piped; open a stream for each response`);
   }
 }
 

@@ -1,8 +1,26 @@
 // The options of a host, and their defaults. Times are milliseconds, sizes bytes (a UTF-16 unit
-// of a string counts as two).
+// of a string counts as two); `Infinity` is no limit.
 
+import {
+  anything,
+  callback,
+  count,
+  data,
+  eitherOf,
+  flag,
+  limits,
+  listOf,
+  objectOf,
+  oneOf,
+  pause,
+  policy,
+  text,
+  time,
+} from "./checks.js";
+import type { Checks } from "./checks.js";
 import type { ConnectionLost } from "./errors.js";
 import type { LimitsPatch, OpenParams, PolicyPatch } from "./protocol.js";
+import { Warnings } from "./warnings.js";
 
 /** Returns the text of a chunk, for streams without a sidecar. */
 export type ReadText = (chunk: unknown, params: OpenParams) => string;
@@ -34,6 +52,18 @@ export interface ClientOptions {
   onLost?: (error: ConnectionLost) => void;
   /** Called with each new state of the sidecar. */
   onState?: (state: SidecarState) => void;
+  /**
+   * Called with what a host should know although no call failed, each once: a parameter that the
+   * sidecar does not know, answers that pass uncleaned while nobody listens, an error that a
+   * listener throws. Default: `console.warn`.
+   */
+  onWarning?: (message: string) => void;
+}
+
+/** Options for a connection of the host. */
+export interface SharedOptions extends ClientOptions {
+  /** The sidecar's result of `initialize`, whose version is checked. */
+  initializeResult?: unknown;
 }
 
 /** Options for starting a sidecar, as a process or in a worker. */
@@ -87,18 +117,69 @@ const MiB = 1 << 20;
 
 /** All options of `ClientOptions` with their values. */
 export function settled(options: ClientOptions) {
+  const warnings = new Warnings(options.onWarning);
   return {
     requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
     batchTimeoutMs: options.batchTimeoutMs ?? 300_000,
     maxConcurrentRequests: options.maxConcurrentRequests ?? 64,
     maxConcurrentBytes: options.maxConcurrentBytes ?? 16 * MiB,
     maxQueuedRequests: options.maxQueuedRequests ?? 1_024,
-    restarts: { max: 4, windowMs: 180_000, delayMs: 100, ...options.restarts },
-    replay: { maxStreamBytes: 16 * MiB, maxBytes: 128 * MiB, ...options.replay },
-    readAhead: { maxChunks: 64, maxBytes: MiB, ...options.readAhead },
-    onLost: options.onLost ?? (() => {}),
-    onState: options.onState ?? (() => {}),
+    restarts: { max: 4, windowMs: 180_000, delayMs: 100, ...given(options.restarts) },
+    replay: { maxStreamBytes: 16 * MiB, maxBytes: 128 * MiB, ...given(options.replay) },
+    readAhead: { maxChunks: 64, maxBytes: MiB, ...given(options.readAhead) },
+    onLost: warnings.guarded("onLost", options.onLost),
+    onState: warnings.guarded("onState", options.onState),
+    warnings,
   };
 }
 
+/** The members that have a value. */
+function given<T extends object>(options: T | null | undefined) {
+  const found = Object.entries(options ?? {}).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(found) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
 export type Settings = ReturnType<typeof settled>;
+
+/** The options, with a listener for standard error that never throws. */
+export function guarded<T extends StartOptions>(options: T, { warnings }: Settings): T {
+  return options.onStderr ? { ...options, onStderr: warnings.guarded("onStderr", options.onStderr) } : options;
+}
+
+const CLIENT: Checks<ClientOptions> = {
+  requestTimeoutMs: time,
+  batchTimeoutMs: time,
+  maxConcurrentRequests: count(1),
+  maxConcurrentBytes: count(1),
+  maxQueuedRequests: count(0),
+  restarts: objectOf({ max: count(0), windowMs: pause, delayMs: pause }),
+  replay: objectOf({ maxStreamBytes: count(0), maxBytes: count(0) }),
+  readAhead: objectOf({ maxChunks: count(1), maxBytes: count(1) }),
+  onLost: callback,
+  onState: callback,
+  onWarning: callback,
+};
+
+export const SHARED: Checks<SharedOptions> = { ...CLIENT, initializeResult: anything };
+
+export const START: Checks<StartOptions> = {
+  ...CLIENT,
+  logLevel: oneOf("error", "warning", "info", "debug"),
+  onStderr: callback,
+  policy,
+  limits,
+  startTimeoutMs: time,
+  shutdownTimeoutMs: time,
+  passThrough: eitherOf([callback, flag]),
+};
+
+export const SIDECAR: Checks<SidecarOptions> = {
+  ...START,
+  command: eitherOf([listOf(text), text]),
+  python: text,
+  allowDownload: flag,
+  allowWebAssembly: flag,
+  cwd: text,
+  env: data,
+  inheritEnv: listOf(text),
+};

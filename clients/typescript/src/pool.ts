@@ -2,9 +2,10 @@
 // chunks keep their order. Each process is supervised separately: if a process ends, the streams
 // of the other processes are not delayed.
 
+import { count } from "./checks.js";
 import type { SidecarOptions } from "./options.js";
 import type { OpenParams } from "./protocol.js";
-import { Sidecar } from "./sidecar.js";
+import { Sidecar, type OpenOptions } from "./sidecar.js";
 import type { SidecarStream } from "./stream/stream.js";
 
 export class SidecarPool implements AsyncDisposable {
@@ -19,6 +20,7 @@ export class SidecarPool implements AsyncDisposable {
 
   /** A pool of `workers` sidecars with the same options; each is started at its first use. */
   static create(workers: number, options: SidecarOptions = {}): SidecarPool {
+    count(1)(workers, "workers");
     return new SidecarPool(Array.from({ length: workers }, () => Sidecar.create(options)));
   }
 
@@ -28,7 +30,7 @@ export class SidecarPool implements AsyncDisposable {
   }
 
   /** Opens a stream in its sidecar, as `Sidecar.openStream` does. */
-  openStream(params: OpenParams = {}, options?: { signal?: AbortSignal }): Promise<SidecarStream> {
+  openStream(params: OpenParams = {}, options?: OpenOptions): Promise<SidecarStream> {
     const streamId = params.streamId ?? crypto.randomUUID();
     return this.of(streamId).openStream({ ...params, streamId }, options);
   }

@@ -1331,3 +1331,9 @@ export const ERROR_CODES = {
   "limit-exceeded": -31004,
   "unsupported-version": -31005,
 } as const;
+
+/** @internal The shapes of options of a host (src/checks.ts). */
+export const SHAPES = {
+  PolicyPatch: {"type":"object","properties":{"reasoning":{"type":"object","properties":{"tags":{"type":"array","items":{"type":"string"}},"scope":{"enum":["outside-code","everywhere","boundary"]},"precedence":{"enum":["native-first","merge"]},"startsOpen":{"enum":["auto","open","closed"]},"unclosed":{"enum":["auto","reasoning","text"]},"asAnswer":{"enum":["never","when-empty"]}}},"toolResults":{"type":"object","properties":{"mode":{"enum":["strip","report","keep"]},"indicators":{"type":"array","items":{"type":"string"}},"known":{"type":"array"}}},"toolCalls":{"type":"object","properties":{"mode":{"enum":["extract","report","off"]}}},"dialects":{"anyOf":[{"enum":["auto"]},{"type":"array","items":{"type":"string"}}]},"echo":{"type":"object","properties":{"markers":{"type":"array","items":{"type":"string"}},"prefixes":{"type":"array","items":{"type":"string"}}}},"message":{"type":"object","properties":{"parts":{"type":"boolean"}}},"trace":{"type":"boolean"}}},
+  LimitsPatch: {"type":"object","properties":{"maxStreams":{"type":"integer","minimum":1},"maxMessageBytes":{"type":"integer","minimum":1},"maxDocumentChars":{"type":"integer","minimum":1},"maxHeldChars":{"type":"integer","minimum":1},"maxCallChars":{"type":"integer","minimum":1},"maxHeldBytes":{"type":"integer","minimum":1},"idleTimeoutMs":{"type":"integer","minimum":0}}},
+};

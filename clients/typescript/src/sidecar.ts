@@ -1,6 +1,8 @@
 // The sidecar, for a host: it is started when it is needed, restarted when it ends, and opens
 // streams and handles single messages.
 
+import { signalOf, type Cancellation } from "./cancellation.js";
+import { checked, pause } from "./checks.js";
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
 import { eventsOf, type StreamEvent } from "./stream/events.js";
 import { Gate } from "./connection/gate.js";
@@ -8,10 +10,13 @@ import { withPlainHeaders, type HttpFailure } from "./stream/headers.js";
 import { Link, type Params, type Result, type RpcConnection, type ServerInfo } from "./connection/link.js";
 import { capabilitiesOf, PeerLink, serverInfoOf } from "./connection/peer-link.js";
 import {
+  guarded,
   settled,
-  type ClientOptions,
+  SHARED,
+  SIDECAR,
   type ReadText,
   type Settings,
+  type SharedOptions,
   type SidecarOptions,
   type SidecarState,
 } from "./options.js";
@@ -42,17 +47,23 @@ import { Budget, ReplayLog } from "./stream/replay-log.js";
 import { Restarts } from "./connection/restarts.js";
 import { SidecarStream } from "./stream/stream.js";
 import { Supervisor, type Connect } from "./connection/supervisor.js";
+import type { Warnings } from "./warnings.js";
 
 export interface CallOptions {
   /** Stops waiting, and cancels the request in the sidecar. */
-  signal?: AbortSignal;
+  signal?: Cancellation | undefined;
   /** Replaces `requestTimeoutMs` or `batchTimeoutMs`. */
   timeoutMs?: number;
 }
 
-export interface SharedOptions extends ClientOptions {
-  /** The sidecar's result of `initialize`, whose version is checked. */
-  initializeResult?: unknown;
+/** A listener, until it is disposed of; also for `using` and for the subscriptions of VS Code. */
+export interface Subscription extends Disposable {
+  dispose(): void;
+}
+
+export interface OpenOptions {
+  /** Closes the stream as cancelled when it aborts. */
+  signal?: Cancellation | undefined;
 }
 
 /** The result of `normalize`. */
@@ -70,13 +81,13 @@ export class Sidecar implements AsyncDisposable {
   #streams = 0;
 
   /** @internal */
-  constructor(connect: Connect, options: ClientOptions, passThrough: boolean | ReadText = false) {
-    this.#settings = settled(options);
-    const { restarts, replay } = this.#settings;
-    this.#supervisor = new Supervisor(connect, new Restarts(restarts), this.#settings);
+  constructor(connect: Connect, settings: Settings, passThrough: boolean | ReadText | null = false) {
+    const { restarts, replay } = settings;
+    this.#settings = settings;
+    this.#supervisor = new Supervisor(this.#connected(connect), new Restarts(restarts), settings);
     this.#gate = new Gate(this.#settings);
     this.#budget = new Budget(replay.maxBytes);
-    this.#passThrough = passThrough;
+    this.#passThrough = passThrough ?? false;
   }
 
   /** The ways to start a sidecar that would be tried, best first. Starts nothing. `String(...)` of the result is for people. */
@@ -84,9 +95,10 @@ export class Sidecar implements AsyncDisposable {
     return locate(options);
   }
 
-  /** A sidecar that is started at its first use. */
+  /** A sidecar that is started at its first use. Throws TypeError or RangeError for options that are wrong. */
   static create(options: SidecarOptions = {}): Sidecar {
-    return new Sidecar(starter(options), options, options.passThrough);
+    const settings = settled(checked(options, SIDECAR, "the sidecar"));
+    return new Sidecar(starter(guarded(options, settings)), settings, options.passThrough);
   }
 
   /**
@@ -103,9 +115,9 @@ export class Sidecar implements AsyncDisposable {
    * handshake, and ends the connection.
    */
   static fromConnection(connection: RpcConnection, options: SharedOptions = {}): Sidecar {
-    const { initializeResult, ...settings } = options;
+    const { initializeResult, ...rest } = checked(options, SHARED, "the sidecar");
     const known = initializeResult === undefined ? undefined : capabilitiesOf(initializeResult);
-    return new Sidecar(async () => new Link(connection, known, serverInfoOf(initializeResult)), settings);
+    return new Sidecar(async () => new Link(connection, known, serverInfoOf(initializeResult)), settled(rest));
   }
 
   /** Starts the sidecar if it is not running; returns its capabilities (undefined on a shared connection). */
@@ -121,9 +133,33 @@ export class Sidecar implements AsyncDisposable {
     return this;
   }
 
+  /** Shows once what the sidecar ignores of the options of each connection. */
+  #connected(connect: Connect): Connect {
+    return async () => {
+      const link = await connect();
+      this.#showIgnored(link.capabilities?.ignored);
+      return link;
+    };
+  }
+
+  #showIgnored(paths: readonly string[] = []): void {
+    for (const path of paths) this.warnings.once(`the sidecar does not know ${path}, so it has no effect`);
+  }
+
+  /** @internal */
+  get warnings(): Warnings {
+    return this.#settings.warnings;
+  }
+
   /** The state of the sidecar; `onState` reports each change. */
   get state(): SidecarState {
     return this.#supervisor.state;
+  }
+
+  /** Calls `listener` with each new state, until the subscription is disposed of. */
+  onState(listener: (state: SidecarState) => void): Subscription {
+    const end = this.#supervisor.listen(this.warnings.guarded("onState", listener));
+    return { dispose: end, [Symbol.dispose]: end };
   }
 
   /** Name and version of the running sidecar; undefined if none runs, or if they are not known. */
@@ -136,7 +172,10 @@ export class Sidecar implements AsyncDisposable {
     return this.#supervisor.current?.capabilities;
   }
 
-  /** Ends the process and starts a new one, in which open streams continue. */
+  /**
+   * Ends the process and starts a new one, in which open streams continue; also after the
+   * automatic restarts are used up.
+   */
   async restart(): Promise<void> {
     await this.#supervisor.restart();
   }
@@ -159,7 +198,17 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /** Opens a stream for one response of a model. */
-  async openStream(params: OpenParams = {}, { signal }: { signal?: AbortSignal } = {}): Promise<SidecarStream> {
+  openStream(params: OpenParams = {}, options: OpenOptions = {}): Promise<SidecarStream> {
+    return this.open(params, options, this.#passThrough);
+  }
+
+  /** @internal Opens a stream; `passThrough` says what happens without a sidecar. */
+  async open(
+    params: OpenParams,
+    options: OpenOptions,
+    passThrough: boolean | ReadText = false,
+  ): Promise<SidecarStream> {
+    const signal = signalOf(options.signal);
     signal?.throwIfAborted();
     this.#streams += 1;
     const id = params.streamId ?? `${this.#prefix}-${this.#streams}`;
@@ -168,10 +217,12 @@ export class Sidecar implements AsyncDisposable {
     const parts = { params, gate: this.#gate, settings: this.#settings, signal };
     try {
       const opened = await this.#gate.run(() => remote.open());
+      this.#showIgnored(opened.ignored);
       return new SidecarStream({ ...parts, core: remote, opened, passThrough: false });
     } catch (error) {
-      if (!this.#passThrough || !(error instanceof SidecarUnavailable)) throw error;
-      const core = new PassThroughStream(id, params, this.#passThrough, error);
+      if (!passThrough || !(error instanceof SidecarUnavailable)) throw error;
+      this.warnings.once(`answers pass uncleaned, because there is no sidecar: ${error.message}`);
+      const core = new PassThroughStream(id, params, passThrough, error);
       return new SidecarStream({ ...parts, core, opened: unopened(id, params), passThrough: true });
     }
   }
@@ -229,7 +280,9 @@ export class Sidecar implements AsyncDisposable {
   async request<M extends string>(method: M, params: Params<M>, options: CallOptions = {}): Promise<Result<M>> {
     const { requestTimeoutMs, batchTimeoutMs } = this.#settings;
     const usual = BATCHES.has(method) ? batchTimeoutMs : requestTimeoutMs;
-    const { signal, timeoutMs = usual } = options;
+    const { timeoutMs = usual } = options;
+    pause(timeoutMs, "timeoutMs");
+    const signal = signalOf(options.signal);
     const waiting = { signal, timeoutMs, isHurried: timeoutMs < usual };
     const ask = async () => (await this.#supervisor.link()).request(method, params, waiting);
     return this.#gate.run(async () => {

@@ -3,8 +3,9 @@
 // with ConnectionLost. This module knows no streams and no restarts.
 
 import { ConnectionLost, RefusedError, RequestTimeout, SidecarClosed } from "../errors.js";
-import { tokenOf } from "./message-connection.js";
+import { tokenOf } from "../cancellation.js";
 import type { Capabilities, Methods } from "../protocol.js";
+import { after } from "../timer.js";
 
 /** The part of a JSON-RPC connection that is needed: a MessageConnection, or a language client. */
 export interface RpcConnection {
@@ -87,7 +88,7 @@ export class Link {
       if (this.#isEnding) return reject(new SidecarClosed());
       if (signal?.aborted) return reject(signal.reason as Error);
       const settled = () => {
-        clearTimeout(timer);
+        endWait();
         this.#pending.delete(fail);
         signal?.removeEventListener("abort", abort);
       };
@@ -96,12 +97,12 @@ export class Link {
         reject(error);
       };
       const abort = () => fail(signal?.reason as Error);
-      const timer = setTimeout(() => {
+      const endWait = after(timeoutMs, () => {
         const error = new RequestTimeout(method, timeoutMs);
         if (!isResumable) fail(error);
         if (!isHurried) this.timedOut(error);
         fail(error); // no effect if the request has failed already
-      }, timeoutMs);
+      });
       this.#pending.add(fail);
       const sent = this.#send(method, params, signal && tokenOf(signal)); // its listener for aborts is called first
       signal?.addEventListener("abort", abort, { once: true });

@@ -1,31 +1,12 @@
 // A JSON-RPC client: sends requests, and each gets its answer. Requests of the other side are
 // refused, its notifications are ignored. This module knows no process and no timeouts.
 
+import type { CancellationToken } from "../cancellation.js";
 import { frameOf } from "./frames.js";
 
 interface Pending {
   resolve(result: unknown): void;
   reject(error: unknown): void;
-}
-
-/** Reports that a request is cancelled, in the form that language clients use. */
-export interface CancellationToken {
-  readonly isCancellationRequested: boolean;
-  onCancellationRequested(listener: () => void): { dispose(): void };
-}
-
-/** A signal as a `CancellationToken`. */
-export function tokenOf(signal: AbortSignal): CancellationToken {
-  return {
-    get isCancellationRequested() {
-      return signal.aborted;
-    },
-    onCancellationRequested(listener) {
-      const call = () => listener();
-      signal.addEventListener("abort", call, { once: true });
-      return { dispose: () => signal.removeEventListener("abort", call) };
-    },
-  };
 }
 
 interface Message {

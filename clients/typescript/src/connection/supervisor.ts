@@ -3,7 +3,7 @@
 // immediately that there is no sidecar. After a successful start, failed starts are retried until
 // the restarts are used up, because a process may also be killed while it starts.
 
-import { ConnectionLost, SidecarClosed, SidecarUnavailable, UnsupportedProtocol } from "../errors.js";
+import { ConnectionLost, GaveUp, SidecarClosed, UnsupportedProtocol } from "../errors.js";
 import type { Link } from "./link.js";
 import type { Settings, SidecarState } from "../options.js";
 import type { Restarts } from "./restarts.js";
@@ -15,6 +15,7 @@ export class Supervisor {
   readonly #restarts: Restarts;
   readonly #onLost: (loss: ConnectionLost) => void;
   readonly #onState: (state: SidecarState) => void;
+  readonly #listeners = new Set<(state: SidecarState) => void>();
   #state: SidecarState = "idle";
   #link: Link | undefined;
   #making: Promise<Link> | undefined;
@@ -31,6 +32,12 @@ export class Supervisor {
 
   get state(): SidecarState {
     return this.#state;
+  }
+
+  /** Calls `listener`, which does not throw, with each new state; returns a function that ends this. */
+  listen(listener: (state: SidecarState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** The live link; undefined if there is none. */
@@ -54,9 +61,14 @@ export class Supervisor {
     this.#enter("lost");
   }
 
-  /** Ends the link and makes a new one, in which open streams continue; does not count as a restart. */
+  /**
+   * Ends the link and makes a new one, in which open streams continue. A person asks for it, so
+   * it starts however often the sidecar has failed, and those failures no longer count.
+   */
   async restart(): Promise<Link> {
+    this.#restarts.reset();
     await this.#making?.catch(() => {});
+    this.#restarts.reset();
     const old = this.current;
     this.#link = undefined;
     old?.lose(new ConnectionLost("the host restarts the sidecar"));
@@ -68,6 +80,7 @@ export class Supervisor {
     if (this.#state === state) return;
     this.#state = state;
     this.#onState(state);
+    for (const listener of [...this.#listeners]) listener(state);
   }
 
   async #make(): Promise<Link> {
@@ -82,7 +95,8 @@ export class Supervisor {
 
   async #try(): Promise<Link> {
     for (;;) {
-      if (!(await this.#restarts.ready())) throw this.#givenUp();
+      const due = await this.#restarts.ready();
+      if (due !== true) throw this.#givenUp(due);
       if (this.#isClosed) throw new SidecarClosed();
       try {
         return this.#supervised(await this.#connect());
@@ -108,10 +122,8 @@ export class Supervisor {
     return link;
   }
 
-  #givenUp(): Error {
+  #givenUp(retryAfterMs: number): Error {
     const last = this.#lastError;
-    if (last instanceof SidecarUnavailable || last instanceof UnsupportedProtocol) return last;
-    const why = last instanceof Error ? last.message : String(last);
-    return new SidecarUnavailable(`the sidecar failed too often; the last time: ${why}`, [], last);
+    return last instanceof UnsupportedProtocol ? last : new GaveUp(last, retryAfterMs);
   }
 }

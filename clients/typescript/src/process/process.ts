@@ -12,6 +12,7 @@ import { LeadingNoise } from "./leading-noise.js";
 import type { Peer } from "../connection/peer.js";
 import { startable } from "./programs.js";
 import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
+import { after } from "../timer.js";
 
 /** How long the pipes of a process that has ended are read, if they do not end. */
 const PIPES_MS = 1_000;
@@ -78,11 +79,18 @@ export class SidecarProcess implements Peer {
 
   /** Waits up to `patienceMs` for the end, then kills. Keeps the host's process alive while it waits. */
   async end(patienceMs: number): Promise<Ending> {
-    const timer = setInterval(() => this.kill(), patienceMs);
+    let endWait = () => {};
+    const wait = (): void => {
+      endWait = after(patienceMs, () => {
+        this.kill();
+        wait(); // keeps the host's process alive until the end
+      });
+    };
+    wait();
     try {
       return await this.ended;
     } finally {
-      clearInterval(timer);
+      endWait();
     }
   }
 

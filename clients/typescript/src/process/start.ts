@@ -1,5 +1,6 @@
 // Tries the ways to start a sidecar until one of them answers, and uses that way from then on.
 
+import { statSync } from "node:fs";
 import { SidecarUnavailable, UnsupportedProtocol, type Attempt } from "../errors.js";
 import { launch, type LaunchOptions } from "./launch.js";
 import type { Link } from "../connection/link.js";
@@ -13,6 +14,7 @@ export function starter(options: SidecarOptions): () => Promise<Link> {
   let known: Way | undefined;
   return async () => {
     const attempts: Attempt[] = [];
+    assertFolder(options.cwd);
     for (const way of known ? [known] : ways(options)) {
       try {
         const link = await started(way, options);
@@ -26,6 +28,12 @@ export function starter(options: SidecarOptions): () => Promise<Link> {
     const problem = known ? undefined : await pythonProblem(attempts);
     throw new SidecarUnavailable(described(attempts, problem), attempts, attempts.at(-1)?.error, problem);
   };
+}
+
+/** A process in a folder that is missing fails as if its program were missing. */
+function assertFolder(cwd: string | null | undefined): void {
+  if (cwd === undefined || cwd === null || statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new SidecarUnavailable(`the option cwd names no folder: ${cwd}`, []);
 }
 
 function started({ command }: Way, options: SidecarOptions): Promise<Link> {

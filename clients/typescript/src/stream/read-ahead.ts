@@ -6,7 +6,16 @@
 import type { Chunk } from "./chunks.js";
 import { endOfTurn } from "./turn-end.js";
 
-export type Source = AsyncIterable<unknown> | Iterable<unknown>;
+/** The part of a `ReadableStream` that is needed: not every platform can iterate over one. */
+export interface ReadableLike {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: unknown }>;
+    cancel(reason?: unknown): Promise<void>;
+  };
+}
+
+/** The chunks of a response; a string or bytes are one chunk. */
+export type Source = AsyncIterable<unknown> | Iterable<unknown> | ReadableLike;
 
 export interface ReadAheadLimits {
   readonly maxChunks: number;
@@ -25,9 +34,10 @@ export class ReadAhead {
   #error: { readonly error: unknown } | undefined;
   #wake = () => {};
 
+  /** Throws TypeError if `source` is no source. */
   constructor(source: Source, read: (given: unknown) => Chunk, limits: ReadAheadLimits) {
-    this.#isAsync = Symbol.asyncIterator in source;
-    this.#iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+    this.#iterator = iteratorOf(source);
+    this.#isAsync = !isIterable(source);
     this.#read = read;
     this.#limits = limits;
   }
@@ -89,4 +99,36 @@ export class ReadAhead {
     this.#bytes += chunk.bytes;
     this.#wake();
   }
+}
+
+function isIterable(source: Source): source is Iterable<unknown> {
+  return !(Symbol.asyncIterator in Object(source)) && Symbol.iterator in Object(source);
+}
+
+function iteratorOf(source: Source): AsyncIterator<unknown> | Iterator<unknown> {
+  if (typeof source === "string" || source instanceof Uint8Array) return [source].values();
+  const has = (name: PropertyKey) =>
+    typeof (source as unknown as Record<PropertyKey, unknown> | null)?.[name] === "function";
+  if (has("getReader")) return readerOf(source as ReadableLike);
+  if (has(Symbol.asyncIterator)) return (source as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  if (has(Symbol.iterator)) return (source as Iterable<unknown>)[Symbol.iterator]();
+  const hint = typeof source === "object" && source !== null && "body" in source ? "; pass its body" : "";
+  throw new TypeError(`a source of chunks is an iterable or a ReadableStream, not ${kindOf(source)}${hint}`);
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  return (value as Partial<object>).constructor?.name ?? "an object";
+}
+
+/** Reads a stream. `return` stops it at once; the iterator of a stream would first wait for a read that is under way. */
+export function readerOf(stream: ReadableLike): AsyncIterator<unknown> {
+  const reader = stream.getReader();
+  return {
+    next: () => reader.read() as Promise<IteratorResult<unknown>>,
+    return: async () => {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+  };
 }

@@ -2,7 +2,9 @@
 
 import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
-import { RefusedError, RequestTimeout, StreamClosed } from "../errors.js";
+import { signalOf, unlessAborted, type Cancellation } from "../cancellation.js";
+import { pause } from "../checks.js";
+import { RefusedError, RequestTimeout, StreamClosed, StreamInUse } from "../errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
 import { failedResponse } from "./failed-response.js";
 import { InOrder } from "./in-order.js";
@@ -12,6 +14,7 @@ import { withPlainHeaders, type HttpFailure } from "./headers.js";
 import type { CloseParams, FailedResponse, OpenParams, OpenResult, SnapshotResult } from "../protocol.js";
 import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
+import { after } from "../timer.js";
 
 /** Why a stream is closed, and what is known about a response that failed. */
 export interface CloseOptions extends Omit<CloseParams, "streamId" | "error"> {
@@ -20,7 +23,7 @@ export interface CloseOptions extends Omit<CloseParams, "streamId" | "error"> {
 
 /** How long a host waits for an answer of a stream: until the signal aborts, or until the time limit. */
 export interface Patience {
-  readonly signal?: AbortSignal;
+  readonly signal?: Cancellation | undefined;
   readonly timeoutMs?: number;
 }
 
@@ -50,6 +53,7 @@ export class SidecarStream implements AsyncDisposable {
   readonly #reader: ChunkReader;
   readonly #signal: AbortSignal | undefined;
   #closed: Promise<ClosedStream> | undefined;
+  #isPiped = false;
   /** The result of the last bytes before a refused close; the next answer includes it. */
   #undelivered: Pushed | undefined;
 
@@ -92,11 +96,7 @@ export class SidecarStream implements AsyncDisposable {
   /** Returns the message so far, without changing the stream. */
   async snapshot(patience: Patience = {}): Promise<SnapshotResult> {
     this.#assertOpen();
-    return waitFor(
-      this.#order.call(() => this.#core.snapshot()),
-      "stream/snapshot",
-      patience,
-    );
+    return waitFor(() => this.#order.call(() => this.#core.snapshot()), "stream/snapshot", patience);
   }
 
   /**
@@ -104,9 +104,11 @@ export class SidecarStream implements AsyncDisposable {
    * same. If the sidecar refuses the close, the stream stays open.
    */
   close(options: CloseOptions = {}, patience: Patience = {}): Promise<ClosedStream> {
-    this.#signal?.removeEventListener("abort", this.#abort);
-    this.#closed ??= this.#end(options);
-    return waitFor(this.#closed, "stream/close", patience);
+    const close = () => {
+      this.#signal?.removeEventListener("abort", this.#abort);
+      return (this.#closed ??= this.#end(options));
+    };
+    return waitFor(close, "stream/close", patience);
   }
 
   #end({ error, ...options }: CloseOptions): Promise<ClosedStream> {
@@ -141,16 +143,20 @@ export class SidecarStream implements AsyncDisposable {
     return { ...answer, events: [...before.events, ...answer.events], ...chunks };
   }
 
-  /** Ends the stream because the user stopped it. */
-  cancel(patience: Patience = {}): Promise<ClosedStream> {
-    return this.close({ reason: "cancelled" }, patience);
+  /**
+   * Ends the stream because the user stopped it. Nobody waits for a sidecar that hangs: without
+   * an answer within 500 ms it rejects with RequestTimeout.
+   */
+  cancel({ signal, timeoutMs = CANCEL_MS }: Patience = {}): Promise<ClosedStream> {
+    return this.close({ reason: "cancelled" }, { signal, timeoutMs });
   }
 
   /**
    * Pushes the items of `source` as they arrive, and yields all events. At the end the stream is
    * closed, and `close()` returns the message. It reads ahead only up to `readAhead`, so that the
    * source stops if the consumer stops. If the source throws, the stream ends with an `error`
-   * event, and the error is thrown after the last event.
+   * event, and the error is thrown after the last event. Throws TypeError if `source` is no
+   * source of chunks (the stream is cancelled), and StreamInUse if the stream is piped already.
    */
   pipe(source: Source): AsyncGenerator<StreamEvent, ClosedStream, void> {
     return this.#pipe(source, ({ events }) => events);
@@ -164,9 +170,24 @@ export class SidecarStream implements AsyncDisposable {
     source: Source,
     onEvent?: (event: StreamEvent) => void,
   ): AsyncGenerator<Record<string, unknown>, ClosedStream, void> {
+    const listener = this.#settings.warnings.guarded("onEvent", onEvent);
     return this.#pipe(source, ({ events, chunks = [] }) => {
-      if (onEvent) for (const event of events) onEvent(event);
+      events.forEach((event) => listener(event));
       return chunks;
+    });
+  }
+
+  /**
+   * @internal `pipeChunks` for a response whose reader gets the exception of a source that
+   * throws: no document describes it.
+   */
+  pipeBare(
+    source: Source,
+    onEvent: (event: StreamEvent) => void,
+  ): AsyncGenerator<Record<string, unknown>, ClosedStream, void> {
+    return this.#pipe(source, (pushed, isBroken) => {
+      pushed.events.forEach(onEvent);
+      return isBroken ? withoutBreak(pushed) : (pushed.chunks ?? []);
     });
   }
 
@@ -188,27 +209,33 @@ export class SidecarStream implements AsyncDisposable {
     return closed;
   }
 
-  async *#pipe<T>(source: Source, pick: (pushed: Pushed) => Iterable<T>): AsyncGenerator<T, ClosedStream, void> {
+  async *#pipe<T>(
+    source: Source,
+    pick: (pushed: Pushed, isBroken: boolean) => Iterable<T>,
+  ): AsyncGenerator<T, ClosedStream, void> {
     this.#assertOpen();
-    const ahead = new ReadAhead(source, (chunk) => this.#reader.read(chunk), this.#settings.readAhead);
+    if (this.#isPiped) throw new StreamInUse(this.id);
+    this.#isPiped = true;
+    let ahead: ReadAhead | undefined;
     let failure: { readonly error: unknown } | undefined;
     try {
+      ahead = new ReadAhead(source, (chunk) => this.#reader.read(chunk), this.#settings.readAhead);
       for (;;) {
-        const chunks = await this.#unlessAborted(ahead.take()).catch((error: unknown) => {
+        const chunks = await unlessAborted(ahead.take(), this.#signal).catch((error: unknown) => {
           this.#assertNotAborted();
           failure = { error };
           return undefined;
         });
         if (!chunks) break;
         // Not `yield*`, which makes three promises for each event.
-        for (const each of pick(await this.#push(chunks, {}, true, ahead.isAtEnd))) yield each;
+        for (const each of pick(await this.#push(chunks, {}, true, ahead.isAtEnd), false)) yield each;
       }
       const closed = await this.close(failure ? { reason: "error", error: failedResponse(failure.error) } : {});
-      for (const each of pick(closed)) yield each;
+      for (const each of pick(closed, failure !== undefined)) yield each;
       if (failure) throw failure.error;
       return closed;
     } finally {
-      ahead.stop();
+      ahead?.stop();
       if (!this.#closed) this.#cancel();
     }
   }
@@ -220,14 +247,17 @@ export class SidecarStream implements AsyncDisposable {
   async #push(chunks: readonly Chunk[], patience: Patience = {}, isPatient = false, isLast = false): Promise<Pushed> {
     this.#assertOpen();
     if (chunks.length === 0) return { events: [] };
-    const pushed = this.#order.push(chunks, isPatient, isLast).then((answer) => this.#withUndelivered(answer));
-    return waitFor(this.#unlessAborted(pushed), "stream/push", patience);
+    const push = () => {
+      const pushed = this.#order.push(chunks, isPatient, isLast).then((answer) => this.#withUndelivered(answer));
+      return unlessAborted(pushed, this.#signal);
+    };
+    return waitFor(push, "stream/push", patience);
   }
 
   readonly #abort = () => this.#cancel();
 
   #cancel(): void {
-    this.cancel().catch(() => {});
+    this.close({ reason: "cancelled" }).catch(() => {});
   }
 
   #assertNotAborted(): void {
@@ -238,36 +268,32 @@ export class SidecarStream implements AsyncDisposable {
     this.#assertNotAborted();
     if (this.#closed) throw new StreamClosed(this.id);
   }
-
-  /** Waits for `work`, but no longer than until the signal aborts. */
-  async #unlessAborted<T>(work: Promise<T>): Promise<T> {
-    const signal = this.#signal;
-    if (!signal) return work;
-    work.catch(() => {}); // its error is ignored if the signal aborts first
-    return new Promise((resolve, reject) => {
-      const abort = () => reject(signal.reason as Error);
-      if (signal.aborted) return abort();
-      signal.addEventListener("abort", abort, { once: true });
-      const settled = () => signal.removeEventListener("abort", abort);
-      work.then(resolve, reject).finally(settled);
-    });
-  }
 }
 
 function textOf({ events }: Pushed): string {
   return events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
 }
 
-/** Waits for `work` up to the limit of `Patience`; the work itself continues, and is applied completely. */
-async function waitFor<T>(work: Promise<T>, method: string, { signal, timeoutMs }: Patience): Promise<T> {
-  if (!signal && timeoutMs === undefined) return work;
-  work.catch(() => {}); // its error is ignored after the wait
-  const waits = [...(signal ? [signal] : []), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
-  const over = AbortSignal.any(waits);
+/** The documents of a close, without the one that describes the error of the source, which is the last. */
+function withoutBreak({ events, chunks = [] }: Pushed): readonly Record<string, unknown>[] {
+  const isDescribed = events.some((event) => event.type === "error" && event.kind === "network");
+  const last = chunks.at(-1);
+  const isError = last !== undefined && ("error" in last || last["type"] === "error");
+  return isDescribed && isError ? chunks.slice(0, -1) : chunks;
+}
+
+/** How long `cancel` waits for the sidecar's answer. */
+const CANCEL_MS = 500;
+
+/** Does `work`, and waits for it up to the limit of `Patience`; the work itself continues, and is applied completely. */
+async function waitFor<T>(work: () => Promise<T>, method: string, { signal, timeoutMs }: Patience): Promise<T> {
+  if (signal === undefined && timeoutMs === undefined) return work();
+  if (timeoutMs !== undefined) pause(timeoutMs, "timeoutMs");
+  const over = signalOf(signal);
+  const waited = unlessAborted(work(), over);
+  if (timeoutMs === undefined) return waited;
   return new Promise((resolve, reject) => {
-    const stop = () => reject(signal?.aborted ? signal.reason : new RequestTimeout(method, timeoutMs ?? 0));
-    if (over.aborted) return stop();
-    over.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => over.removeEventListener("abort", stop));
+    const endWait = after(timeoutMs, () => reject(new RequestTimeout(method, timeoutMs)));
+    waited.then(resolve, reject).finally(endWait);
   });
 }

@@ -4,6 +4,7 @@
 import type { Ending } from "../errors.js";
 import type { Peer } from "../connection/peer.js";
 import type { Port, WorkerSays, WorkerStart } from "./messages.js";
+import { after } from "../timer.js";
 
 /** The part of a worker, of Node.js or of a web page, that is needed. */
 export interface WorkerLike {
@@ -72,11 +73,11 @@ export class WorkerPeer implements Peer {
   }
 
   async end(patienceMs: number): Promise<Ending> {
-    const timer = setTimeout(() => this.kill(), patienceMs);
+    const endWait = after(patienceMs, () => this.kill());
     try {
       return await this.ended;
     } finally {
-      clearTimeout(timer);
+      endWait();
     }
   }
 

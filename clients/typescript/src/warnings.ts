@@ -1,0 +1,45 @@
+// What a host should know although no call failed: an option that has no effect, answers that
+// pass uncleaned, a listener that throws. Each is said once.
+
+export class Warnings {
+  readonly #warn: (message: string) => void;
+  readonly #said = new Set<string>();
+
+  constructor(warn: ((message: string) => void) | undefined) {
+    this.#warn = warn ?? inConsole;
+  }
+
+  once(message: string): void {
+    if (this.#said.size >= MOST || this.#said.has(message)) return;
+    this.#said.add(message);
+    try {
+      this.#warn(`stream-sidecar: ${message}`);
+    } catch {
+      inConsole(`stream-sidecar: ${message}`);
+    }
+  }
+
+  /** The listener of a host, which never throws: its error is logged, and affects nothing else. */
+  guarded<A extends unknown[]>(
+    name: string,
+    listener: ((...args: A) => unknown) | null | undefined,
+  ): (...args: A) => void {
+    if (!listener) return () => {};
+    const log = (error: unknown) => this.once(`the listener ${name} threw: ${String(error)}`);
+    return (...args) => {
+      try {
+        const result = listener(...args);
+        if (result instanceof Promise) result.catch(log);
+      } catch (error) {
+        log(error);
+      }
+    };
+  }
+}
+
+/** How many different warnings there may be: the errors of a listener may differ without end. */
+const MOST = 100;
+
+function inConsole(message: string): void {
+  console.warn(message);
+}
