@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 // Several processes for many streams. A stream belongs to one process, chosen by its id, so its
 // chunks keep their order. Each process is supervised separately: if a process ends, the streams
 // of the other processes are not delayed.

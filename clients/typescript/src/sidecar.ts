@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 // The sidecar, for a host: it is started when it is needed, restarted when it ends, and opens
 // streams and handles single messages.
 

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 // A response of a model that goes through the sidecar: the class that hosts use.
 
 import { sseOf } from "./body-format.js";
