@@ -32,7 +32,7 @@ class LongText:
     diagnostic: DiagnosticPart
 
 
-Taken: TypeAlias = str | DiagnosticPart | LongText
+HeldText: TypeAlias = str | DiagnosticPart | LongText
 """The text of a document. A diagnostic: the text was too long to be kept."""
 
 HEAD = 256
@@ -77,7 +77,7 @@ class Held:
             self.pieces[-1] = text[: self.head]
             self.pieces = ["".join(self.pieces)[: self.head]]
 
-    def peek(self) -> Taken:
+    def peek(self) -> HeldText:
         """The text; only a ``document-limit`` diagnostic if it was too long."""
         text = self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces)
         if self.size <= self.limit:
@@ -86,7 +86,7 @@ class Held:
             return LongText(text, too_long(self.size, self.limit, text, "not read"))
         return too_long(self.size, self.limit, text, "left out")
 
-    def take(self) -> Taken:
+    def take(self) -> HeldText:
         """Returns the same as `peek`, and forgets the text."""
         text = self.peek()
         self.pieces, self.size = [], 0
@@ -115,14 +115,14 @@ def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
     return [diagnostic_of(held.take(), problem)]
 
 
-def diagnostic_of(text: Taken, problem: str) -> DiagnosticPart:
+def diagnostic_of(text: HeldText, problem: str) -> DiagnosticPart:
     """The diagnostic for text that is no document."""
     if isinstance(text, str):
         return malformed(text, problem)
     return text.diagnostic if isinstance(text, LongText) else text
 
 
-def frame_of(text: Taken, event: str | None = None) -> Frame:
+def frame_of(text: HeldText, event: str | None = None) -> Frame:
     """Return the frame of one document's text; a diagnostic is returned unchanged."""
     if isinstance(text, DiagnosticPart):
         return text
@@ -163,7 +163,7 @@ def _otherwise(text: str, event: str | None) -> Frame:
     return found if isinstance(found, Document) else malformed(text)
 
 
-def frames_of(text: Taken, event: str | None = None) -> list[Frame]:
+def frames_of(text: HeldText, event: str | None = None) -> list[Frame]:
     """Return the frames of a text without line breaks: mostly one document.
 
     If the transport lost characters, a whole document may follow half of another:

@@ -32,7 +32,7 @@ from stream_sidecar.framing.frames import (
     HEAD,
     Frame,
     Held,
-    Taken,
+    HeldText,
     frame_of,
     frames_of,
     malformed,
@@ -180,7 +180,7 @@ class SseReader:
             self._judged = False
 
 
-def _foreign_frames(text: Taken) -> list[Frame]:
+def _foreign_frames(text: HeldText) -> list[Frame]:
     if not isinstance(text, str):
         return frames_of(text)
     text = text.rstrip("\n")
@@ -191,14 +191,14 @@ def _foreign_frames(text: Taken) -> list[Frame]:
     return [malformed(text, "Text that is no server-sent event")] if is_none else found
 
 
-def _frames(text: Taken, event: str | None) -> list[Frame]:
+def _frames(text: HeldText, event: str | None) -> list[Frame]:
     """The frames of the data of one event: mostly one document."""
     if isinstance(text, str) and "\n" in text:
         return _frames_of_lines(text, event)
     return _frames_of_line(text, event)
 
 
-def _frames_of_line(text: Taken, event: str | None) -> list[Frame]:
+def _frames_of_line(text: HeldText, event: str | None) -> list[Frame]:
     if isinstance(text, str) and (not text.strip() or text.startswith(":")):
         return []
     return frames_of(text, event)
