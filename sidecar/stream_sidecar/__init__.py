@@ -19,12 +19,14 @@ nothing else; the first use of one of these names does (`__getattr__`).
 __version__ = "0.1.0"
 
 __all__ = (
-    *("BlockEnd", "Citation", "CloseResult", "Diagnostic", "Event", "Finish"),
-    *("InspectResult", "Message", "Metadata", "NormalizeResult", "PrepareResult"),
-    *("ProviderError", "PushResult", "ReasoningDelta", "Reclassify", "RenderResult"),
-    *("RepairResult", "Retract", "SnapshotResult", "Stream", "TextDelta", "ToolCall"),
-    *("ToolCallDelta", "ToolResult", "Usage", "UsageError", "as_json", "inspect"),
-    *("normalize", "output_messages", "prepare", "render", "repair"),
+    *("BlockEnd", "CallResult", "Chunk", "Citation", "CloseReason", "CloseResult"),
+    *("Diagnostic", "EmitClaims", "EmitOptions", "EmitWire", "Encoding", "Event"),
+    *("FailedResponse", "Finish", "Framing", "InspectResult", "Message", "Metadata"),
+    *("NormalizeResult", "PolicyOptions", "PrepareResult", "ProviderError"),
+    *("PushResult", "ReasoningDelta", "Reclassify", "RenderResult", "RepairResult"),
+    *("RequestWire", "Retract", "SnapshotResult", "Stream", "TextDelta", "ToolCall"),
+    *("ToolCallDelta", "ToolResult", "Usage", "UsageError", "Wire", "as_json"),
+    *("inspect", "normalize", "output_messages", "prepare", "render", "repair"),
     "telemetry_attributes",
 )
 
