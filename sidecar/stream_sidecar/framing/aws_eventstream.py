@@ -24,6 +24,7 @@ from attrs import evolve
 from stream_sidecar import patterns
 from stream_sidecar.framing.frames import (
     HEAD,
+    PASSED_ON,
     Frame,
     Held,
     LongDocument,
@@ -120,7 +121,7 @@ class EventStreamReader:
         if size <= self._limit or not isinstance(frame, Document):
             return frame
         shown = data[_PRELUDE.size + headers :][:HEAD].decode(errors="replace")
-        diagnostic = too_long(size, self._limit, shown, "not read")
+        diagnostic = too_long(size, self._limit, shown, PASSED_ON)
         is_object = type(frame.value) is dict
         return LongDocument(frame, diagnostic) if is_object else diagnostic
 

@@ -35,6 +35,8 @@ class LongText:
 HeldText: TypeAlias = str | DiagnosticPart | LongText
 """The text of a document. A diagnostic: the text was too long to be kept."""
 
+PASSED_ON = "passed on, its text unread"
+
 HEAD = 256
 """The most characters that a diagnostic shows of an oversize document, and that are
 kept of an event's name."""
@@ -83,7 +85,7 @@ class Held:
         if self.size <= self.limit:
             return text
         if self.size <= self.kept:
-            return LongText(text, too_long(self.size, self.limit, text, "not read"))
+            return LongText(text, too_long(self.size, self.limit, text, PASSED_ON))
         return too_long(self.size, self.limit, text, "left out")
 
     def take(self) -> HeldText:

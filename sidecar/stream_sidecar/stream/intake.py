@@ -299,7 +299,8 @@ class Intake:
         self.is_unread = bool(unread)
         self.document = None
         ends = [BlockEndPart(choice) for choice in sorted(unread)]
-        yield self._seen([frame.diagnostic, *ends])
+        severity: Any = "warning" if unread else "info"
+        yield self._seen([evolve(frame.diagnostic, severity=severity), *ends])
         self.document = document
         yield [p for p in parts if not isinstance(p, (*_TEXT, DiagnosticPart))]
 
