@@ -25,7 +25,7 @@ _DECODED_AT_A_TIME = 1024
 """Bytes of a compressed body. gzip makes at most 1 MB of them."""
 
 _BROTLI_AT_A_TIME = 16
-"""The same for brotli, which makes as much of fewer bytes."""
+"""Bytes of a body compressed with brotli, which can make 20 MB of them."""
 
 _CHANGED = ("content-length", "content-encoding", "transfer-encoding")
 """Headers of a response that do not fit a new body."""

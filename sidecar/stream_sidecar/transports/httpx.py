@@ -40,7 +40,7 @@ class CleaningTransport(SyncSending[library.BaseTransport], library.BaseTranspor
 class AsyncCleaningTransport(
     AsyncSending[library.AsyncBaseTransport], library.AsyncBaseTransport
 ):
-    """The same for the library's ``AsyncClient``."""
+    """`CleaningTransport` for the library's ``AsyncClient``."""
 
     library = library
     make = library.AsyncHTTPTransport

@@ -96,7 +96,7 @@ class SyncSending(Sending[Transport]):
 
 
 class AsyncSending(Sending[Transport]):
-    """A transport for asyncio and trio."""
+    """A transport for clients with asyncio or trio."""
 
     sends = "handle_async_request"
 
