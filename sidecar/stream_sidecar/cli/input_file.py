@@ -19,6 +19,7 @@ import click
 
 from stream_sidecar import patterns
 from stream_sidecar.cli import Failure
+from stream_sidecar.cli.terminal import warn
 from stream_sidecar.events import Diagnostic
 from stream_sidecar.framing.framer import FRAMINGS
 from stream_sidecar.options import StreamOptions
@@ -178,7 +179,7 @@ class Input:
             decoder.decode(piece)
         except UnicodeDecodeError:
             words = "has bytes that are not UTF-8; U+FFFD stands in their place"
-            click.echo(f"Warning: {self.name} {words}", err=True)
+            warn(f"{self.name} {words}")
             return False
         return True
 

@@ -5,7 +5,8 @@ The file goes through the engine of the server. The channels are printed under h
 spells them, and ``--answer`` prints only the answer's text.
 
 Exit codes: 0 with an answer; 1 if the stream has an error of its provider; 2 if it has
-no answer (an empty file), or could not be read; and those of all commands.
+no answer (an empty file, bytes that are no text, a wrong ``--wire``), or could not be
+read; and those of all commands. With 2, a sentence on standard error says why.
 
 An answer that was cut off is 0, too: many servers write neither a finish reason nor an
 end mark, and only the host knows how its connection ended. Whether the stream itself
