@@ -369,6 +369,13 @@ def test_streams_that_are_closed(words: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
+def test_a_transcript_without_a_stream() -> None:
+    for options in ([], ["--stream", "s1"]):
+        done = run("explain", "-", *options, data=b'{"transcript": 1}\n')
+        assert (done.code, done.output) == (2, b"")
+        assert done.errors == "Error: standard input is a transcript without a stream\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("words", ["--help", "--version", "dialects", "schema --help"])
 def test_an_output_that_is_full(words: str) -> None:

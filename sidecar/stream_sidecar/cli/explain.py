@@ -118,9 +118,9 @@ def _explanation(file: Input, given: dict[str, Any]) -> Explanation:
         if given[each] not in (None, "auto"):
             raise click.UsageError(f"--{each} is not for a transcript, which says it")
     sources = recorded(name, data)
-    chosen = given["chosen"] or next(iter(sources), None)
-    if chosen is None:
+    if not sources:
         raise Failure(f"{name} is a transcript without a stream")
+    chosen = given["chosen"] or next(iter(sources))
     if chosen not in sources:
         known = ", ".join(sources)
         raise click.UsageError(f"--stream {chosen} is not in the transcript: {known}")
