@@ -465,7 +465,7 @@ def test_unknown_flags(argument: str) -> None:
     """Of a later version, or of another server: ignored with a warning."""
     done = run("--stdio", argument, data=_FRAME)
     assert done.code == 0
-    assert f"WARNING sidecar: ignored argument {argument}" in done.errors
+    assert f"WARNING stream_sidecar: ignored argument {argument}" in done.errors
     assert done.output.startswith(b"Content-Length: ")
 
 
@@ -484,7 +484,7 @@ def test_logging_that_cannot_be_had(arguments: list[str]) -> None:
     """A host's wish for a log is no reason not to start."""
     done = run(*arguments, data=_FRAME)
     assert done.code == 0
-    assert "WARNING sidecar: no log" in done.errors
+    assert "WARNING stream_sidecar: no log" in done.errors
     assert done.output.startswith(b"Content-Length: ")
 
 

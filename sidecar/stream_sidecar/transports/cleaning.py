@@ -19,7 +19,7 @@ from stream_sidecar.values.jsontext import encode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.api import NormalizeResult
+    from stream_sidecar.api import EmitClaims, NormalizeResult, PolicyOptions
     from stream_sidecar.transports.body_formats import BodyFormat
     from stream_sidecar.transports.endpoints import Asked
 
@@ -35,8 +35,8 @@ class Cleaner:
     ``on_lost`` is called with the error when a body passes unchanged or is cut off.
     """
 
-    claims: str = "drop"
-    policy: dict[str, Any] | None = None
+    claims: EmitClaims = "drop"
+    policy: PolicyOptions | None = None
     prepare: bool = True
     provider: str | None = None
     on_lost: Callable[[Exception], object] | None = None
@@ -90,7 +90,7 @@ class Cleaner:
         """The options of a stream. If requests are prepared, reasoning from the text
         goes to the wire's field for it. Each response has a new id, so that calls of
         two turns never share an id."""
-        emit = {"wire": asked.wire, "claims": self.claims}
+        emit: dict[str, Any] = {"wire": asked.wire, "claims": self.claims}
         if self.prepare:
             emit["reasoning"] = "include"
         return {
@@ -150,8 +150,7 @@ class CleanBody:
         if self._passes:
             return b""
         try:
-            failure = {"body": str(error) or type(error).__name__}
-            return self._written(self._stream.close(error=failure).chunks)
+            return self._written(self._stream.close(error=error).chunks)
         except Exception as ours:
             return self._passed(ours)
 

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from stream_sidecar import patterns
+from stream_sidecar.api.calls import known_members
 from stream_sidecar.records import frozen
 from stream_sidecar.transports.body_formats import ARRAY, SSE
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
+    from stream_sidecar.api import EmitWire
     from stream_sidecar.transports.body_formats import BodyFormat
 
-_ENDPOINTS = (
+_ENDPOINTS: tuple[tuple[Any, EmitWire], ...] = (
     (patterns.compile(r"/chat/completions\Z"), "openai-chat"),
     (patterns.compile(r"/responses\Z"), "openai-responses"),
     (patterns.compile(r"/messages\Z"), "anthropic"),
@@ -33,7 +35,7 @@ class Asked:
     """A request to one of the endpoints; ``host`` and ``path`` are parts of its
     address."""
 
-    wire: str
+    wire: EmitWire
     host: str
     path: str
     body: dict[str, Any]
@@ -53,10 +55,11 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
     POST, or the body is not a JSON object."""
     address = urlsplit(url)
     rows = ((each.search(address.path), wire) for each, wire in _ENDPOINTS)
-    found, wire = next(((found, wire) for found, wire in rows if found), (None, ""))
-    reported = object_in(body) if method == "POST" and found else None
-    if reported is None or found is None:
+    row = next(((found, wire) for found, wire in rows if found), None)
+    reported = object_in(body) if method == "POST" and row else None
+    if reported is None or row is None:
         return None
+    found, wire = row
     model = unquote(found[1]) if found.re.groups else reported.get("model")
     tools = reported.get("tools")
     declared = _declarations(tools) if wire == "gemini" else tools
@@ -66,7 +69,9 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
         address.path,
         reported,
         model if isinstance(model, str) else None,
-        [*filter(_is_named, declared)] if isinstance(declared, list) else None,
+        [*map(known_members, filter(_is_named, declared))]
+        if isinstance(declared, list)
+        else None,
     )
 
 
