@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from codecs import getincrementaldecoder
 from collections.abc import AsyncIterable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from stream_sidecar.api.calls import call, checked, new_id, new_sessions
 from stream_sidecar.api.failures import ending
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
         PushResult,
         SnapshotResult,
     )
-
-Self = TypeVar("Self", bound="Stream")
 
 _ONE_CHUNK = (str, *BYTES, Mapping)
 """Classes of a single chunk that Python can iterate over, too."""
@@ -141,7 +139,7 @@ class Stream:
         """The message; before the end, the message so far."""
         return (self._closed or self.snapshot()).message
 
-    def __enter__(self: Self) -> Self:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -153,7 +151,7 @@ class Stream:
         stopped_early = error is None and self._is_piped
         self.close("cancelled" if stopped_early else None, error=error)
 
-    async def __aenter__(self: Self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
