@@ -33,7 +33,6 @@ class CleaningTransport(SyncSending[library.BaseTransport], library.BaseTranspor
     """
 
     library = library
-    make = library.HTTPTransport
     body = _Body
 
 
@@ -43,5 +42,4 @@ class AsyncCleaningTransport(
     """`CleaningTransport` for the library's ``AsyncClient``."""
 
     library = library
-    make = library.AsyncHTTPTransport
     body = _AsyncBody

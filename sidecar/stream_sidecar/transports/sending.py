@@ -21,12 +21,13 @@ Transport = TypeVar("Transport")
 
 
 class Sending(Generic[Transport]):
-    """What both transports of a library share. ``library`` is its module, ``make`` its
-    own transport, ``sends`` the method that every transport has."""
+    """What both transports of a library share. ``library`` is its module, ``own`` the
+    name of its own transport there, ``sends`` the method that every transport has.
+    ``body``: the class of a body."""
 
     library: Any
-    make: Any
     body: Any
+    own: str
     sends: str
 
     def __init__(
@@ -55,7 +56,8 @@ class Sending(Generic[Transport]):
         if transport is not None and not hasattr(transport, self.sends):
             message = f"transport: must have {self.sends}, as a transport of httpx has"
             raise InvalidParamsError(message, path="transport")
-        self._transport: Any = self.make() if transport is None else transport
+        make = getattr(self.library, self.own)
+        self._transport: Any = make() if transport is None else transport
 
     def _exchange(self, request: Any) -> Exchange:
         return Exchange.of(self.library, self._cleaner, request)
@@ -64,6 +66,7 @@ class Sending(Generic[Transport]):
 class SyncSending(Sending[Transport]):
     """A transport without asyncio."""
 
+    own = "HTTPTransport"
     sends = "handle_request"
 
     def handle_request(self, request: Any) -> Any:
@@ -98,6 +101,7 @@ class SyncSending(Sending[Transport]):
 class AsyncSending(Sending[Transport]):
     """A transport for clients with asyncio or trio."""
 
+    own = "AsyncHTTPTransport"
     sends = "handle_async_request"
 
     async def handle_async_request(self, request: Any) -> Any:
