@@ -32,6 +32,7 @@ EXPECTED = {
 
 
 def run(*command: str) -> str:
+    pytest.importorskip("httpx2", reason="no httpx2 (pip install --group sdks)")
     done = subprocess.run(
         [sys.executable, "-m", *command, str(USES)],
         cwd=ROOT,

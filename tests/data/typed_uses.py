@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import Literal, assert_type
 
+import httpx2
+
 from stream_sidecar import (
     CallResult,
     Chunk,
@@ -27,6 +29,8 @@ from stream_sidecar import (
     render,
     repair,
 )
+from stream_sidecar.transports.cleaning import AnswerInfo
+from stream_sidecar.transports.httpx2 import AsyncCleaningTransport, CleaningTransport
 
 
 class Dumped:
@@ -101,3 +105,27 @@ def wrong(stream: Stream, message: Message, chunk: Chunk) -> None:
             shown += event.text  # expect: error
     shown = message.txt  # expect: error
     raise UsageError(3)  # expect: error
+
+
+def listen(event: Event, answer: AnswerInfo) -> None:
+    if event.type == "text-delta":
+        assert_type(event, TextDelta)
+        assert_type(answer.model, str | None)
+
+
+def right_transports(proxied: httpx2.HTTPTransport) -> httpx2.Client:
+    AsyncCleaningTransport(httpx2.AsyncHTTPTransport(), claims="promote")
+    policy: PolicyOptions = {"toolCalls": {"mode": "report"}}
+    transport = CleaningTransport(
+        proxied, policy=policy, on_event=listen, on_lost=print, prepare=False
+    )
+    return httpx2.Client(transport=transport)
+
+
+def wrong_transports(plain: httpx2.HTTPTransport) -> None:
+    CleaningTransport(claims="data")  # expect: error
+    CleaningTransport(polcy={})  # expect: error
+    CleaningTransport(policy={"toolCall": {}})  # expect: error
+    CleaningTransport(on_message=listen)  # expect: error
+    AsyncCleaningTransport(plain)  # expect: error
+    httpx2.Client(transport=AsyncCleaningTransport())  # expect: error
