@@ -35,7 +35,11 @@ CHAT = "https://api.groq.com/openai/v1/chat/completions"
 ASK: dict[str, Any] = {
     "model": "qwen3",
     "messages": [{"role": "user", "content": "Go."}],
-    "tools": [{"type": "function", "function": {"name": "look"}}, {"type": "web"}, 7],
+    "tools": [
+        {"type": "function", "function": {"name": "look", "later": 1}, "later": 1},
+        {"type": "web"},
+        7,
+    ],
 }
 LEFT: dict[str, Any] = {
     **ASK,
