@@ -6,6 +6,7 @@ import type { StreamEvent } from "../stream/events.js";
 import type { BlockEnd, Citation, Finish } from "../protocol.js";
 import { Calls } from "./ai-sdk-calls.js";
 import { FINISH, type Json, type SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
+import { readableOf } from "./ends.js";
 import { Step } from "./ai-sdk-step.js";
 import { turn, type TurnEnd } from "./turn.js";
 
@@ -36,20 +37,7 @@ export function uiMessageStreamOf(
   events: AsyncIterable<StreamEvent>,
   options: UIMessageStreamOptions = {},
 ): ReadableStream<SidecarUIMessageChunk> {
-  const chunks = uiMessageChunks(events, options);
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await chunks.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  return readableOf(uiMessageChunks(events, options), new AbortController());
 }
 
 /** The same as an iterable. */

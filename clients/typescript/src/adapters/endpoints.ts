@@ -3,6 +3,9 @@
 
 import { ARRAY, sseOf, type BodyFormat, type EmittedWire } from "../stream/body-format.js";
 
+/** The most bytes of a whole body, encoded or decoded, and the most characters of an event: the sidecar accepts no longer message (`maxMessageBytes`). */
+export const MOST_WHOLE = 32 * 1024 * 1024;
+
 /** The parts of a request that say how to read its answer. */
 export interface Asked {
   readonly wire: EmittedWire;
@@ -66,8 +69,13 @@ function isNamed(tool: unknown): boolean {
   return typeof (called?.name ?? name) === "string";
 }
 
+/** Whether the header `content-type` names this media type, in any case (RFC 9110, 8.3.1). */
+export function isOfType(contentType: string | null | undefined, type: string): boolean {
+  return contentType?.toLowerCase().startsWith(type) ?? false;
+}
+
 /** The format of a streamed response; undefined for one document, and for other responses. */
 export function formatOf({ wire }: Asked, url: URL, contentType: string): BodyFormat | undefined {
-  if (contentType.startsWith("text/event-stream")) return sseOf(wire);
+  if (isOfType(contentType, "text/event-stream")) return sseOf(wire);
   return wire === "gemini" && url.pathname.endsWith(":streamGenerateContent") ? ARRAY : undefined;
 }

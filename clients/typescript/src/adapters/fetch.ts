@@ -3,18 +3,22 @@
 // Completions, Responses, Messages and Gemini. Everything else passes unchanged: other
 // responses, and all responses if no sidecar can be started.
 
+import { unlessAborted } from "../cancellation.js";
+import { callback, checked, data, oneOf, policy, text, type Checks } from "../checks.js";
 import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream/stream.js";
-import { askedOf, formatOf, objectIn, type Asked } from "./endpoints.js";
+import { askedOf, formatOf, isOfType, MOST_WHOLE, objectIn, type Asked } from "./endpoints.js";
+import { isTimeLimit, readableOf } from "./ends.js";
 import { KeptSource } from "./kept-source.js";
 import { parseExact, stringifyExact } from "./exact-numbers.js";
-import { Listening, type ListeningOptions } from "./listening.js";
-import { Preparing, type PreparingOptions } from "./preparing.js";
+import { Listening, LISTENING, type ListeningOptions } from "./listening.js";
+import { Losses, LOSSES, type LossOptions } from "./losses.js";
+import { Preparing, PREPARING, type PreparingOptions } from "./preparing.js";
 
-export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions {
+export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions, LossOptions {
   /** Sends the requests. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
   /** Calls that the model wrote into its text are left out, kept in the text, or turned into calls. Default: "drop". */
@@ -24,23 +28,46 @@ export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions 
   responseTemplate?: OpenParams["responseTemplate"];
   /** The provider, if the host of the address does not show it ("groq" for a proxy). */
   provider?: string;
-  /**
-   * Called if a response passes unchanged because no sidecar can read it, if a response breaks
-   * off, if a request is sent unprepared, and with an error that a listener throws.
-   */
-  onLost?: (error: unknown) => void;
 }
 
-/** Returns the `fetch`; pass it to an SDK as its option `fetch`. */
+export const FETCH: Checks<SidecarFetchOptions> = {
+  ...PREPARING,
+  ...LISTENING,
+  ...LOSSES,
+  fetch: callback,
+  claims: oneOf("drop", "text", "promote"),
+  policy,
+  responseTemplate: data,
+  provider: text,
+};
+
+/**
+ * Returns the `fetch`; pass it to an SDK as its option `fetch`. What the host does to a response
+ * stays what it is: an abort, a timeout and a connection that breaks give the exceptions that
+ * they give without a sidecar. Throws TypeError for options that are wrong.
+ */
 export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}): typeof globalThis.fetch {
-  const send = options.fetch ?? globalThis.fetch;
-  const cleaner = new Cleaner(sidecar, options);
+  return cleaningFetch(sidecar, checked(options, FETCH, "sidecarFetch"));
+}
+
+/**
+ * @internal `isProxy`: for a reader that gets no exceptions. A connection that breaks is a document
+ * of the body as well, and a response that cannot be cleaned is returned itself.
+ */
+export function cleaningFetch(
+  sidecar: Sidecar,
+  options: SidecarFetchOptions,
+  isProxy = false,
+): typeof globalThis.fetch {
+  const send = options.fetch ?? globalThis.fetch; // not the later one, which may be this one
+  const cleaner = new Cleaner(sidecar, options, isProxy);
   return async (input, init) => {
     const asked = await readRequest(input, init);
-    const body = asked && (await cleaner.prepared(asked));
+    if (!asked) return send(input, init);
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : null) ?? undefined;
+    const body = await cleaner.prepared(asked, signal);
     const response = await (body === undefined ? send(input, init) : send(...withBody(input, init, body)));
-    if (!asked || !response.ok || !response.body) return response;
-    return cleaner.clean(response, asked.url, asked.asked);
+    return response.ok && response.body ? cleaner.clean(response, asked, signal) : response;
   };
 }
 
@@ -63,79 +90,135 @@ function withBody(input: Parameters<typeof fetch>[0], init: RequestInit | undefi
   return [input, { ...init, headers, body }] as const;
 }
 
+/** A response that is being cleaned. */
+interface Reading {
+  readonly stream: SidecarStream;
+  readonly listening: Listening;
+  readonly source: KeptSource;
+  readonly format: BodyFormat;
+  /** Aborts when the host wants no more of the response. */
+  readonly signal: AbortSignal;
+}
+
 class Cleaner {
   readonly #sidecar: Sidecar;
   readonly #options: SidecarFetchOptions;
+  readonly #losses: Losses;
   readonly #preparing: Preparing;
+  readonly #isProxy: boolean;
 
-  constructor(sidecar: Sidecar, options: SidecarFetchOptions) {
+  constructor(sidecar: Sidecar, options: SidecarFetchOptions, isProxy: boolean) {
     this.#sidecar = sidecar;
     this.#options = options;
-    this.#preparing = new Preparing(sidecar, options);
+    this.#losses = new Losses(sidecar.warnings, options);
+    this.#preparing = new Preparing(sidecar, this.#losses, options);
+    this.#isProxy = isProxy;
   }
 
   /** The prepared body to send; undefined: the caller's own bytes. */
-  async prepared({ asked, body }: { asked: Asked; body: string }): Promise<string | undefined> {
+  async prepared({ asked, body }: ReadRequest, signal: Signal): Promise<string | undefined> {
+    if (this.#losses.isStrict) await unlessAborted(this.#sidecar.start(), signal);
     const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body) };
-    const result = await this.#preparing.attempt(() => this.#sidecar.prepare(request));
+    const work = () => this.#sidecar.prepare(request, { signal });
+    const result = await this.#preparing.attempt(work, signal);
     return result?.changed && result.body ? stringifyExact(result.body) : undefined;
   }
 
-  async clean(response: Response, url: URL, asked: Asked): Promise<Response> {
-    const type = response.headers.get("content-type") ?? "";
-    const format = formatOf(asked, url, type);
-    if (format) return this.#streamed(response, asked, format);
-    return type.startsWith("application/json") ? this.#whole(response, asked) : response;
+  async clean(response: Response, { url, asked }: ReadRequest, signal: Signal): Promise<Response> {
+    const type = response.headers.get("content-type");
+    const format = formatOf(asked, url, type ?? "");
+    if (!format && !isOfType(type, "application/json")) return response;
+    const gone = new AbortController();
+    const over = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
+    const source = new KeptSource(response.body as ReadableStream<Uint8Array>, over);
+    const slices = format ? await this.#streamed(source, asked, format, over) : this.#whole(source, asked, over);
+    if (!slices && this.#isProxy) return response;
+    return answer(readableOf(slices ?? source.again(), gone), response);
   }
 
-  async #streamed(response: Response, asked: Asked, format: BodyFormat): Promise<Response> {
-    if (!response.body) return response;
+  /** The slices of a clean stream; undefined: the response passes unchanged. */
+  async #streamed(
+    source: KeptSource,
+    asked: Asked,
+    format: BodyFormat,
+    signal: AbortSignal,
+  ): Promise<Slices | undefined> {
     const params = { ...this.#params(asked), framing: format.framing };
-    const stream = await this.#unlessLost(async () => emitting(await this.#sidecar.openStream(params)));
-    if (!stream || stream.passThrough) return response;
-    const source = new KeptSource(response.body);
-    const listening = new Listening(this.#options, stream.id, asked.model);
-    const body = ReadableStream.from(this.#written({ stream, listening }, source, format));
-    return answer(body as ReadableStream<Uint8Array>, response);
+    const open = async () => emitting(await this.#sidecar.open(params, { signal }));
+    if (!this.#isProxy) source.readAhead();
+    const stream = await this.#losses.attempt(() => unlessAborted(open(), signal), signal);
+    if (!stream) return undefined;
+    const listening = new Listening(this.#options, this.#losses, stream.id, asked.model);
+    return this.#written({ stream, listening, source, format, signal });
   }
 
-  /** Reads a copy, so that the response itself can pass. */
-  async #whole(response: Response, asked: Asked): Promise<Response> {
-    const text = await response.clone().text();
-    if (!objectIn(text)) return response;
+  /** The slices of a whole response, which is read when its reader wants it, as without a sidecar. */
+  async *#whole(source: KeptSource, asked: Asked, signal: AbortSignal): Slices {
+    try {
+      const bytes = await wholeOf(source);
+      if (!bytes) return yield* this.#again(source, new SidecarError("unsupported", TOO_LONG));
+      const body = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+      const clean = objectIn(body) && (await this.#normalized(body, asked, signal));
+      yield clean ? new TextEncoder().encode(JSON.stringify(clean)) : bytes;
+    } finally {
+      source.stop();
+    }
+  }
+
+  #normalized(body: string, asked: Asked, signal: AbortSignal): Promise<object | undefined> {
     // Ids of promoted calls contain the stream's id, so two turns must not share it.
     const streamId = crypto.randomUUID();
-    const params = { ...this.#params(asked), framing: "json" as const, body: text, streamId };
-    const listening = new Listening(this.#options, streamId, asked.model);
-    const body = await this.#unlessLost(async () => reported(await this.#sidecar.normalize(params), listening));
-    return body ? answer(JSON.stringify(body), response) : response;
+    const params = { ...this.#params(asked), framing: "json" as const, body, streamId };
+    const listening = new Listening(this.#options, this.#losses, streamId, asked.model);
+    return this.#losses.attempt(
+      async () => reported(await this.#sidecar.normalize(params, { signal }), listening),
+      signal,
+    );
   }
 
   /**
-   * The clean body, as it is made. After a failure before its first document, the source passes
-   * unchanged. A later failure is thrown, after everything that was certain.
+   * The clean body, as it is made. After a failure of the sidecar before the first document, the
+   * source passes unchanged. Any other failure is thrown, after everything that was certain.
    */
-  async *#written({ stream, listening }: Reading, source: KeptSource, format: BodyFormat): AsyncGenerator<Uint8Array> {
+  async *#written(reading: Reading): Slices {
+    const { stream, listening, source, format, signal } = reading;
     const encoder = new TextEncoder();
     let isFirst = true;
+    const write = (chunk: Record<string, unknown>) => {
+      const document = format.document(chunk, isFirst);
+      isFirst = false;
+      source.forget();
+      return encoder.encode(document);
+    };
+    const piped = this.#isProxy ? stream.pipeChunks(source, listening.event) : stream.pipeBare(source, listening.event);
     try {
-      for await (const chunk of stream.pipeChunks(source, listening.event)) {
-        const document = format.document(chunk, isFirst);
-        isFirst = false;
-        source.forget();
-        yield encoder.encode(document);
+      for await (const chunk of piped) {
+        if (signal.aborted && !isTimeLimit(signal)) throw signal.reason;
+        yield write(chunk);
       }
       const { message, isMarked = false } = await stream.close();
       listening.message(message);
       yield encoder.encode(format.end(isFirst, isMarked));
     } catch (error) {
-      if (source.brokeOffWith(error)) listening.message((await stream.close()).message);
-      else this.#options.onLost?.(error);
-      if (!isFirst) throw error;
-      yield* source.again();
+      if (signal.aborted) {
+        const held = await stopped(reading);
+        yield* held.map(write);
+        throw signal.reason;
+      }
+      const isBroken = source.brokeOffWith(error);
+      if (isBroken) listening.message((await stream.close()).message);
+      else if (isFirst) return yield* this.#again(source, error);
+      else this.#losses.report(error);
+      throw error;
     } finally {
       source.stop();
     }
+  }
+
+  async *#again(source: KeptSource, error: unknown): Slices {
+    if (this.#losses.isStrict) throw error;
+    this.#losses.report(error);
+    yield* source.again();
   }
 
   #params(asked: Asked): OpenParams {
@@ -146,35 +229,53 @@ class Cleaner {
 
   /** The params about the model and the provider. */
   #about({ host, model, tools }: Asked) {
-    const { provider = host, policy, responseTemplate } = this.#options;
+    const { provider, policy, responseTemplate } = this.#options;
     return {
-      provider,
+      provider: provider ?? host,
       ...(model !== undefined && { model }),
       ...(tools && { tools: tools as NonNullable<OpenParams["tools"]> }),
       ...(policy && { policy }),
       ...(responseTemplate && { responseTemplate }),
     };
   }
+}
 
-  /** The result of `work`; undefined if there is no sidecar, or if it cannot do the work. */
-  async #unlessLost<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      this.#options.onLost?.(error);
-      return undefined;
-    }
+type Slices = AsyncGenerator<Uint8Array, void, void>;
+type Signal = AbortSignal | undefined;
+type ReadRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>;
+
+/**
+ * The end of a response that its reader no longer wants. After an abort nothing more is written,
+ * and nobody waits. After a time limit the documents of the text that was held are returned.
+ */
+async function stopped({ stream, listening, signal }: Reading): Promise<readonly Record<string, unknown>[]> {
+  const ended = stream.cancel().then((closed) => {
+    closed.events.forEach(listening.event);
+    listening.message(closed.message);
+    return closed.chunks ?? [];
+  });
+  const held = ended.catch(() => []); // the sidecar hangs, or is gone
+  return isTimeLimit(signal) ? held : [];
+}
+
+/** All bytes of a source; undefined if they are too many: then they can be read again. */
+async function wholeOf(source: KeptSource): Promise<Uint8Array | undefined> {
+  const slices: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const slice of source) {
+    slices.push(slice as Uint8Array<ArrayBuffer>);
+    size += slice.length;
+    if (size > MOST_WHOLE) return undefined;
   }
+  source.forget();
+  return new Uint8Array(await new Blob(slices).arrayBuffer());
 }
 
-interface Reading {
-  readonly stream: SidecarStream;
-  readonly listening: Listening;
-}
+const TOO_LONG = "a body has more than 32 MiB";
 
 /** The stream; throws if the sidecar is too old to emit the documents of the clean stream. */
 function emitting(stream: SidecarStream): SidecarStream {
-  if (stream.opened.emit || stream.passThrough) return stream;
+  if (stream.opened.emit) return stream;
   stream.cancel().catch(() => {});
   throw new SidecarError("unsupported", "the sidecar does not know the option emit of stream/open");
 }
@@ -190,10 +291,13 @@ function bodyOf({ body, events }: NormalizedMessage): object | undefined {
 const UNREAD: ReadonlySet<string> = new Set(["malformed-chunk", "unknown-chunk"]);
 
 /** The response with a new body, without the old length and encoding. */
-function answer(body: string | ReadableStream<Uint8Array>, { status, statusText, headers: given }: Response): Response {
-  const headers = new Headers(given);
+function answer(body: ReadableStream<Uint8Array>, response: Response): Response {
+  const { status, statusText } = response;
+  const headers = new Headers(response.headers);
   for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
-  return new Response(body, { status, statusText, headers });
+  const made = new Response(body, { status, statusText, headers });
+  const { url, redirected } = response;
+  return Object.defineProperties(made, { url: { value: url }, redirected: { value: redirected } });
 }
 
 /** Reports the events to the host and returns the clean body; undefined: the response passes unchanged. */

@@ -1,23 +1,42 @@
 // The body of a response, kept so that it can be read from its beginning again: after a failure
 // the response passes unchanged.
 
-export class KeptSource implements AsyncIterable<Uint8Array> {
-  readonly #iterator: AsyncIterator<Uint8Array>;
-  #kept: Uint8Array[] | undefined = [];
+import { unlessAborted } from "../cancellation.js";
+import { readerOf } from "../stream/read-ahead.js";
+
+/** How many slices are read before the first reader asks. */
+const MOST_AHEAD = 64;
+
+export class KeptSource<T = Uint8Array> implements AsyncIterable<T> {
+  readonly #iterator: AsyncIterator<unknown>;
+  readonly #signal: AbortSignal;
+  #kept: T[] | undefined = [];
+  #ahead: Promise<IteratorResult<unknown>>[] = [];
   #reading: Promise<unknown> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(body: ReadableStream<Uint8Array>) {
-    this.#iterator = body[Symbol.asyncIterator]();
+  /** A reader gets the reason of `signal` as soon as it aborts. */
+  constructor(body: ReadableStream<T>, signal: AbortSignal) {
+    this.#iterator = readerOf(body);
+    this.#signal = signal;
+  }
+
+  /**
+   * Reads what comes before the first reader: a body that breaks loses everything that nobody has
+   * read.
+   */
+  readAhead(): void {
+    this.#ahead = Array.from({ length: MOST_AHEAD }, () => this.#iterator.next());
+    for (const each of this.#ahead) each.catch(() => {});
   }
 
   /** A reader that stops early does not stop the body. */
-  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+  [Symbol.asyncIterator](): AsyncIterator<T> {
     return { next: () => this.#next() };
   }
 
   /** The kept slices, then the rest of the body. */
-  async *again(): AsyncGenerator<Uint8Array, void, void> {
+  async *again(): AsyncGenerator<T, void, void> {
     await this.#reading.catch(() => {});
     yield* this.#kept ?? [];
     this.forget();
@@ -44,16 +63,16 @@ export class KeptSource implements AsyncIterable<Uint8Array> {
     void this.#iterator.return?.().catch(() => {});
   }
 
-  async #next(): Promise<IteratorResult<Uint8Array, unknown>> {
+  async #next(): Promise<IteratorResult<T, unknown>> {
     if (this.#failure) throw this.#failure.error;
-    const reading = this.#iterator.next();
+    const reading = (this.#ahead.shift() ?? this.#iterator.next()) as Promise<IteratorResult<T, unknown>>;
     this.#reading = reading;
     try {
-      const result = await reading;
+      const result = await unlessAborted(reading, this.#signal);
       if (!result.done) this.#kept?.push(result.value);
       return result;
     } catch (error) {
-      this.#failure = { error };
+      if (!this.#signal.aborted) this.#failure = { error };
       throw error;
     }
   }

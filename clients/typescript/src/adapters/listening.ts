@@ -2,16 +2,18 @@
 // that the model wrote as text, removed text, usage that was not asked for.
 
 import type { StreamEvent } from "../stream/events.js";
+import { callback, type Checks } from "../checks.js";
 import type { Message } from "../protocol.js";
+import type { Losses } from "./losses.js";
 
 export interface ListeningOptions {
   /** Called with each event of an answer, before the SDK gets the text made from it. */
   onEvent?: (event: StreamEvent, answer: AnswerInfo) => void;
   /** Called at the end of an answer with its message; `toolCalls` include the calls found in the text. */
   onMessage?: (message: Message, answer: AnswerInfo) => void;
-  /** Called with an error that `onEvent` or `onMessage` throws. */
-  onLost?: (error: unknown) => void;
 }
+
+export const LISTENING: Checks<ListeningOptions> = { onEvent: callback, onMessage: callback };
 
 /** Identifies an answer, since several may arrive at the same time. */
 export interface AnswerInfo {
@@ -21,10 +23,12 @@ export interface AnswerInfo {
 
 export class Listening {
   readonly #options: ListeningOptions;
+  readonly #losses: Losses;
   readonly #answer: AnswerInfo;
 
-  constructor(options: ListeningOptions, streamId: string, model?: string | null) {
+  constructor(options: ListeningOptions, losses: Losses, streamId: string, model?: string | null) {
     this.#options = options;
+    this.#losses = losses;
     this.#answer = { streamId, ...(model && { model }) };
   }
 
@@ -39,11 +43,12 @@ export class Listening {
   }
 
   /** Calls a listener; its error does not affect the answer. */
-  #call(listener: () => void): void {
+  #call(listener: () => unknown): void {
     try {
-      listener();
+      const result = listener();
+      if (result instanceof Promise) result.catch((error: unknown) => this.#losses.ofListener(error));
     } catch (error) {
-      this.#options.onLost?.(error);
+      this.#losses.ofListener(error);
     }
   }
 }

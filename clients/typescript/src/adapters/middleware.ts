@@ -2,20 +2,24 @@
 // whose answers, streamed or whole, go through the sidecar. The sidecar reads the provider's
 // raw chunks if their wire is known, or else the SDK's own parts.
 
-import type { ClosedStream } from "../stream/events.js";
+import { unlessAborted } from "../cancellation.js";
+import { checked, data, oneOf, policy, type Checks } from "../checks.js";
 import { failedResponse } from "../stream/failed-response.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream/stream.js";
 import type { CallOptions, Content, GenerateResult, Model, StreamPart, StreamResult } from "./language-model.js";
-import { Listening, type ListeningOptions } from "./listening.js";
+import { isTimeLimit, readableOf } from "./ends.js";
+import { KeptSource } from "./kept-source.js";
+import { Listening, LISTENING, type ListeningOptions } from "./listening.js";
+import { Losses, LOSSES, type LossOptions } from "./losses.js";
 import { ModelDocuments, partsOf } from "./model-documents.js";
 import { preparedPrompt } from "./model-prompt.js";
 import { APPROVABLE, CLAIM_PREFIX, ModelParts, type ClaimPolicy } from "./model-parts.js";
-import { Preparing } from "./preparing.js";
+import { Preparing, PREPARING, type PreparingOptions } from "./preparing.js";
 import { providerName, wireOf } from "./provider-wires.js";
 
-export interface MiddlewareOptions extends ListeningOptions {
+export interface MiddlewareOptions extends PreparingOptions, ListeningOptions, LossOptions {
   /**
    * What happens to calls that the model wrote into its text. `drop`: they are left out. `data`,
    * the default: `providerMetadata.streamSidecar.claims` of the finish lists them. `promote`:
@@ -26,18 +30,16 @@ export interface MiddlewareOptions extends ListeningOptions {
   policy?: PolicyPatch;
   /** How the model writes; replaces the profile of its name (protocol.md, "Response templates"). */
   responseTemplate?: OpenParams["responseTemplate"];
-  /**
-   * Whether earlier answers in the prompt are sent without leaked text, and without reasoning
-   * that the provider refuses. Default: true. false sends the prompt unchanged.
-   */
-  prepare?: boolean;
-  /**
-   * Called if there is no sidecar: the model's answer passes unchanged. Without this option
-   * that is an error. Also called if a prompt is sent unprepared, and with an error that a
-   * listener throws.
-   */
-  onLost?: (error: unknown) => void;
 }
+
+export const MIDDLEWARE: Checks<MiddlewareOptions> = {
+  ...PREPARING,
+  ...LISTENING,
+  ...LOSSES,
+  claims: oneOf("drop", "data", "promote", "approve"),
+  policy,
+  responseTemplate: data,
+};
 
 /** The middleware for `wrapLanguageModel` of all versions of the SDK since 6. */
 export interface SidecarMiddleware {
@@ -47,9 +49,9 @@ export interface SidecarMiddleware {
   wrapStream<R>(asked: { doStream: () => PromiseLike<R>; params: object; model: Model }): Promise<R>;
 }
 
-/** Returns the middleware. One sidecar serves any number of models. */
+/** Returns the middleware. One sidecar serves any number of models. Throws TypeError for options that are wrong. */
 export function sidecarMiddleware(sidecar: Sidecar, options: MiddlewareOptions = {}): SidecarMiddleware {
-  const through = new Through(sidecar, options);
+  const through = new Through(sidecar, checked(options, MIDDLEWARE, "sidecarMiddleware"));
   const middleware = {
     specificationVersion: "v3",
     transformParams: async ({ type, params, model }: { type: string; params: CallOptions; model?: Model }) => {
@@ -96,51 +98,78 @@ function approvable(tool: object): object {
 class Through {
   readonly #sidecar: Sidecar;
   readonly #options: MiddlewareOptions;
+  readonly #losses: Losses;
   readonly #preparing: Preparing;
 
   constructor(sidecar: Sidecar, options: MiddlewareOptions) {
     this.#sidecar = sidecar;
     this.#options = options;
-    this.#preparing = new Preparing(sidecar, options);
+    this.#losses = new Losses(sidecar.warnings, options);
+    this.#preparing = new Preparing(sidecar, this.#losses, options);
   }
 
   /** The params with a prepared prompt; the same object if the prompt needs no change. */
   async prepared(params: CallOptions, model: Model): Promise<CallOptions> {
-    const { prompt } = params;
+    const { prompt, abortSignal } = params;
+    if (this.#losses.isStrict) await unlessAborted(this.#sidecar.start(), abortSignal);
     if (!prompt?.some(({ role }) => role === "assistant")) return params;
     const about = this.#params(params, model);
-    const made = await this.#preparing.attempt(() => preparedPrompt(this.#sidecar, prompt, about));
+    const made = await this.#preparing.attempt(() => preparedPrompt(this.#sidecar, prompt, about), abortSignal);
     return made && made !== prompt ? { ...params, prompt: made } : params;
   }
 
   /** A streamed answer. */
   async streamed(result: StreamResult, params: Asked["params"], model: Model): Promise<StreamResult> {
     const wire = wireOf(model.provider);
-    const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) });
-    if (!stream) return result;
-    const parts = this.#parts(params, stream.id);
-    const chunks = read(result.stream, {
+    const gone = new AbortController();
+    const signal = params.abortSignal ? AbortSignal.any([params.abortSignal, gone.signal]) : gone.signal;
+    const source = new KeptSource(result.stream, signal);
+    source.readAhead();
+    const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) }, signal);
+    const showRaw = params[ASKED] ?? false;
+    if (!stream) return { ...result, stream: readableOf(unread(source, showRaw), gone) };
+    const parts = read({
       stream,
+      source,
       listening: this.#listening(stream, model),
-      parts,
+      losses: this.#losses,
+      parts: this.#parts(params, stream.id),
       isRaw: wire !== undefined,
-      showRaw: params[ASKED] ?? false,
-      signal: params.abortSignal,
+      showRaw,
+      signal,
     });
-    return { ...result, stream: ReadableStream.from(chunks) as ReadableStream<StreamPart> };
+    return { ...result, stream: readableOf(parts, gone) };
   }
 
-  /** A whole answer: read from the provider's body, or else from the SDK's parts as documents. */
+  /** A whole answer; an error in its body is thrown. */
   async whole(result: GenerateResult, params: Asked["params"], model: Model): Promise<GenerateResult> {
+    const signal = params.abortSignal;
     const wire = result.response?.body === undefined ? undefined : wireOf(model.provider);
-    const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) });
+    const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) }, signal);
     if (!stream) return result;
+    const read = () => this.#partsOf(result, stream, wire !== undefined, params, model);
+    const made = await this.#losses.attempt(read, signal);
+    if (!made) return result;
+    const failed = made.find(({ type }) => type === "error");
+    if (failed) throw failed.error;
+    const { finishReason = result.finishReason, providerMetadata = {} } = made.at(-1) as StreamPart;
+    return { ...result, content: contentOf(made), finishReason, providerMetadata };
+  }
+
+  /** The parts of a whole answer: read from the provider's body, or else from the SDK's parts as documents. */
+  async #partsOf(
+    result: GenerateResult,
+    stream: SidecarStream,
+    hasBody: boolean,
+    params: Asked["params"],
+    model: Model,
+  ): Promise<StreamPart[]> {
     const parts = this.#parts(params, stream.id);
     const listening = this.#listening(stream, model);
     const natives = [...partsOf(result.content)];
     const finish: StreamPart = { ...result, type: "finish" };
     const documents = new ModelDocuments();
-    const chunks = wire ? [result.response?.body] : [...natives, finish].flatMap((part) => documents.of(part));
+    const chunks = hasBody ? [result.response?.body] : [...natives, finish].flatMap((part) => documents.of(part));
     const isEnd = ({ type }: StreamPart) => type === "text-end" || type === "reasoning-end";
     const made = [...natives.filter((part) => !isEnd(part)), finish].flatMap((part) => parts.native(part));
     for await (const event of stream.pipe(chunks)) made.push(...parts.event(listening.event(event)));
@@ -148,20 +177,12 @@ class Through {
     const closed = await stream.close();
     listening.message(closed.message);
     made.push(...parts.end(parts.turn.end(closed)));
-    const { finishReason = result.finishReason, providerMetadata = {} } = made.at(-1) as StreamPart;
-    const failed = made.find(({ type }) => type === "error");
-    if (failed) throw failed.error;
-    return { ...result, content: contentOf(made), finishReason, providerMetadata };
+    return made;
   }
 
-  async #open(params: OpenParams): Promise<SidecarStream | undefined> {
-    try {
-      return await this.#sidecar.openStream(params);
-    } catch (error) {
-      if (!this.#options.onLost) throw error;
-      this.#options.onLost(error);
-      return undefined;
-    }
+  /** The stream; undefined: the answer passes unchanged. */
+  #open(params: OpenParams, signal: AbortSignal | undefined): Promise<SidecarStream | undefined> {
+    return this.#losses.attempt(() => unlessAborted(this.#sidecar.open(params, { signal }), signal), signal);
   }
 
   #params({ tools }: CallOptions, model: Model): OpenParams {
@@ -181,7 +202,7 @@ class Through {
   }
 
   #listening({ id }: SidecarStream, { modelId }: Model): Listening {
-    return new Listening(this.#options, id, modelId);
+    return new Listening(this.#options, this.#losses, id, modelId);
   }
 
   #parts({ tools = [] }: CallOptions, streamId: string): ModelParts {
@@ -191,43 +212,81 @@ class Through {
 
 interface Reading {
   readonly stream: SidecarStream;
+  readonly source: KeptSource<StreamPart>;
   readonly listening: Listening;
+  readonly losses: Losses;
   readonly parts: ModelParts;
   readonly isRaw: boolean;
   readonly showRaw: boolean;
-  readonly signal: AbortSignal | undefined;
+  /** Aborts when the host wants no more of the answer. */
+  readonly signal: AbortSignal;
 }
 
-/** The parts of a streamed answer. A broken upstream ends it with an error part; an abort is thrown. */
-async function* read(source: ReadableStream<StreamPart>, reading: Reading): AsyncGenerator<StreamPart> {
-  const { stream, parts, listening, signal } = reading;
+/**
+ * The parts of a streamed answer. After an abort nothing more comes; a source that breaks and a
+ * time limit come after the text that was held; all of them are thrown as they are. After a
+ * failure of the sidecar before the first part of its own, the source passes unchanged.
+ */
+async function* read(reading: Reading): AsyncGenerator<StreamPart, void, void> {
+  const { stream, source, listening, losses, parts, showRaw, signal } = reading;
   const documents = new ModelDocuments();
-  let closed: ClosedStream;
-  let failure: { error: unknown } | undefined;
+  const passed = new Set<StreamPart>();
+  let isFirst = true;
+  const made = (some: StreamPart[]) => {
+    if (isFirst && some.length > 0) source.forget();
+    isFirst &&= some.length === 0;
+    return some;
+  };
+  const native = (part: StreamPart) => {
+    const some = part.type === "raw" ? (showRaw ? [part] : []) : parts.native(part);
+    if (some.length !== 1 || some[0] !== part) return made(some);
+    if (isFirst) passed.add(part);
+    return some;
+  };
   try {
-    for await (const part of source as unknown as AsyncIterable<StreamPart>) {
-      const isRaw = part.type === "raw";
-      const chunks = reading.isRaw ? (isRaw ? [part.rawValue] : []) : documents.of(part);
+    for await (const part of source) {
+      const raw = part.type === "raw" ? [part.rawValue] : [];
+      const chunks = reading.isRaw ? raw : documents.of(part);
       if (chunks.length > 0) {
-        yield* parts.settle();
-        for (const event of await stream.pushAll(chunks)) yield* parts.event(listening.event(event));
+        yield* made(parts.settle());
+        const events = await stream.pushAll(chunks, { signal });
+        for (const event of events) yield* made(parts.event(listening.event(event)));
       }
-      if (!isRaw) yield* parts.native(part);
-      else if (reading.showRaw) yield part;
+      yield* native(part);
     }
-    closed = await stream.close();
+    const closed = await stream.close({}, { signal });
+    for (const event of closed.events) yield* made(parts.event(listening.event(event)));
+    listening.message(closed.message);
+    yield* made(parts.end(parts.turn.end(closed)));
   } catch (error) {
-    if (signal?.aborted) throw error;
-    failure = { error };
-    closed = await stream.close({ reason: "error", error: failedResponse(error) });
+    const isBroken = source.brokeOffWith(error);
+    if (isBroken || (signal.aborted && isTimeLimit(signal))) yield* await held(reading, error);
+    if (signal.aborted) throw signal.reason;
+    if (isBroken) throw error;
+    losses.report(error);
+    if (!isFirst || losses.isStrict) throw error;
+    for await (const part of unread(source, showRaw)) if (!passed.has(part)) yield part;
   } finally {
-    await stream[Symbol.asyncDispose]();
+    source.stop();
+    void stream[Symbol.asyncDispose]();
   }
-  for (const event of closed.events) yield* parts.event(listening.event(event));
+}
+
+/** The model's own parts, with the raw ones if the host asked for them. */
+async function* unread(source: KeptSource<StreamPart>, showRaw: boolean): AsyncGenerator<StreamPart, void, void> {
+  for await (const part of source.again()) if (showRaw || part.type !== "raw") yield part;
+}
+
+/** The parts of the text that is held while the source breaks, without the error, which is thrown. */
+async function held({ stream, listening, parts, signal }: Reading, error: unknown): Promise<StreamPart[]> {
+  const why = signal.aborted
+    ? ({ reason: "cancelled" } as const)
+    : { reason: "error" as const, error: failedResponse(error) };
+  const closed = await stream.close(why).catch(() => undefined); // the sidecar is gone
+  if (!closed) return [];
+  const events = closed.events.map((event) => listening.event(event));
   listening.message(closed.message);
-  // The sidecar has an event for the failure, unless the sidecar is lost.
-  if (failure && !closed.message.errors.length) yield { type: "error", error: failure.error };
-  yield* parts.end(parts.turn.end(closed));
+  return [...events.filter(({ type }) => type !== "error").flatMap((event) => parts.event(event)), ...parts.settle()];
 }
 
 /** The content of a whole answer, from the parts of a stream. */

@@ -1,8 +1,11 @@
 // Adapters prepare their requests with `request/prepare` before they send them. An older sidecar
 // does not have the method; that is reported once, and requests are sent unprepared.
 
+import { unlessAborted } from "../cancellation.js";
+import { flag, type Checks } from "../checks.js";
 import { SidecarError } from "../errors.js";
 import type { Sidecar } from "../sidecar.js";
+import type { Losses } from "./losses.js";
 
 export interface PreparingOptions {
   /**
@@ -10,32 +13,36 @@ export interface PreparingOptions {
    * that their provider refuses. Default: true. false sends them unchanged.
    */
   prepare?: boolean;
-  /** Called if a request is sent unprepared. */
-  onLost?: (error: unknown) => void;
 }
+
+export const PREPARING: Checks<PreparingOptions> = { prepare: flag };
 
 export class Preparing {
   readonly #sidecar: Sidecar;
-  readonly #options: PreparingOptions;
+  readonly #isWanted: boolean;
+  readonly #losses: Losses;
   #hasReportedOld = false;
 
-  constructor(sidecar: Sidecar, options: PreparingOptions) {
+  constructor(sidecar: Sidecar, losses: Losses, { prepare = true }: PreparingOptions) {
     this.#sidecar = sidecar;
-    this.#options = options;
+    this.#losses = losses;
+    this.#isWanted = prepare ?? true;
   }
 
   /** Whether the next requests are prepared, so that responses may include all reasoning. */
   get isCertain(): boolean {
-    return this.#options.prepare !== false && (this.#sidecar.capabilities?.methods?.includes(PREPARE) ?? false);
+    return this.#isWanted && (this.#sidecar.capabilities?.methods?.includes(PREPARE) ?? false);
   }
 
-  /** The result of `work`; undefined: the host's own request must be sent. */
-  async attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (this.#options.prepare === false || !(await this.#isPossible())) return undefined;
+  /** The result of `work`; undefined: the host's own request must be sent. Throws the signal's reason as soon as it aborts. */
+  async attempt<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+    if (!this.#isWanted) return undefined;
+    const made = async () => ((await this.#isPossible()) ? await work() : undefined);
     try {
-      return await work();
+      return await unlessAborted(made(), signal);
     } catch (error) {
-      this.#options.onLost?.(error);
+      signal?.throwIfAborted();
+      this.#losses.report(error);
       return undefined;
     }
   }
@@ -48,7 +55,7 @@ export class Preparing {
     } catch {
       return false;
     }
-    if (!this.#hasReportedOld) this.#options.onLost?.(new SidecarError("unsupported", OLD));
+    if (!this.#hasReportedOld) this.#losses.report(new SidecarError("unsupported", OLD));
     this.#hasReportedOld = true;
     return false;
   }

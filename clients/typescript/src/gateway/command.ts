@@ -9,10 +9,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { MOST_WHOLE } from "../adapters/endpoints.js";
 import { RefusedError, SidecarPool } from "../index.js";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
-import { MOST_WHOLE } from "./upstream.js";
 
 const HELP = `stream-sidecar-gateway --upstream URL [options]
 stream-sidecar-gateway run --upstream URL [options] -- AGENT [arguments]

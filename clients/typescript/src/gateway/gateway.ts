@@ -6,8 +6,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import { askedOf, formatOf } from "../adapters/endpoints.js";
-import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
+import { askedOf, formatOf, isOfType } from "../adapters/endpoints.js";
+import { cleaningFetch, FETCH, type SidecarFetchOptions } from "../adapters/fetch.js";
+import { callback, checked, data, text, type Checks } from "../checks.js";
 import { SidecarPool } from "../pool.js";
 import type { Sidecar } from "../sidecar.js";
 import { Recorder } from "./tape.js";
@@ -38,13 +39,22 @@ export interface GatewayOptions extends Pick<
   onTrouble?: (line: string) => void;
 }
 
+const { provider, policy, responseTemplate, claims, prepare } = FETCH;
+const OPTIONS: Checks<GatewayOptions> = {
+  ...{ provider, policy, responseTemplate, claims, prepare },
+  upstreams: data,
+  record: text,
+  onTurn: callback,
+  onTrouble: callback,
+};
+
 /**
  * Returns the server; call its `listen`. The server never ends the sidecar. With a pool, each
  * turn uses one of the processes.
  */
 export function createGateway(sidecars: Sidecar | SidecarPool, options: GatewayOptions): Server {
   const pool = sidecars instanceof SidecarPool ? sidecars : new SidecarPool([sidecars]);
-  const gateway = new Gateway(pool, options);
+  const gateway = new Gateway(pool, checked(options, OPTIONS, "createGateway"));
   const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
   const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
   server.on("close", () => gateway.close());
@@ -73,7 +83,13 @@ class Gateway {
 
   constructor(pool: SidecarPool, options: GatewayOptions) {
     this.#pool = pool;
-    this.#options = options;
+    const { warnings } = pool.sidecars[0];
+    const [onTurn, onTrouble] = [options.onTurn, options.onTrouble];
+    this.#options = {
+      ...options,
+      onTurn: warnings.guarded("onTurn", onTurn),
+      onTrouble: warnings.guarded("onTrouble", onTrouble),
+    };
     this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
     this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
@@ -141,7 +157,7 @@ class Gateway {
       tape?.asked(body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
       const { "content-type": type = "" } = message.headers;
-      const isWhole = type.startsWith("application/json") && !(asked && formatOf(asked, url, type));
+      const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, url, type));
       came = await readable(message, isWhole, record);
       if (came.isUnread) this.#reportLost(UNREAD);
       return came.response;
@@ -149,19 +165,19 @@ class Gateway {
     const turn = new Turn();
     const { provider, policy, responseTemplate, claims, prepare } = this.#options;
     const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
-    const fetching = sidecarFetch(this.#pool.of(crypto.randomUUID()), {
-      ...{
-        ...chosen,
-        ...(responseTemplate && { responseTemplate }),
-        ...(prepare !== undefined && { prepare }),
-        fetch: send as typeof fetch,
-      },
+    const cleaning: SidecarFetchOptions = {
+      ...chosen,
+      ...(responseTemplate && { responseTemplate }),
+      ...(prepare !== undefined && { prepare }),
+      fetch: send as typeof fetch,
       onEvent: (event) => turn.count(event),
       onLost: (error) => this.#reportLost(error),
-    });
+    };
+    const fetching = cleaningFetch(this.#pool.of(crypto.randomUUID()), cleaning, true);
     const response = await fetching(url, { method: "POST", body: text, signal });
-    const body = came.whole && came.response !== response ? await response.text() : undefined;
-    if (came.response === response || isSame(body, came.whole?.text)) passOn(came, reply, record);
+    const isUntouched = came.response === response;
+    const body = came.whole && !isUntouched ? Buffer.from(await response.arrayBuffer()) : undefined;
+    if (isUntouched || isSame(body, came.whole?.text)) passOn(came, reply, record);
     else await write(response, reply, came.message, body);
     this.#options.onTurn?.(`${request.method} ${url.pathname} ${came.message.statusCode}: removed ${String(turn)}`);
   }
@@ -227,19 +243,20 @@ function addTrailers(reply: ServerResponse, { rawTrailers }: IncomingMessage): v
   reply.addTrailers(passedOn(rawTrailers));
 }
 
-/** Whether two bodies are equal as JSON: then nothing was cleaned, and the original bytes are sent. */
-function isSame(one: string | undefined, other: string | undefined): boolean {
-  return one !== undefined && other !== undefined && isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
+/** Whether a body is the other's text, or equal as JSON: then nothing was cleaned, and the original bytes are sent. */
+function isSame(one: Buffer | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return one.equals(Buffer.from(other)) || isDeepStrictEqual(JSON.parse(one.toString()), JSON.parse(other));
 }
 
 async function write(
   response: Response,
   reply: ServerResponse,
   message: IncomingMessage,
-  text?: string,
+  whole?: Uint8Array,
 ): Promise<void> {
   reply.writeHead(response.status, response.statusText, [...response.headers].flat());
-  if (text !== undefined) return end(reply, message, Buffer.from(text));
+  if (whole !== undefined) return end(reply, message, whole);
   reply.write(NOTHING);
   const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
   body.on("end", () => addTrailers(reply, message));

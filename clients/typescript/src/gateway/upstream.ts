@@ -5,6 +5,7 @@ import { Agent, request as byHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
 import { pipeline, Readable, type Duplex } from "node:stream";
 import * as zlib from "node:zlib";
+import { MOST_WHOLE } from "../adapters/endpoints.js";
 
 /** Headers of one connection, which no proxy forwards (RFC 9110, 7.6.1). */
 const OF_THE_CONNECTION = [
@@ -26,8 +27,6 @@ const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex
   ["br", () => zlib.createBrotliDecompress()],
   ...(createZstdDecompress ? ([["zstd", createZstdDecompress]] as const) : []),
 ]);
-/** The most bytes of a whole body, encoded or decoded, and the most characters of an event: the sidecar accepts no longer message (`maxMessageBytes`). */
-export const MOST_WHOLE = 32 * 1024 * 1024;
 /** The most bytes of headers, both ways: a sign-in may need many. */
 export const MOST_HEADERS = 256 * 1024;
 const SECURE = { keepAlive: true };
