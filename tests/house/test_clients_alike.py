@@ -1,4 +1,4 @@
-"""Both clients alike: the table of defaults in ``clients/README.md`` is what each has.
+"""The clients alike: the tables of ``clients/README.md`` are what each has.
 
 A row's value is written as the source of either client writes it; both have to say so,
 and every name of the tables has to be in the client's code.
@@ -6,10 +6,13 @@ and every name of the tables has to be in the client's code.
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import pytest
 from places import ROOT
+
+from stream_sidecar.transports.sending import Sending
 
 CLIENTS = ROOT / "clients"
 PAGE = (CLIENTS / "README.md").read_text(encoding="utf-8")
@@ -106,3 +109,58 @@ def test_what_a_client_offers_is_in_it(column: int, folder: str) -> None:
     }
     assert len(names) > 20
     assert {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
+
+
+STARTING = _rows(
+    "| `Sidecar` in TypeScript | `Builder` in Rust | meaning, and the default |"
+)
+ANSWERING = _rows(
+    "| `CleaningTransport` in Python | `sidecarFetch` in TypeScript |"
+    " `SidecarLayer` in Rust | meaning, and the default |"
+)
+
+
+def _options(path: str, pattern: str) -> list[str]:
+    """The names that the pattern finds in a file of the clients."""
+    code = (CLIENTS / path).read_text(encoding="utf-8")
+    return re.findall(pattern, code, re.MULTILINE)
+
+
+MEMBER = r"^  (\w+)\?:"
+METHOD = r"^    pub fn (\w+)\("
+FETCH = "typescript/src/adapters/"
+
+OPTIONS = {
+    "TypeScript's process": (
+        STARTING,
+        0,
+        _options("typescript/src/options.ts", MEMBER),
+    ),
+    "Rust's process": (STARTING, 1, _options("rust/src/builder.rs", METHOD)),
+    "Python": (ANSWERING, 0, list(inspect.signature(Sending).parameters)),
+    "TypeScript": (
+        ANSWERING,
+        1,
+        [
+            name
+            for file in ("fetch", "preparing", "listening", "losses")
+            for name in _options(f"{FETCH}{file}.ts", MEMBER)
+        ],
+    ),
+    "Rust": (
+        ANSWERING,
+        2,
+        _options("rust/src/tower.rs", r"^    pub fn (\w+)\(\s*self,\s"),
+    ),
+}
+"""A client -> its table, its column, and the options in its code."""
+
+MAKING = {"builder", "build", "new"}
+"""Methods of Rust's builders that set no option."""
+
+
+@pytest.mark.parametrize("client", OPTIONS)
+def test_every_option_is_in_the_table(client: str) -> None:
+    rows, column, names = OPTIONS[client]
+    reported = [name for row in rows for name in re.findall(r"`(\w+)`", row[column])]
+    assert sorted(reported) == sorted({*names} - MAKING)
