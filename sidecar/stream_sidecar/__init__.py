@@ -34,14 +34,14 @@ __version__ = "0.1.0"
 
 __all__ = (
     *("BlockEnd", "CallResult", "Chunk", "Citation", "CloseReason", "CloseResult"),
-    *("Diagnostic", "EmitClaims", "EmitOptions", "EmitWire", "Encoding", "Event"),
-    *("FailedResponse", "Finish", "Framing", "InspectResult", "Message", "Metadata"),
-    *("NormalizeResult", "PolicyOptions", "PrepareResult", "ProviderError"),
-    *("PushResult", "ReasoningDelta", "Reclassify", "RenderResult", "RepairResult"),
-    *("RequestWire", "Retract", "SnapshotResult", "Stream", "TextDelta", "ToolCall"),
-    *("ToolCallDelta", "ToolResult", "Usage", "UsageError", "Wire", "as_json"),
-    *("inspect", "normalize", "output_messages", "prepare", "render", "repair"),
-    "telemetry_attributes",
+    *("Diagnostic", "EmitClaims", "EmitOptions", "EmitWire", "Encoding", "ErrorKind"),
+    *("Event", "FailedResponse", "Finish", "FinishReason", "Framing", "InspectResult"),
+    *("Message", "Metadata", "NormalizeResult", "PolicyOptions", "PrepareResult"),
+    *("ProviderError", "PushResult", "ReasoningDelta", "Reclassify", "RenderResult"),
+    *("RepairResult", "RequestWire", "Retract", "SnapshotResult", "Stream"),
+    *("TextDelta", "ToolCall", "ToolCallDelta", "ToolKind", "ToolResult", "Usage"),
+    *("UsageError", "Wire", "as_json", "inspect", "normalize", "output_messages"),
+    *("prepare", "render", "repair", "telemetry_attributes"),
 )
 
 

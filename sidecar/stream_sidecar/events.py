@@ -13,6 +13,47 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 from stream_sidecar.records import PublicRecord, frozen, hot
 
 ChannelName: TypeAlias = Literal["text", "reasoning"]
+FinishReason: TypeAlias = Literal[
+    "stop",
+    "tool-calls",
+    "length",
+    "context-length",
+    "content-filter",
+    "refusal",
+    "pause",
+    "malformed",
+    "error",
+    "cancelled",
+    "unknown",
+]
+ErrorKind: TypeAlias = Literal[
+    "auth",
+    "permission",
+    "billing",
+    "rate-limit",
+    "overloaded",
+    "context-length",
+    "content-filter",
+    "invalid-request",
+    "not-found",
+    "timeout",
+    "server",
+    "network",
+    "cancelled",
+    "unknown",
+]
+ToolKind: TypeAlias = Literal[
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch-mode",
+    "other",
+]
 Severity: TypeAlias = Literal["info", "warning"]
 Span: TypeAlias = tuple[int, int]
 """``(start, end)``: positions in the answer, or in a reasoning field, as the provider
@@ -152,7 +193,7 @@ class ToolCall(PublicRecord):
     origin: Literal["structured", "text", "finish-message"]
     channel: ChannelName
     declared: bool | None
-    kind: str
+    kind: ToolKind
     kind_source: Literal["declared", "table", "annotation", "name", "default"]
     mutating: bool | None
     awaits: Literal["client-result", "client-approval", "server-result", "none"]
@@ -223,7 +264,7 @@ class ProviderError(PublicRecord):
     type: ClassVar[Literal["error"]] = "error"
     seq: int
     choice: int
-    kind: str
+    kind: ErrorKind
     message: str
     retryable: bool
     phase: Literal["before-stream", "mid-stream"]
@@ -279,7 +320,7 @@ class Finish(PublicRecord):
     type: ClassVar[Literal["finish"]] = "finish"
     seq: int
     choice: int
-    reason: str
+    reason: FinishReason
     empty_answer: bool
     complete: bool
     raw: str | None = None

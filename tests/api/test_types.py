@@ -15,12 +15,13 @@ import pytest
 from attrs import NOTHING, fields, has
 from places import ROOT, TESTS
 
-from stream_sidecar import options
+from stream_sidecar import events, options
 from stream_sidecar.api import option_types
 from stream_sidecar.message.turn import TurnResult
 from stream_sidecar.protocol import params
 from stream_sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
 from stream_sidecar.protocol.converter import camel
+from stream_sidecar.protocol.schema import schema
 from stream_sidecar.wires import REQUESTS, WRITERS
 
 USES = TESTS / "data" / "typed_uses.py"
@@ -88,6 +89,16 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_a_type_names_the_values_that_are_read(name: str) -> None:
     assert {*get_args(getattr(option_types, name))} == {*NAMES[name]}
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [("Finish", "reason"), ("ProviderError", "kind"), ("ToolCall", "kind")],
+)
+def test_an_event_names_the_values_that_are_sent(name: str, member: str) -> None:
+    """The schema has them from the tables that decide."""
+    known = schema()["$defs"][name]["properties"][member]["x-open-enum"]
+    assert {*get_args(get_type_hints(getattr(events, name))[member])} == {*known}
 
 
 CLASSES = {

@@ -16,6 +16,7 @@ from stream_sidecar import (
     Chunk,
     Event,
     Finish,
+    FinishReason,
     Message,
     PolicyOptions,
     RenderResult,
@@ -48,6 +49,7 @@ def right(body: Iterator[bytes], wire: Wire, tools: list[dict[str, object]]) -> 
             assert_type(event.state, Literal["complete", "truncated", "invalid"])
         elif isinstance(event, Finish):
             assert_type(event.type, Literal["finish"])
+            assert_type(event.reason, FinishReason)
     assert_type(stream.message, Message)
     for chunk in (b"", bytearray(), memoryview(b""), "", {"a": 1}, Dumped()):
         stream.push(chunk)
@@ -104,6 +106,7 @@ def wrong(stream: Stream, message: Message, chunk: Chunk) -> None:
         if event.type == "tool-call":
             shown += event.text  # expect: error
     shown = message.txt  # expect: error
+    assert message.errors[0].kind == "rate-limit"
     raise UsageError(3)  # expect: error
 
 

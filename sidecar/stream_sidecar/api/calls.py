@@ -19,7 +19,7 @@ from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.records import PublicRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from stream_sidecar.api.option_types import (
         CallResult,
@@ -70,7 +70,7 @@ def normalize(
 
 
 def inspect(
-    messages: Iterable[Any],
+    messages: Sequence[Any],
     *,
     tools: Tools | None = None,
     model: str | None = None,
@@ -84,7 +84,7 @@ def inspect(
 
 
 def repair(
-    messages: Iterable[Any],
+    messages: Sequence[Any],
     *,
     tools: Tools | None = None,
     model: str | None = None,
@@ -103,7 +103,7 @@ def render(
     *,
     provider: str | None = None,
     model: str | None = None,
-    results: Iterable[CallResult] | None = None,
+    results: Sequence[CallResult] | None = None,
     claims: RequestClaims = "drop",
     reasoning: RequestReasoning = "auto",
 ) -> RenderResult:

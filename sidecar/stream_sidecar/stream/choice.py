@@ -8,7 +8,7 @@ run, is provisional until the stream closes.
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from stream_sidecar import events
 from stream_sidecar.channel.channel import Channel
@@ -309,7 +309,7 @@ class Choice:
         self.outlet.send(
             events.Finish,
             self.number,
-            reason,
+            cast("events.FinishReason", reason),
             self._is_empty,
             ending.complete(self.last),
             self.last.raw if self.last is not None else None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from attrs import fields
 
@@ -47,6 +47,7 @@ from stream_sidecar.stream.oddities import Oddities
 from stream_sidecar.stream.parts_run import PartsRun
 
 if TYPE_CHECKING:
+    from stream_sidecar.events import ErrorKind
     from stream_sidecar.message.message import Message
     from stream_sidecar.message.outlet import Listener
     from stream_sidecar.options import StreamOptions
@@ -376,7 +377,7 @@ class Stream:
         self._outlet.send(
             ProviderError,
             self._choice(part.choice).number,  # which then gets its finish
-            kind=part.kind,
+            kind=cast("ErrorKind", part.kind),
             message=part.message,
             retryable=part.retryable,
             phase="mid-stream" if has_content else "before-stream",

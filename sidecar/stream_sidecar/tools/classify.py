@@ -9,7 +9,7 @@ declared other tools, it is ``unknown`` (wires/README.md, "Who runs a call").
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from stream_sidecar.events import ToolCall
 from stream_sidecar.records import evolve, hot
@@ -24,6 +24,7 @@ from stream_sidecar.values.made_id import made_id
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from stream_sidecar.events import ToolKind
     from stream_sidecar.options import Tool
 
 Executor: TypeAlias = Literal["client", "server", "unknown"]
@@ -78,7 +79,7 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
         origin=call.origin,
         channel=call.channel,
         declared=declared,
-        kind=kind.kind,
+        kind=cast("ToolKind", kind.kind),
         kind_source=kind.source,
         mutating=kind.mutating,
         awaits=awaits,
