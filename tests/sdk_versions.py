@@ -1,0 +1,47 @@
+"""The tests of the room ``sdks`` with each set of SDKs: ``python3 tests/run.py sdks``.
+
+Each set is installed into an environment of its own, in ``.venv-sdks`` (SIDECAR_SDKS
+names another place): the newest version of each SDK on the day of the installation, and
+an older one. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from beside import run
+from environment import ROOT, ensure
+
+sys.path.append(str(ROOT / "tests" / "support"))
+
+from sdk_table import SDKS
+
+HOME = Path(os.environ.get("SIDECAR_SDKS", ROOT / ".venv-sdks"))
+
+ENVIRONMENTS = {
+    "newest": {sdk.package for sdk in SDKS.values()},
+    "older": {f"{sdk.package}=={sdk.older}" for sdk in SDKS.values()},
+}
+"""The name of a set -> what pip installs."""
+
+_PYTEST = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/sdks")
+_THEIRS = ("-W", "default::DeprecationWarning")
+"""An older SDK beside a new pydantic uses what is deprecated."""
+
+
+def main(named: list[str]) -> int:
+    """0 if nothing failed in any of the sets."""
+    if unknown := {*named} - {*ENVIRONMENTS}:
+        sys.exit(f"no such set: {' '.join(unknown)}\nsets: {' '.join(ENVIRONMENTS)}")
+    failed = []
+    for name in named or ENVIRONMENTS:
+        packages = tuple(sorted(ENVIRONMENTS[name]))
+        home = HOME / name
+        ours = "fast,httpx,httpx2"
+        python = ensure("test", extras=ours, packages=packages, home=home)
+        print(f"{name}: {' '.join(packages)}", flush=True)
+        failed += [name] if run(python, *_PYTEST, *_THEIRS) else []
+    print(f"failed: {', '.join(failed)}" if failed else "everything passed", flush=True)
+    return bool(failed)
