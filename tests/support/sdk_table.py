@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -74,19 +74,31 @@ async def _collected(stream: Any) -> list[Any]:
 
 @dataclass
 class Sdk:
-    """``build(http, address, is_async)`` makes a client with an HTTP client of the
-    host, None for the SDK's own; ``http`` finds the library of that client.
-    ``ask(client, history, streams, waiting)`` asks one turn, and ``results(calls)`` are
-    the items that report them. ``servers`` are names of `refusing.SERVERS`
-    with the providers that they stand for."""
+    """``build(http, address, is_async)`` makes a client with the host's HTTP client.
+    ``start(client, history, streams)`` sends a turn, and returns an answer that
+    ``whole`` reads, or a stream; ``streamed`` reads its items, ``text`` one of them.
+    ``results(calls)`` are the items that report calls. ``servers`` are names of
+    `refusing.SERVERS` with the providers that they stand for."""
 
     package: str
     older: str
     servers: dict[str, str]
-    build: Callable[[Any, str, bool], Any]
-    ask: Callable[[Any, list[Any], bool, Waiting], Said]
     history: list[Any]
+    build: Callable[[Any, str, bool], Any]
+    start: Callable[[Any, list[Any], bool], Any]
+    whole: Callable[[Any], Said]
+    streamed: Callable[[list[Any]], Said]
+    text: Callable[[Any], str | None]
     results: Callable[[list[Call]], list[Any]]
+
+    def ask(
+        self, client: Any, history: list[Any], streams: bool, wait: Waiting
+    ) -> Said:
+        """One turn."""
+        made = self.start(client, history, streams)
+        return (
+            self.streamed(wait.items(made)) if streams else self.whole(wait.run(made))
+        )
 
     def lacks(self) -> str | None:
         """Why it cannot be tried here."""
@@ -115,18 +127,25 @@ def _openai(http: Any, address: str, is_async: bool) -> Any:
     import openai
 
     named = openai.AsyncOpenAI if is_async else openai.OpenAI
-    own = {} if http is None else {"http_client": http}
-    return named(api_key="k", base_url=f"{address}/v1", max_retries=0, **own)
+    shared = {"api_key": "k", "max_retries": 0}
+    return named(base_url=f"{address}/v1", http_client=http, **shared)
 
 
-def _ask_chat(client: Any, history: list[Any], streams: bool, wait: Waiting) -> Said:
-    made = client.chat.completions.create(messages=history, stream=streams, **_CHAT)
-    if streams:
-        deltas = [c.choices[0].delta for c in wait.items(made) if c.choices]
-        message = _chat_message([delta.model_dump() for delta in deltas])
-    else:
-        message = wait.run(made).choices[0].message.model_dump(exclude_none=True)
-    return _said_in_chat(message)
+def _start_chat(client: Any, history: list[Any], streams: bool) -> Any:
+    return client.chat.completions.create(messages=history, stream=streams, **_CHAT)
+
+
+def _whole_chat(answer: Any) -> Said:
+    return _said_in_chat(answer.choices[0].message.model_dump(mode="json"))
+
+
+def _streamed_chat(chunks: list[Any]) -> Said:
+    deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
+    return _said_in_chat(_chat_message([each.model_dump() for each in deltas]))
+
+
+def _text_of_chat(chunk: Any) -> str | None:
+    return chunk.choices[0].delta.content if chunk.choices else None
 
 
 def _chat_message(deltas: list[dict[str, Any]]) -> dict[str, Any]:
@@ -146,6 +165,7 @@ def _chat_message(deltas: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _said_in_chat(message: dict[str, Any]) -> Said:
+    message = {name: value for name, value in message.items() if value is not None}
     calls = [
         (
             each["id"],
@@ -164,13 +184,13 @@ def _chat_results(calls: list[Call]) -> list[Any]:
     ]
 
 
-def _ask_responses(
-    client: Any, history: list[Any], streams: bool, wait: Waiting
-) -> Said:
+def _start_response(client: Any, history: list[Any], streams: bool) -> Any:
     tools = [{"type": "function", **_FUNCTION, "strict": False}]
-    asked = {"model": "qwen3", "input": history, "tools": tools, "stream": streams}
-    made = client.responses.create(**asked)
-    response = wait.items(made)[-1].response if streams else wait.run(made)
+    asked = {"model": "qwen3", "tools": tools, "stream": streams}
+    return client.responses.create(input=history, **asked)
+
+
+def _whole_response(response: Any) -> Said:
     calls = [
         (item.call_id, item.name, json.loads(item.arguments))
         for item in response.output
@@ -178,6 +198,14 @@ def _ask_responses(
     ]
     kept = [item.model_dump(exclude_none=True) for item in response.output]
     return Said(response.output_text, calls, kept)
+
+
+def _streamed_response(events: list[Any]) -> Said:
+    return _whole_response(events[-1].response)
+
+
+def _text_of_event(event: Any) -> str | None:
+    return event.delta if event.type == "response.output_text.delta" else None
 
 
 def _response_results(calls: list[Call]) -> list[Any]:
@@ -192,20 +220,31 @@ def _anthropic(http: Any, address: str, is_async: bool) -> Any:
     import anthropic
 
     named = anthropic.AsyncAnthropic if is_async else anthropic.Anthropic
-    own = {} if http is None else {"http_client": http}
-    return named(api_key="k", base_url=address, max_retries=0, **own)
+    shared = {"api_key": "k", "max_retries": 0}
+    return named(base_url=address, http_client=http, **shared)
 
 
-def _ask_messages(
-    client: Any, history: list[Any], streams: bool, wait: Waiting
-) -> Said:
+def _start_message(client: Any, history: list[Any], streams: bool) -> Any:
     tools = [{"name": TOOL, "input_schema": SCHEMA}]
     asked = {"model": "claude", "max_tokens": 99, "tools": tools}
-    made = client.messages.create(messages=history, stream=streams, **asked)
-    if streams:
-        blocks = _blocks([event.model_dump() for event in wait.items(made)])
-    else:
-        blocks = [each.model_dump(exclude_none=True) for each in wait.run(made).content]
+    return client.messages.create(messages=history, stream=streams, **asked)
+
+
+def _whole_message(message: Any) -> Said:
+    return _said_in(each.model_dump(exclude_none=True) for each in message.content)
+
+
+def _streamed_message(events: list[Any]) -> Said:
+    return _said_in(_blocks([event.model_dump() for event in events]))
+
+
+def _text_of_block(event: Any) -> str | None:
+    is_delta = event.type == "content_block_delta"
+    return event.delta.text if is_delta and event.delta.type == "text_delta" else None
+
+
+def _said_in(content: Iterable[dict[str, Any]]) -> Said:
+    blocks = [*content]
     text = "".join(each["text"] for each in blocks if each["type"] == "text")
     used = [each for each in blocks if each["type"] == "tool_use"]
     calls = [(each["id"], each["name"], each["input"]) for each in used]
@@ -248,29 +287,42 @@ def _message_results(calls: list[Call]) -> list[Any]:
 def _genai(http: Any, address: str, is_async: bool) -> Any:
     from google import genai
 
-    options: dict[str, Any] = {"base_url": address}
-    if http is not None:
-        options["httpx_async_client" if is_async else "httpx_client"] = http
-    client = genai.Client(api_key="k", http_options=options)
+    name = "httpx_async_client" if is_async else "httpx_client"
+    client = genai.Client(api_key="k", http_options={"base_url": address, name: http})
     return client.aio if is_async else client
 
 
-def _ask_gemini(client: Any, history: list[Any], streams: bool, wait: Waiting) -> Said:
+def _start_gemini(client: Any, history: list[Any], streams: bool) -> Any:
     function = {"name": TOOL, "parameters_json_schema": SCHEMA}
     config = {
         "tools": [{"function_declarations": [function]}],
         "automatic_function_calling": {"disable": True},
     }
     models = client.models
-    ask = models.generate_content_stream if streams else models.generate_content
-    made = ask(model="gemini-3-pro", contents=history, config=config)
-    answers = wait.items(made) if streams else [wait.run(made)]
-    contents = [each.candidates[0].content for each in answers]
-    parts = [part for each in contents if each for part in each.parts or ()]
-    spoken = [part.text for part in parts if part.text and not part.thought]
+    start = models.generate_content_stream if streams else models.generate_content
+    return start(model="gemini-3-pro", contents=history, config=config)
+
+
+def _whole_gemini(answer: Any) -> Said:
+    return _streamed_gemini([answer])
+
+
+def _streamed_gemini(answers: list[Any]) -> Said:
+    parts = [part for answer in answers for part in _parts_of(answer)]
+    text = "".join(_text_of_answer(answer) for answer in answers)
     called = [part.function_call for part in parts if part.function_call]
     calls = [(each.id, each.name, each.args) for each in called]
-    return Said("".join(spoken), calls, [{"role": "model", "parts": parts}])
+    return Said(text, calls, [{"role": "model", "parts": parts}])
+
+
+def _text_of_answer(answer: Any) -> str:
+    spoken = [part for part in _parts_of(answer) if not part.thought]
+    return "".join(part.text or "" for part in spoken)
+
+
+def _parts_of(answer: Any) -> list[Any]:
+    content = answer.candidates[0].content
+    return content.parts or [] if content else []
 
 
 def _gemini_results(calls: list[Call]) -> list[Any]:
@@ -290,23 +342,25 @@ def _mistral(http: Any, address: str, is_async: bool) -> Any:
     except ImportError:  # before 2.0
         from mistralai import Mistral
 
-    own = {} if http is None else {"async_client" if is_async else "client": http}
-    client = Mistral(api_key="k", server_url=address, **own)
+    name = "async_client" if is_async else "client"
+    client = Mistral(api_key="k", server_url=address, **{name: http})
     client.chat.is_async = is_async
     return client
 
 
-def _ask_mistral(client: Any, history: list[Any], streams: bool, wait: Waiting) -> Said:
+def _start_mistral(client: Any, history: list[Any], streams: bool) -> Any:
     name = "stream" if streams else "complete"
-    ask = getattr(client.chat, f"{name}_async" if client.chat.is_async else name)
-    made = ask(messages=history, **_CHAT)
-    if streams:
-        deltas = [each.data.choices[0].delta for each in wait.items(made)]
-        message = _chat_message([d.model_dump(mode="json") for d in deltas])
-    else:
-        message = wait.run(made).choices[0].message.model_dump(mode="json")
-    message = {name: value for name, value in message.items() if value is not None}
-    return _said_in_chat(message)
+    start = getattr(client.chat, f"{name}_async" if client.chat.is_async else name)
+    return start(messages=history, **_CHAT)
+
+
+def _streamed_mistral(events: list[Any]) -> Said:
+    deltas = [event.data.choices[0].delta.model_dump(mode="json") for event in events]
+    return _said_in_chat(_chat_message(deltas))
+
+
+def _text_of_data(event: Any) -> str | None:
+    return event.data.choices[0].delta.content
 
 
 # --- The rows -------------------------------------------------------------------------
@@ -329,48 +383,28 @@ _PARTS = [
 
 SDKS = {
     "openai chat": Sdk(
-        "openai",
-        "1.109.1",
-        _same("openai", "deepseek", "kimi", "groq", "mistral"),
-        _openai,
-        _ask_chat,
-        _ASKED,
-        _chat_results,
+        *("openai", "1.109.1"),
+        *(_same("openai", "deepseek", "kimi", "groq", "mistral"), _ASKED, _openai),
+        *(_start_chat, _whole_chat, _streamed_chat, _text_of_chat, _chat_results),
     ),
     "openai responses": Sdk(
-        "openai",
-        "1.109.1",
-        {"responses": "openai"},
-        _openai,
-        _ask_responses,
-        _ASKED,
+        *("openai", "1.109.1", {"responses": "openai"}, _ASKED, _openai),
+        *(_start_response, _whole_response, _streamed_response, _text_of_event),
         _response_results,
     ),
     "anthropic": Sdk(
-        "anthropic",
-        "0.69.0",
-        _same("anthropic"),
-        _anthropic,
-        _ask_messages,
-        _ASKED,
+        *("anthropic", "0.69.0", _same("anthropic"), _ASKED, _anthropic),
+        *(_start_message, _whole_message, _streamed_message, _text_of_block),
         _message_results,
     ),
     "google-genai": Sdk(
-        "google-genai",
-        "1.50.0",
-        {"gemini": "google"},
-        _genai,
-        _ask_gemini,
-        _PARTS,
+        *("google-genai", "1.50.0", {"gemini": "google"}, _PARTS, _genai),
+        *(_start_gemini, _whole_gemini, _streamed_gemini, _text_of_answer),
         _gemini_results,
     ),
     "mistralai": Sdk(
-        "mistralai",
-        "1.9.11",
-        _same("mistral"),
-        _mistral,
-        _ask_mistral,
-        _ASKED,
+        *("mistralai", "1.9.11", _same("mistral"), _ASKED, _mistral),
+        *(_start_mistral, _whole_chat, _streamed_mistral, _text_of_data),
         _chat_results,
     ),
 }

@@ -3,8 +3,8 @@ leak stands, or anything that the provider of its name refuses (`refusing.py`).
 
 An address begins with the name of a server of `refusing.SERVERS` and a script:
 ``http://127.0.0.1:1234/deepseek/native/v1/chat/completions``. A script says how the
-model calls (`CALLS`), or where the answer stops (`STOPS`). The model calls twice, and
-answers when it has two results.
+model calls (`CALLS`), what it answers without calls (`TEXTS`), or where the answer
+stops (`STOPS`). The model calls twice, and answers when it has two results.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ _LEAKS = ("<think", "</think", "<tool_call", "</tool_call")
 
 CALLS = ("native", "written")
 """The provider's own calls, and calls as text."""
+
+TEXTS = {"answer": ANSWER, "json": '{"names": ["a.txt", "b.txt"]}'}
+"""Scripts without calls."""
 
 WORDS = ["One ", "two ", "three ", "four."]
 STOPS = {"silent": None, "opened": 0, "open": 2, "cut": 2, "late": 2, "said": 4}
@@ -97,8 +100,8 @@ def _script(script: str, results: int) -> tuple[list[str], Document | None]:
     """The text of the next turn, and its call."""
     if script in STOPS:
         return WORDS, None
-    if results == 2:
-        return [*_THOUGHT, ANSWER], None
+    if results == 2 or script in TEXTS:
+        return [*_THOUGHT, TEXTS.get(script, ANSWER)], None
     if script == "written":
         return [*_THOUGHT, "Let me look.", *_WRITTEN], None
     call = {"id": f"call{results:05}", "name": TOOL, "arguments": ARGUMENTS}
@@ -236,9 +239,9 @@ def _gemini(
         signed = {"functionCall": function, "thoughtSignature": "c2lnbmVk"}
         parts.append(signed)
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-    for number, part in enumerate(parts):
+    for part in [*parts, {"text": ""}]:
         candidate: Document = {"content": {"role": "model", "parts": [part]}}
-        if number == len(parts) - 1:
+        if part == {"text": ""}:
             candidate["finishReason"] = "STOP"
         yield {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "m"}
     joined = [{"text": "".join(texts)}, *parts[len(texts) :]]
@@ -259,8 +262,9 @@ MAKERS = {
 
 
 class Strict(ThreadingHTTPServer):
-    """``asked`` has the bodies of all requests, ``refused`` the reasons; ``waiting`` is
-    set when an answer has stopped and waits for the client to close."""
+    """``asked`` has the bodies of all requests, ``refused`` the reasons. ``waiting`` is
+    set when an answer has stopped and waits for the client to close, ``gone`` when the
+    client has."""
 
     daemon_threads = True
 
@@ -268,7 +272,7 @@ class Strict(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[Any] = []
         self.refused: list[str] = []
-        self.waiting = threading.Event()
+        self.waiting, self.gone = threading.Event(), threading.Event()
 
     @property
     def address(self) -> str:
@@ -283,6 +287,12 @@ class _Handler(BaseHTTPRequestHandler):
     server: Strict
 
     def do_POST(self) -> None:
+        try:
+            self._answer()
+        finally:
+            self.server.gone.set()
+
+    def _answer(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.asked.append(body)
         answer = reply(self.path, body)
