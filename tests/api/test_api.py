@@ -57,7 +57,7 @@ def test_a_stream_says_what_the_process_says(host: MemoryHost) -> None:
     closed = host.request("stream/close", {"streamId": "stream-1"})
     for name in ("events", "chunks"):
         closed[name] = pushed[name] + closed[name]
-    assert read([SSE.decode()], **OPTIONS) == closed
+    assert read([SSE.decode()], stream_id="stream-1", **OPTIONS) == closed
 
 
 @pytest.mark.parametrize("size", [1, 3, len(SSE)])
