@@ -7,7 +7,7 @@
     cut, the clients in other languages, binaries, and what matters without orjson.
 ``python3 tests/run.py windows [ROOM ...]``
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
-``python3 tests/run.py sdks [ENVIRONMENT ...]``
+``python3 tests/run.py sdks [SET ...]``
     The room ``sdks`` with the newest and with older SDKs, and with frameworks above
     them, each in an environment of its own (`sdk_versions`).
 ``python3 tests/run.py ROOM ...``

@@ -2,7 +2,7 @@
 
 Each set is installed into an environment of its own, in ``.venv-sdks`` (SIDECAR_SDKS
 names another place): the newest version of each SDK on the day of the installation, and
-an older one. Standard library only.
+an older one, and frameworks above them. Standard library only.
 """
 
 from __future__ import annotations
@@ -20,28 +20,38 @@ from sdk_table import SDKS
 
 HOME = Path(os.environ.get("SIDECAR_SDKS", ROOT / ".venv-sdks"))
 
-ENVIRONMENTS = {
-    "newest": {sdk.package for sdk in SDKS.values()},
-    "older": {f"{sdk.package}=={sdk.older}" for sdk in SDKS.values()},
-}
-"""The name of a set -> what pip installs."""
+_ROOM = "tests/sdks"
+_EXAMPLES = f"{_ROOM}/test_frameworks.py"
 
-_PYTEST = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/sdks")
+SETS = {
+    "newest": ({sdk.package for sdk in SDKS.values()}, _ROOM),
+    "older": ({f"{sdk.package}=={sdk.older}" for sdk in SDKS.values()}, _ROOM),
+    "frameworks": (
+        {"langchain-openai", "litellm", "pydantic-ai-slim[openai]"},
+        _EXAMPLES,
+    ),
+    "agents": ({"instructor", "openai-agents"}, _EXAMPLES),
+    "litellm-proxy": ({"litellm[proxy]"}, f"{_ROOM}/test_litellm_proxy.py"),
+}
+"""The name of a set -> what pip installs, and the tests that are run. Frameworks that
+want different versions of an SDK are in different sets."""
+
+_PYTEST = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider")
 _THEIRS = ("-W", "default::DeprecationWarning")
 """An older SDK beside a new pydantic uses what is deprecated."""
 
 
 def main(named: list[str]) -> int:
     """0 if nothing failed in any of the sets."""
-    if unknown := {*named} - {*ENVIRONMENTS}:
-        sys.exit(f"no such set: {' '.join(unknown)}\nsets: {' '.join(ENVIRONMENTS)}")
+    if unknown := {*named} - {*SETS}:
+        sys.exit(f"no such set: {' '.join(unknown)}\nsets: {' '.join(SETS)}")
     failed = []
-    for name in named or ENVIRONMENTS:
-        packages = tuple(sorted(ENVIRONMENTS[name]))
-        home = HOME / name
+    for name in named or SETS:
+        needed, tests = SETS[name]
+        packages = tuple(sorted(needed))
         ours = "fast,httpx,httpx2"
-        python = ensure("test", extras=ours, packages=packages, home=home)
+        python = ensure("test", extras=ours, packages=packages, home=HOME / name)
         print(f"{name}: {' '.join(packages)}", flush=True)
-        failed += [name] if run(python, *_PYTEST, *_THEIRS) else []
+        failed += [name] if run(python, *_PYTEST, *_THEIRS, tests) else []
     print(f"failed: {', '.join(failed)}" if failed else "everything passed", flush=True)
     return bool(failed)

@@ -3,12 +3,10 @@ whole, with and without asyncio, against servers that leak and refuse (`strict.p
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from sdk_clients import Options, connected, installed
-from sdk_table import CALLED, SDKS, Said, Sdk, Waiting
-from strict import ANSWER, CALLS, Strict
+from sdk_clients import Options, check, connected, installed, looped
+from sdk_table import SDKS, Waiting
+from strict import CALLS, Strict
 
 ROWS = [(name, server) for name, sdk in SDKS.items() for server in sdk.servers]
 WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
@@ -26,12 +24,8 @@ def test_three_turns(
     options = {"provider": sdk.servers[server], "claims": "promote"}
     address = f"{strict.address}/{server}/{calls}"
     with Waiting() as wait, connected(sdk, address, wait, is_async, options) as client:
-        first, second, third = _looped(sdk, client, streams, wait)
-    assert [each.text.strip() for each in (first, second)] == ["Let me look."] * 2
-    called = [[call[1:] for call in each.calls] for each in (first, second)]
-    assert called == [CALLED, CALLED]
-    assert first.calls[0][0] != second.calls[0][0] or first.calls[0][0] is None
-    assert (third.text, third.calls) == (ANSWER, [])
+        turns = looped(sdk, client, streams, wait)
+    check(turns)
 
 
 @pytest.mark.parametrize("name", SDKS)
@@ -47,15 +41,5 @@ def test_what_the_server_refuses(name: str, options: Options, strict: Strict) ->
         connected(sdk, address, wait, False, options) as asks,
         refuses,
     ):
-        _looped(sdk, asks, False, wait)
+        looped(sdk, asks, False, wait)
     assert len(strict.refused) == refused + 1
-
-
-def _looped(sdk: Sdk, client: Any, streams: bool, wait: Waiting) -> list[Said]:
-    """Three turns; the host keeps what it reads and adds the results of its tool."""
-    history, turns = [*sdk.history], []
-    for _ in range(3):
-        said = sdk.ask(client, history, streams, wait)
-        turns.append(said)
-        history += [*said.kept, *sdk.results(said.calls)]
-    return turns

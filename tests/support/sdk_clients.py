@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from sdk_table import Sdk, Waiting
-from strict import LATE
+from sdk_table import CALLED, Said, Sdk, Waiting
+from strict import ANSWER, LATE
 
 Options = dict[str, Any] | None
 """Of a cleaning transport; None: nothing cleans."""
@@ -84,3 +84,23 @@ def _impatient(library: Any, is_async: bool) -> Any:
             return answer(await super().handle_async_request(request))
 
     return (Waits if is_async else Plain)(verify=False)
+
+
+def looped(sdk: Sdk, client: Any, streams: bool, wait: Waiting) -> list[Said]:
+    """Three turns; the host keeps what it reads and adds the results of its tool."""
+    history, turns = [*sdk.history], []
+    for _ in range(3):
+        said = sdk.ask(client, history, streams, wait)
+        turns.append(said)
+        history += [*said.kept, *sdk.results(said.calls)]
+    return turns
+
+
+def check(turns: list[Said]) -> None:
+    """Nothing of the leaks is in the turns, and the calls are."""
+    first, second, third = turns
+    assert [each.text.strip() for each in (first, second)] == ["Let me look."] * 2
+    called = [[call[1:] for call in each.calls] for each in (first, second)]
+    assert called == [CALLED, CALLED]
+    assert first.calls[0][0] != second.calls[0][0] or first.calls[0][0] is None
+    assert (third.text, third.calls) == (ANSWER, [])
