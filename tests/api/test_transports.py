@@ -35,7 +35,11 @@ CHAT = "https://api.groq.com/openai/v1/chat/completions"
 ASK: dict[str, Any] = {
     "model": "qwen3",
     "messages": [{"role": "user", "content": "Go."}],
-    "tools": [{"type": "function", "function": {"name": "look"}}, {"type": "web"}, 7],
+    "tools": [
+        {"type": "function", "function": {"name": "look", "later": 1}, "later": 1},
+        {"type": "web"},
+        7,
+    ],
 }
 LEFT: dict[str, Any] = {
     **ASK,
@@ -468,10 +472,13 @@ def test_a_bomb_is_not_unpacked(lane: Lane, encoding: str) -> None:
     assert [type(each) for each in lane.lost] == [UncleanedError]
 
 
-def test_a_request_over_the_limit_goes_as_it_is(lane: Lane) -> None:
-    messages = [*LEFT["messages"], {"role": "user", "content": IMAGE}]
-    lane.get(answers(cut(b"{}", 9), JSON), {**LEFT, "messages": messages})
-    assert json.loads(lane.sent[0].content)["messages"] == messages
+@pytest.mark.parametrize("more", [{"user": IMAGE}, {"seed": 10**30}], ids=min)
+def test_a_request_that_cannot_be_prepared_goes_as_it_is(
+    lane: Lane, more: dict[str, Any]
+) -> None:
+    body = json.dumps({**LEFT, **more}, indent=1).encode()
+    lane.get(answers(cut(b"{}", 9), JSON), body)
+    assert [each.content for each in lane.sent] == [body]
     assert [type(each) for each in lane.lost] == [UncleanedError]
 
 

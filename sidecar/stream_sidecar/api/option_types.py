@@ -1,7 +1,7 @@
 """The types of options and chunks, for type checkers and editors.
 
 They name the values that `Stream`, the functions and the transports accept. Members of
-dictionaries have the protocol's names. ``tests/api/test_option_types.py`` compares them
+dictionaries have the protocol's names. ``tests/api/test_types.py`` compares them
 with the classes that read the options.
 """
 

@@ -13,10 +13,11 @@ from typing import Any
 from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.protocol.converter import Invalid, unstructure
 from stream_sidecar.records import PublicRecord
+from stream_sidecar.values.jsontext import NumberText
 
 BYTES = (bytes, bytearray, memoryview)
 
-_JSON = frozenset((str, int, float, bool, type(None)))
+_JSON = frozenset((str, NumberText, int, float, bool, type(None)))
 
 _CONVERSIONS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (PublicRecord, unstructure),

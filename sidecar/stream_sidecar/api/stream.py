@@ -12,6 +12,7 @@ from stream_sidecar.api.failures import ending
 from stream_sidecar.api.plain import BYTES, plain
 from stream_sidecar.errors import InvalidParamsError, InvalidRequestError
 from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.params import PushParams
 from stream_sidecar.records import evolve
 
 if TYPE_CHECKING:
@@ -106,8 +107,10 @@ class Stream:
         decoded document, or an object of an SDK. Its events are all but those that
         `close` still has."""
         if isinstance(chunk, BYTES):
-            return self._push(self._text(chunk))
-        return self._push(plain(chunk, "params.chunk"))
+            chunk = self._text(chunk)
+        elif type(chunk) is not str:
+            chunk = plain(chunk, "params.chunk")
+        return self._sessions.push(PushParams(self.opened.stream_id, chunk))
 
     def close(
         self,
@@ -124,7 +127,7 @@ class Stream:
                 params["reason"] = reason
             params = checked("stream/close", params)
             rest = self._decoder.decode(b"", final=True)
-            first = self._push(rest) if rest else None
+            first = self.push(rest) if rest else None
             closed: CloseResult = self._call("stream/close", params)
             self._closed = closed if first is None else _joined(first, closed)
         return self._closed
@@ -196,11 +199,6 @@ class Stream:
                 raise
             for event in self.close().events:
                 yield event
-
-    def _push(self, chunk: Any) -> PushResult:
-        params = {"chunk": chunk, **self._name}
-        result: PushResult = self._call("stream/push", params)
-        return result
 
     def _call(self, method: str, params: dict[str, Any]) -> Any:
         return METHODS[method].run(self._sessions, params)
