@@ -2,7 +2,7 @@
 
 A new SDK is a new row. ``ask`` is written once for clients with and without asyncio:
 `Waiting` gives a value, or all items of a stream, whatever the client returned.
-Standard library only, so that `tests/sdk_versions.py` can read the rows; a row imports its SDK.
+Standard library only: `tests/sdk_versions.py` reads the rows, and they import SDKs.
 """
 
 from __future__ import annotations
