@@ -7,6 +7,9 @@
     cut, the clients in other languages, binaries, and what matters without orjson.
 ``python3 tests/run.py windows [ROOM ...]``
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
+``python3 tests/run.py sdks [SET ...]``
+    The room ``sdks`` with the newest and with older SDKs, and with frameworks above
+    them, each in an environment of its own (`sdk_versions`).
 ``python3 tests/run.py ROOM ...``
     The tests of a room (``text``, ``wires``, ``house`` ...), or those of a file. An
     option and everything after it are pytest's: ``text -k unclosed``.
@@ -21,12 +24,13 @@ import time
 from itertools import takewhile
 from pathlib import Path
 
+import sdk_versions
 import windows
 from beside import Commands, run, run_beside
 from environment import ROOT, ensure
 
 TESTS = ROOT / "tests"
-VERBS = ("all", "update", "windows")
+VERBS = ("all", "sdks", "update", "windows")
 ROOMS = sorted({path.parent.name for path in TESTS.glob("*/test_*.py")})
 
 _TESTS = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
@@ -131,6 +135,8 @@ def main(words: list[str]) -> int:
     verb, named = (words[0], words[1:]) if {*words[:1]} & {*VERBS} else ("", words)
     if verb == "windows":
         return windows.main(named)
+    if verb == "sdks":
+        return sdk_versions.main(named)
     if verb == "all" and named:
         sys.exit(f"`all` stands alone, without {' '.join(named)}")
     wanted = _pytest_words(named)
