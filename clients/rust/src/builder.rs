@@ -5,6 +5,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use serde_json::Value;
 
 use crate::{
+    check,
     config::Config,
     error::Error,
     gate::QueueBounds,
@@ -14,8 +15,12 @@ use crate::{
     protocol::{ConnectionOptions, LimitsPatch, OpenParams, PolicyPatch},
     sidecar::Sidecar,
     supervisor::Supervisor,
+    warnings::Warnings,
     watching::{Callback, SidecarState},
 };
+
+/// The longest document of a provider, and the longest whole response.
+pub(crate) const LONGEST_DOCUMENT: u32 = 32 << 20;
 
 /// Makes a [`Sidecar`].
 #[derive(Debug, Clone)]
@@ -59,6 +64,8 @@ impl Builder {
                 on_stderr: Callback::default(),
                 on_lost: Callback::default(),
                 on_state: Callback::default(),
+                on_warning: Callback::default(),
+                warnings: Warnings::default(),
             },
         }
     }
@@ -125,6 +132,14 @@ impl Builder {
         self
     }
 
+    /// `callback` gets everything that a host should know although no call failed, each once:
+    /// options that the sidecar does not know, and that answers pass uncleaned while nobody
+    /// listens. Default: a line on standard error.
+    pub fn on_warning(mut self, callback: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.config.on_warning = Callback::new(callback);
+        self
+    }
+
     /// The process's working directory, which relative paths in its arguments start from.
     /// Default: the folder of the host's program. The host's own working directory is never
     /// the default, because its content may be untrusted.
@@ -139,7 +154,9 @@ impl Builder {
         self
     }
 
-    /// Limits for the process and for every stream.
+    /// Limits for the process and for every stream. Default: those of the sidecar, but 32 Mi code
+    /// points for a document of the provider, and 64 MiB for a message, because answers have
+    /// images in them.
     pub fn limits(mut self, limits: LimitsPatch) -> Self {
         self.config.options.limits = Some(limits);
         self
@@ -152,7 +169,7 @@ impl Builder {
         self
     }
 
-    /// How long an answer may take. A process that takes longer is killed, and its streams
+    /// How long an answer may take; `Duration::MAX` is no limit. A process that takes longer is killed, and its streams
     /// continue in the next process, as after a crash. Default: 30 seconds.
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.config.request_timeout = timeout;
@@ -190,7 +207,7 @@ impl Builder {
 
     /// How many requests may be in flight at the same time; further requests wait. Default: 64.
     pub fn max_concurrent_requests(mut self, requests: usize) -> Self {
-        self.config.bounds.requests = requests.max(1);
+        self.config.bounds.requests = requests;
         self
     }
 
@@ -242,9 +259,17 @@ impl Builder {
     }
 
     /// A sidecar that is started at its first use.
-    #[must_use]
-    pub fn build(self) -> Sidecar {
-        Sidecar::new(Supervisor::new(self.config))
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if an option cannot have its value.
+    pub fn build(mut self) -> Result<Sidecar, Error> {
+        check::config(&self.config)?;
+        let limits = self.config.options.limits.get_or_insert_default();
+        limits.max_document_chars.get_or_insert(LONGEST_DOCUMENT.into());
+        limits.max_message_bytes.get_or_insert(2 * i64::from(LONGEST_DOCUMENT));
+        self.config.warnings = Warnings::new(self.config.on_warning.clone());
+        Ok(Sidecar::new(Supervisor::new(self.config)))
     }
 
     /// Starts the sidecar and waits for its handshake. With
@@ -252,10 +277,10 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// The errors of [`Sidecar::start`].
+    /// The errors of [`Builder::build`] and [`Sidecar::start`].
     pub async fn spawn(self) -> Result<Sidecar, Error> {
         let pass_through = self.config.pass_through.is_some();
-        let sidecar = self.build();
+        let sidecar = self.build()?;
         match sidecar.start().await {
             Err(error) if !(pass_through && error.is_start()) => Err(error),
             _ => Ok(sidecar),

@@ -8,6 +8,7 @@ use crate::{
     locate::CommandLine,
     pass_through::ReadText,
     protocol::ConnectionOptions,
+    warnings::Warnings,
     watching::{Callback, SidecarState},
 };
 
@@ -35,4 +36,7 @@ pub(crate) struct Config {
     pub(crate) on_stderr: Callback<str>,
     pub(crate) on_lost: Callback<Error>,
     pub(crate) on_state: Callback<SidecarState>,
+    pub(crate) on_warning: Callback<str>,
+    /// Those of the sidecar that is built; made from `on_warning`.
+    pub(crate) warnings: Warnings,
 }

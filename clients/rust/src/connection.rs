@@ -128,6 +128,9 @@ impl Connection {
     }
 }
 
+/// A timer cannot wait for ever. A longer wait is made of several.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Decodes the result of a request.
 pub(crate) fn decode<T: DeserializeOwned>(answer: &RawValue, method: &str) -> Result<T, Error> {
     serde_json::from_str(answer.get())
@@ -152,7 +155,7 @@ impl Ticket {
         method: &'static str,
         after: Duration,
     ) -> Self {
-        let (connection, patience) = (Arc::clone(connection), Delay::new(after));
+        let (connection, patience) = (Arc::clone(connection), Delay::new(after.min(LONGEST)));
         Self { connection, expected, method, after, patience, answered: false }
     }
 
@@ -194,7 +197,7 @@ impl Future for Ticket {
                 self.answered = true;
                 return Poll::Ready(Err(Failure::Hung(self.time_out())));
             };
-            self.patience.reset(left);
+            self.patience.reset(left.min(LONGEST));
         }
         Poll::Pending
     }

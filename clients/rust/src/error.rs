@@ -14,6 +14,14 @@ use crate::{protocol::ErrorKind, python::PythonProblem};
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// An option has a value that it cannot have.
+    #[error("the option {option} {problem}")]
+    Option {
+        /// The option: `request_timeout`, `policy.reasoning.scope`.
+        option: String,
+        /// What is wrong with its value.
+        problem: String,
+    },
     /// No command started a sidecar: no command was found, or each command could not be run,
     /// ended or hung before the handshake, or speaks another protocol.
     #[error("no sidecar could be started{}{}", list(.tried), way_out(.python.as_ref()))]
@@ -82,13 +90,16 @@ pub enum Error {
         source: Box<Error>,
     },
     /// The process ended, hung or could not be started more often than
-    /// [`Builder::restarts`](crate::Builder::restarts) allows. A later call may succeed.
-    #[error("the sidecar was restarted {restarts} times within {within:?}; last error: {last}")]
+    /// [`Builder::restarts`](crate::Builder::restarts) allows.
+    /// [`Sidecar::restart`](crate::Sidecar::restart) starts it all the same.
+    #[error("the sidecar was restarted {restarts} times within {within:?}; {}, unless restart() is called; last error: {last}", next_start(.retry_after.as_ref()))]
     GaveUp {
         /// The number of restarts.
         restarts: usize,
         /// The period of the restarts.
         within: Duration,
+        /// How long it is until the next use starts the sidecar again; `None`: it never does.
+        retry_after: Option<Duration>,
         /// The error that ended the last process, or kept it from starting.
         last: Box<Error>,
     },
@@ -104,6 +115,14 @@ pub enum Error {
     Unsupported {
         /// The missing method.
         method: &'static str,
+    },
+    /// A response, or a document in it, is too long to be cleaned.
+    #[error("{what} is longer than {limit}, and is not cleaned")]
+    TooLong {
+        /// `the body of a response`, or `a document`.
+        what: &'static str,
+        /// The limit in bytes, or in code points for a document.
+        limit: usize,
     },
     /// [`Sidecar::shutdown`](crate::Sidecar::shutdown) was called.
     #[error("the sidecar was shut down")]
@@ -210,6 +229,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {
+            Self::Option { .. } => "invalid-option",
             Self::Start { .. } | Self::GaveUp { .. } => "sidecar-unavailable",
             Self::Spawn { .. } | Self::Exited { .. } | Self::Protocol { .. } => "connection-lost",
             Self::Timeout { .. } => "request-timeout",
@@ -217,7 +237,7 @@ impl Error {
             Self::Rpc(error) => error.kind_text(),
             Self::StreamLost { .. } => "stream-lost",
             Self::QueueFull { .. } => "queue-full",
-            Self::Unsupported { .. } => "unsupported",
+            Self::Unsupported { .. } | Self::TooLong { .. } => "unsupported",
             Self::ShutDown => "sidecar-closed",
             Self::Json { .. } => "no-json",
         }
@@ -228,9 +248,11 @@ impl Error {
     pub fn retryable(&self) -> bool {
         match self {
             Self::Rpc(error) => error.retryable(),
-            Self::StreamLost { .. }
+            Self::Option { .. }
+            | Self::StreamLost { .. }
             | Self::Version { .. }
             | Self::Unsupported { .. }
+            | Self::TooLong { .. }
             | Self::ShutDown
             | Self::Json { .. } => false,
             _ => true,
@@ -287,6 +309,13 @@ fn list(tried: &[Attempt]) -> String {
     }
     let lines: Vec<_> = tried.iter().map(|it| format!("{}: {}", it.command, it.error)).collect();
     format!("\n  {}", lines.join("\n  "))
+}
+
+fn next_start(after: Option<&Duration>) -> String {
+    after.map_or_else(
+        || "it is not started again".into(),
+        |it| format!("the next start is in {} s", it.as_secs_f64().ceil()),
+    )
 }
 
 fn way_out(python: Option<&PythonProblem>) -> String {

@@ -1,5 +1,10 @@
 //! The handle of an open stream, with or without a sidecar.
 
+use std::{fmt, pin::pin, time::Duration};
+
+use futures_timer::Delay;
+use futures_util::future::{Either, select};
+
 use crate::{
     answer::{Answer, Closed},
     body_format::Document,
@@ -20,6 +25,17 @@ pub struct StreamHandle {
     kind: Kind,
     writer: ChunkWriter,
 }
+
+impl fmt::Debug for StreamHandle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("StreamHandle");
+        shown.field("id", &self.id()).field("is_pass_through", &self.is_pass_through());
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// How long the end of a stream that the user stopped may take.
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
 
 enum Kind {
     Live(Box<Stream>),
@@ -59,6 +75,15 @@ impl StreamHandle {
     #[must_use]
     pub fn is_pass_through(&self) -> bool {
         matches!(self.kind, Kind::PassThrough(_))
+    }
+
+    /// Why this stream has no sidecar.
+    #[cfg(feature = "tower")]
+    pub(crate) fn unavailable(&self) -> Option<&Error> {
+        match &self.kind {
+            Kind::Live(_) => None,
+            Kind::PassThrough(stream) => Some(stream.error()),
+        }
     }
 
     /// Pushes a chunk and returns the events that are certain after it.
@@ -144,14 +169,24 @@ impl StreamHandle {
         self.close_with(CloseParams::default()).await
     }
 
-    /// Ends the stream because the user stopped it.
+    /// Ends the stream because the user stopped it, without waiting for a sidecar that hangs.
     ///
     /// # Errors
     ///
-    /// Any [`Error`].
+    /// Any [`Error`]; [`Error::Timeout`] if there is no answer within 500 milliseconds. The
+    /// stream is closed all the same.
     pub async fn cancel(self) -> Result<CloseResult, Error> {
+        let unanswered = match &self.kind {
+            Kind::Live(stream) => Some(stream.unanswered_close(CANCEL_TIMEOUT)),
+            Kind::PassThrough(_) => None,
+        };
         let reason = Some(CloseReason::Cancelled);
-        self.close_with(CloseParams { reason, ..CloseParams::default() }).await
+        let closed = self.close_with(CloseParams { reason, ..CloseParams::default() });
+        match (select(pin!(closed), Delay::new(CANCEL_TIMEOUT)).await, unanswered) {
+            (Either::Left((closed, _)), _) => closed,
+            (Either::Right(((), closed)), None) => closed.await,
+            (Either::Right(_), Some(error)) => Err(error),
+        }
     }
 
     /// Ends the stream with what the host knows about its end. `stream_id` is filled in.

@@ -7,7 +7,7 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
-    fmt, iter,
+    fmt, io, iter,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -119,6 +119,17 @@ impl CommandLine {
             command.env(SEARCH_PATH, place::absolute_entries(&search_path));
         }
         command
+    }
+
+    /// An error if the working directory is missing: the system would report a missing program.
+    pub(crate) fn check_directory(&self) -> io::Result<()> {
+        match self.directory.as_deref().filter(|it| !it.is_dir()) {
+            Some(missing) => {
+                let text = format!("current_dir names no folder: {}", missing.display());
+                Err(io::Error::new(io::ErrorKind::NotFound, text))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The value that the process would have for this variable.

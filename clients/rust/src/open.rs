@@ -25,6 +25,14 @@ macro_rules! open_enum {
             }
         }
 
+        impl $crate::open::Words for $name {
+            const WORDS: &'static [&'static str] = &[$($text),*];
+
+            fn word(&self) -> &str {
+                self.as_str()
+            }
+        }
+
         impl From<String> for $name {
             fn from(text: String) -> Self {
                 match text.as_str() {
@@ -93,6 +101,13 @@ macro_rules! open_union {
 }
 
 pub(crate) use {open_enum, open_union};
+
+/// The words of an open enumeration that this version of the crate knows.
+pub(crate) trait Words {
+    const WORDS: &'static [&'static str];
+
+    fn word(&self) -> &str;
+}
 
 /// Reads a field that is present, even if its value is null.
 pub(crate) fn present<'de, D>(input: D) -> Result<Option<serde_json::Value>, D::Error>

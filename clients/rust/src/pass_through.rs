@@ -59,6 +59,11 @@ impl PassThrough {
         self.params.stream_id.as_deref().unwrap_or_default()
     }
 
+    #[cfg(feature = "tower")]
+    pub(crate) fn error(&self) -> &Error {
+        &self.error
+    }
+
     /// Pushes chunks, given as the items of a JSON array.
     pub(crate) fn push(&mut self, items: &str) -> Vec<Event> {
         self.stats.pushes += 1;

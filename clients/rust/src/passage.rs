@@ -41,6 +41,8 @@ pub struct Passage {
     params: OpenParams,
     prepares: bool,
     reported_old: Arc<AtomicBool>,
+    /// Whether there was a warning, because nobody listens.
+    warned: Arc<AtomicBool>,
     on_lost: Callback<Error>,
 }
 
@@ -77,8 +79,9 @@ impl Sidecar {
 
 impl Passage {
     pub(crate) fn new(sidecar: Sidecar, params: OpenParams) -> Self {
-        let (reported_old, on_lost) = (Arc::default(), Callback::default());
-        Self { sidecar, params, prepares: true, reported_old, on_lost }
+        let (reported_old, warned) = (Arc::default(), Arc::default());
+        let on_lost = Callback::default();
+        Self { sidecar, params, prepares: true, reported_old, warned, on_lost }
     }
 
     /// Whether requests are prepared. Default: `true`.
@@ -89,7 +92,8 @@ impl Passage {
     }
 
     /// `callback` gets the reason if a request is sent unprepared: the sidecar is lost, or
-    /// refuses the request, or is too old (reported once).
+    /// refuses the request, or is too old (reported once). Default: the first reason is a
+    /// [warning](crate::Builder::on_warning).
     #[must_use]
     pub fn on_lost(mut self, callback: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.on_lost = Callback::new(callback);
@@ -108,8 +112,14 @@ impl Passage {
             Ok(prepared) => prepared.unwrap_or(body),
             Err(error) => {
                 let is_old = matches!(error, Error::Unsupported { .. });
-                if !is_old || !self.reported_old.swap(true, Ordering::Relaxed) {
-                    self.on_lost.call(&error);
+                let is_new = !is_old || !self.reported_old.swap(true, Ordering::Relaxed);
+                if is_new
+                    && !self.on_lost.call(&error)
+                    && !self.warned.swap(true, Ordering::Relaxed)
+                {
+                    let text =
+                        format!("requests are sent unprepared, and on_lost is not set: {error}");
+                    self.sidecar.warnings().once(&text);
                 }
                 body
             }

@@ -8,6 +8,7 @@
 //! with the last push: nobody else can use the stream, so nothing can come between them.
 
 use std::{
+    fmt,
     pin::{Pin, pin},
     task::{Context, Poll, ready},
     vec,
@@ -30,6 +31,7 @@ use crate::{
     handle::StreamHandle,
     protocol::{CloseParams, CloseReason, CloseResult, EmitWire, Event, FailedResponse},
     requests::{Requests, UNDER_WAY},
+    watching::guarded,
 };
 
 /// How many chunks are pulled from the source at a time.
@@ -150,11 +152,20 @@ type OnEvent<'a> = Box<dyn FnMut(&Event) + Send + 'a>;
 /// A response as a stream of its events ([`StreamHandle::pipe`]), or of the documents or the
 /// body of the clean response ([`StreamHandle::pipe_chunks`], [`StreamHandle::emit`]).
 pub struct Pipe<'a, T = Event> {
+    id: String,
     steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
     pick: Box<dyn FnMut(Answer, End) -> Vec<T> + Send + 'a>,
     picked: vec::IntoIter<T>,
     on_event: Option<OnEvent<'a>>,
     closed: Option<CloseResult>,
+}
+
+impl<T> fmt::Debug for Pipe<'_, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Pipe");
+        shown.field("id", &self.id).field("is_closed", &self.closed.is_some());
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// Whether an answer is the last one.
@@ -173,14 +184,15 @@ impl<'a, T> Pipe<'a, T> {
         source: impl Stream<Item = Given> + Send + 'a,
         pick: impl FnMut(Answer, End) -> Vec<T> + Send + 'a,
     ) -> Self {
+        let id = handle.id().to_owned();
         let steps = Box::pin(steps(handle, source));
         let picked = Vec::new().into_iter();
-        Self { steps, pick: Box::new(pick), picked, on_event: None, closed: None }
+        Self { id, steps, pick: Box::new(pick), picked, on_event: None, closed: None }
     }
 
     /// `callback` gets each event before the items made from it. A reader of a body needs it
     /// for everything that the body has no place for, such as calls that the model wrote as
-    /// text. The message is in [`Pipe::closed`].
+    /// text. The message is in [`Pipe::closed`]. A panic in it affects nothing else.
     #[must_use]
     pub fn on_event(mut self, callback: impl FnMut(&Event) + Send + 'a) -> Self {
         self.on_event = Some(Box::new(callback));
@@ -189,7 +201,9 @@ impl<'a, T> Pipe<'a, T> {
 
     fn pick(&mut self, answer: Answer, end: End) -> Vec<T> {
         if let Some(on_event) = &mut self.on_event {
-            answer.events.iter().for_each(on_event);
+            for event in &answer.events {
+                guarded(|| on_event(event));
+            }
         }
         (self.pick)(answer, end)
     }

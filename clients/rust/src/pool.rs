@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::{
-    builder::Builder, error::Error, handle::StreamHandle, protocol::OpenParams, sidecar::Sidecar,
-    stream,
+    builder::Builder, check, error::Error, handle::StreamHandle, protocol::OpenParams,
+    sidecar::Sidecar, stream,
 };
 
 /// Sidecars that share the streams: a hash of a stream's id chooses its sidecar.
@@ -18,8 +18,9 @@ use crate::{
 /// ```
 /// use stream_sidecar::{Sidecar, SidecarPool};
 ///
-/// let pool = SidecarPool::create(4, &Sidecar::builder());
+/// let pool = SidecarPool::create(4, &Sidecar::builder())?;
 /// assert_eq!(pool.sidecars().len(), 4);
+/// # Ok::<(), stream_sidecar::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct SidecarPool {
@@ -29,24 +30,25 @@ pub struct SidecarPool {
 impl SidecarPool {
     /// A pool of these sidecars.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If there is no sidecar.
-    #[must_use]
-    pub fn new(sidecars: impl IntoIterator<Item = Sidecar>) -> Self {
+    /// [`Error::Option`] if there is no sidecar.
+    pub fn new(sidecars: impl IntoIterator<Item = Sidecar>) -> Result<Self, Error> {
         let sidecars: Arc<[Sidecar]> = sidecars.into_iter().collect();
-        assert!(!sidecars.is_empty(), "a pool needs a sidecar");
-        Self { sidecars }
+        if sidecars.is_empty() {
+            return Err(check::wrong("workers", "must be at least 1, not 0"));
+        }
+        Ok(Self { sidecars })
     }
 
     /// A pool of `workers` sidecars with the same options; each is started at its first use.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If `workers` is 0.
-    #[must_use]
-    pub fn create(workers: usize, options: &Builder) -> Self {
-        Self::new((0..workers).map(|_| options.clone().build()))
+    /// [`Error::Option`] if `workers` is 0, or if an option cannot have its value.
+    pub fn create(workers: usize, options: &Builder) -> Result<Self, Error> {
+        let sidecars: Result<Vec<_>, _> = (0..workers).map(|_| options.clone().build()).collect();
+        Self::new(sidecars?)
     }
 
     /// The sidecars, one for each process.
@@ -85,7 +87,7 @@ impl SidecarPool {
 
 impl From<Sidecar> for SidecarPool {
     fn from(sidecar: Sidecar) -> Self {
-        Self::new([sidecar])
+        Self { sidecars: [sidecar].into() }
     }
 }
 

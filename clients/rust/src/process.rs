@@ -83,6 +83,7 @@ impl Process {
         frames: Receiver<Vec<u8>>,
         listener: impl Listener,
     ) -> io::Result<Self> {
+        command.check_directory()?;
         let mut handle = wrapped(command).spawn()?;
         let taken = (handle.stdin().take(), handle.stdout().take(), handle.stderr().take());
         let (Some(stdin), Some(stdout), Some(stderr)) = taken else {

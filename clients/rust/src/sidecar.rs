@@ -20,7 +20,8 @@ use crate::{
     retry,
     stream::Stream,
     supervisor::Supervisor,
-    watching::{ServerInfo, SidecarState},
+    warnings::Warnings,
+    watching::{ServerInfo, SidecarState, Subscription},
 };
 
 /// A sidecar, which is started when it is needed, and restarted when its process ends.
@@ -63,7 +64,10 @@ impl Sidecar {
         let is_base64 = params.encoding == Some(Encoding::Base64);
         let stands_in = self.supervisor.config.pass_through.clone().map(|it| (it, params.clone()));
         match (Stream::open(Arc::clone(&self.supervisor), params).await, stands_in) {
-            (Ok(stream), _) => Ok(StreamHandle::live(stream, is_base64)),
+            (Ok(stream), _) => {
+                self.warnings().ignored(stream.opened().ignored.as_ref());
+                Ok(StreamHandle::live(stream, is_base64))
+            }
             (Err(error), Some((read_text, params))) if error.is_start() => {
                 Ok(StreamHandle::pass_through(PassThrough::new(params, read_text, error)))
             }
@@ -193,8 +197,21 @@ impl Sidecar {
         self.supervisor.status().capabilities
     }
 
-    /// The state of the sidecar; [`Builder::on_state`](crate::Builder::on_state) reports each
-    /// change.
+    /// What a host should know although no call failed.
+    pub(crate) fn warnings(&self) -> &Warnings {
+        &self.supervisor.config.warnings
+    }
+
+    /// Calls `callback` with each new state, until the subscription is dropped. It must not block
+    /// or call the sidecar.
+    pub fn on_state(
+        &self,
+        callback: impl Fn(&SidecarState) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.supervisor.on_state(callback)
+    }
+
+    /// The state of the sidecar; [`Sidecar::on_state`] reports each change.
     #[must_use]
     pub fn state(&self) -> SidecarState {
         self.supervisor.status().state
@@ -206,7 +223,8 @@ impl Sidecar {
         self.supervisor.status().server
     }
 
-    /// Ends the process and starts a new one, in which open streams continue.
+    /// Ends the process and starts a new one, in which open streams continue; also after the
+    /// automatic restarts are used up ([`Error::GaveUp`]).
     ///
     /// # Errors
     ///

@@ -17,6 +17,7 @@ use std::{
         Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use serde::{Deserialize, de::DeserializeOwned};
@@ -26,7 +27,7 @@ use crate::{
     answer::{Answer, Closed},
     body_format::{Document, Emitted},
     connection::{Connection, decode},
-    error::{Error, Failure, LostReason},
+    error::{Error, Failure, LostReason, StderrTail},
     kept::{Kept, Mark},
     lease::Lease,
     protocol::{
@@ -136,6 +137,13 @@ impl Stream {
             expiries: 0,
             losses: 0,
         })
+    }
+
+    /// The answer to a close did not arrive in time.
+    pub(crate) fn unanswered_close(&self, after: Duration) -> Error {
+        let lease = self.lease.as_ref();
+        let stderr = lease.map_or_else(|| StderrTail("".into()), |it| it.connection().stderr());
+        Error::Timeout { method: "stream/close", after, stderr }
     }
 
     pub(crate) fn id(&self) -> &str {

@@ -9,7 +9,7 @@ use std::{
     ffi::OsString,
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    thread,
+    thread::{self, Thread},
     time::{Duration, Instant},
 };
 
@@ -26,7 +26,7 @@ use crate::{
     locate::{self, CommandLine},
     protocol::Capabilities,
     python,
-    watching::{ServerInfo, SidecarState},
+    watching::{Listeners, ServerInfo, SidecarState, Subscription},
     wire::OnLost,
 };
 
@@ -55,6 +55,7 @@ struct State {
     status: Status,
     /// The host asked for the next start, which does not count against the limit of restarts.
     is_requested: bool,
+    listeners: Listeners,
 }
 
 impl State {
@@ -65,6 +66,7 @@ impl State {
                 (self.status.process_id, self.status.server) = (None, None);
             }
             config.on_state.call(&state);
+            self.listeners.call(state);
         }
     }
 }
@@ -77,9 +79,18 @@ enum Phase {
         waiting: Vec<oneshot::Sender<Started>>,
         /// The process that is in its handshake.
         process: Option<Arc<Connection>>,
+        /// The thread that starts it; it sleeps in a pause before a restart.
+        thread: Thread,
     },
     Live(Arc<Connection>),
     Shut,
+}
+
+/// What [`Supervisor::detach`] found.
+enum Detached {
+    Live(Arc<Connection>),
+    Starting,
+    Nothing,
 }
 
 /// The state that a host can read without waiting.
@@ -113,24 +124,53 @@ impl Supervisor {
         lock(&self.shared).status.clone()
     }
 
-    /// Ends the process and starts a new one, in which open streams continue.
-    pub(crate) async fn restart(&self) -> Result<(), Error> {
-        if let Some(connection) = self.detach() {
-            connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
-        }
-        self.connection().await.map(drop)
+    /// Adds a callback for the states from now on.
+    pub(crate) fn on_state(
+        &self,
+        callback: impl Fn(&SidecarState) + Send + Sync + 'static,
+    ) -> Subscription {
+        lock(&self.shared).listeners.add(callback)
     }
 
-    /// Detaches the process, so that its end is not reported as a loss.
-    fn detach(&self) -> Option<Arc<Connection>> {
-        let mut state = lock(&self.shared);
-        if !matches!(state.phase, Phase::Live(_)) {
-            return None;
+    /// Ends the process and starts a new one, in which open streams continue. A person asks for
+    /// it, so it starts however often the sidecar was restarted, and those restarts no longer
+    /// count.
+    pub(crate) async fn restart(&self) -> Result<(), Error> {
+        let was_starting = match self.detach() {
+            Detached::Live(connection) => {
+                connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
+                false
+            }
+            Detached::Starting => true,
+            Detached::Nothing => false,
+        };
+        match self.connection().await {
+            // The start that was under way had given up before it was asked for again.
+            Err(Error::GaveUp { .. }) if was_starting => {
+                self.detach();
+                self.connection().await.map(drop)
+            }
+            started => started.map(drop),
         }
-        state.is_requested = true;
+    }
+
+    /// Detaches the process, so that its end is not reported as a loss, and makes the next start
+    /// one that the host requested. A start that pauses goes on now.
+    fn detach(&self) -> Detached {
+        let mut state = lock(&self.shared);
+        if matches!(state.phase, Phase::Shut) {
+            return Detached::Nothing;
+        }
+        state.restarts.clear();
+        if let Phase::Starting { thread, .. } = &state.phase {
+            thread.unpark();
+            state.is_requested = true;
+            return Detached::Starting;
+        }
+        state.is_requested = state.starts > 0;
         match mem::take(&mut state.phase) {
-            Phase::Live(connection) => Some(connection),
-            _ => None,
+            Phase::Live(connection) => Detached::Live(connection),
+            _ => Detached::Nothing,
         }
     }
 
@@ -154,10 +194,15 @@ impl Supervisor {
                         None => SidecarState::Starting,
                     };
                     state.enter(next, &self.config);
-                    state.phase = Phase::Starting { waiting: vec![sender], process: None };
-                    if let Err(error) = self.begin() {
-                        state.phase = Phase::Idle;
-                        return Err(error);
+                    match self.begin() {
+                        Ok(thread) => {
+                            let waiting = vec![sender];
+                            state.phase = Phase::Starting { waiting, process: None, thread };
+                        }
+                        Err(error) => {
+                            state.phase = Phase::Idle;
+                            return Err(error);
+                        }
                     }
                 }
             }
@@ -165,13 +210,13 @@ impl Supervisor {
         started.await.unwrap_or(Err(Error::ShutDown))
     }
 
-    fn begin(&self) -> Result<(), Error> {
+    fn begin(&self) -> Result<Thread, Error> {
         let starter =
             Starter { config: Arc::clone(&self.config), shared: Arc::downgrade(&self.shared) };
         let thread = thread::Builder::new().name("sidecar-start".into());
         let thread = thread.spawn(move || starter.run());
         thread
-            .map(drop)
+            .map(|it| it.thread().clone())
             .map_err(|source| Error::Spawn { command: "a thread".into(), source: Arc::new(source) })
     }
 
@@ -264,7 +309,7 @@ impl Starter {
     fn started(&self) -> Started {
         loop {
             let (pause, commands, served) = self.turn()?;
-            thread::sleep(pause);
+            self.pause(pause);
             match self.attempt(&commands) {
                 Err(error) if served && error.is_passing() => {
                     let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
@@ -272,6 +317,22 @@ impl Starter {
                 }
                 started => return started,
             }
+        }
+    }
+
+    /// Waits, unless the host asks for the start.
+    fn pause(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let Some(shared) = self.shared.upgrade().filter(|_| !left.is_zero()) else {
+                return;
+            };
+            if mem::take(&mut lock(&shared).is_requested) {
+                return;
+            }
+            drop(shared);
+            thread::park_timeout(left);
         }
     }
 
@@ -310,7 +371,9 @@ impl Starter {
                 Error::GaveUp { last, .. } => last,
                 other => Box::new(other),
             };
-            return Err(Error::GaveUp { restarts: made, within, last });
+            let oldest = made.checked_sub(restarts).and_then(|it| state.restarts.get(it));
+            let retry_after = oldest.map(|it| within.saturating_sub(now.duration_since(*it)));
+            return Err(Error::GaveUp { restarts: made, within, retry_after, last });
         }
         state.restarts.push_back(now);
         state.status.restarts += 1;
@@ -357,6 +420,7 @@ impl Starter {
         self.set_handshaking(Some(&connection))?;
         let (capabilities, server) = block_on(handshake::shake_hands(&connection, &self.config))?;
         self.set_handshaking(None)?;
+        self.config.warnings.ignored(capabilities.ignored.as_ref());
         let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
         let mut state = lock(&shared);
         state.command = Some(command.clone());

@@ -31,9 +31,10 @@ use tower_service::Service;
 pub use self::body::SidecarBody;
 use self::{
     endpoints::{Asked, may_be_read},
-    exchange::{Exchange, Options},
+    exchange::{Exchange, Losses, Options},
 };
 use crate::{
+    check,
     error::Error,
     pool::SidecarPool,
     protocol::{EmitClaims, Event, Message, PolicyPatch},
@@ -68,15 +69,23 @@ impl SidecarLayer {
     }
 
     /// What happens to calls that the model wrote into its text. By default they are left out.
-    #[must_use]
-    pub fn claims(self, claims: EmitClaims) -> Self {
-        self.with(|it| it.claims = claims)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a word that the protocol does not have.
+    pub fn claims(self, claims: EmitClaims) -> Result<Self, Error> {
+        check::known("claims", Some(&claims))?;
+        Ok(self.with(|it| it.claims = claims))
     }
 
     /// The policy for every answer.
-    #[must_use]
-    pub fn policy(self, policy: PolicyPatch) -> Self {
-        self.with(|it| it.policy = Some(policy))
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a word that the protocol does not have.
+    pub fn policy(self, policy: PolicyPatch) -> Result<Self, Error> {
+        check::policy(&policy)?;
+        Ok(self.with(|it| it.policy = Some(policy)))
     }
 
     /// A response template, which says how the model writes; it replaces the model's profile.
@@ -116,10 +125,12 @@ impl SidecarLayer {
     }
 
     /// `callback` gets the reason if a response passes unchanged or breaks off, or if a request
-    /// is sent unprepared: the sidecar is lost, or refuses it, or is too old (reported once).
+    /// is sent unprepared: the sidecar is lost, or refuses it, or is too old (reported once), or
+    /// the response is too long. Default: the first reason is a
+    /// [warning](crate::Builder::on_warning) of the sidecar.
     #[must_use]
     pub fn on_lost(self, callback: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.with(|it| it.on_lost = Callback::new(callback))
+        self.with(|it| it.losses = Losses::reporting_to(Callback::new(callback)))
     }
 
     fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {

@@ -1,6 +1,10 @@
 //! What a host can watch while the sidecar runs: its state, and its log.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    panic::{self, AssertUnwindSafe},
+    sync::{Arc, Weak},
+};
 
 /// The state of the sidecar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,10 +44,54 @@ impl<T: ?Sized> Callback<T> {
         Self(Some(Arc::new(function)))
     }
 
-    pub(crate) fn call(&self, value: &T) {
+    /// Calls the callback, if there is one; returns whether there is.
+    pub(crate) fn call(&self, value: &T) -> bool {
         if let Some(function) = &self.0 {
-            function(value);
+            guarded(|| function(value));
         }
+        self.0.is_some()
+    }
+}
+
+/// Calls a function of the host. A panic in it affects nothing else: the panic hook has reported
+/// it, and the thread that serves the sidecar goes on.
+pub(crate) fn guarded(call: impl FnOnce()) {
+    let _ = panic::catch_unwind(AssertUnwindSafe(call));
+}
+
+/// A callback for the states of a sidecar, until it is dropped.
+#[must_use = "dropping it ends the callback"]
+pub struct Subscription {
+    _callback: Arc<OnState>,
+}
+
+type OnState = dyn Fn(&SidecarState) + Send + Sync;
+
+/// The callbacks that a host has added, without those whose subscriptions were dropped.
+#[derive(Default)]
+pub(crate) struct Listeners(Vec<Weak<OnState>>);
+
+impl Listeners {
+    pub(crate) fn add(
+        &mut self,
+        callback: impl Fn(&SidecarState) + Send + Sync + 'static,
+    ) -> Subscription {
+        let callback: Arc<OnState> = Arc::new(callback);
+        self.0.push(Arc::downgrade(&callback));
+        Subscription { _callback: callback }
+    }
+
+    pub(crate) fn call(&mut self, state: SidecarState) {
+        self.0.retain(|it| it.strong_count() > 0);
+        for callback in self.0.iter().filter_map(Weak::upgrade) {
+            guarded(|| callback(&state));
+        }
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Subscription")
     }
 }
 

@@ -56,7 +56,7 @@ fn rows() -> Vec<Row> {
 
 #[test]
 fn every_stream_has_the_updates_of_typescript() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let recorded: HashMap<_, _> =
         recordings().into_iter().map(|it| (it.path, (it.options, it.chunks))).collect();
     let rows = rows();
@@ -75,7 +75,7 @@ fn every_stream_has_the_updates_of_typescript() {
 #[cfg(feature = "acp-v2")]
 #[test]
 fn in_version_2_an_editor_shows_the_text_of_the_message() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let mut taken_back = 0;
     let own = rows().into_iter().filter(|row| row.options.is_none());
     let own = own.filter_map(|row| Some((row.params?, row.chunks?)));
@@ -174,7 +174,7 @@ fn a_stream_that_breaks_off_ends_its_call_before_the_error() {
     let call = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "look"}}]});
     let chunk = |delta| json!({"choices": [{"index": 0, "delta": delta}]});
     block_on(async {
-        let sidecar = builder().build();
+        let sidecar = builder().build().unwrap();
         let stream = sidecar.open(OpenParams::default()).await.unwrap();
         let (source, chunks) = mpsc::unbounded();
         source.unbounded_send(chunk(call)).unwrap();

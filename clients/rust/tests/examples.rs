@@ -31,7 +31,7 @@ fn recorded(name: &str) -> Vec<u8> {
 #[tokio::test]
 async fn the_agent_runs_the_models_calls_and_returns_its_answer() {
     let server = Server::start(vec![recorded("leaking.sse"), recorded("leaking-next.sse")]);
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let ran = Mutex::new(Vec::new());
     let run = |command: &str| {
         ran.lock().unwrap().push(command.to_owned());
@@ -57,7 +57,8 @@ async fn the_agent_runs_the_models_calls_and_returns_its_answer() {
 #[tokio::test]
 async fn the_agent_reports_a_refusal_of_its_server() {
     let server = Server::start(Vec::new());
-    let failed = agent::ask(&builder().build(), &server.url, "Which branch?", str::to_owned).await;
+    let failed =
+        agent::ask(&builder().build().unwrap(), &server.url, "Which branch?", str::to_owned).await;
     assert!(failed.unwrap_err().to_string().contains("500"));
 }
 
@@ -75,7 +76,7 @@ mod under_a_client {
     };
 
     fn layer() -> SidecarLayer {
-        SidecarLayer::new(builder().build())
+        SidecarLayer::new(builder().build().unwrap())
     }
 
     fn refusing() -> Server {
@@ -127,7 +128,7 @@ mod under_a_client {
 #[tokio::test]
 async fn the_body_of_a_response_passes() {
     let server = Server::start(vec![recorded("leaking.sse")]);
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let response = reqwest::Client::new().post(&server.url).body("{}").send().await.unwrap();
     let reasoning = Some(EmitReasoning::Include);
     let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None, reasoning });

@@ -33,7 +33,7 @@ fn main() {
     {
         return play(name);
     }
-    let tests: [(&str, fn()); 22] = [
+    let tests: [(&str, fn()); 24] = [
         ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
         ("output_of_a_wrapper", output_of_a_wrapper),
         ("endless_junk", endless_junk),
@@ -56,6 +56,8 @@ fn main() {
         ("another_engine_after_a_crash", another_engine_after_a_crash),
         ("an_ignored_shutdown", an_ignored_shutdown),
         ("a_dropped_call_is_cancelled", a_dropped_call_is_cancelled),
+        ("what_is_ignored_is_shown_once", what_is_ignored_is_shown_once),
+        ("a_cancel_does_not_wait_for_a_hang", a_cancel_does_not_wait_for_a_hang),
     ];
     let trials = tests.map(|(name, run)| {
         Trial::test(name, move || {
@@ -64,6 +66,29 @@ fn main() {
         })
     });
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit();
+}
+
+fn what_is_ignored_is_shown_once() {
+    let (sender, warnings) = std::sync::mpsc::channel();
+    let forward = move |text: &str| sender.send(text.to_owned()).unwrap();
+    let sidecar = fake("ignores").on_warning(forward).build().unwrap();
+    let streams = [(); 3].map(|()| block_on(sidecar.open(text())).unwrap());
+    drop((streams, sidecar));
+    let ignored = |path: &str| {
+        format!("stream-sidecar: the sidecar does not know {path}, so it has no effect")
+    };
+    let expected = [ignored("policy.toolResult"), ignored("modle")];
+    assert_eq!(warnings.try_iter().collect::<Vec<_>>(), expected);
+}
+
+fn a_cancel_does_not_wait_for_a_hang() {
+    let sidecar = fake("hangs").build().unwrap();
+    let mut stream = block_on(sidecar.open(text())).unwrap();
+    assert!(Box::pin(stream.push("a")).now_or_never().is_none());
+    match block_on(stream.cancel()) {
+        Err(Error::Timeout { method: "stream/close", after, .. }) => assert!(after < PATIENCE),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn fake(name: &str) -> Builder {
@@ -157,14 +182,14 @@ fn silence_at_the_start() {
 
 /// A stream continues in the next process while restarts are allowed; other requests fail.
 fn silence_later() {
-    let sidecar = fake("silence-later").request_timeout(PATIENCE).build();
+    let sidecar = fake("silence-later").request_timeout(PATIENCE).build().unwrap();
     match block_on(sidecar.open(text())).map(drop) {
         Err(Error::GaveUp { restarts: 1, last, .. }) => {
             assert!(matches!(*last, Error::Timeout { method: "stream/open", .. }), "{last:?}");
         }
         other => panic!("{other:?}"),
     }
-    let sidecar = fake("silence-later").request_timeout(PATIENCE).build();
+    let sidecar = fake("silence-later").request_timeout(PATIENCE).build().unwrap();
     let error = block_on(sidecar.stats()).unwrap_err();
     assert!(matches!(error, Error::Timeout { method: "sidecar/stats", .. }), "{error:?}");
     assert_eq!(sidecar.restarts(), 0);
@@ -179,7 +204,7 @@ fn hanging_once() -> (Builder, Mark) {
 
 fn a_hang_is_replayed() {
     let (builder, _mark) = hanging_once();
-    let sidecar = builder.build();
+    let sidecar = builder.build().unwrap();
     let mut stream = block_on(sidecar.open(text())).unwrap();
     assert_eq!(block_on(stream.push("a")).unwrap().len(), 4);
     assert_eq!(block_on(stream.push("hang")).unwrap().len(), 1, "only what is new");
@@ -190,7 +215,7 @@ fn a_hang_is_replayed() {
 /// queue, calls by hand are refused; pipes and ends of streams wait.
 fn a_full_queue() {
     let (builder, _mark) = hanging_once();
-    let sidecar = builder.max_concurrent_requests(1).max_queued_requests(1).build();
+    let sidecar = builder.max_concurrent_requests(1).max_queued_requests(1).build().unwrap();
     let [mut first, mut second, mut third, last, piped] =
         [(); 5].map(|()| block_on(sidecar.open(text())).unwrap());
     let mut still = Box::pin(first.push("hang"));
@@ -214,7 +239,7 @@ fn a_full_queue() {
 
 fn a_queue_that_a_hang_fills() {
     let (builder, _mark) = hanging_once();
-    let sidecar = builder.max_concurrent_requests(1).build();
+    let sidecar = builder.max_concurrent_requests(1).build().unwrap();
     let mut first = block_on(sidecar.open(text())).unwrap();
     let mut second = block_on(sidecar.open(text())).unwrap();
     let mut still = Box::pin(first.push("hang"));
@@ -226,7 +251,7 @@ fn a_queue_that_a_hang_fills() {
 /// The processes end so slowly that the limit of restarts within a period is never reached.
 fn a_stream_that_every_process_hangs_on() {
     let builder = fake("hangs").restarts(2, Duration::ZERO).request_timeout(PATIENCE);
-    let sidecar = builder.build();
+    let sidecar = builder.build().unwrap();
     let mut stream = block_on(sidecar.open(text())).unwrap();
     for _ in 0..2 {
         match block_on(stream.push("hang")) {
@@ -240,7 +265,7 @@ fn a_stream_that_every_process_hangs_on() {
 }
 
 fn a_request_that_ends_every_process() {
-    let sidecar = fake("ends").restarts(2, Duration::ZERO).build();
+    let sidecar = fake("ends").restarts(2, Duration::ZERO).build().unwrap();
     let error = block_on(sidecar.stats()).unwrap_err();
     assert!(matches!(error, Error::Exited { .. }), "{error:?}");
     assert_eq!(sidecar.restarts(), 2, "it was asked once more, and one is there for others");
@@ -304,7 +329,7 @@ fn passing_through() {
     let (_, closed) = raw(block_on(sidecar.open(text())).unwrap(), document());
     assert_eq!(closed.message.text.as_deref(), Some(r#"{"delta":"a"}"#));
     let read = |chunk: &Value, _: &OpenParams| chunk["delta"].as_str().unwrap().to_owned();
-    let reading = builder().pass_through_with(read).build();
+    let reading = builder().pass_through_with(read).build().unwrap();
     let (_, closed) = raw(block_on(reading.open(text())).unwrap(), document());
     assert_eq!(closed.message.text.as_deref(), Some("a"));
     let body = block_on(sidecar.open(text())).unwrap().emit(futures_util::stream::iter(["a", "b"]));
@@ -314,7 +339,7 @@ fn passing_through() {
 }
 
 fn events_of_later_versions() {
-    let sidecar = fake("later").build();
+    let sidecar = fake("later").build().unwrap();
     let mut stream = block_on(sidecar.open(text())).unwrap();
     let events = block_on(stream.push("a")).unwrap();
     let Event::Finish(finish) = &events[0] else { panic!("{events:?}") };
@@ -329,13 +354,13 @@ fn events_of_later_versions() {
 }
 
 fn a_sidecar_that_makes_requests() {
-    let sidecar = fake("asks").build();
+    let sidecar = fake("asks").build().unwrap();
     drop(block_on(sidecar.open(text())).expect("it was answered, and went on"));
 }
 
 /// What a pipe of "a" and "b" gives: its events, or the error in place of one, and its end.
 fn piped(name: &str) -> (Vec<Result<Event, Error>>, Option<CloseResult>) {
-    let sidecar = fake(name).request_timeout(PATIENCE).build();
+    let sidecar = fake(name).request_timeout(PATIENCE).build().unwrap();
     let mut pipe = block_on(sidecar.open(text())).unwrap().pipe(stream::iter(["a", "b"]));
     let events = block_on(pipe.by_ref().collect());
     assert_eq!(sidecar.restarts(), 0);
@@ -359,7 +384,7 @@ fn a_refused_push_with_a_close() {
 
 fn another_engine_after_a_crash() {
     let mark = Mark::new();
-    let sidecar = fake("differs").env("FAKE_MARK", &mark.0).build();
+    let sidecar = fake("differs").env("FAKE_MARK", &mark.0).build().unwrap();
     let mut stream = block_on(sidecar.open(text())).unwrap();
     assert_eq!(block_on(stream.push("a")).unwrap().len(), 4);
     match block_on(stream.push("crash")) {
@@ -430,6 +455,17 @@ fn converse(name: &str) -> bool {
         }
         ("no-sidecar", "initialize") => answer(&message, &json!({"capabilities": {}})),
         ("version-2", "initialize") => answer(&message, &hello(2)),
+        ("ignores", "initialize") => {
+            let mut hello = hello(1);
+            hello["capabilities"]["experimental"]["streamSidecar"]["ignored"] =
+                json!(["policy.toolResult"]);
+            answer(&message, &hello);
+        }
+        ("ignores", "stream/open") => {
+            let mut opened = opened(&message);
+            opened["ignored"] = json!(["modle"]);
+            answer(&message, &opened);
+        }
         (_, "initialize") => answer(&message, &hello(1)),
         ("junk-later", "stream/open") => println!("Traceback (most recent call last):"),
         ("silence-later", "stream/open" | "shutdown") | ("hangs", "stream/push") => forever(),

@@ -59,7 +59,8 @@ async fn disturbed(streams: Vec<Recording>, mut chance: Chance) -> usize {
     let sidecar = builder()
         .restarts(10 * KILLS, Duration::from_secs(3600))
         .restart_pause(Duration::ZERO)
-        .build();
+        .build()
+        .unwrap();
     let moments = MOMENTS * GROUP / STREAMS;
     let total: usize = streams.iter().map(|it| it.chunks.len() + 1).sum();
     let kills = (0..moments).map(|it| total * it / moments + chance.below(total / moments));
@@ -141,7 +142,7 @@ fn text() -> OpenParams {
 
 #[tokio::test]
 async fn a_stream_too_long_for_a_replay_is_lost() {
-    let sidecar = builder().replay_bytes(100).build();
+    let sidecar = builder().replay_bytes(100).build().unwrap();
     let mut stream = sidecar.open(text()).await.unwrap();
     assert_eq!(stream.push("a".repeat(90)).await.unwrap().len(), 1);
     kill(sidecar.process_id().unwrap());
@@ -186,8 +187,11 @@ async fn a_loss_is_reported_when_it_happens() {
 
 #[tokio::test]
 async fn too_many_restarts_are_refused_and_reported() {
-    let sidecar =
-        builder().restarts(2, Duration::from_secs(3600)).restart_pause(Duration::ZERO).build();
+    let sidecar = builder()
+        .restarts(2, Duration::from_secs(3600))
+        .restart_pause(Duration::ZERO)
+        .build()
+        .unwrap();
     let mut stream = sidecar.open(text()).await.unwrap();
     for _ in 0..2 {
         kill(sidecar.process_id().unwrap());
@@ -207,7 +211,7 @@ async fn an_expired_stream_is_restored() {
         idle_timeout_ms: Some(2_000),
         ..Default::default()
     };
-    let sidecar = builder().limits(limits).build();
+    let sidecar = builder().limits(limits).build().unwrap();
     let mut stream = sidecar.open(text()).await.unwrap();
     let mut events = stream.push("<think>a").await.unwrap();
     while !sidecar.list().await.unwrap().streams.is_empty() {
@@ -242,7 +246,7 @@ async fn dropping_the_last_handle_ends_the_whole_group() {
 
 #[tokio::test]
 async fn chunks_are_sent_while_others_wait_for_answers() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let stream = sidecar.open(text()).await.unwrap();
     let mut pipe = stream.pipe(stream::iter((0..10_000).map(|it| Chunk::text(&format!("{it} ")))));
     let mut text = String::new();
@@ -276,7 +280,7 @@ fn answer(events: &[Event]) -> String {
 
 #[tokio::test]
 async fn during_a_large_push_others_have_their_turn_and_a_kill_is_not_noticed() {
-    let sidecar = builder().restart_pause(Duration::ZERO).build();
+    let sidecar = builder().restart_pause(Duration::ZERO).build().unwrap();
     let mut large = sidecar.open(text()).await.unwrap();
     let mut small = sidecar.open(text()).await.unwrap();
     let text = leaves(100_000);
@@ -304,7 +308,7 @@ async fn during_a_large_push_others_have_their_turn_and_a_kill_is_not_noticed() 
 
 #[tokio::test]
 async fn a_large_push_that_is_dropped_is_still_applied() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let mut large = sidecar.open(text()).await.unwrap();
     let mut small = sidecar.open(text()).await.unwrap();
     let text = leaves(100_000);
@@ -323,7 +327,7 @@ async fn a_push_with_a_refused_slice_changes_nothing() {
         max_held_bytes: Some(100_000),
         ..Default::default()
     };
-    let sidecar = builder().limits(limits).build();
+    let sidecar = builder().limits(limits).build().unwrap();
     let wire = stream_sidecar::protocol::EmitWire::OpenaiChat;
     let emit = Some(stream_sidecar::protocol::Emit { wire, claims: None, reasoning: None });
     let mut stream = sidecar.open(OpenParams { emit, ..text() }).await.unwrap();
@@ -344,7 +348,7 @@ async fn a_push_with_a_refused_slice_changes_nothing() {
 
 #[tokio::test]
 async fn a_large_chunk_of_a_pipe_is_one_push() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let text = leaves(100_000);
     let stream = sidecar.open(self::text()).await.unwrap();
     let mut pipe = stream.pipe(stream::iter([Chunk::bytes(text.clone())]));

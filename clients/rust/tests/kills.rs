@@ -123,7 +123,7 @@ fn host(home: &Path) {
     let mut recordings = recordings();
     recordings.retain(|it| it.chunks.len() > 3);
     let builder = faulty(home).restarts(usize::MAX, LONG);
-    let sidecar = builder.request_timeout(ANSWER).start_timeout(START).build();
+    let sidecar = builder.request_timeout(ANSWER).start_timeout(START).build().unwrap();
     // The first start has no fault and may be slow; it is the only start that is not retried.
     assert!((0..20).any(|_| block_on(sidecar.start()).is_ok()), "it starts");
     let (mut responses, mut events, mut over) = (0, 0, false);
@@ -158,7 +158,7 @@ async fn flow(sidecar: &Sidecar, recording: &Recording) -> Vec<Value> {
 fn the_first_waiter_continues() {
     let plan = Plan::new(&[Fault::frozen(3, 50)]);
     let builder = faulty(&plan.home).start_timeout(LONG).request_timeout(ANSWER);
-    let sidecar = builder.restarts(usize::MAX, LONG).build();
+    let sidecar = builder.restarts(usize::MAX, LONG).build().unwrap();
     let mut first = block_on(sidecar.open(text())).unwrap();
     let mut second = block_on(sidecar.open(text())).unwrap();
     let (first, second) = block_on(join(first.push("a"), second.push("b")));
@@ -170,7 +170,7 @@ fn the_first_waiter_continues() {
 /// A stream during whose second push these faults happen, one after the other.
 fn push_into(plan: &Plan, restarts: usize) -> (Sidecar, Result<Vec<Event>, Error>) {
     let builder = faulty(&plan.home).start_timeout(LONG).request_timeout(LONG);
-    let sidecar = builder.restarts(restarts, LONG).build();
+    let sidecar = builder.restarts(restarts, LONG).build().unwrap();
     let mut stream = block_on(sidecar.open(text())).unwrap();
     assert_eq!(block_on(stream.push("a")).unwrap().len(), 1);
     let events = block_on(stream.push("b"));
@@ -202,7 +202,7 @@ fn a_close_is_sent_again() {
     let results = ends.map(|fault| {
         let plan = Plan::new(&[fault]);
         let builder = faulty(&plan.home).start_timeout(LONG).request_timeout(LONG);
-        let sidecar = builder.restarts(1, LONG).build();
+        let sidecar = builder.restarts(1, LONG).build().unwrap();
         let chunks = stream::iter(["<think>a</think>", "b <", "c"]);
         let mut pipe = block_on(sidecar.open(text())).unwrap().pipe(chunks);
         let events: Vec<_> = block_on(pipe.by_ref().map(|it| it.unwrap()).collect());

@@ -59,7 +59,7 @@ fn memory_is_bounded() {
 
 /// 20 endless responses with chunks of 10 kB; each reader reads one event and stops.
 fn readers_that_stop_pull_no_more_chunks() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let taken = AtomicUsize::new(0);
     let grown = growth(|| {
         let mut pipes = Vec::new();
@@ -83,7 +83,7 @@ fn readers_that_stop_pull_no_more_chunks() {
 
 /// 40 MB through a stream that may keep 1 MB.
 fn a_long_stream_keeps_only_its_limit() {
-    let sidecar = builder().replay_bytes(MEGABYTE).build();
+    let sidecar = builder().replay_bytes(MEGABYTE).build().unwrap();
     block_on(sidecar.start()).unwrap();
     let policy = serde_json::from_str(r#"{"message": {"parts": false}}"#).unwrap();
     let params = OpenParams { policy: Some(policy), ..text() };
@@ -99,7 +99,8 @@ fn a_long_stream_keeps_only_its_limit() {
 
 /// More started pushes than the queue has room for, which are never polled again.
 fn stopped_tasks_delay_no_others() {
-    let sidecar = builder().max_concurrent_requests(2).max_concurrent_bytes(MEGABYTE).build();
+    let sidecar =
+        builder().max_concurrent_requests(2).max_concurrent_bytes(MEGABYTE).build().unwrap();
     let mut streams: Vec<_> = (0..20).map(|_| block_on(sidecar.open(text())).unwrap()).collect();
     let mut last = streams.pop().unwrap();
     let begun = streams.iter_mut().map(|it| Box::pin(it.push("a".repeat(CHUNK))));

@@ -49,7 +49,7 @@ fn sent(passage: &Passage, body: &str) -> String {
 
 #[test]
 fn a_request_is_sent_as_its_provider_accepts_it() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let (groq, lost) = passage(&sidecar, groq());
     let body = LEAKED.replace("123456789012345678901", "7");
     let prepared: Value = serde_json::from_str(&sent(&groq, &body)).unwrap();
@@ -64,7 +64,7 @@ fn a_request_is_sent_as_its_provider_accepts_it() {
 
 #[test]
 fn without_a_sidecar_the_callers_bytes_are_sent_and_the_loss_is_reported() {
-    let none = Sidecar::builder().command(["/does/not/exist"]).build();
+    let none = Sidecar::builder().command(["/does/not/exist"]).build().unwrap();
     let (passage, lost) = passage(&none, groq());
     assert_eq!(sent(&passage, LEAKED), LEAKED);
     assert_eq!(*lost.lock().unwrap(), ["sidecar-unavailable"]);
@@ -91,7 +91,7 @@ fn body_of(passage: &Passage, content: &str) -> (String, Vec<ToolCall>) {
 
 #[test]
 fn reasoning_is_emitted_if_requests_are_prepared() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let content = "<think>why</think>Because.";
     let (passage, _) = passage(&sidecar, groq());
     assert!(body_of(&passage, content).0.contains(r#""reasoning_content":"why""#));
@@ -104,7 +104,7 @@ fn reasoning_is_emitted_if_requests_are_prepared() {
 
 #[test]
 fn a_call_written_as_text_is_reported() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let (passage, _) = passage(&sidecar, groq());
     let written = "<tool_call>\n{\"name\": \"read\", \"arguments\": {}}\n</tool_call>";
     let (body, calls) = body_of(&passage, written);
@@ -116,7 +116,8 @@ fn a_call_written_as_text_is_reported() {
 fn with_an_older_sidecar_requests_pass_and_it_is_reported_once() {
     let python = &support::command()[0];
     let script = project_tests().join("support/older_sidecar.py");
-    let older = Sidecar::builder().command([python.into(), script.into_os_string()]).build();
+    let older =
+        Sidecar::builder().command([python.into(), script.into_os_string()]).build().unwrap();
     let (passage, lost) = passage(&older, groq());
     for _ in 0..2 {
         assert_eq!(sent(&passage, LEAKED), LEAKED);

@@ -43,7 +43,7 @@ fn client(
 }
 
 fn layer() -> SidecarLayer {
-    SidecarLayer::new(builder().build())
+    SidecarLayer::new(builder().build().unwrap())
 }
 
 async fn ask(layer: SidecarLayer, url: &str, body: &str) -> Response<SidecarBody> {
@@ -123,7 +123,7 @@ async fn whole_answers_come_out_clean_and_clean_ones_byte_for_byte() {
 
 #[tokio::test]
 async fn other_responses_pass_unchanged() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let layer = SidecarLayer::new(sidecar.clone());
     let zipped =
         Answer { fields: vec![EVENTS, "Content-Encoding: gzip"], ..Answer::events(chat(LEAKING)) };
@@ -205,9 +205,9 @@ async fn calls_written_as_text_are_reported_and_dropped_kept_or_promoted() {
         assert_eq!(*reports.lock().unwrap(), [r#"look Some("m")"#, "1 calls"]);
     }
     let answer = || Answer::events(chat(written));
-    let received = read(plain.clone().claims(EmitClaims::Text), CHAT, answer()).await;
+    let received = read(plain.clone().claims(EmitClaims::Text).unwrap(), CHAT, answer()).await;
     assert!(received.contains("<tool_call>"), "{received}");
-    let promoted = plain.claims(EmitClaims::Promote);
+    let promoted = plain.claims(EmitClaims::Promote).unwrap();
     let ids = async || {
         let received = read(promoted.clone(), CHAT, Answer::ok(JSON, completion(written))).await;
         let received: Value = serde_json::from_str(&received).unwrap();
@@ -219,14 +219,12 @@ async fn calls_written_as_text_are_reported_and_dropped_kept_or_promoted() {
 #[tokio::test]
 async fn without_a_sidecar_everything_passes_unchanged() {
     let none = || Sidecar::builder().command(["/does/not/exist"]);
-    for (builder, kinds) in
-        [(none(), vec!["sidecar-unavailable"]), (none().pass_through(true), vec![])]
-    {
-        let (layer, lost) = losing(SidecarLayer::new(builder.build()));
+    for builder in [none(), none().pass_through(true)] {
+        let (layer, lost) = losing(SidecarLayer::new(builder.build().unwrap()));
         assert_eq!(read(layer, CHAT, Answer::events(chat(LEAKING))).await, chat(LEAKING));
-        assert_eq!(*lost.lock().unwrap(), kinds);
+        assert_eq!(*lost.lock().unwrap(), ["sidecar-unavailable"]);
     }
-    let (layer, lost) = losing(SidecarLayer::new(none().build()));
+    let (layer, lost) = losing(SidecarLayer::new(none().build().unwrap()));
     let answer = Answer::ok(JSON, completion(LEAKING));
     assert_eq!(read(layer, CHAT, answer).await, completion(LEAKING));
     assert_eq!(*lost.lock().unwrap(), ["sidecar-unavailable"]);
@@ -236,7 +234,8 @@ async fn without_a_sidecar_everything_passes_unchanged() {
 async fn an_older_sidecar_is_reported_and_prepares_nothing() {
     let python = &support::command()[0];
     let script = project_tests().join("support/older_sidecar.py");
-    let older = Sidecar::builder().command([python.into(), script.into_os_string()]).build();
+    let older =
+        Sidecar::builder().command([python.into(), script.into_os_string()]).build().unwrap();
     let (layer, lost) = losing(SidecarLayer::new(older));
     for _ in 0..2 {
         let received = read(layer.clone(), CHAT, Answer::events(chat(LEAKING))).await;
@@ -277,13 +276,13 @@ fn kill(sidecar: &Sidecar) {
 
 /// A sidecar that is not restarted.
 fn without_restarts() -> Sidecar {
-    builder().restarts(0, Duration::from_secs(300)).build()
+    builder().restarts(0, Duration::from_secs(300)).build().unwrap()
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn a_process_killed_in_mid_stream_is_not_noticed() {
-    let pool = SidecarPool::create(1, &builder());
+    let pool = SidecarPool::create(1, &builder()).unwrap();
     let (mut response, feed) = fed(SidecarLayer::new(pool.clone())).await;
     let [first, rest] = parted(&chat_of(&["<think>why ", "not</think>Because."]));
     feed.unbounded_send(first).unwrap();
@@ -354,7 +353,7 @@ async fn a_dropped_answer_drops_the_answer_below() {
     let [first, _] = parted(&chat(LEAKING));
     let server =
         Server::answering(vec![Answer { end: End::Hanging(sender), ..Answer::events(first) }]);
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let layer = SidecarLayer::new(sidecar.clone());
     let mut response = ask(layer, &format!("{}{CHAT}", server.url), "{}").await;
     assert!(next(&mut response).await.unwrap().contains("why"));
@@ -384,7 +383,7 @@ fn documents(body: &str) -> Vec<Value> {
 /// sidecar makes from it.
 #[tokio::test]
 async fn recordings_have_the_documents_of_the_sidecar() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let mut count = 0;
     for recording in recordings() {
         let Some(wire) = &recording.options.wire else { continue };

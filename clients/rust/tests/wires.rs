@@ -19,7 +19,7 @@ use support::{Recording, builder, plain, recordings};
 
 #[test]
 fn every_recording_gives_its_events() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let check = async |it: &Recording| {
         let mut stream = sidecar.open(it.options.clone()).await?;
         let mut events = Vec::new();
@@ -41,7 +41,7 @@ fn every_recording_gives_its_events() {
 
 #[test]
 fn all_recordings_at_once_through_pipes() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let flow = async |it: Recording| {
         let stream = sidecar.open(it.options.clone()).await?;
         let mut pipe = stream.pipe(stream::iter(it.chunks()));
@@ -100,7 +100,8 @@ fn one_call_of_each_method() {
 fn a_host_watches_the_sidecar_and_restarts_it() {
     let states = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&states);
-    let sidecar = builder().on_state(move |state| seen.lock().unwrap().push(*state)).build();
+    let sidecar =
+        builder().on_state(move |state| seen.lock().unwrap().push(*state)).build().unwrap();
     assert_eq!((sidecar.state(), sidecar.server_info()), (SidecarState::Idle, None));
     block_on(async {
         let params = OpenParams { wire: Some(Wire::Text), ..Default::default() };
@@ -153,7 +154,7 @@ fn stored_messages() {
     let messages = vec![json!({"role": "assistant", "content": content}), json!(null)];
     let params = HistoryParams { messages, policy: Some(policy), ..Default::default() };
     block_on(async {
-        let sidecar = builder().build();
+        let sidecar = builder().build().unwrap();
         let inspected = sidecar.inspect(&params).await?.results;
         assert_eq!(inspected.iter().map(|it| it.malformed).collect::<Vec<_>>(), [true, false]);
         let found = inspected[0].findings.iter().map(|it| (&it.kind, it.start_utf16, it.end));
@@ -173,7 +174,7 @@ fn stored_messages() {
 
 #[test]
 fn bytes_and_failures_of_the_source() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let check = async |encoding: Option<Encoding>| {
         let params = OpenParams { wire: Some(Wire::Text), encoding, ..Default::default() };
         let stream = sidecar.open(params).await?;
@@ -223,7 +224,7 @@ const BROKEN: [&str; 21] = [
 
 #[test]
 fn transports_that_break_off() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     block_on(async {
         for words in BROKEN {
             let params = OpenParams { wire: Some(Wire::OpenaiChat), ..Default::default() };
@@ -257,7 +258,7 @@ fn emitting() -> OpenParams {
 
 #[test]
 fn the_documents_of_a_clean_response() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let chunks = || LEAK.as_bytes().chunks(3);
     let [by_hand, piped] = block_on(async {
         let mut stream = sidecar.open(emitting()).await?;
@@ -286,7 +287,7 @@ fn the_documents_of_a_clean_response() {
 
 #[test]
 fn the_body_of_a_clean_response() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     let body = block_on(async {
         let stream = sidecar.open(emitting()).await?;
         let mut emitted = stream.emit(stream::iter(LEAK.as_bytes().chunks(3)));
@@ -305,7 +306,7 @@ fn the_body_of_a_clean_response() {
 
 #[test]
 fn refusals_are_typed_and_leave_the_stream_unchanged() {
-    let sidecar = builder().build();
+    let sidecar = builder().build().unwrap();
     block_on(async {
         let named = OpenParams {
             stream_id: Some("s".into()),
@@ -339,7 +340,7 @@ fn refusals_are_typed_and_leave_the_stream_unchanged() {
 #[test]
 fn a_dropped_call_loses_nothing() {
     use futures_util::FutureExt;
-    let sidecar: Sidecar = builder().build();
+    let sidecar: Sidecar = builder().build().unwrap();
     block_on(async {
         let params = OpenParams { wire: Some(Wire::Text), ..Default::default() };
         let mut stream = sidecar.open(params).await?;

@@ -71,7 +71,7 @@ fn host(way: &str, program: &str) {
 }
 
 async fn serve(builder: Builder) -> Result<(), Option<PythonProblem>> {
-    let sidecar = builder.build();
+    let sidecar = builder.build().unwrap();
     sidecar.start().await.map_err(|error| match error {
         stream_sidecar::Error::Start { python, .. } => python,
         other => panic!("{other:?}"),

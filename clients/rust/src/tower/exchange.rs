@@ -2,7 +2,10 @@
 
 use std::{
     fmt,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -20,6 +23,7 @@ use super::{
 };
 use crate::{
     body_format::BodyFormat,
+    builder::LONGEST_DOCUMENT,
     error::Error,
     handle::StreamHandle,
     passage::Passage,
@@ -29,7 +33,8 @@ use crate::{
     },
     sidecar::Sidecar,
     stream,
-    watching::Callback,
+    warnings::Warnings,
+    watching::{Callback, guarded},
 };
 
 /// A callback of the host about an answer; by default there is none.
@@ -46,8 +51,30 @@ pub(super) struct Options {
     pub(super) prepares: bool,
     pub(super) on_event: AnswerCallback<Event>,
     pub(super) on_message: AnswerCallback<Message>,
-    pub(super) on_lost: Callback<Error>,
+    pub(super) losses: Losses,
     reported_old: Arc<AtomicBool>,
+}
+
+/// What the host hears about responses that pass uncleaned.
+#[derive(Clone, Default)]
+pub(super) struct Losses {
+    on_lost: Callback<Error>,
+    /// Whether there was a warning, because nobody listens; a layer has one.
+    warned: Arc<AtomicBool>,
+}
+
+impl Losses {
+    pub(super) fn reporting_to(on_lost: Callback<Error>) -> Self {
+        Self { on_lost, warned: Arc::default() }
+    }
+
+    fn report(&self, error: &Error, warnings: &Warnings) {
+        if !self.on_lost.call(error) && !self.warned.swap(true, Ordering::Relaxed) {
+            warnings.once(&format!(
+                "responses pass uncleaned or break off, and on_lost is not set: {error}"
+            ));
+        }
+    }
 }
 
 impl Options {
@@ -61,7 +88,7 @@ impl Options {
             prepares: true,
             on_event: None,
             on_message: None,
-            on_lost: Callback::default(),
+            losses: Losses::default(),
             reported_old: Arc::default(),
         }
     }
@@ -83,6 +110,9 @@ struct Normalized {
     body: Option<Box<RawValue>>,
 }
 
+/// A longer body passes unread.
+const LONGEST_BODY: usize = LONGEST_DOCUMENT as usize;
+
 /// Codes of diagnostics about documents that the wire does not know.
 const UNREAD: [&str; 2] = ["malformed-chunk", "unknown-chunk"];
 
@@ -103,12 +133,13 @@ impl Exchange {
             emit: Some(Emit { wire: asked.wire.clone(), claims, reasoning: None }),
             ..OpenParams::default()
         };
-        let on_lost = options.on_lost.clone();
+        let losses = options.losses.clone();
+        let warnings = sidecar.warnings().clone();
         let passage = sidecar.passage(params).prepare(options.prepares);
         let passage = passage.reporting_old_once(Arc::clone(&options.reported_old));
         let passage = passage.on_lost(move |error| {
             if !error.is_start() {
-                on_lost.call(error); // a missing sidecar is reported with the answer
+                losses.report(error, &warnings); // a missing sidecar is reported with the answer
             }
         });
         let answer = AnswerInfo { stream_id, model: asked.model.clone() };
@@ -134,8 +165,8 @@ impl Exchange {
             return response;
         }
         let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
-        let content_type = content_type.unwrap_or_default();
-        match self.asked.format_of(content_type) {
+        let content_type = content_type.unwrap_or_default().trim().to_ascii_lowercase();
+        match self.asked.format_of(&content_type) {
             Some((framing, format)) => self.streamed(response, framing, format).await,
             None if content_type.starts_with("application/json") => self.whole(response).await,
             None => response,
@@ -151,13 +182,16 @@ impl Exchange {
         let mut params = self.passage.response_params().await;
         params.framing = Some(framing);
         let stream = match self.sidecar.open(params).await.and_then(emitting) {
-            Ok(stream) if stream.is_pass_through() => return response,
             Ok(stream) => stream,
             Err(error) => {
                 self.report_lost(&error);
                 return response;
             }
         };
+        if let Some(error) = stream.unavailable() {
+            self.report_lost(error);
+            return response;
+        }
         let (head, body) = response.into_parts();
         let body = Cleaning::new(self, stream, body, format);
         answer(head, SidecarBody::streamed(body))
@@ -169,6 +203,10 @@ impl Exchange {
         let mut came = Vec::new();
         while let Some(Ok(slice)) = source.next().await {
             came.extend_from_slice(&slice);
+            if came.len() > LONGEST_BODY {
+                self.report_lost(&too_long("the body of a response"));
+                return Response::from_parts(head, SidecarBody::streamed(source.again()));
+            }
         }
         if source.has_failed() {
             return Response::from_parts(head, SidecarBody::streamed(source.again()));
@@ -202,6 +240,10 @@ impl Exchange {
         let normalized = self.sidecar.request("message/normalize", &params).await;
         let Normalized { events, message, body } =
             normalized.inspect_err(|error| self.report_lost(error)).ok()?;
+        if events.iter().any(is_too_long) {
+            self.report_lost(&too_long("a document"));
+            return None;
+        }
         if body.is_none() || events.iter().any(is_unread) {
             return None;
         }
@@ -214,18 +256,21 @@ impl Exchange {
 
     pub(super) fn report_event(&self, event: &Event) {
         if let Some(callback) = &self.options.on_event {
-            callback(event, &self.answer);
+            guarded(|| callback(event, &self.answer));
+        }
+        if is_too_long(event) {
+            self.report_lost(&too_long("a document"));
         }
     }
 
     pub(super) fn report_message(&self, message: &Message) {
         if let Some(callback) = &self.options.on_message {
-            callback(message, &self.answer);
+            guarded(|| callback(message, &self.answer));
         }
     }
 
     pub(super) fn report_lost(&self, error: &Error) {
-        self.options.on_lost.call(error);
+        self.options.losses.report(error, self.sidecar.warnings());
     }
 }
 
@@ -248,9 +293,17 @@ fn is_unread(event: &Event) -> bool {
     matches!(event, Event::Diagnostic(it) if UNREAD.contains(&it.code.as_str()))
 }
 
+fn too_long(what: &'static str) -> Error {
+    Error::TooLong { what, limit: LONGEST_BODY }
+}
+
+fn is_too_long(event: &Event) -> bool {
+    matches!(event, Event::Diagnostic(it) if it.code == "document-limit")
+}
+
 /// Whether the body is compressed or otherwise encoded; such a body is not read here.
 fn is_encoded(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_ENCODING).is_some_and(|it| it != "identity")
+    headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// The response with a new body of unknown length.
