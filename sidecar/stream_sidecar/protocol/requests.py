@@ -1,8 +1,10 @@
 """The method request/prepare, which cleans a whole request before the host sends it.
 
-The model's earlier turns are cleaned by the same `History` as in ``message/repair``;
-then what the provider refuses is removed or replaced (`wires.refused`). A model's turn
-at the end of the list is a prefix that the host wrote, and stays.
+The model's earlier turns are cleaned by the same `History` as in ``message/repair``.
+Then calls that share an id get their own (`repeated_ids`; for a provider that refuses
+repeated ids, `conversation` does it), and what the provider refuses is removed or
+replaced (`wires.refused`). A model's turn at the end of the list is a prefix that the
+host wrote, and stays.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from stream_sidecar.values.jsontext import is_portable
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
 from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
+from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
     BOUND,
     asked,
@@ -78,6 +81,10 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         return PrepareResult(False, [LostPart(f"/{name}", "bound", BOUND)])
     elif broken:
         cleaned = list(_unsealed(cleaned, broken, name, lost))
+    if rule is None or "repeated-ids" not in rule.refuses:
+        prefix = _prefix(params.wire, cleaned)
+        earlier = with_own_ids(params.wire, cleaned[:prefix], lost)
+        cleaned = [*earlier, *cleaned[prefix:]]
     settings: JsonObject = {}
     if rule is not None:
         given = {**params.body, **bound}
