@@ -22,13 +22,22 @@ def main() -> None:
     if sys.platform == "win32" and isinstance(sys.stdout, TextIOWrapper):
         if not sys.stdout.isatty():
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    if {"--version", "-V"}.intersection(sys.argv[1:]):
-        sys.stdout.write(f"stream-sidecar {__version__}\n")
+    if {"--version", "-V"}.intersection(sys.argv[1:]) and _wrote_version():
         return
     from stream_sidecar.cli import main as run
 
     sys.excepthook = _print_bug
     run(prog_name="stream-sidecar")
+
+
+def _wrote_version() -> bool:
+    """Prints the version. If that fails, the command line tries again and says why."""
+    try:
+        sys.stdout.write(f"stream-sidecar {__version__}\n")
+        sys.stdout.flush()
+    except (AttributeError, OSError):  # standard output is closed, or full
+        return False
+    return True
 
 
 def _print_bug(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from stream_sidecar.records import frozen, hot
+from stream_sidecar.records import PublicRecord, frozen, hot
 
 ChannelName: TypeAlias = Literal["text", "reasoning"]
 Severity: TypeAlias = Literal["info", "warning"]
@@ -20,12 +20,12 @@ sent it (code points, before anything was removed)."""
 
 
 @hot
-class Metadata:
+class Metadata(PublicRecord):
     """What the provider says about the response, and the ``wire`` and ``framing`` that
     were detected. In a message, ``host_provider`` is the provider that the host
     named."""
 
-    type: ClassVar[str] = "metadata"
+    type: ClassVar[Literal["metadata"]] = "metadata"
     seq: int
     choice: int = 0
     id: str | None = None
@@ -38,11 +38,11 @@ class Metadata:
 
 
 @hot
-class TextDelta:
+class TextDelta(PublicRecord):
     """A piece of the visible answer. ``refusal``: the provider marked it as the model's
     refusal to answer."""
 
-    type: ClassVar[str] = "text-delta"
+    type: ClassVar[Literal["text-delta"]] = "text-delta"
     seq: int
     choice: int
     block: int
@@ -52,11 +52,11 @@ class TextDelta:
 
 
 @hot
-class ReasoningDelta:
+class ReasoningDelta(PublicRecord):
     """A piece of reasoning. ``source``: it came in a field of the provider
     (``native``), or was marked in the text (``tag``)."""
 
-    type: ClassVar[str] = "reasoning-delta"
+    type: ClassVar[Literal["reasoning-delta"]] = "reasoning-delta"
     seq: int
     choice: int
     block: int
@@ -66,7 +66,7 @@ class ReasoningDelta:
 
 
 @hot
-class BlockEnd:
+class BlockEnd(PublicRecord):
     """The end of a block of text or reasoning.
 
     ``signature`` and ``opaque`` are provider state that must go back unchanged in the
@@ -76,7 +76,7 @@ class BlockEnd:
     fields count.
     """
 
-    type: ClassVar[str] = "block-end"
+    type: ClassVar[Literal["block-end"]] = "block-end"
     seq: int
     choice: int
     block: int
@@ -88,10 +88,10 @@ class BlockEnd:
 
 
 @frozen
-class Reclassify:
+class Reclassify(PublicRecord):
     """Moves ``blocks``, whose deltas were already sent, to the channel ``to``."""
 
-    type: ClassVar[str] = "reclassify"
+    type: ClassVar[Literal["reclassify"]] = "reclassify"
     seq: int
     choice: int
     blocks: tuple[int, ...]
@@ -99,12 +99,12 @@ class Reclassify:
 
 
 @frozen
-class Retract:
+class Retract(PublicRecord):
     """Removes ``blocks`` (text, reasoning or calls) that were already sent: the
     provider sent the same content in a better form, or the text at ``span`` follows
     again, read as the answer."""
 
-    type: ClassVar[str] = "retract"
+    type: ClassVar[Literal["retract"]] = "retract"
     seq: int
     choice: int
     blocks: tuple[int, ...]
@@ -113,12 +113,12 @@ class Retract:
 
 
 @hot
-class ToolCallDelta:
+class ToolCallDelta(PublicRecord):
     """A fragment of the arguments of a structured call. It is sent once the name of the
     call is known. Only the first delta of a block has the id and the name, because they
     may be long."""
 
-    type: ClassVar[str] = "tool-call-delta"
+    type: ClassVar[Literal["tool-call-delta"]] = "tool-call-delta"
     seq: int
     choice: int
     block: int
@@ -128,7 +128,7 @@ class ToolCallDelta:
 
 
 @hot
-class ToolCall:
+class ToolCall(PublicRecord):
     """A tool call. Each call is sent exactly once; ``state`` says whether it is
     complete.
 
@@ -137,7 +137,7 @@ class ToolCall:
     ``origin`` ``text`` is a claim of the model and never ``executable``.
     """
 
-    type: ClassVar[str] = "tool-call"
+    type: ClassVar[Literal["tool-call"]] = "tool-call"
     seq: int
     choice: int
     block: int | None
@@ -165,11 +165,11 @@ class ToolCall:
 
 
 @frozen
-class ToolResult:
+class ToolResult(PublicRecord):
     """A tool result in the model's output: of a tool that the provider ran
     (``server``), or written by the model into its text (``echo``)."""
 
-    type: ClassVar[str] = "tool-result"
+    type: ClassVar[Literal["tool-result"]] = "tool-result"
     seq: int
     choice: int
     block: int
@@ -184,7 +184,7 @@ class ToolResult:
 
 
 @frozen
-class Citation:
+class Citation(PublicRecord):
     """A citation of a source. ``start`` and ``end`` are positions in the joined text of
     ``blocks``.
 
@@ -194,7 +194,7 @@ class Citation:
     points is complete only in the first citation of its source, in ``raw`` too.
     """
 
-    type: ClassVar[str] = "citation"
+    type: ClassVar[Literal["citation"]] = "citation"
     seq: int
     choice: int
     kind: Literal["url", "document", "file", "search-result", "other"]
@@ -213,14 +213,14 @@ class Citation:
 
 
 @frozen
-class ProviderError:
+class ProviderError(PublicRecord):
     """The provider, or the connection to it, failed. ``retry_after_ms`` is in
     milliseconds.
 
     ``partial`` is True if visible text, reasoning or calls were sent before the error.
     """
 
-    type: ClassVar[str] = "error"
+    type: ClassVar[Literal["error"]] = "error"
     seq: int
     choice: int
     kind: str
@@ -236,13 +236,13 @@ class ProviderError:
 
 
 @hot
-class Usage:
+class Usage(PublicRecord):
     """Token totals so far. Each event replaces the one before; totals are not added up.
 
     ``input_tokens`` includes cached tokens, ``output_tokens`` includes reasoning.
     """
 
-    type: ClassVar[str] = "usage"
+    type: ClassVar[Literal["usage"]] = "usage"
     seq: int
     choice: int
     raw: Any
@@ -255,11 +255,11 @@ class Usage:
 
 
 @frozen
-class Diagnostic:
+class Diagnostic(PublicRecord):
     """A problem in the stream, or a note about it: ``code`` says which. ``raw`` is the
     input that the diagnostic is about."""
 
-    type: ClassVar[str] = "diagnostic"
+    type: ClassVar[Literal["diagnostic"]] = "diagnostic"
     seq: int
     choice: int
     code: str
@@ -270,13 +270,13 @@ class Diagnostic:
 
 
 @hot
-class Finish:
+class Finish(PublicRecord):
     """The end of one choice, always last; ``raw`` is the provider's own reason.
 
     ``complete`` is False when the transport ended before the provider did.
     """
 
-    type: ClassVar[str] = "finish"
+    type: ClassVar[Literal["finish"]] = "finish"
     seq: int
     choice: int
     reason: str

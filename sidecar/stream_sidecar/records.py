@@ -103,9 +103,20 @@ else:
     frozen = partial(_made, attrs.frozen, True)
     hot = partial(_made, attrs.define, True)
 
-__all__ = ["define", "evolve", "field", "frozen", "hot"]
+__all__ = ["PublicRecord", "define", "evolve", "field", "frozen", "hot"]
 
 T = TypeVar("T")
+
+
+class PublicRecord:
+    """The base of the records that hosts get. ``protocol.converter``, which alone knows
+    how the protocol writes them, supplies the function."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON value as the protocol writes it."""
+        raise NotImplementedError
 
 
 @cache

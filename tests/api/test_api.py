@@ -3,6 +3,8 @@ until it is asked for."""
 
 from __future__ import annotations
 
+import pydoc
+import re
 import subprocess
 import sys
 from typing import Any
@@ -12,6 +14,7 @@ from memory_host import MemoryHost
 
 import stream_sidecar
 from stream_sidecar import (
+    Message,
     Stream,
     TextDelta,
     UsageError,
@@ -24,6 +27,8 @@ from stream_sidecar import (
     repair,
 )
 
+GEMINI_CALL = {"functionCall": {"name": "f", "args": {}}}
+WRITTEN_CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
 LEAK = {"role": "assistant", "content": "<think>Hm.</think>Hi"}
 SSE = (
     'data: {"choices":[{"index":0,"delta":{"content":"<think>2 + 2 🌿</think>Four"}}]}'
@@ -57,7 +62,7 @@ def test_a_stream_says_what_the_process_says(host: MemoryHost) -> None:
     closed = host.request("stream/close", {"streamId": "stream-1"})
     for name in ("events", "chunks"):
         closed[name] = pushed[name] + closed[name]
-    assert read([SSE.decode()], **OPTIONS) == closed
+    assert read([SSE.decode()], stream_id="stream-1", **OPTIONS) == closed
 
 
 @pytest.mark.parametrize("size", [1, 3, len(SSE)])
@@ -112,12 +117,32 @@ def test_sessions_are_inspected_and_repaired() -> None:
         (lambda: Stream(wire="telepathy"), "params.wire"),
         (lambda: Stream(policy={"trace": "yes"}), "params.policy.trace"),
         (lambda: prepare({}, "carrier-pigeon"), "params.wire"),
+        (lambda: Stream(policy={"toolResult": {}}), "params.policy.toolResult"),
+        (lambda: normalize("", emit={"wire": "gemini", "as": 1}), "params.emit.as"),
+        (lambda: inspect([], tools=[{"name": "f", "nam": 1}]), "params.tools[0].nam"),
+        (lambda: repair([], policy={"echo": {"x": 1}}), "params.policy.echo.x"),
+        (lambda: prepare({}, "gemini", policy={"x": 1}), "params.policy.x"),
+        (lambda: Stream().close(error={"bdy": 1}), "params.error.bdy"),
     ],
 )
 def test_mistakes_are_typed(call: Any, path: str) -> None:
     with pytest.raises(UsageError) as caught:
         call()
     assert (caught.value.kind, caught.value.data["path"]) == ("invalid-params", path)
+
+
+def test_a_near_name_is_offered() -> None:
+    with pytest.raises(UsageError) as caught:
+        Stream(policy={"toolResults": {"mdoe": "keep"}})
+    path = "params.policy.toolResults.mdoe"
+    assert str(caught.value) == f"{path}: is not known; did you mean mode?"
+
+
+def test_lists_may_be_tuples() -> None:
+    policy = {"reasoning": {"tags": ("plan",)}}
+    stream = Stream(wire="text", policy=policy, tools=({"name": "f"},))
+    assert [*stream.pipe(["<plan>a</plan>b"])]
+    assert (stream.message.reasoning, stream.message.text) == ("a", "b")
 
 
 def test_a_closed_stream_is_closed() -> None:
@@ -133,6 +158,15 @@ def test_the_package_names_the_face() -> None:
         assert getattr(stream_sidecar, name) is getattr(api, name)
     with pytest.raises(AttributeError, match="no attribute 'telepathy'"):
         _ = stream_sidecar.telepathy  # type: ignore[attr-defined]
+
+
+def test_the_package_shows_its_names() -> None:
+    """To ``dir()``, to ``help()`` and to editors that complete."""
+    assert {*api.__all__} <= {*dir(stream_sidecar)}
+    shown = pydoc.plain(pydoc.render_doc(stream_sidecar))
+    assert "for event in stream.pipe(response.iter_bytes()):" in shown
+    for name in api.__all__:
+        assert re.search(rf"\b{name}\b", shown), name
 
 
 LOADED = """
@@ -153,8 +187,7 @@ def test_importing_the_package_loads_nothing() -> None:
 
 
 def test_two_turns_have_ids_of_their_own() -> None:
-    call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
-    body = {"choices": [{"message": {"content": call}}]}
+    body = {"choices": [{"message": {"content": WRITTEN_CALL}}]}
     ids = []
     for turn in ("one", "two"):
         stream = Stream(wire="openai-chat", stream_id=turn)
@@ -166,3 +199,26 @@ def test_two_turns_have_ids_of_their_own() -> None:
         ]
         ids.append(streamed.tool_call_id)
     assert ids[0] != ids[1]
+
+
+CALLS: tuple[tuple[str, Any], ...] = (
+    ("ollama", {"message": {"tool_calls": [{"function": {"name": "f"}}]}}),
+    ("gemini", {"candidates": [{"content": {"parts": [GEMINI_CALL]}}]}),
+    ("openai-chat", {"choices": [{"message": {"content": WRITTEN_CALL}}]}),
+)
+
+
+@pytest.mark.parametrize(("wire", "body"), CALLS)
+def test_two_turns_without_an_id_have_ids_of_their_own(wire: Any, body: Any) -> None:
+    def ids(message: Message) -> list[str]:
+        return [call.tool_call_id for call in message.tool_calls]
+
+    streams = [Stream(wire=wire), Stream(wire=wire)]
+    for stream in streams:
+        assert [*stream.pipe([body])]
+    found = [ids(stream.message) for stream in streams]
+    found += [ids(normalize(body, wire=wire).message) for _ in streams]
+    assert all(found)
+    assert len({*map(tuple, found)}) == len(found)
+    again = streams[0].opened.stream_id
+    assert ids(normalize(body, wire=wire, stream_id=again).message) == found[0]

@@ -43,7 +43,7 @@ def recorded() -> dict[str, Recording]:
 
 def closed(name: str) -> Any:
     recording = recorded()[name]
-    stream = Stream(**recording.params)
+    stream = Stream(stream_id="stream-1", **recording.params)
     for chunk in recording.chunks:
         stream.push(chunk)
     return stream.close()

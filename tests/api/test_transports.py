@@ -7,8 +7,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import tracemalloc
+import warnings
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,17 +23,23 @@ pytest.importorskip("httpx2", reason="no httpx2 (pip install --group sdks)")
 import httpx
 import httpx2
 
-from stream_sidecar import Stream
+from stream_sidecar import Stream, UsageError
 from stream_sidecar.transports import cleaning
 from stream_sidecar.transports import httpx as of_httpx
 from stream_sidecar.transports import httpx2 as of_httpx2
+from stream_sidecar.transports.cleaning import Cleaner, UncleanedError
+from stream_sidecar.transports.exchange import MOST_WHOLE
 
 LEAKING = (TESTS / "wires" / "openai-chat" / "leaking.sse").read_bytes()
 CHAT = "https://api.groq.com/openai/v1/chat/completions"
 ASK: dict[str, Any] = {
     "model": "qwen3",
     "messages": [{"role": "user", "content": "Go."}],
-    "tools": [{"type": "function", "function": {"name": "look"}}, {"type": "web"}, 7],
+    "tools": [
+        {"type": "function", "function": {"name": "look", "later": 1}, "later": 1},
+        {"type": "web"},
+        7,
+    ],
 }
 LEFT: dict[str, Any] = {
     **ASK,
@@ -112,15 +121,34 @@ class Lane:
 
         return asyncio.run(send())
 
+    @property
+    def kind(self) -> Any:
+        name = "AsyncCleaningTransport" if self.is_async else "CleaningTransport"
+        return getattr(self.transports, name)
+
+    def head(self, response: Callable[[Any], Any]) -> tuple[int, bytes]:
+        """The status and the body as it was sent, which nobody decompresses."""
+        transport = self.transport(response)
+        content = json.dumps(ASK).encode()
+        if not self.is_async:
+            request = self.library.Request("POST", CHAT, content=content)
+            given = transport.handle_request(request)
+            return given.status_code, b"".join(given.iter_raw())
+
+        async def send() -> tuple[int, bytes]:
+            request = self.library.Request("POST", CHAT, content=content)
+            given = await transport.handle_async_request(request)
+            return given.status_code, b"".join([d async for d in given.aiter_raw()])
+
+        return asyncio.run(send())
+
     def transport(self, response: Callable[[Any], Any], **options: Any) -> Any:
         def handle(request: Any) -> Any:
             self.sent.append(request)
             return response(self.library)
 
-        name = "AsyncCleaningTransport" if self.is_async else "CleaningTransport"
         inner = self.library.MockTransport(handle)
-        cleaning_transport = getattr(self.transports, name)
-        return cleaning_transport(inner, on_lost=self.lost.append, **options)
+        return self.kind(inner, on_lost=self.lost.append, **options)
 
 
 @pytest.fixture(
@@ -274,11 +302,201 @@ def test_a_request_goes_as_it_is(lane: Lane, body: bytes, more: dict[str, Any]) 
 
 
 def test_a_request_that_is_written_while_it_is_sent_is_not_read() -> None:
+    """Its response passes, and that is said."""
     lane = Lane(httpx2, of_httpx2, False)
     transport = lane.transport(answers(cut(LEAKING, 99), SSE))
     with httpx2.Client(transport=transport) as client:
         response = client.post(CHAT, content=iter([json.dumps(ASK).encode()]))
+        client.post("https://localhost/files", content=iter([b"a"]))
     assert response.content == LEAKING
+    (error,) = lane.lost
+    assert "while it is sent" in str(error)
+
+
+WRONG: list[dict[str, Any]] = [
+    {"claims": "data"},
+    {"policy": "x"},
+    {"policy": {"toolResults": {"mode": "keeep"}}},
+    {"policy": {"toolResult": {}}},
+    {"response_template": {"a": 1}},
+    {"provider": 5},
+    {"prepare": "no"},
+    {"on_event": 1},
+    {"on_message": 1},
+    {"on_lost": "print"},
+    {"transport": "http://localhost"},
+]
+
+
+@pytest.mark.parametrize("options", WRONG, ids=str)
+def test_wrong_options_raise_where_they_are_given(
+    lane: Lane, options: dict[str, Any]
+) -> None:
+    (name,) = options
+    with pytest.raises(UsageError, match="(?i)" + name.replace("_", ".?")):
+        lane.kind(**options)
+    with pytest.raises(TypeError, match="polcy"):
+        lane.kind(polcy={})
+
+
+def test_the_other_kind_of_transport_is_a_wrong_one(lane: Lane) -> None:
+    names = ("AsyncHTTPTransport", "HTTPTransport")
+    other = getattr(lane.library, names[lane.is_async])()
+    with pytest.raises(UsageError, match="handle_"):
+        lane.kind(other)
+
+
+@pytest.mark.parametrize("size", [7, 1 << 20])
+def test_listeners_get_events_and_the_message(lane: Lane, size: int) -> None:
+    events, messages = [], []
+    listeners = {
+        "on_event": lambda event, answer: events.append((event, answer)),
+        "on_message": lambda message, answer: messages.append((message, answer)),
+    }
+    lane.get(answers(cut(LEAKING, size), SSE), **listeners)
+    ((message, answer),) = messages
+    assert {id(each) for _, each in events} == {id(answer)}
+    assert answer.model == ASK["model"]
+    shown = (each.text for each, _ in events if each.type == "text-delta")
+    assert "".join(shown) == message.text != ""
+    assert events[-1][0].type == "finish"
+    for text in ("<think>Hm.</think>Hi", "Hi"):  # one that leaked, one that did not
+        lane.get(answers(cut(body_of(text), size), JSON), **listeners)
+        last, other = messages[-1]
+        assert last.text == "Hi"
+        assert other.stream_id != answer.stream_id
+    assert len(messages) == 3
+
+
+def test_a_listener_that_raises_changes_nothing(
+    lane: Lane, caplog: pytest.LogCaptureFixture
+) -> None:
+    response = lane.get(answers(cut(LEAKING, 99), SSE), on_message=broken)
+    assert response.content.endswith(b"data: [DONE]\n\n")
+    assert [type(each) for each in lane.lost] == [BrokenError]
+    assert caplog.records == []
+    Cleaner(on_lost=broken).lose(ValueError())
+    assert "listener" in caplog.text
+
+
+def test_a_response_template_reads_the_answer(lane: Lane) -> None:
+    fields = {"thinking": {"open": "<hm>", "close": "</hm>"}, "content": {}}
+    body = answers(cut(body_of("<hm>Well.</hm>Hi"), 9), JSON)
+    response = lane.get(body, response_template={"fields": fields})
+    message = response.json()["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("Hi", "Well.")
+
+
+def test_media_types_have_no_case(lane: Lane) -> None:
+    for name in ("Text/Event-Stream", "TEXT/EVENT-STREAM ; charset=UTF-8"):
+        response = lane.get(answers(cut(LEAKING, 99), {"content-type": name}))
+        assert contents(response.content)[0] == "I will look at the branch 🌿 first."
+    raw = body_of("<think>Hm.</think>Hi")
+    response = lane.get(answers(cut(raw, 99), {"content-type": "Application/JSON"}))
+    assert response.json()["choices"][0]["message"]["content"] == "Hi"
+
+
+IMAGE = "A" * 9_000_000
+
+
+def test_a_long_event_passes(lane: Lane) -> None:
+    """The finish reason in it reaches the SDK."""
+    part = {"inlineData": {"mimeType": "image/png", "data": IMAGE}}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
+    document = {"candidates": [candidate]}
+    raw = b"data: " + json.dumps(document).encode() + b"\n\n"
+    url = f"{GEMINI}:streamGenerateContent?alt=sse"
+    response = lane.get(answers(cut(raw, 65536), SSE), GEMINI_ASK, url)
+    assert documents(response.content) == [document]
+    assert lane.lost == []
+
+
+def test_a_long_event_whose_text_is_not_read_is_reported(lane: Lane) -> None:
+    def event(text: str) -> bytes:
+        chunk = {"choices": [{"index": 0, "delta": {"content": text}}]}
+        return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+    raw = event("<think>a</think>A") + event(IMAGE) + event("C")
+    response = lane.get(answers(cut(raw, 65536), SSE))
+    assert contents(response.content) == (f"A{IMAGE}C", "a")
+    (error,) = lane.lost
+    assert type(error) is UncleanedError
+    assert "9000000" in str(error) or "unread" in str(error)
+
+
+def test_a_long_body_is_clean_up_to_the_bound(lane: Lane) -> None:
+    raw = body_of("<think>a</think>" + IMAGE)
+    response = lane.get(answers(cut(raw, 65536), JSON))
+    assert response.json()["choices"][0]["message"]["content"] == IMAGE
+    assert lane.lost == []
+    raw += b" " * (MOST_WHOLE + 1 - len(raw)) + b" " * 70_000
+    source = cut(raw, 65536)
+    response = lane.get(answers(source, {**JSON, "content-length": str(len(raw))}))
+    assert response.content == raw
+    assert source.is_closed
+    assert [type(each) for each in lane.lost] == [UncleanedError]
+    assert response.headers["content-length"] == str(len(raw))
+
+
+def test_a_long_body_breaks_off_with_its_error(lane: Lane) -> None:
+    raw = b" " * MOST_WHOLE
+    for size in (len(raw) // 2, len(raw) + 1):
+        source = cut(raw[:size].ljust(size), 1 << 20)
+        source.error = lane.library.ReadTimeout("slow")
+        with pytest.raises(lane.library.ReadTimeout):
+            lane.get(answers(source, JSON))
+        assert source.is_closed
+
+
+@cache
+def bomb(encoding: str) -> bytes:
+    """A short body of 300 MB."""
+    squeezed = zlib.compressobj(wbits=31 if encoding == "gzip" else 15)
+    block = b" " * (1 << 20)
+    return b"".join(squeezed.compress(block) for _ in range(300)) + squeezed.flush()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_a_bomb_is_not_unpacked(lane: Lane, encoding: str) -> None:
+    """It passes as it came, with no more memory than the bound."""
+    raw = bomb(encoding)
+    headers = {**JSON, "content-encoding": encoding}
+    tracemalloc.start()
+    try:
+        with_status = lane.head(answers(cut(raw, 65536), headers))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert with_status == (200, raw)
+    assert peak < 3 * MOST_WHOLE
+    assert [type(each) for each in lane.lost] == [UncleanedError]
+
+
+@pytest.mark.parametrize("more", [{"user": IMAGE}, {"seed": 10**30}], ids=min)
+def test_a_request_that_cannot_be_prepared_goes_as_it_is(
+    lane: Lane, more: dict[str, Any]
+) -> None:
+    body = json.dumps({**LEFT, **more}, indent=1).encode()
+    lane.get(answers(cut(b"{}", 9), JSON), body)
+    assert [each.content for each in lane.sent] == [body]
+    assert [type(each) for each in lane.lost] == [UncleanedError]
+
+
+def test_who_stops_reading_stops_the_stream() -> None:
+    """Nothing more is written, and the listener gets what came."""
+    messages: list[Any] = []
+    lane = Lane(httpx2, of_httpx2, False)
+    source = cut(LEAKING, 40)
+    transport = lane.transport(
+        answers(source, SSE),
+        on_message=lambda message, _answer: messages.append(message),
+    )
+    client = httpx2.Client(transport=transport)
+    with client, client.stream("POST", CHAT, json=ASK) as response:
+        next(response.iter_bytes())
+    assert source.is_closed
+    (message,) = messages
+    assert message.finish.reason == "cancelled"
 
 
 def test_a_source_that_breaks_off(lane: Lane) -> None:
@@ -300,11 +518,11 @@ def broken(*_words: Any, **_more: Any) -> Any:
     raise BrokenError
 
 
-@pytest.mark.parametrize("name", ["push", "close", "__init__"])
+@pytest.mark.parametrize("name", ["push", "close", "options"])
 def test_a_stream_that_we_cannot_read_passes(
     lane: Lane, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(Stream, name, broken)
+    monkeypatch.setattr(Cleaner if name == "options" else Stream, name, broken)
     if name == "close":  # nothing was certain before
         monkeypatch.setattr(Stream, "push", lambda *_words: Nothing)
     response = lane.get(answers(cut(LEAKING, 30), SSE))
@@ -316,6 +534,7 @@ class Nothing:
     """What a push gives before anything is certain."""
 
     chunks = None
+    events = ()
 
 
 @pytest.mark.parametrize("name", ["normalize", "prepare"])
@@ -353,11 +572,21 @@ def test_a_source_breaks_off_where_we_do(
     assert [type(each) for each in lane.lost] == [BrokenError] * 2
 
 
-def test_nobody_needs_to_be_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("times", [1, 3])
+def test_without_on_lost_there_is_one_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, times: int
+) -> None:
     monkeypatch.setattr(cleaning, "normalize", broken)
     handle = httpx2.MockTransport(lambda _request: httpx2.Response(200, json={}))
-    with httpx2.Client(transport=of_httpx2.CleaningTransport(handle)) as client:
-        assert client.post(CHAT, json=ASK).json() == {}
+    client = httpx2.Client(transport=of_httpx2.CleaningTransport(handle))
+    with client, warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        for _ in range(times):
+            assert client.post(CHAT, json=ASK).json() == {}
+    (warning,) = given
+    assert warning.category is RuntimeWarning
+    assert "uncleaned" in str(warning.message)
+    assert [each.name for each in caplog.records] == ["stream_sidecar"]
 
 
 def test_a_transport_sends_by_itself() -> None:

@@ -212,6 +212,8 @@ def _but_the_warning(errors: str) -> str:
         (b'{"choices": [{"index": 0, "delta": {"role": "assistant"}}]}', 2),
         (b'{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}', 2),
         (b'data: {"choices": [{"delta": {"content": "cut o"}}]}', 0),
+        (b" \n\n", 2),
+        (b'{"choices": [{"message": {"content": "\\n"}, "finish_reason": "stop"}]}', 2),
     ],
 )
 def test_codes_of_normalize(data: bytes, code: int) -> None:
@@ -275,6 +277,8 @@ def test_output_that_cannot_show_a_character(
         ["explain"],
         ["repair"],
         ["repair", "--check", "--output-format", "json"],
+        ["--help"],
+        ["--version"],
     ],
 )
 def test_a_reader_that_goes_away(arguments: list[str]) -> None:
@@ -337,6 +341,9 @@ def test_what_a_pipe_has_brought_is_shown_while_it_is_open(options: list[str]) -
         (["repair", "--check", "--write", "x"], "--check and --write cannot"),
         (["repair", "--clean", "--restore", "x"], "--restore and --clean cannot"),
         (["repair", "--force", "x"], "--force needs"),
+        (["repair", "--write", ""], "the path is empty"),
+        (["schema", "--out", ""], "the path is empty"),
+        (["explain", str(LEAKING), "--html", "no/x"], "Error: no/x: No such file"),
     ],
 )
 def test_mistakes(arguments: list[str], words: str) -> None:
@@ -360,6 +367,27 @@ def test_streams_that_are_closed(words: str) -> None:
     assert done.returncode == 2, done.stderr
     assert b"standard output is closed" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_a_transcript_without_a_stream() -> None:
+    for options in ([], ["--stream", "s1"]):
+        done = run("explain", "-", *options, data=b'{"transcript": 1}\n')
+        assert (done.code, done.output) == (2, b"")
+        assert done.errors == "Error: standard input is a transcript without a stream\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", ["--help", "--version", "dialects", "schema --help"])
+def test_an_output_that_is_full(words: str) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "stream_sidecar", *words.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (2, b"Error: No space left on device\n")
 
 
 # --- serve, and the rest --------------------------------------------------------------
@@ -437,7 +465,7 @@ def test_unknown_flags(argument: str) -> None:
     """Of a later version, or of another server: ignored with a warning."""
     done = run("--stdio", argument, data=_FRAME)
     assert done.code == 0
-    assert f"WARNING sidecar: ignored argument {argument}" in done.errors
+    assert f"WARNING stream_sidecar: ignored argument {argument}" in done.errors
     assert done.output.startswith(b"Content-Length: ")
 
 
@@ -456,7 +484,7 @@ def test_logging_that_cannot_be_had(arguments: list[str]) -> None:
     """A host's wish for a log is no reason not to start."""
     done = run(*arguments, data=_FRAME)
     assert done.code == 0
-    assert "WARNING sidecar: no log" in done.errors
+    assert "WARNING stream_sidecar: no log" in done.errors
     assert done.output.startswith(b"Content-Length: ")
 
 

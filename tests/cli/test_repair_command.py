@@ -391,7 +391,6 @@ def with_policy(*paths: Path, policy: dict[str, Any], jobs: int = 1) -> list[Any
         ({}, ["tool-call", "delimiter"]),
         ({"toolCalls": {"mode": "off"}}, ["delimiter"]),
         ({"reasoning": {"tags": ["plan"]}}, ["reasoning", "tool-call", "delimiter"]),
-        ({"later": {"mode": "off"}}, ["tool-call", "delimiter"]),
     ],
 )
 def test_a_policy_counts_as_in_the_protocol(
@@ -420,6 +419,8 @@ def test_a_policy_counts_in_every_process(session: Path) -> None:
         ("[]", "policy: must be an object"),
         ('{"toolCalls": {"mode": "no"}}', "policy.toolCalls.mode: must be "),
         ('{"reasoning": {"tags": ["a b"]}}', "policy.reasoning.tags[0]: must be "),
+        ('{"toolCall": {"mode": "off"}}', "policy.toolCall: is not known"),
+        ('{"toolCalls": {"mod": "off"}}', "policy.toolCalls.mod: is not known"),
     ],
 )
 def test_a_policy_that_is_none(session: Path, policy: str, why: str) -> None:

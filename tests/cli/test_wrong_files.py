@@ -80,6 +80,12 @@ def test_a_text_may_look_like_a_head() -> None:
     assert done.stdout == HEADS[0] + b"\n" * (not HEADS[0].endswith(b"\n"))
 
 
+@pytest.mark.parametrize("form", ["normalize", "explain"])
+def test_a_head_without_a_body(form: str) -> None:
+    expected = "standard input has nothing after its head"
+    assert sentence(form, "-", data=HEADS[0]) == expected
+
+
 @pytest.mark.parametrize("body", [b'{"error": {"message": "slow down"}}', b"", b"<p>"])
 def test_the_status_and_the_headers_are_used(body: bytes) -> None:
     head = b"HTTP/2 429 \r\nretry-after: 7\r\n\r\n"
@@ -141,6 +147,41 @@ def test_a_wrong_wire(form: str, wire: str, data: bytes) -> None:
     if form == "normalize":
         done = run(form, "--answer", "--wire", wire, "-", data=data)
         assert (done.returncode, done.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize("form", ["normalize", "explain"])
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (HEADS[0] + STREAM, "of the wire openai-chat"),
+        (b'data: {"type": "new"}\n\n' + STREAM, "of the wire openai-chat"),
+        (b'{"error": {"message": "slow down"}}', "a provider's error"),
+    ],
+)
+def test_what_a_provider_sent_is_no_plain_text(
+    form: str, data: bytes, kind: str
+) -> None:
+    reported = sentence(form, "--wire", "text", "-", data=data)
+    assert reported.startswith(f"standard input is {kind}, not text: leave --wire out")
+    assert run(form, "--framing", "text", "-", data=data).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"{", "is not JSON: "),
+        (png(), "cannot be read: it is a PNG image"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--tools", "--response-template"])
+def test_other_files_that_are_wrong(
+    option: str, data: bytes, words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "other.json"
+    file.write_bytes(data)
+    assert f"other.json {words}" in sentence("normalize", option, file, OPENAI)
 
 
 @pytest.mark.parametrize(
@@ -274,6 +315,16 @@ def test_a_file_that_is_named_is_looked_at(folder: Path) -> None:
     assert "1 not read: it is compressed (gzip)" in reported.stdout.decode()
     both = run("repair", folder, packed).stdout.decode()
     assert both.splitlines()[-1] == f"not looked at: {OTHERS}"
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "s.json", "s.txt"])
+def test_a_session_in_another_encoding(folder: Path, name: str) -> None:
+    (folder / name).write_text(json.dumps(LEAK), encoding="utf-16")
+    for path in (folder, folder / name):
+        done = run("repair", path, "--check")
+        if path != folder or name != "s.txt":
+            assert done.returncode == 2
+            assert "1 not read: it is UTF-16 text" in done.stdout.decode()
 
 
 def test_formats_say_what_was_not_looked_at(folder: Path) -> None:

@@ -54,7 +54,7 @@ ROOMS: dict[str, str] = {
         "tools stream history"
     ),
     "api": " errors events options values message protocol",
-    "transports": "values api",
+    "transports": " errors values api",
     "explain": (
         " errors events options values forms dialects message wires channel stream "
         "history protocol"

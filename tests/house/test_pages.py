@@ -244,6 +244,30 @@ def _lost_links(page: Path) -> Iterator[str]:
             yield written
 
 
+_INDEXES = re.compile(
+    r"https?://(?:[\w-]+\.)*(?:pypi\.org|npmjs\.com|crates\.io|docs\.rs|lib\.rs|"
+    r"unpkg\.com|jsdelivr\.net|visualstudio\.com|open-vsx\.org)/[^\s)\"'>`]*"
+)
+_OUR_PACKAGES = re.compile(r"stream[-_]sidecar")
+
+
+def test_no_page_links_to_a_package_that_is_not_published() -> None:
+    """While the pages say that nothing is released, an index of packages has none of
+    ours. A page of the repository is linked in its place."""
+    text = (ROOT / "protocol.md").read_text("utf-8")
+    assert "It is not released yet" in text
+    linked = {
+        NAMES[page]: found
+        for page in PAGES
+        if (found := [*filter(_OUR_PACKAGES.search, _index_links(page))])
+    }
+    assert linked == {}
+
+
+def _index_links(page: Path) -> list[str]:
+    return _INDEXES.findall(page.read_text("utf-8"))
+
+
 def test_every_page_is_found_from_the_front_page() -> None:
     """By links; one to a folder leads to its page, or to all pages that it has."""
     found: set[Path] = set()

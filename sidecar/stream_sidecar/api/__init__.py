@@ -13,6 +13,20 @@ from stream_sidecar.api.calls import (
     render,
     repair,
 )
+from stream_sidecar.api.option_types import (
+    CallResult,
+    Chunk,
+    CloseReason,
+    EmitClaims,
+    EmitOptions,
+    EmitWire,
+    Encoding,
+    FailedResponse,
+    Framing,
+    PolicyOptions,
+    RequestWire,
+    Wire,
+)
 from stream_sidecar.api.stream import Stream
 from stream_sidecar.api.telemetry import output_messages, telemetry_attributes
 from stream_sidecar.errors import UsageError
@@ -47,15 +61,25 @@ from stream_sidecar.protocol.params import (
 
 __all__ = [
     "BlockEnd",
+    "CallResult",
+    "Chunk",
     "Citation",
+    "CloseReason",
     "CloseResult",
     "Diagnostic",
+    "EmitClaims",
+    "EmitOptions",
+    "EmitWire",
+    "Encoding",
     "Event",
+    "FailedResponse",
     "Finish",
+    "Framing",
     "InspectResult",
     "Message",
     "Metadata",
     "NormalizeResult",
+    "PolicyOptions",
     "PrepareResult",
     "ProviderError",
     "PushResult",
@@ -63,6 +87,7 @@ __all__ = [
     "Reclassify",
     "RenderResult",
     "RepairResult",
+    "RequestWire",
     "Retract",
     "SnapshotResult",
     "Stream",
@@ -72,6 +97,7 @@ __all__ = [
     "ToolResult",
     "Usage",
     "UsageError",
+    "Wire",
     "as_json",
     "inspect",
     "normalize",

@@ -1,20 +1,41 @@
 """The methods that need no open stream, one function each.
 
 Parameters have the names and the values of the protocol; ``None`` means absent. A value
-that does not fit raises a `UsageError`.
+that does not fit, and a member of an option that is not known, raises a `UsageError`.
 """
 
 from __future__ import annotations
 
+from os import urandom
 from typing import TYPE_CHECKING, Any
 
-from stream_sidecar.message.message import Message
+from stream_sidecar.api.plain import BYTES, plain, text_of
+from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.options import Limits, Policy
-from stream_sidecar.protocol.converter import camel, unstructure
+from stream_sidecar.protocol.converter import camel, structure, unstructure
+from stream_sidecar.protocol.ignored import known_members as known_members
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
+from stream_sidecar.records import PublicRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stream_sidecar.api.option_types import (
+        CallResult,
+        Chunk,
+        EmitOptions,
+        Encoding,
+        Framing,
+        JsonObject,
+        PolicyOptions,
+        RequestClaims,
+        RequestReasoning,
+        RequestWire,
+        Tools,
+        Wire,
+    )
+    from stream_sidecar.message.message import Message
     from stream_sidecar.protocol.params import (
         InspectResult,
         NormalizeResult,
@@ -23,36 +44,39 @@ if TYPE_CHECKING:
         RepairResult,
     )
 
-Options = dict[str, Any]
-
 
 def normalize(
-    body: Any,
+    body: Chunk,
     *,
-    wire: str = "auto",
-    framing: str = "auto",
-    encoding: str = "utf-8",
+    wire: Wire = "auto",
+    framing: Framing = "auto",
+    encoding: Encoding = "utf-8",
     provider: str | None = None,
     model: str | None = None,
-    tools: list[Any] | None = None,
-    policy: Options | None = None,
-    response_template: Options | None = None,
-    emit: Options | None = None,
+    tools: Tools | None = None,
+    policy: PolicyOptions | None = None,
+    response_template: JsonObject | None = None,
+    emit: EmitOptions | None = None,
     stream_id: str | None = None,
 ) -> NormalizeResult:
-    """``message/normalize``: reads a whole response; ``stream_id`` as in `Stream`."""
-    result: NormalizeResult = call("message/normalize", locals())
+    """``message/normalize``: reads a whole response: text, bytes, a decoded document or
+    an object of an SDK. ``stream_id`` as in `Stream`."""
+    params = locals()
+    if isinstance(body, BYTES):
+        params["body"] = text_of(body, encoding)
+    params["stream_id"] = stream_id or new_id()
+    result: NormalizeResult = call("message/normalize", params)
     return result
 
 
 def inspect(
-    messages: list[Any],
+    messages: Iterable[Any],
     *,
-    tools: list[Any] | None = None,
+    tools: Tools | None = None,
     model: str | None = None,
     provider: str | None = None,
-    policy: Options | None = None,
-    response_template: Options | None = None,
+    policy: PolicyOptions | None = None,
+    response_template: JsonObject | None = None,
 ) -> InspectResult:
     """``message/inspect``: finds what is malformed in the messages of a session."""
     result: InspectResult = call("message/inspect", locals(), _watch)
@@ -60,13 +84,13 @@ def inspect(
 
 
 def repair(
-    messages: list[Any],
+    messages: Iterable[Any],
     *,
-    tools: list[Any] | None = None,
+    tools: Tools | None = None,
     model: str | None = None,
     provider: str | None = None,
-    policy: Options | None = None,
-    response_template: Options | None = None,
+    policy: PolicyOptions | None = None,
+    response_template: JsonObject | None = None,
 ) -> RepairResult:
     """``message/repair``: removes what is malformed from the messages of a session."""
     result: RepairResult = call("message/repair", locals(), _watch)
@@ -74,34 +98,33 @@ def repair(
 
 
 def render(
-    message: Message | Options,
-    wire: str,
+    message: Message | JsonObject,
+    wire: RequestWire,
     *,
     provider: str | None = None,
     model: str | None = None,
-    results: list[Any] | None = None,
-    claims: str = "drop",
-    reasoning: str = "auto",
+    results: Iterable[CallResult] | None = None,
+    claims: RequestClaims = "drop",
+    reasoning: RequestReasoning = "auto",
 ) -> RenderResult:
-    """``message/render``: writes a message as the next request must carry it."""
-    if isinstance(message, Message):
-        message = as_json(message)
+    """``message/render``: writes a message, and the results of its calls, as the next
+    request must carry them."""
     result: RenderResult = call("message/render", locals())
     return result
 
 
 def prepare(
-    body: Options,
-    wire: str,
+    body: JsonObject,
+    wire: RequestWire,
     *,
-    headers: Options | None = None,
+    headers: JsonObject | None = None,
     provider: str | None = None,
     model: str | None = None,
-    tools: list[Any] | None = None,
-    policy: Options | None = None,
-    response_template: Options | None = None,
-    claims: str = "drop",
-    reasoning: str = "auto",
+    tools: Tools | None = None,
+    policy: PolicyOptions | None = None,
+    response_template: JsonObject | None = None,
+    claims: RequestClaims = "drop",
+    reasoning: RequestReasoning = "auto",
 ) -> PrepareResult:
     """``request/prepare``: cleans a whole request, and removes or replaces what its
     provider refuses."""
@@ -110,23 +133,49 @@ def prepare(
 
 
 def as_json(value: Any) -> Any:
-    """An event, a message or a result as the protocol writes it."""
+    """An event, a message or a result as the protocol writes it, as its ``to_dict``."""
+    if not isinstance(value, PublicRecord):
+        kind = type(value).__name__
+        raise InvalidParamsError(
+            f"value: must be an event, a message or a result, and is of type {kind}",
+            path="value",
+        )
     return unstructure(value)
 
 
 def call(
-    method: str, params: Options, *more: Any, sessions: Sessions | None = None
+    method: str, params: dict[str, Any], *more: Any, sessions: Sessions | None = None
 ) -> Any:
     """The result of ``method``. ``params`` have the names of Python (``stream_id``).
     Without ``sessions`` the method runs in new ones. ``more``: further arguments of the
     method."""
-    spelled = {camel(name): value for name, value in params.items()}
-    return METHODS[method].run(sessions or new_sessions(), spelled, *more)
+    row, spelled = METHODS[method], _spelled(params)
+    result = row.run(sessions or new_sessions(), spelled, *more)
+    row.refuse_ignored(spelled)
+    return result
+
+
+def checked(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """``params`` as JSON; raises a `UsageError` if ``method`` does not accept them."""
+    row, spelled = METHODS[method], _spelled(params)
+    structure(spelled, row.params, "params")
+    row.refuse_ignored(spelled)
+    return spelled
 
 
 def new_sessions() -> Sessions:
     """Sessions with the protocol's defaults."""
     return Sessions(Policy(), Limits())
+
+
+def new_id() -> str:
+    """A ``stream_id`` that no other stream has."""
+    return urandom(8).hex()
+
+
+def _spelled(params: dict[str, Any]) -> dict[str, Any]:
+    named = ((camel(name), value) for name, value in params.items())
+    return {name: plain(value, f"params.{name}") for name, value in named}
 
 
 def _watch(done: int, total: int) -> None:

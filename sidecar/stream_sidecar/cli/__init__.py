@@ -16,8 +16,9 @@ from __future__ import annotations
 import sys
 from difflib import get_close_matches
 from errno import EINVAL, EPIPE
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -26,6 +27,8 @@ from stream_sidecar.values.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+Result = TypeVar("Result")
 
 COMMANDS: dict[str, str] = {
     "serve": "stream_sidecar.cli.serve",
@@ -72,26 +75,37 @@ class LazyGroup(click.Group):
             if args and not args[0].startswith("-"):
                 raise click.UsageError(_no_command(args[0]), ctx)
             args = ["serve", *args]
-        return super().parse_args(ctx, args)
+        return _in_one_line(partial(super().parse_args, ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return _reported(super().invoke, ctx)
-        except click.UsageError as error:
-            reported = one_line(error.format_message())
-            raise click.UsageError(reported, error.ctx) from None
-        except click.ClickException as error:
-            kind = type(error) if isinstance(error, Failure) else Failure
-            raise kind(one_line(error.format_message())) from None
-        except OSError as error:
-            if _is_unread(error):
-                from stream_sidecar.cli.terminal import suppress_output
+        return _in_one_line(partial(_written, super().invoke, ctx))
 
-                suppress_output()
-                raise SystemExit(UNREAD) from None
-            raise Failure(one_line(str(error))) from None
-        except KeyboardInterrupt:
-            raise SystemExit(INTERRUPTED) from None
+
+def _in_one_line(step: Callable[[], Result]) -> Result:
+    """Returns the result of a step of the command. Its errors are one line each."""
+    try:
+        return step()
+    except click.UsageError as error:
+        reported = one_line(error.format_message())
+        raise click.UsageError(reported, error.ctx) from None
+    except click.ClickException as error:
+        kind = type(error) if isinstance(error, Failure) else Failure
+        raise kind(one_line(error.format_message())) from None
+    except OSError as error:
+        if _is_unread(error):
+            from stream_sidecar.cli.terminal import suppress_output
+
+            suppress_output()
+            raise SystemExit(UNREAD) from None
+        raise Failure(one_line(_words(error))) from None
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _words(error: OSError) -> str:
+    """What went wrong, and with which file, without the number of the error."""
+    words = error.strerror or str(error)
+    return words if error.filename is None else f"{error.filename}: {words}"
 
 
 def _is_unread(error: OSError) -> bool:
@@ -100,7 +114,7 @@ def _is_unread(error: OSError) -> bool:
     return error.errno in known and error.filename is None
 
 
-def _reported(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
+def _written(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     """Returns the result of ``invoke`` after its output was written. Raises OSError if
     the output could not be written."""
     try:
@@ -130,7 +144,19 @@ def _no_command(word: str) -> str:
     return one_line(f"No such command {word!r}.{more}")
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+_EPILOG = """\b
+Exit codes: 0 if nothing was wrong with the input; 1 if something was; 2 if the
+command could not read or write, or found nothing to read, and standard error
+then says why; 141 if the reader of the output went away; 128 plus the number
+of a signal that ended the command. COMMAND --help says more.
+"""
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EPILOG,
+)
 @click.version_option(
     __version__,
     "-V",

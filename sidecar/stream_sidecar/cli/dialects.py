@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stream_sidecar.cli import Failure
-from stream_sidecar.cli.terminal import Terminal, columns
+from stream_sidecar.cli.terminal import Terminal, columns, warn
 from stream_sidecar.dialects import DIALECTS, companions
 from stream_sidecar.dialects.profiles import DEFAULT, PROFILES, Profile, profile_of
 from stream_sidecar.values.printable import one_line
@@ -89,7 +89,7 @@ def command(
     if model is not None:
         profile = _profile(model)
         if profile.name == DEFAULT.name:
-            click.echo(f"Warning: {one_line(model)}: {_UNKNOWN}", err=True)
+            warn(f"{model}: {_UNKNOWN}")
         table = [row for row in table if row["name"] in profile.dialects]
         table.sort(key=lambda row: profile.name not in row["profiles"])
     terminal = Terminal()

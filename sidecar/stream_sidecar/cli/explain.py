@@ -25,7 +25,7 @@ from stream_sidecar.cli.input_file import (
     framing_option,
     wire_option,
 )
-from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.cli.report_file import PathArgument, open_report
 from stream_sidecar.explain.explaining import explain
 from stream_sidecar.explain.explanation import UNKNOWN
 from stream_sidecar.explain.page import page
@@ -57,7 +57,7 @@ or the page could not be written; 141 if the reader of the output went away.
 @click.option(
     "--html",
     "out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathArgument(dir_okay=False),
     help="Write a self-contained page to this new file.",
 )
 @click.option("--open", "opens", is_flag=True, help="Show the page in the browser.")
@@ -99,9 +99,9 @@ def _explanation(file: Input, given: dict[str, Any]) -> Explanation:
     """The explanation of the chosen stream. It has the file's name without the folder,
     which the reader of a page should not learn."""
     name, wire, framing = file.name, given["wire"], given["framing"]
-    data = b"".join(file.pieces(wire=wire, framing=framing))
+    data = b"".join(file.pieces(framing))
     if not (data or file.failed):
-        raise Failure(f"{name} is empty")
+        raise Failure(file.emptiness)
     if file.failed or not is_transcript(data):
         if given["chosen"] is not None:
             raise click.UsageError("--stream needs a transcript")
@@ -118,9 +118,9 @@ def _explanation(file: Input, given: dict[str, Any]) -> Explanation:
         if given[each] not in (None, "auto"):
             raise click.UsageError(f"--{each} is not for a transcript, which says it")
     sources = recorded(name, data)
-    chosen = given["chosen"] or next(iter(sources), None)
-    if chosen is None:
+    if not sources:
         raise Failure(f"{name} is a transcript without a stream")
+    chosen = given["chosen"] or next(iter(sources))
     if chosen not in sources:
         known = ", ".join(sources)
         raise click.UsageError(f"--stream {chosen} is not in the transcript: {known}")

@@ -19,7 +19,8 @@ import click
 
 from stream_sidecar import patterns
 from stream_sidecar.cli import Failure
-from stream_sidecar.events import Diagnostic
+from stream_sidecar.cli.terminal import warn
+from stream_sidecar.events import Diagnostic, Metadata, ProviderError
 from stream_sidecar.framing.framer import FRAMINGS
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.session_files.file_kinds import kind_of
@@ -85,20 +86,20 @@ class InputFile(click.File):
         if value == "-" and sys.stdin is None:
             raise Failure("standard input is closed")
         file: Any = super().convert(value, param, ctx)
-        return Input(file, is_stdin=value == "-")
+        return Input(file, value)
 
 
 class Input:
     """What a file says. ``path``: its name on the command line; ``name``: without the
-    folder.
+    folder, for messages.
 
     ``status`` and ``headers``: those of the last head that ``curl -i`` wrote before the
     body; None and empty if there is none. They are known when `pieces` returns.
     """
 
-    def __init__(self, file: BufferedReader, *, is_stdin: bool) -> None:
-        self.path: str = file.name
-        self.name = "standard input" if is_stdin else os.path.basename(self.path)
+    def __init__(self, file: BufferedReader, path: str) -> None:
+        self.path = path
+        self.name = "standard input" if path == "-" else os.path.basename(path)
         self.status: int | None = None
         self.headers: dict[str, str] = {}
         self._file = file
@@ -108,19 +109,39 @@ class Input:
         """Whether the head says that the request failed."""
         return self.status is not None and not 200 <= self.status < 300
 
+    @property
+    def emptiness(self) -> str:
+        """The sentence about an input without a body."""
+        if self.status is None:
+            return f"{self.name} is empty"
+        return f"{self.name} has nothing after its head"
+
     def text(self) -> bytes:
         """All of a file that is no response, as UTF-8."""
         return b"".join(self._checked(_Ahead(_in_utf8(self._read()))))
 
-    def pieces(self, *, wire: str, framing: str) -> Iterator[bytes]:
+    def json(self, option: str) -> Any:
+        """The value of a file of JSON, which ``option`` named. Raises `Failure` if it
+        is none."""
+        from stream_sidecar.values.jsontext import decode
+
+        text = self.text()
+        if not text.strip():
+            raise Failure(f"{option} {self.emptiness}")
+        try:
+            return decode(text)
+        except ValueError as error:
+            raise Failure(f"{option} {self.name} is not JSON: {error}") from None
+
+    def pieces(self, framing: str) -> Iterator[bytes]:
         """The body in pieces as they arrive, in UTF-8 unless it is an event stream of
-        AWS. Raises `Failure` when it turns out to be no text. With the wire or framing
-        ``text`` everything is the body, whatever it looks like."""
+        AWS. Raises `Failure` when it turns out to be no text. With the framing ``text``
+        everything is the body, whatever it looks like."""
         if framing == "aws-eventstream":
             source = _Ahead(self._read())
         else:
             source = _Ahead(_in_utf8(self._read()))
-        if "text" not in (wire, framing):
+        if framing != "text":
             self._read_heads(source)
         if framing == "aws-eventstream" or _is_event_stream(source.reach(_PRELUDE)):
             return source.rest()
@@ -178,7 +199,7 @@ class Input:
             decoder.decode(piece)
         except UnicodeDecodeError:
             words = "has bytes that are not UTF-8; U+FFFD stands in their place"
-            click.echo(f"Warning: {self.name} {words}", err=True)
+            warn(f"{self.name} {words}")
             return False
         return True
 
@@ -272,7 +293,8 @@ class WireCheck:
         self._wire = wire
         self._left = 0 if wire == "auto" or framing == "text" else _SLICE
         self._stream = Stream(StreamOptions(encoding="base64", framing=framing))
-        self._is_unknown = False
+        self._seen: set[type] = set()
+        self._codes: set[str] = set()
 
     def push(self, piece: bytes) -> None:
         """Reads a piece. Raises `Failure` if the wire is ``text`` and the input is that
@@ -280,18 +302,26 @@ class WireCheck:
         if self._left > 0:
             start, self._left = piece[: self._left], self._left - len(piece)
             events = self._stream.push(base64.b64encode(start).decode())
-            codes = [each.code for each in events if isinstance(each, Diagnostic)]
-            self._is_unknown = self._is_unknown or "unknown-chunk" in codes
+            self._seen.update(map(type, events))
+            self._codes.update(e.code for e in events if isinstance(e, Diagnostic))
             if self._wire == "text":
                 self.refuse()
 
     def refuse(self) -> None:
         """Raises `Failure` if the beginning is of another wire."""
-        found = self._stream.wire
-        if self._is_unknown or found in ("auto", "text", self._wire):
+        found, is_text = self._stream.wire, self._wire == "text"
+        if is_text and found == "auto" and ProviderError in self._seen:
+            kind = "a provider's error"
+        elif found in ("auto", "text", self._wire) or self._is_unknown:
             return
-        more = "; --framing text reads it as plain text" if self._wire == "text" else ""
+        else:
+            kind = f"of the wire {found}"
+        more = "; --framing text reads it as plain text" if is_text else ""
         raise Failure(
-            f"{self._name} is of the wire {found}, not {self._wire}: "
-            f"leave --wire out{more}"
+            f"{self._name} is {kind}, not {self._wire}: leave --wire out{more}"
         )
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether the wire that was found is only the one of JSON that is unknown."""
+        return "unknown-chunk" in self._codes and self._seen <= {Metadata, Diagnostic}

@@ -5,7 +5,8 @@ The file goes through the engine of the server. The channels are printed under h
 spells them, and ``--answer`` prints only the answer's text.
 
 Exit codes: 0 with an answer; 1 if the stream has an error of its provider; 2 if it has
-no answer (an empty file), or could not be read; and those of all commands.
+no answer (an empty file, bytes that are no text, a wrong ``--wire``), or could not be
+read; and those of all commands. With 2, a sentence on standard error says why.
 
 An answer that was cut off is 0, too: many servers write neither a finish reason nor an
 end mark, and only the host knows how its connection ended. Whether the stream itself
@@ -15,6 +16,7 @@ says that it is complete is in ``complete`` of ``finish``.
 from __future__ import annotations
 
 import base64
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +31,15 @@ from stream_sidecar.cli.input_file import (
 from stream_sidecar.cli.page import Page
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.errors import UsageError
-from stream_sidecar.events import Diagnostic, Finish, Metadata, ProviderError, Usage
+from stream_sidecar.events import (
+    BlockEnd,
+    Diagnostic,
+    Finish,
+    Metadata,
+    ProviderError,
+    TextDelta,
+    Usage,
+)
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.stream.stream import Stream
 
@@ -117,7 +127,7 @@ def command(
             page.show(events)
         elif form == "json":
             _print_json(*events)
-        kinds.update(map(type, events))
+        kinds.update(map(type, filterfalse(_is_blank, events)))
         codes.update(each.code for each in events if isinstance(each, Diagnostic))
     if form == "answer":
         _print_answer(stream.message())
@@ -132,18 +142,14 @@ def _declared(file: Input) -> tuple[Tool, ...]:
     from stream_sidecar.options import Tool
     from stream_sidecar.protocol.converter import structure
     from stream_sidecar.protocol.requests import tools_of
-    from stream_sidecar.values.jsontext import decode
 
+    found = file.json("--tools")
+    body = found if isinstance(found, dict) else {"tools": found}
     try:
-        found = decode(file.text())
-        body = found if isinstance(found, dict) else {"tools": found}
-        try:
-            return structure(body.get("tools"), tuple[Tool, ...], "tools")
-        except UsageError:
-            if theirs := tools_of(body):
-                return theirs
-            raise
-    except (ValueError, UsageError) as error:
+        return structure(body.get("tools"), tuple[Tool, ...], "tools")
+    except UsageError as error:
+        if theirs := tools_of(body):
+            return theirs
         raise Failure(f"--tools {file.path}: {error}") from None
 
 
@@ -151,10 +157,9 @@ def _template(file: Input) -> Any:
     """The response template in a file, which may be the configuration of a tokenizer.
     Raises `Failure` if the template cannot be read."""
     from stream_sidecar.dialects.response_templates import TemplateError, template_of
-    from stream_sidecar.values.jsontext import decode
 
+    found = file.json("--response-template")
     try:
-        found = decode(file.text())
         if isinstance(found, dict) and "fields" not in found:
             if found.get("response_template") is None:
                 raise TemplateError("response_template", "is missing")
@@ -168,8 +173,7 @@ def _template(file: Input) -> Any:
 def _events(stream: Stream, file: Input, check: WireCheck) -> Iterator[list[Event]]:
     """The events of each piece as it arrives, so that a pipe's answer is shown while it
     continues. The body of a request that failed is its error, and no answer."""
-    options = stream.options
-    pieces = file.pieces(wire=options.wire, framing=options.framing)
+    pieces = file.pieces(stream.options.framing)
     if file.failed:
         yield stream.close("error", file.error(b"".join(pieces)))
         return
@@ -179,14 +183,23 @@ def _events(stream: Stream, file: Input, check: WireCheck) -> Iterator[list[Even
     yield stream.close()
 
 
+def _is_blank(event: Event) -> bool:
+    """Whether an event is white space in the answer, or the end of a block of it."""
+    match event:
+        case TextDelta(text=text):
+            return not text.strip()
+        case BlockEnd(channel="text"):
+            return True
+    return False
+
+
 def _code(file: Input, kinds: set[type], codes: set[str], check: WireCheck) -> int:
-    """The exit code by the types of all events and the codes of all diagnostics. Raises
-    `Failure` if there is no answer and no error of a provider."""
+    """The exit code by the types of all events that are not blank, and the codes of all
+    diagnostics. Raises `Failure` if there is no answer and no error of a provider."""
     if kinds <= {*_ABOUT, ProviderError} and codes & _UNREAD:
         check.refuse()
     if "empty-stream" in codes:
-        where = "is empty" if file.status is None else "has nothing after its head"
-        raise Failure(f"{file.name} {where}")
+        raise Failure(file.emptiness)
     if ProviderError in kinds:
         return 1
     if not kinds <= _ABOUT:

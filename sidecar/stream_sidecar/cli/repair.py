@@ -18,7 +18,6 @@ import tempfile
 from contextlib import ExitStack, nullcontext
 from difflib import get_close_matches
 from itertools import chain, product
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -31,7 +30,7 @@ from stream_sidecar.cli.repair_backups import Meant, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
 from stream_sidecar.cli.repair_options import options_in, read_policy
 from stream_sidecar.cli.repair_page import end
-from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.cli.report_file import PathArgument, open_report
 from stream_sidecar.cli.sections import SectionedCommand
 from stream_sidecar.history.results import KINDS
 from stream_sidecar.records import define
@@ -45,6 +44,7 @@ from stream_sidecar.session_files.workers import repair_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_column")
 
@@ -84,9 +84,7 @@ _SECTIONS = {
 
 
 @click.command("repair", epilog=_EPILOG, cls=SectionedCommand, sections=_SECTIONS)
-@click.argument(
-    "paths", nargs=-1, metavar="[PATH|AGENT]...", type=click.Path(path_type=Path)
-)
+@click.argument("paths", nargs=-1, metavar="[PATH|AGENT]...", type=PathArgument())
 @click.option(
     "--list",
     "list_agents",
@@ -140,7 +138,7 @@ _SECTIONS = {
 @click.option(
     "--report",
     "report_path",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathArgument(dir_okay=False),
     help="Write every removal as a line of JSON to this new file.",
 )
 @click.option(

@@ -24,14 +24,19 @@ def read_policy(text: str) -> Policy:
     others. Raises BadParameter for anything else."""
     # Imported here: a run without a policy does not wait for the protocol's reader.
     from stream_sidecar.protocol.converter import structure
+    from stream_sidecar.protocol.ignored import ignored
     from stream_sidecar.protocol.reading_options import PolicyPatch, patched
 
     try:
-        return patched(Policy(), structure(loads(text), PolicyPatch, "policy"))
+        given = loads(text)
+        policy = patched(Policy(), structure(given, PolicyPatch, "policy"))
     except InvalidParamsError as error:
         raise click.BadParameter(str(error)) from None
     except ValueError:
         raise click.BadParameter(f"{text!r} is not JSON") from None
+    if unknown := ignored(given, Policy):
+        raise click.BadParameter(f"policy.{unknown[0]}: is not known")
+    return policy
 
 
 def options_in(given: Mapping[str, Any]) -> StreamOptions:

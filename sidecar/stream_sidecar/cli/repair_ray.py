@@ -60,9 +60,8 @@ def _repair(
                 if records is not None:
                     records.write(line)
     except ImportError as error:
-        raise click.ClickException(
-            f"{error}; install it with pip install 'stream-sidecar[ray]'"
-        ) from None
+        more = "pip install 'ray[data]' installs Ray"
+        raise click.ClickException(f"{error}; {more}") from None
     except (OSError, ValueError) as error:
         whole.error = str(error)
     if job.output is not None and whole.error is None:

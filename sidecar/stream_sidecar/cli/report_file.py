@@ -1,10 +1,12 @@
-"""The file of ``--report`` or ``--html``: a new file, never a file that is read."""
+"""The paths of a command's arguments, and the file of ``--report`` or ``--html``: a new
+file, never a file that is read."""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -12,10 +14,24 @@ from stream_sidecar.rpc.new_files import open_new
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 _OF_A_DATABASE = ("", "-wal", "-shm", "-journal")
 """What follows a database's name in the names of its files (SQLite)."""
+
+
+class PathArgument(click.Path):
+    """A path. An empty one is a mistake (a variable of the shell that is not set), and
+    does not mean the current folder."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(path_type=Path, **options)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        if not str(value):
+            self.fail("the path is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def open_report(

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from stream_sidecar.cli.report_file import PathArgument
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _EPILOG = """\b
 Examples:
   stream-sidecar schema > protocol.schema.json
   stream-sidecar schema --out schema/         both files, in this folder
+
+Exit codes: 0; 2 if the files could not be written.
 """
 
 
@@ -21,7 +27,7 @@ Examples:
 @click.option("--methods", is_flag=True, help="Print the table of methods instead.")
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=PathArgument(file_okay=False),
     help="Write both files into this directory, and print nothing.",
 )
 def command(methods: bool, out: Path | None) -> None:

@@ -207,6 +207,12 @@ def columns(text: str) -> int:
     return cell_len(text)
 
 
+def warn(text: str) -> None:
+    """Prints a warning on standard error, on one line."""
+    if sys.stderr is not None:  # Python's standard error writes each line at once
+        sys.stderr.write(f"Warning: {one_line(text)}\n")
+
+
 def flush() -> None:
     """Writes everything that was printed; raises OSError if that fails."""
     if sys.stdout is not None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from stream_sidecar import patterns
-from stream_sidecar.records import frozen
+from stream_sidecar.records import PublicRecord, frozen
 
 
 @frozen
-class Profile:
+class Profile(PublicRecord):
     """How a family of models writes. ``dialects``: keys of ``DIALECTS``.
     ``starts_open``: the chat template writes the opener of reasoning, so the model may
     write only the closer (text rule 9.3)."""

@@ -22,7 +22,16 @@ from zlib import crc32
 from attrs import evolve
 
 from stream_sidecar import patterns
-from stream_sidecar.framing.frames import Frame, Held, malformed
+from stream_sidecar.framing.frames import (
+    HEAD,
+    PASSED_ON,
+    Frame,
+    Held,
+    LongDocument,
+    diagnostic_of,
+    malformed,
+    too_long,
+)
 from stream_sidecar.parts import DiagnosticPart, Document
 from stream_sidecar.values.jsontext import decode
 
@@ -43,14 +52,16 @@ these two types begins with its length."""
 class EventStreamReader:
     """``push(data)`` and ``close()`` return the frames that are complete by then.
 
-    ``limit``: the most bytes of a payload.
+    ``limit``: the most bytes of a payload that is read, ``kept`` of one that is passed
+    on.
     """
 
     framing = "aws-eventstream"
     idle = False  # its input is bytes, not text
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, kept: int = 0) -> None:
         self._limit = limit
+        self._kept = max(limit, kept)
         self._held = bytearray()
         #: bytes that are needed for the next decision
         self._needed = _PRELUDE.size
@@ -87,7 +98,7 @@ class EventStreamReader:
             self._drop(found.start() if found else rest)
             return
         self._end_junk(frames)
-        if total - _AROUND - headers > self._limit:
+        if total - _AROUND - headers > self._kept:
             self._left, self._needed = total, 1
         else:
             self._needed = total
@@ -99,9 +110,20 @@ class EventStreamReader:
         if crc32(data[:-_CHECKSUM_SIZE]) == int.from_bytes(
             data[-_CHECKSUM_SIZE:], "big"
         ):
-            frames.append(_frame(data))
+            frames.append(self._limited(_frame(data), data))
         else:
             frames.append(malformed(_shown(data), "A frame with a wrong checksum"))
+
+    def _limited(self, frame: Frame, data: bytes) -> Frame:
+        """``frame`` of the bytes ``data``, which may have too long a payload."""
+        headers = _PRELUDE.unpack_from(data)[1]
+        size = len(data) - _AROUND - headers
+        if size <= self._limit or not isinstance(frame, Document):
+            return frame
+        shown = data[_PRELUDE.size + headers :][:HEAD].decode(errors="replace")
+        diagnostic = too_long(size, self._limit, shown, PASSED_ON)
+        is_object = type(frame.value) is dict
+        return LongDocument(frame, diagnostic) if is_object else diagnostic
 
     def _skip(self, frames: list[Frame]) -> None:
         size = min(self._left, len(self._held))
@@ -120,12 +142,13 @@ class EventStreamReader:
         if not self._junk.pieces:
             return
         junk = self._junk.take()
-        if isinstance(junk, DiagnosticPart):
-            shown = junk.raw.encode("latin-1").decode(errors="replace")
-            frames.append(evolve(junk, raw=shown))
-        else:
+        if isinstance(junk, str):
             shown = _shown(junk.encode("latin-1"))
             frames.append(malformed(shown, "Input that is no event stream"))
+        else:
+            long = diagnostic_of(junk, "")
+            shown = long.raw.encode("latin-1").decode(errors="replace")
+            frames.append(evolve(long, raw=shown))
 
 
 def _frame(data: bytes) -> Frame:

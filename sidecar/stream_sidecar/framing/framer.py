@@ -13,7 +13,8 @@ document. ``framing`` says how strings are read (protocol.md, "stream/open"):
   text does, are an ``aws-eventstream``.
 
 No content of a chunk raises an error. Input that is no document gives a
-``malformed-chunk`` diagnostic, a document over the limit a ``document-limit`` one.
+``malformed-chunk`` diagnostic, a document over the limit a ``document-limit`` one; up
+to another limit the document itself is a frame, too (`LongDocument`).
 Frames depend only on the characters of the input, never on its cuts (except with
 ``json``), and each is returned with the character that completes it. Time is linear in
 the input.
@@ -52,18 +53,21 @@ class Framer:
     """The framing of one stream: ``push(chunk)`` and ``close()`` return frames.
 
     ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
-    ``limit`` is the most code points of a document.
+    ``limit`` is the most code points of a document that is read, ``kept`` of one that
+    is passed on.
     """
 
-    def __init__(self, framing: str, encoding: str = "utf-8", *, limit: int) -> None:
+    def __init__(
+        self, framing: str, encoding: str = "utf-8", *, limit: int, kept: int = 0
+    ) -> None:
         self._decoder = decoder_of(framing, encoding, limit)
-        self._reader = _READERS[framing](limit)
+        self._reader = _READERS[framing](limit, kept)
         self._start = ""  # may be the beginning of a compressed body
         self._started = False  # some input has arrived
         self._closes = framing == "json"  # every string is a document
         #: joins the halves of characters, if the input is text
         self.joiner: SurrogateJoiner | None = getattr(self._decoder, "joiner", None)
-        self._most = 2 * limit  # a document, and a line after it
+        self._most = 2 * max(limit, kept)  # a document, and a line after it
         self._came = 0  # code points since the last push that gave frames
 
     @property
@@ -142,7 +146,7 @@ class _Reader(Protocol):
         """Whether the reader holds nothing: the next string is read as if it were the
         first."""
 
-    def __init__(self, limit: int) -> None: ...
+    def __init__(self, limit: int, kept: int) -> None: ...
 
     def push(self, text: Any) -> list[Frame]: ...
 
@@ -153,7 +157,7 @@ class _TextReader:
     framing = "text"
     idle = True
 
-    def __init__(self, _limit: int) -> None: ...
+    def __init__(self, _limit: int, _kept: int) -> None: ...
 
     def push(self, text: str) -> list[Frame]:
         return [Document(text)] if text else []
@@ -169,8 +173,8 @@ class _JsonReader:
     framing = "json"
     idle = True  # every string is closed
 
-    def __init__(self, limit: int) -> None:
-        self._held = Held(limit)
+    def __init__(self, limit: int, kept: int) -> None:
+        self._held = Held(limit, kept)
 
     def push(self, text: str) -> list[Frame]:
         self._held.add(text.removeprefix(BYTE_ORDER_MARK))
@@ -227,9 +231,10 @@ class _AutoReader:
     White space longer than ``limit`` is text, whatever follows.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, kept: int) -> None:
         self.framing = "auto"
         self._limit = limit
+        self._kept = kept
         self._reader: _Reader | None = None
         self._blanks: list[str] = []
         self._size = 0
@@ -240,7 +245,7 @@ class _AutoReader:
             return self._reader.push(text)
         if isinstance(text, bytes):
             self.framing = EventStreamReader.framing
-            self._reader = EventStreamReader(self._limit)
+            self._reader = EventStreamReader(self._limit, self._kept)
             return self._reader.push(text)
         if not self._start:
             start = text.lstrip(_BLANKS + BYTE_ORDER_MARK)
@@ -265,7 +270,7 @@ class _AutoReader:
         """Starts the reader of ``framing`` with the held beginning. White space is kept
         before text, and dropped before documents."""
         self.framing = framing
-        self._reader = _READERS[framing](self._limit)
+        self._reader = _READERS[framing](self._limit, self._kept)
         blanks = "".join(self._blanks) if framing == "text" else ""
         return self._reader.push(blanks + self._start)
 

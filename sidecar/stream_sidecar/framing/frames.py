@@ -7,10 +7,35 @@ from typing import TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.parts import DiagnosticPart, Document, DonePart
+from stream_sidecar.records import frozen
 from stream_sidecar.values.jsontext import loads
 
-Frame: TypeAlias = Document | DonePart | DiagnosticPart
+
+@frozen
+class LongDocument:
+    """A document above the limit, which is passed on. ``diagnostic`` says that its text
+    is not read."""
+
+    document: Document
+    diagnostic: DiagnosticPart
+
+
+Frame: TypeAlias = Document | DonePart | DiagnosticPart | LongDocument
 """A document, the provider's end mark, or a diagnostic for input that is neither."""
+
+
+@frozen
+class LongText:
+    """The text of a document above the limit, and the diagnostic for it."""
+
+    text: str
+    diagnostic: DiagnosticPart
+
+
+HeldText: TypeAlias = str | DiagnosticPart | LongText
+"""The text of a document. A diagnostic: the text was too long to be kept."""
+
+PASSED_ON = "passed on, its text unread"
 
 HEAD = 256
 """The most characters that a diagnostic shows of an oversize document, and that are
@@ -31,17 +56,18 @@ its end."""
 
 
 class Held:
-    """Text that waits for its end. If it exceeds ``limit`` characters, only its head is
-    kept.
+    """Text that waits for its end. If it exceeds ``kept`` characters, only its head is
+    kept. Text of more than ``limit`` characters is a `LongText`.
 
     ``pieces`` is empty until a text, even an empty one, is added. ``size`` counts all
     characters that were added, kept or not.
     """
 
-    __slots__ = ("head", "limit", "pieces", "size")
+    __slots__ = ("head", "kept", "limit", "pieces", "size")
 
-    def __init__(self, limit: int, head: int = HEAD) -> None:
+    def __init__(self, limit: int, kept: int = 0, head: int = HEAD) -> None:
         self.limit = limit
+        self.kept = max(limit, kept)
         self.head = head
         self.pieces: list[str] = []
         self.size = 0
@@ -49,23 +75,20 @@ class Held:
     def add(self, text: str) -> None:
         self.size += len(text)
         self.pieces.append(text)
-        if self.size > self.limit:
+        if self.size > self.kept:
             self.pieces[-1] = text[: self.head]
             self.pieces = ["".join(self.pieces)[: self.head]]
 
-    def peek(self) -> str | DiagnosticPart:
-        """The whole text, or a ``document-limit`` diagnostic if it was too long."""
+    def peek(self) -> HeldText:
+        """The text; only a ``document-limit`` diagnostic if it was too long."""
         text = self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces)
         if self.size <= self.limit:
             return text
-        return DiagnosticPart(
-            "document-limit",
-            f"A document of {self.size} characters was left out; {self.limit} are"
-            " allowed. raw is its beginning.",
-            raw=text[:HEAD],
-        )
+        if self.size <= self.kept:
+            return LongText(text, too_long(self.size, self.limit, text, PASSED_ON))
+        return too_long(self.size, self.limit, text, "left out")
 
-    def take(self) -> str | DiagnosticPart:
+    def take(self) -> HeldText:
         """Returns the same as `peek`, and forgets the text."""
         text = self.peek()
         self.pieces, self.size = [], 0
@@ -76,19 +99,37 @@ def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPa
     return DiagnosticPart("malformed-chunk", f"{problem} was left out.", raw=raw)
 
 
+def too_long(size: int, limit: int, text: str, what: str) -> DiagnosticPart:
+    """The diagnostic for a document of ``size`` characters; ``what`` was done with
+    it."""
+    message = (
+        f"A document of {size} characters was {what}; {limit} are allowed. raw is its"
+        " beginning."
+    )
+    return DiagnosticPart("document-limit", message, raw=text[:HEAD])
+
+
 def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
     """Return the held text as one diagnostic, and forget the text. Return an empty list
     if no text is held."""
     if not held.pieces:
         return []
-    text = held.take()
-    return [malformed(text, problem) if isinstance(text, str) else text]
+    return [diagnostic_of(held.take(), problem)]
 
 
-def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
+def diagnostic_of(text: HeldText, problem: str) -> DiagnosticPart:
+    """The diagnostic for text that is no document."""
+    if isinstance(text, str):
+        return malformed(text, problem)
+    return text.diagnostic if isinstance(text, LongText) else text
+
+
+def frame_of(text: HeldText, event: str | None = None) -> Frame:
     """Return the frame of one document's text; a diagnostic is returned unchanged."""
     if isinstance(text, DiagnosticPart):
         return text
+    if isinstance(text, LongText):
+        return _passed_on(text, event)
     if text.strip() == "[DONE]":
         return DonePart()
     try:
@@ -99,6 +140,17 @@ def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
         frame = frame_of(inner[1], event)
         return Document(value, event) if isinstance(frame, DiagnosticPart) else frame
     return Document(value, event)
+
+
+def _passed_on(long: LongText, event: str | None) -> Frame:
+    """Only an object is passed on."""
+    try:
+        value = loads(long.text)
+    except ValueError:
+        return long.diagnostic
+    if type(value) is not dict:
+        return long.diagnostic
+    return LongDocument(Document(value, event), long.diagnostic)
 
 
 def _otherwise(text: str, event: str | None) -> Frame:
@@ -113,7 +165,7 @@ def _otherwise(text: str, event: str | None) -> Frame:
     return found if isinstance(found, Document) else malformed(text)
 
 
-def frames_of(text: str | DiagnosticPart, event: str | None = None) -> list[Frame]:
+def frames_of(text: HeldText, event: str | None = None) -> list[Frame]:
     """Return the frames of a text without line breaks: mostly one document.
 
     If the transport lost characters, a whole document may follow half of another:
@@ -121,7 +173,7 @@ def frames_of(text: str | DiagnosticPart, event: str | None = None) -> list[Fram
     only if no text precedes it, as in the line ``data: data: {}``.
     """
     whole = frame_of(text, event)
-    if isinstance(text, DiagnosticPart) or not isinstance(whole, DiagnosticPart):
+    if not isinstance(text, str) or not isinstance(whole, DiagnosticPart):
         return [whole]
     starts = [each.start() for each in islice(_INSIDE.finditer(text), _MOST_INSIDE)]
     ends = [*starts[1:], len(text)]

@@ -20,8 +20,8 @@ from string import digits, hexdigits
 from typing import TYPE_CHECKING, ClassVar
 
 from stream_sidecar import patterns
-from stream_sidecar.framing.frames import Frame, Held, frames_of, malformed
-from stream_sidecar.parts import DiagnosticPart, Document
+from stream_sidecar.framing.frames import Frame, Held, diagnostic_of, frames_of
+from stream_sidecar.parts import Document
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class SequenceReader:
     _extent = patterns.compile(r"[^\r\n]*+")
     _scanning: ClassVar = ("bare", "line")
 
-    def __init__(self, limit: int) -> None:
-        self._held = Held(limit)
+    def __init__(self, limit: int, kept: int) -> None:
+        self._held = Held(limit, kept)
         self._scanner: _Scanner | None = None
         self._tried = 0
 
@@ -108,18 +108,17 @@ class ArrayReader(SequenceReader):
     _scanning: ClassVar = ("element", "nested")
     _brackets: ClassVar = {"before": ("[", "inside"), "inside": ("]", "outside")}
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(limit)
+    def __init__(self, limit: int, kept: int) -> None:
+        super().__init__(limit, kept)
         self._place = "before"
 
     def close(self) -> list[Frame]:
         if self._place != "outside":
             return super().close()
         text = self._held.take()
-        if isinstance(text, DiagnosticPart):
-            return [text]
-        text = text.strip(_BLANKS)
-        return [malformed(text, "Text outside the array")] if text else []
+        if isinstance(text, str) and not (text := text.strip(_BLANKS)):
+            return []
+        return [diagnostic_of(text, "Text outside the array")]
 
     def _begin(self, text: str, at: int, frames: list[Frame]) -> int:
         if self._place == "outside":

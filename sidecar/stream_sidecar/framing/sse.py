@@ -21,7 +21,7 @@ HTML 9.2.6, "Interpreting an event stream", with these differences:
   ``error``.
 
 A frame depends only on the text, never on its slices. Lines are held as pieces and
-joined once, so time is linear. Beyond ``limit`` characters only the head of a line or
+joined once, so time is linear. Beyond ``kept`` characters only the head of a line or
 an event is held.
 """
 
@@ -32,6 +32,7 @@ from stream_sidecar.framing.frames import (
     HEAD,
     Frame,
     Held,
+    HeldText,
     frame_of,
     frames_of,
     malformed,
@@ -52,13 +53,14 @@ class SseReader:
 
     framing = "sse"
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, kept: int) -> None:
         self.idle = True  # between two events
-        self._line = Held(limit + _LONGEST_FIELD, HEAD + _LONGEST_FIELD)
+        sizes = (limit, kept, HEAD)
+        self._line = Held(*[size + _LONGEST_FIELD for size in sizes])
         self._returned = False
         self._event: str | None = None
-        self._data = Held(limit)
-        self._foreign = Held(limit)
+        self._data = Held(limit, kept)
+        self._foreign = Held(limit, kept)
         self._judged = False
 
     def push(self, text: str) -> list[Frame]:
@@ -178,9 +180,9 @@ class SseReader:
             self._judged = False
 
 
-def _foreign_frames(text: str | DiagnosticPart) -> list[Frame]:
-    if isinstance(text, DiagnosticPart):
-        return [text]
+def _foreign_frames(text: HeldText) -> list[Frame]:
+    if not isinstance(text, str):
+        return frames_of(text)
     text = text.rstrip("\n")
     if text.lstrip().startswith(("{", "[")):
         return _frames(text, None)
@@ -189,14 +191,14 @@ def _foreign_frames(text: str | DiagnosticPart) -> list[Frame]:
     return [malformed(text, "Text that is no server-sent event")] if is_none else found
 
 
-def _frames(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
+def _frames(text: HeldText, event: str | None) -> list[Frame]:
     """The frames of the data of one event: mostly one document."""
     if isinstance(text, str) and "\n" in text:
         return _frames_of_lines(text, event)
     return _frames_of_line(text, event)
 
 
-def _frames_of_line(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
+def _frames_of_line(text: HeldText, event: str | None) -> list[Frame]:
     if isinstance(text, str) and (not text.strip() or text.startswith(":")):
         return []
     return frames_of(text, event)

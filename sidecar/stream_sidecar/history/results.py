@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stream_sidecar.events import ToolCall, ToolResult
-from stream_sidecar.records import field, frozen
+from stream_sidecar.records import PublicRecord, field, frozen
 from stream_sidecar.values.absent import NULLABLE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def chosen_kinds(only: Collection[str], but: Collection[str]) -> frozenset[str] 
 
 
 @frozen
-class Finding:
+class Finding(PublicRecord):
     """Something that does not belong in the answer.
 
     ``path`` is a JSON Pointer into the message.
@@ -49,7 +49,7 @@ class Finding:
 
 
 @frozen
-class Inspection:
+class Inspection(PublicRecord):
     """The findings in one item. ``malformed``: repair would change the item, or would
     be blocked."""
 
@@ -58,7 +58,7 @@ class Inspection:
 
 
 @frozen
-class Edit:
+class Edit(PublicRecord):
     """``new_text`` replaces a span of the string at ``path``; positions are those in
     the old string."""
 
@@ -71,7 +71,7 @@ class Edit:
 
 
 @frozen
-class Removal:
+class Removal(PublicRecord):
     """What was removed from the string at ``path``, and where it was."""
 
     kind: str
@@ -82,7 +82,7 @@ class Removal:
 
 
 @frozen
-class Repair:
+class Repair(PublicRecord):
     """The repair of one item. ``blocked``: nothing would be left, so the item is
     unchanged. ``bound``: a text is unchanged, because a seal after it is bound to it.
 

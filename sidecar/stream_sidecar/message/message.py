@@ -6,19 +6,19 @@ Blocks are sorted by number and have their final channel; retracted blocks are l
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from stream_sidecar import events
 from stream_sidecar.message.sources import Source
-from stream_sidecar.records import define, hot
+from stream_sidecar.records import PublicRecord, define, hot
 
 
 @hot
-class TextBlock:
+class TextBlock(PublicRecord):
     """A block of the visible answer, with its provider state if there is any.
     ``refusal``: it is the model's refusal to answer."""
 
-    type: ClassVar[str] = "text"
+    type: ClassVar[Literal["text"]] = "text"
     block: int
     text: str
     opaque: object = None
@@ -26,13 +26,13 @@ class TextBlock:
 
 
 @hot
-class ReasoningBlock:
+class ReasoningBlock(PublicRecord):
     """A block of reasoning with the provider state that belongs to it.
 
     ``fields``: the provider's fields in which native reasoning came.
     """
 
-    type: ClassVar[str] = "reasoning"
+    type: ClassVar[Literal["reasoning"]] = "reasoning"
     block: int
     text: str
     source: str | None = None
@@ -46,7 +46,7 @@ Block: TypeAlias = TextBlock | ReasoningBlock | events.ToolCall | events.ToolRes
 
 
 @hot
-class Message:
+class Message(PublicRecord):
     """The message of ``choice``; with several choices the first also has ``choices``.
 
     ``choices`` has all choices, the first included. ``sources`` are the sources of the
@@ -54,7 +54,7 @@ class Message:
     ``text``, ``reasoning`` and ``blocks`` are None under ``message.parts: false``.
     """
 
-    role: ClassVar[str] = "assistant"
+    role: ClassVar[Literal["assistant"]] = "assistant"
     text: str | None
     reasoning: str | None
     blocks: tuple[Block, ...] | None
@@ -82,7 +82,7 @@ class TextCounters:
 
 
 @hot
-class Stats:
+class Stats(PublicRecord):
     """Counters of one stream; ``chars`` and ``held_peak`` in code points."""
 
     pushes: int = 0

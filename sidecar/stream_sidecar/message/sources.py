@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.records import frozen
+from stream_sidecar.records import PublicRecord, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Source:
+class Source(PublicRecord):
     """A source that several citations share. ``citations``: how many; ``excerpts``: the
     different texts that they cite."""
 

@@ -33,6 +33,7 @@ from cattrs.gen import make_dict_unstructure_fn_from_attrs
 from stream_sidecar import patterns
 from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.events import Span
+from stream_sidecar.records import PublicRecord
 from stream_sidecar.values.absent import ABSENT, NULLABLE
 from stream_sidecar.values.jsontext import dumps, portable
 
@@ -76,6 +77,15 @@ def structure(value: Any, kind: type[T], path: str) -> T:
 def unstructure(value: Any) -> Any:
     """The JSON value of an instance of any attrs class."""
     return _WRITERS[type(value)](value)
+
+
+def _to_dict(self: PublicRecord) -> dict[str, Any]:
+    """The JSON value as the protocol writes it."""
+    found: dict[str, Any] = unstructure(self)
+    return found
+
+
+PublicRecord.to_dict = _to_dict  # type: ignore[method-assign]
 
 
 # Reading
@@ -175,7 +185,7 @@ def _list_reader(kind: Any) -> ValueReader:
     read = converter.get_structure_hook(part)
 
     def read_list(value: Any, _kind: Any) -> Any:
-        if type(value) is not list:
+        if type(value) not in (list, tuple):  # a host in Python may give a tuple
             raise Invalid("must be an array")
         if part is Any:
             return build(value)
@@ -297,7 +307,9 @@ def _value_writer(kind: Any) -> ValueWriter | None:
         return unstructure
     if origin in (tuple, list):
         write = _value_writer(get_args(kind)[0])
-        return write and (lambda items: [write(each) for each in items])
+        if write is None:
+            return None if origin is list else list
+        return lambda items: [write(each) for each in items]
     if origin in (Union, UnionType):
         return _union_writer([part for part in get_args(kind) if part is not NoneType])
     return None

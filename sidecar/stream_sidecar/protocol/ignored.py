@@ -1,18 +1,27 @@
 """Members of params that this version does not know: misspelt ones, and those of later
 versions. They have no effect; `ignored` and `unwritten` say where they are.
 
-`ignored` searches only options. What a host passes on (a chunk, a stored message,
-``metadata``) may have any members, and so may a tool that a provider supplies itself.
+`ignored` and `refuse_ignored` search only options. What a host passes on (a chunk, a
+stored message, ``metadata``) may have any members, and so may a tool that a provider
+supplies itself.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from types import NoneType
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from attrs import fields, has
 
+from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.message.message import Block, Message
 from stream_sidecar.message.turn import Turn, TurnResult
 from stream_sidecar.options import Tool
@@ -20,7 +29,7 @@ from stream_sidecar.protocol.converter import camel
 from stream_sidecar.protocol.reading_options import PATCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 _PASSED_ON = frozenset((Turn, TurnResult))
 """Classes of what a host passes on, which `unwritten` searches."""
@@ -48,11 +57,41 @@ sidecar needs only some of them; to name the others would hide a misspelt one.""
 def ignored(given: Any, kind: type) -> tuple[str, ...]:
     """The paths of the members of ``given`` that no field of ``kind`` reads
     (``policy.toolResult``, ``tools[0].xyz``). ``given`` is JSON that fits ``kind``."""
-    return tuple(path.removeprefix(".") for path in _ignored(given, kind))
+    return tuple(path.removeprefix(".") for path, _ in _ignored(given, kind))
 
 
-def _ignored(value: Any, hint: Any) -> Iterator[str]:
-    """The paths in ``value``, each with a point or a bracket in front."""
+def refuse_ignored(given: Any, kind: type) -> None:
+    """Raises a `UsageError` for the first member that no field of ``kind`` reads, for
+    hosts that speak to no other version than their own."""
+    for path, known in _ignored(given, kind):
+        # Imported here: only a mistake needs it.
+        from difflib import get_close_matches
+
+        place, _, name = f"params{path}".rpartition(".")
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        where = f"{place}.{name}"
+        raise InvalidParamsError(f"{where}: is not known{hint}", path=where)
+
+
+def known_members(tool: dict[str, Any]) -> dict[str, Any]:
+    """``tool`` without the members that only its provider knows; `refuse_ignored`
+    accepts the rest. For tools that the host declared to the provider, not to us."""
+    return {
+        name: known_members(item)
+        if name in _WRAPPERS and isinstance(item, dict)
+        else item
+        for name, item in tool.items()
+        if name in _TOOL_MEMBERS
+    }
+
+
+_Foreign: TypeAlias = tuple[str, "Collection[str]"]
+"""A path, with a point or a bracket in front, and the names that are known in its
+place."""
+
+
+def _ignored(value: Any, hint: Any) -> Iterator[_Foreign]:
     if value is None or hint in _PASSED_ON:
         return
     if hint is Tool:
@@ -62,14 +101,14 @@ def _ignored(value: Any, hint: Any) -> Iterator[str]:
         yield from _foreign(value, members)
         for name, item in value.items():
             if name in members:
-                yield from (f".{name}{rest}" for rest in _ignored(item, members[name]))
-    elif get_origin(hint) in (tuple, list) and type(value) is list:
+                yield from _below(f".{name}", _ignored(item, members[name]))
+    elif get_origin(hint) in (tuple, list) and type(value) in (tuple, list):
         part = get_args(hint)[0]
         for number, item in enumerate(value):
-            yield from (f"[{number}]{rest}" for rest in _ignored(item, part))
+            yield from _below(f"[{number}]", _ignored(item, part))
 
 
-def _of_tool(tool: Any) -> Iterator[str]:
+def _of_tool(tool: Any) -> Iterator[_Foreign]:
     """A tool of another ``type`` than a function is the provider's own."""
     if tool.get("type", "function") not in (*_WRAPPERS, None):
         return
@@ -77,7 +116,11 @@ def _of_tool(tool: Any) -> Iterator[str]:
     for name in _WRAPPERS:
         inner = tool.get(name)
         if isinstance(inner, dict):
-            yield from (f".{name}{rest}" for rest in _foreign(inner, _TOOL_MEMBERS))
+            yield from _below(f".{name}", _foreign(inner, _TOOL_MEMBERS))
+
+
+def _below(place: str, found: Iterator[_Foreign]) -> Iterator[_Foreign]:
+    return ((place + path, known) for path, known in found)
 
 
 def unwritten(given: Any) -> Iterator[str]:
@@ -99,7 +142,7 @@ _BLOCKS: dict[str, type] = {vars(kind)["type"]: kind for kind in get_args(Block)
 
 
 def _under(place: str, value: dict[str, Any], known: Any) -> Iterator[str]:
-    return (place + path for path in _foreign(value, known))
+    return (place + path for path, _ in _foreign(value, known))
 
 
 @cache
@@ -108,8 +151,12 @@ def _names(kinds: tuple[type, ...]) -> frozenset[str]:
     return frozenset(camel(name) for kind in kinds for name in get_type_hints(kind))
 
 
-def _foreign(value: dict[str, Any], known: Any) -> Iterator[str]:
-    return (f".{n}" for n, item in value.items() if n not in known and item is not None)
+def _foreign(value: dict[str, Any], known: Collection[str]) -> Iterator[_Foreign]:
+    return (
+        (f".{name}", known)
+        for name, item in value.items()
+        if name not in known and item is not None
+    )
 
 
 @cache

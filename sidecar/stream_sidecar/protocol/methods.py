@@ -23,7 +23,7 @@ from stream_sidecar.protocol.converter import (
     structure,
     unstructure,
 )
-from stream_sidecar.protocol.ignored import ignored, unwritten
+from stream_sidecar.protocol.ignored import ignored, refuse_ignored, unwritten
 from stream_sidecar.protocol.params import (
     ClassifyParams,
     ClassifyResult,
@@ -87,6 +87,10 @@ class Method:
         """The paths of the members of the JSON ``params``, which fit the method, that
         have no effect because this version does not know them."""
         return ignored(params, self.params)
+
+    def refuse_ignored(self, params: Any) -> None:
+        """Raises a `UsageError` if `ignored` finds a member in ``params``."""
+        refuse_ignored(params, self.params)
 
     def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         """The result as a JSON value."""

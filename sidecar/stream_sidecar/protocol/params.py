@@ -21,7 +21,7 @@ from stream_sidecar.message.turn import Turn, TurnResult
 from stream_sidecar.options import Emit, Limits, Policy, Tool
 from stream_sidecar.parts import Chunk
 from stream_sidecar.protocol.reading_options import PolicyPatch, ResponseTemplate
-from stream_sidecar.records import define, frozen
+from stream_sidecar.records import PublicRecord, define, frozen
 from stream_sidecar.values.absent import ABSENT
 from stream_sidecar.wires.shared.rendering import Lost, LostPart
 
@@ -44,7 +44,7 @@ class OpenParams:
 
 
 @frozen
-class OpenResult:
+class OpenResult(PublicRecord):
     """The stream as it was opened; ``wire`` and ``framing`` are ``auto`` until they are
     detected. ``ignored``: the paths of members of the params that this version does not
     know."""
@@ -72,7 +72,7 @@ class PushParams:
 
 
 @define
-class PushResult:
+class PushResult(PublicRecord):
     """The events of one push. ``pushes`` counts the pushes of the stream so far, this
     push included; ``chunks`` are documents of the wire that ``emit`` names.
     ``last_seqs`` of a push of ``chunks``: the ``seq`` of the stream's last event after
@@ -142,7 +142,7 @@ class CloseParams:
 
 
 @frozen
-class CloseResult:
+class CloseResult(PublicRecord):
     """The last events of the stream, and the message that all its events add up to."""
 
     stream_id: str
@@ -160,7 +160,7 @@ class SnapshotParams:
 
 
 @frozen
-class SnapshotResult:
+class SnapshotResult(PublicRecord):
     """The message that the events 1 to ``last_seq`` add up to."""
 
     message: Message
@@ -213,7 +213,7 @@ class NormalizeParams:
 
 
 @frozen
-class NormalizeResult:
+class NormalizeResult(PublicRecord):
     """The events and the message of the response. ``body`` is the clean response as one
     document of the wire that ``emit`` names."""
 
@@ -239,7 +239,7 @@ class RenderParams:
 
 
 @frozen
-class RenderResult:
+class RenderResult(PublicRecord):
     """The messages to append to those of the last request; ``lost``: what they lack."""
 
     messages: list[dict[str, Any]]
@@ -265,7 +265,7 @@ class PrepareParams:
 
 
 @frozen
-class PrepareResult:
+class PrepareResult(PublicRecord):
     """``body`` is the body to send. If nothing ``changed``, ``body`` is None and the
     host sends its own. ``headers``: those that the host must set."""
 
@@ -388,14 +388,14 @@ class HistoryParams:
 
 
 @frozen
-class InspectResult:
+class InspectResult(PublicRecord):
     """One result for each of ``messages``, in their order."""
 
     results: list[Inspection]
 
 
 @frozen
-class RepairResult:
+class RepairResult(PublicRecord):
     """One result for each of ``messages``, in their order."""
 
     results: list[Repair]

@@ -11,7 +11,7 @@ none. The reader finds the next header after any input:
 - A body that is not JSON may have been cut with a wrong length: `reject` searches it
   for the header of the next message. A header line cannot be part of a JSON text,
   because its line break would be escaped.
-- A JSON-RPC message without a header, as NDJSON hosts send it, is reported.
+- A JSON-RPC message without a header, as NDJSON hosts and people send it, is reported.
 
 Sans-IO, linear in the input.
 """
@@ -48,6 +48,7 @@ _PLAIN = patterns.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
 _HEADER = patterns.compile(
     rb"content-length[ \t]{0,8}:[ \t]{0,8}[0-9]{1,15}[ \t]{0,8}\r?\n", re.IGNORECASE
 )
+_MESSAGE_KEYS = (b'"jsonrpc"', b'"method"')
 _LENGTH = patterns.compile(rb"[0-9]{1,15}")
 _LONGEST_HEADER = 64
 _LONGEST_LINE = 65_536
@@ -206,7 +207,7 @@ class BaseProtocolReader:
         if name.strip().lower() == _NAME:
             if self._length is None:
                 self._length = value.strip()
-        elif line.startswith(b"{") and b'"jsonrpc"' in line:
+        elif line.startswith(b"{") and any(key in line for key in _MESSAGE_KEYS):
             error = ParseError("a message needs a Content-Length header before it")
             return UnreadableFrame(error, recover_id(line))
         return None

@@ -14,7 +14,7 @@ from stream_sidecar.values.printable import in_lines, one_line
 
 LEVELS = ("debug", "info", "warning", "error")
 
-log = logging.getLogger("sidecar")
+log = logging.getLogger("stream_sidecar")
 
 
 def start(level: str, path: str | None) -> None:

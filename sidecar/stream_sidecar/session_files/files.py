@@ -107,10 +107,10 @@ def repair_file(
             raise CannotReplaceError("it is a backup, which --restore puts back")
         if report.format == "sqlite":
             _repair_database(path, job, tally, advance)
+        elif report.format != "jsonl.zst" and (kind := kind_at(path)) is not None:
+            report.leave(kind.sentence)  # whatever its ending says
         elif report.format:
             _repair_text(path, job, tally, advance, repair_lines)
-        elif (kind := kind_at(path)) is not None:
-            report.leave(kind.sentence)
     except Stopped:
         report.stopped = True
     except CannotEditError as error:

@@ -60,7 +60,7 @@ def _zstd() -> Any:
     try:
         return import_module(name)
     except ImportError:
-        hint = "zstd: pip install 'stream-sidecar[zstd]' reads it"
+        hint = "zstd: pip install backports.zstd lets it be read"
         raise CannotEditError(f"packed as {hint}") from None
 
 

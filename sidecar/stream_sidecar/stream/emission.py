@@ -76,6 +76,7 @@ class EmittingOutlet(Outlet):
         self._row = WIRES[emit.wire]
         self.origins: dict[int, Origin] = {}
         self.passed: list[ReadDocument] = []
+        self.between = 0  # the `seq` of the last event that belongs to no document
         self.is_foreign = False  # the stream is read on another wire
         self.over = False  # every choice has its finish
         self.failed = False  # the stream failed, and no document says so
@@ -90,15 +91,16 @@ class EmittingOutlet(Outlet):
         stripped = counters.delimiters_stripped + counters.tool_results_stripped
         return self._moved + stripped + counters.tool_calls_from_text
 
-    def passes(self, document: Document, held: int) -> None:
+    def passes(self, document: Document, held: int, *, is_unread: bool) -> None:
         """Notes that a document of the same wire was read. ``held``: how many code
-        points are undecided after it."""
+        points are undecided after it. ``is_unread``: it has text that was not read."""
         value, event = document.value, document.event
         values = value if type(value) is list else (value,)
         chunks = [_chunk(each, event) for each in values if self._is_written(each)]
         if len(chunks) < len(values):
             chunks = []
-        read = ReadDocument(chunks, self.seq, self.removals, held, self.over)
+        between = self.between if is_unread else None
+        read = ReadDocument(chunks, self.seq, self.removals, held, self.over, between)
         self.passed.append(read)
 
     def _is_written(self, value: Json) -> bool:
@@ -201,7 +203,10 @@ class Emission:
         for each in passed:
             end = bisect_right(events, each.last, at, key=_seq)
             said = events[at:end]
-            self._documents.push(each.chunks, self._write(said))
+            if each.between is None:
+                self._documents.push(each.chunks, self._write(said))
+            else:
+                self._push_unread(each, said)
             cites = each.removals > 0 and any(isinstance(e, Citation) for e in said)
             chunks += self._documents.after(each, cites=cites)
             at = end
@@ -209,6 +214,14 @@ class Emission:
         if rest:
             self._hold(rest)
         return chunks
+
+    def _push_unread(self, read: ReadDocument, said: list[Event]) -> None:
+        """Adds a document whose text was not read, after the text that was held before
+        it. The writer notes the document's other events."""
+        own, cut = read.chunks, bisect_right(said, read.between, key=_seq)
+        self._documents.push([], self._write(said[:cut]))
+        self._write(said[cut:])
+        self._documents.push(own, own)
 
     def _hold(self, events: list[Event]) -> None:
         """Adds events that belong to no document. An error among them is written in any

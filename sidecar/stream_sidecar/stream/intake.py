@@ -15,12 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.framing.framer import Framer
+from stream_sidecar.framing.frames import LongDocument
 from stream_sidecar.parts import (
+    BlockEndPart,
+    CitationPart,
     DiagnosticPart,
     Document,
     DonePart,
     ErrorPart,
     MetadataPart,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.records import define, evolve, field
@@ -67,6 +73,11 @@ _MAX_BODY = 65_536
 message."""
 
 
+_TEXT = (TextPart, RefusalPart, ReasoningPart, CitationPart)
+"""Parts with text, or with positions in it. They are not read from a document above the
+limit."""
+
+
 class _State(Enum):
     """How the next document is treated."""
 
@@ -105,7 +116,8 @@ class Intake:
 
     ``documents``: how many documents came. ``done``: an end mark came. ``used``: a
     document said something. ``document``: the document of the last parts; None if they
-    came from no document.
+    came from no document. ``is_unread``: the document is above the limit, and it has
+    text that was not read.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -117,8 +129,10 @@ class Intake:
             "text" if options.wire == "text" else options.framing,
             options.encoding,
             limit=options.limits.max_document_chars,
+            kept=options.limits.max_message_bytes,
         )
         self.document: Document | None = None
+        self.is_unread = False
         self._state = _State.BEFORE
         self._reader: Wire | None = None
         self._undecided = _Undecided()
@@ -223,7 +237,8 @@ class Intake:
     def _frames(self, frames: Iterable[Frame]) -> Iterator[list[Part]]:
         for frame in frames:
             self.document = None
-            if isinstance(frame, Document):
+            self.is_unread = False
+            if isinstance(frame, Document | LongDocument):
                 if self._said:
                     yield self.last_words(is_over=True)
                 self.documents += 1
@@ -249,8 +264,10 @@ class Intake:
             self._said.append(evolve(frame, raw=head))
         return [evolve(frame, raw=raw[room:])] if raw[room:] else []
 
-    def _document(self, document: Document) -> Iterator[list[Part]]:
-        if self._state is _State.OVER:
+    def _document(self, document: Document | LongDocument) -> Iterator[list[Part]]:
+        if isinstance(document, LongDocument):
+            yield from self._long(document)
+        elif self._state is _State.OVER:
             message = "a document after the end mark"
             yield [DiagnosticPart("data-after-done", message, raw=document.value)]
         elif self._state is _State.READING:
@@ -264,6 +281,28 @@ class Intake:
             yield [normalize_error(body, provider=self.options.provider)]
         else:
             yield from self._wait(document)
+
+    def _long(self, frame: LongDocument) -> Iterator[list[Part]]:
+        """The parts of a document above the limit, without its text. Held text is
+        decided before it, because nobody knows what follows that text. The document is
+        left out if it fits no wire, or comes after the end mark."""
+        document = frame.document
+        name = None if self._state is _State.OVER else self._wire_of(document)
+        if name is None:
+            yield self._seen([frame.diagnostic])
+            return
+        if self._state is _State.BEFORE:
+            self._state = _State.READING
+            yield from self._begin(name)
+        parts = self._read(document)
+        unread = {part.choice for part in parts if isinstance(part, _TEXT)}
+        self.is_unread = bool(unread)
+        self.document = None
+        ends = [BlockEndPart(choice) for choice in sorted(unread)]
+        severity: Any = "warning" if unread else "info"
+        yield self._seen([evolve(frame.diagnostic, severity=severity), *ends])
+        self.document = document
+        yield [p for p in parts if not isinstance(p, (*_TEXT, DiagnosticPart))]
 
     def _wire_of(self, document: Document) -> str | None:
         if self._reader is not None:

@@ -40,7 +40,9 @@ class ReadDocument:
     ``chunks``: the document as it may be emitted unchanged; empty if it may not.
     ``last``: the ``seq`` of its last event. ``removals``: how often something was
     removed or moved so far. ``held``: how many code points are held back. ``over``:
-    every choice has its finish.
+    every choice has its finish. ``between``: the document is above the limit and has
+    text that was not read, so it is emitted unchanged in any case; the events up to
+    this ``seq`` come before it. None: the document was read.
     """
 
     chunks: list[Chunk]
@@ -48,6 +50,7 @@ class ReadDocument:
     removals: int
     held: int
     over: bool
+    between: int | None = None
 
     @property
     def settled(self) -> bool:

@@ -277,6 +277,7 @@ class Stream:
         kinds = {*map(type, parts)}
         if document is None:
             outlet.failed = outlet.failed or ErrorPart in kinds
+            outlet.between = outlet.seq
             return
         if not _SAYING.isdisjoint(kinds):
             outlet.over = False
@@ -285,7 +286,7 @@ class Stream:
         held = outlet.held
         for choice in self._choices.values():
             held += choice.channel.held
-        outlet.passes(document, held)
+        outlet.passes(document, held, is_unread=self._intake.is_unread)
 
     def _end_parts(self) -> None:
         """Ends the open run if it is a run of parts, which lasts no longer than its

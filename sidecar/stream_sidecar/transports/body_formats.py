@@ -10,13 +10,15 @@ from stream_sidecar.values.jsontext import encode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stream_sidecar.api import Framing
+
 
 @frozen
 class BodyFormat:
     """``document(chunk, is_first)`` writes one document. ``end(is_empty)`` writes what
     follows the last document; ``is_empty``: no document was written."""
 
-    framing: str
+    framing: Framing
     document: Callable[[Any, bool], bytes]
     end: Callable[[bool], bytes]
 

@@ -3,67 +3,135 @@
 `Cleaner` prepares a request and cleans a whole response, `CleanBody` cleans a body that
 arrives in slices.
 
-A response that cannot be cleaned passes unchanged, and ``on_lost`` is called.
+A response that cannot be cleaned passes unchanged, and ``on_lost`` is called; without
+it there is one warning.
 """
 
 from __future__ import annotations
 
+import logging
+import warnings
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from stream_sidecar.api import Diagnostic, Stream, normalize, prepare
+from stream_sidecar.api import Diagnostic, ProviderError, Stream, normalize, prepare
+from stream_sidecar.api.calls import new_id
+from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.records import frozen
 from stream_sidecar.transports.endpoints import object_in
 from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from stream_sidecar.api import NormalizeResult
+    from stream_sidecar.api import (
+        CloseResult,
+        EmitClaims,
+        Event,
+        Message,
+        NormalizeResult,
+        PolicyOptions,
+    )
+    from stream_sidecar.api.option_types import JsonObject
     from stream_sidecar.transports.body_formats import BodyFormat
     from stream_sidecar.transports.endpoints import Asked
+
+_LOGGER = logging.getLogger("stream_sidecar")
 
 _UNREAD = frozenset(("malformed-chunk", "unknown-chunk"))
 """Codes of diagnostics for a document that the wire cannot read."""
 
 
+class UncleanedError(Exception):
+    """Why a response passes uncleaned, or a request unprepared."""
+
+
 @frozen
+class AnswerInfo:
+    """Which answer an event or a message belongs to: several may arrive at a time."""
+
+    stream_id: str
+    model: str | None
+
+
 class Cleaner:
-    """The options of a transport. ``claims``: what happens to calls that the model
-    wrote into its text ("drop", "text", "promote"). ``prepare``: whether requests are
-    prepared. ``provider``: the name of the provider, if the address does not say it.
-    ``on_lost`` is called with the error when a body passes unchanged or is cut off.
+    """The options of a transport; a wrong one raises a `UsageError`.
+
+    - ``claims``: what happens to calls that the model wrote into its text ("drop",
+      "text", "promote").
+    - ``policy``, ``response_template``: how the text is read.
+    - ``prepare``: whether requests are prepared.
+    - ``provider``: the name of the provider, if the address does not say it.
+    - ``on_event`` is called with each event of an answer, ``on_message`` with the
+      message at its end; both also with an `AnswerInfo`.
+    - ``on_lost`` is called with the exception when a body passes unchanged or is cut
+      off, and with what ``on_event`` and ``on_message`` raise.
     """
 
-    claims: str = "drop"
-    policy: dict[str, Any] | None = None
-    prepare: bool = True
-    provider: str | None = None
-    on_lost: Callable[[Exception], object] | None = None
+    def __init__(
+        self,
+        *,
+        claims: EmitClaims = "drop",
+        policy: PolicyOptions | None = None,
+        response_template: JsonObject | None = None,
+        prepare: bool = True,
+        provider: str | None = None,
+        on_event: Callable[[Event, AnswerInfo], object] | None = None,
+        on_message: Callable[[Message, AnswerInfo], object] | None = None,
+        on_lost: Callable[[Exception], object] | None = None,
+    ) -> None:
+        listeners = {
+            "on_event": on_event,
+            "on_message": on_message,
+            "on_lost": on_lost,
+        }
+        for name, listener in listeners.items():
+            if listener is not None and not callable(listener):
+                raise InvalidParamsError(f"{name}: must be callable", path=name)
+        if not isinstance(prepare, bool):
+            raise InvalidParamsError("prepare: must be a boolean", path="prepare")
+        self._claims = claims
+        self._prepares = prepare
+        self._provider = provider
+        self._reading: dict[str, Any] = {
+            "policy": policy,
+            "response_template": response_template,
+        }
+        self._on_event = on_event
+        self._on_message = on_message
+        self._on_lost = on_lost
+        self._has_warned = False
+        Stream(
+            provider=provider,
+            emit={"wire": "openai-chat", "claims": claims},
+            **self._reading,
+        )
 
     def prepared(self, asked: Asked, authorization: str) -> bytes | None:
         """The body to send in place of the caller's. None if the caller's own body must
         be sent, for example because a signature covers it."""
-        if not self.prepare or authorization.startswith("AWS4-HMAC"):
+        if not self._prepares or authorization.startswith("AWS4-HMAC"):
             return None
         try:
             result = prepare(
                 asked.body,
                 asked.wire,
-                provider=self.provider or asked.host,
+                provider=self._provider or asked.host,
                 model=asked.model,
                 tools=asked.tools,
-                policy=self.policy,
+                **self._reading,
             )
         except Exception as error:
             self.lose(error)
             return None
+        for each in result.lost:
+            if not each.path:
+                self.lose(UncleanedError(f"the request passes unprepared: {each.why}"))
         return encode(result.body) if result.changed else None
 
-    def streamed(self, asked: Asked, content_type: str) -> CleanBody | None:
+    def streamed(self, asked: Asked, media_type: str) -> CleanBody | None:
         """The clean body of a response that streams. None if it does not stream or
         cannot be cleaned."""
-        form = asked.format_of(content_type)
+        form = asked.format_of(media_type)
         if form is None:
             return None
         try:
@@ -78,34 +146,68 @@ class Cleaner:
         if (came := object_in(body)) is None:
             return None
         try:
-            result = normalize(came, framing="json", **self.options(asked))
+            options = self.options(asked)
+            result = normalize(came, framing="json", **options)
         except Exception as error:
             self.lose(error)
             return None
-        return (
-            None if _is_unread(result) or result.body == came else encode(result.body)
-        )
+        if _is_unread(result):
+            return None
+        self.listen(result, AnswerInfo(options["stream_id"], asked.model))
+        return None if result.body == came else encode(result.body)
 
     def options(self, asked: Asked) -> dict[str, Any]:
         """The options of a stream. If requests are prepared, reasoning from the text
         goes to the wire's field for it. Each response has a new id, so that calls of
         two turns never share an id."""
-        emit = {"wire": asked.wire, "claims": self.claims}
-        if self.prepare:
+        emit: dict[str, Any] = {"wire": asked.wire, "claims": self._claims}
+        if self._prepares:
             emit["reasoning"] = "include"
         return {
             "wire": asked.wire,
-            "provider": self.provider,
+            "provider": self._provider,
             "model": asked.model,
             "tools": asked.tools,
-            "policy": self.policy,
             "emit": emit,
-            "stream_id": uuid4().hex,
+            "stream_id": new_id(),
+            **self._reading,
         }
 
+    def listen(self, result: CloseResult | NormalizeResult, answer: AnswerInfo) -> None:
+        """Gives the end of an answer to the listeners."""
+        self.listen_to(result.events, answer)
+        self._call(self._on_message, result.message, answer)
+
+    def listen_to(self, events: Iterable[Event], answer: AnswerInfo) -> None:
+        """Gives events to their listener, and reports what was passed on unread."""
+        for event in events:
+            if isinstance(event, Diagnostic) and _is_loss(event):
+                self.lose(UncleanedError(event.message))
+            self._call(self._on_event, event, answer)
+
     def lose(self, error: Exception) -> None:
-        if self.on_lost is not None:
-            self.on_lost(error)
+        """Reports that something passes uncleaned, or is cut off."""
+        if self._on_lost is not None:
+            self._call(self._on_lost, error)
+        elif not self._has_warned:
+            self._has_warned = True
+            message = (
+                "stream_sidecar: responses pass uncleaned, or requests unprepared"
+                f" (on_lost gets each error): {error!r}"
+            )
+            _LOGGER.warning(message)
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+    def _call(self, listener: Any, *values: Any) -> None:
+        """Calls a listener; its exception does not change the answer."""
+        try:
+            if listener is not None:
+                listener(*values)
+        except Exception as error:
+            if self._on_lost is None or listener == self._on_lost:
+                _LOGGER.exception("a listener of a transport raised an exception")
+            else:
+                self._call(self._on_lost, error)
 
 
 class CleanBody:
@@ -118,10 +220,13 @@ class CleanBody:
     def __init__(self, cleaner: Cleaner, asked: Asked, form: BodyFormat) -> None:
         self._cleaner = cleaner
         self._format = form
-        self._stream = Stream(framing=form.framing, **cleaner.options(asked))
+        options = cleaner.options(asked)
+        self._answer = AnswerInfo(options["stream_id"], asked.model)
+        self._stream = Stream(framing=form.framing, **options)
         self._kept: list[bytes] = []
         self._is_first = True
         self._passes = False
+        self._is_over = False
 
     def push(self, data: bytes) -> bytes:
         """The next part of the clean body; ``data`` may be cut anywhere."""
@@ -130,30 +235,46 @@ class CleanBody:
         if self._is_first:
             self._kept.append(data)
         try:
-            return self._written(self._stream.push(data).chunks)
+            result = self._stream.push(data)
         except Exception as error:
             return self._passed(error)
+        self._cleaner.listen_to(result.events, self._answer)
+        return self._written(result.chunks)
 
     def close(self) -> bytes:
         """The rest of the clean body."""
-        if self._passes:
+        if self._is_over:
             return b""
         try:
-            rest = self._written(self._stream.close().chunks)
-            return rest + self._format.end(self._is_first)
+            closed = self._ended()
         except Exception as error:
             return self._passed(error)
+        return self._written(closed.chunks) + self._format.end(self._is_first)
 
     def broken(self, error: Exception) -> bytes:
-        """The rest of the clean body after the source broke off with ``error``; it has
-        no end mark."""
-        if self._passes:
+        """The text that was held when the source broke off with ``error``. It has no
+        end mark and no document about the error, because the reader gets the error
+        itself."""
+        if self._is_over:
             return b""
         try:
-            failure = {"body": str(error) or type(error).__name__}
-            return self._written(self._stream.close(error=failure).chunks)
+            return self._written(_without_break(self._ended(error=error)))
         except Exception as ours:
             return self._passed(ours)
+
+    def stop(self) -> None:
+        """Ends a body whose reader wants no more of it."""
+        if not self._is_over:
+            try:
+                self._ended("cancelled")
+            except Exception as error:
+                self._cleaner.lose(error)
+
+    def _ended(self, *reason: Any, **error: Any) -> CloseResult:
+        self._is_over = True
+        closed = self._stream.close(*reason, **error)
+        self._cleaner.listen(closed, self._answer)
+        return closed
 
     def _written(self, chunks: list[Any] | None) -> bytes:
         written = b""
@@ -166,11 +287,35 @@ class CleanBody:
         return written
 
     def _passed(self, error: Exception) -> bytes:
+        self._is_over = True
         self._cleaner.lose(error)
         if not self._is_first:
             raise error
         self._passes = True
         return b"".join(self._kept)
+
+
+def _without_break(closed: CloseResult) -> list[Any]:
+    """The last chunks without the document that says that the connection broke."""
+    chunks = [*(closed.chunks or ())]
+    is_described = any(
+        isinstance(each, ProviderError) and each.kind == "network"
+        for each in closed.events
+    )
+    errors = [place for place, each in enumerate(chunks) if _is_error(each)]
+    if is_described and errors:
+        del chunks[errors[-1]]
+    return chunks
+
+
+def _is_error(chunk: Any) -> bool:
+    is_document = isinstance(chunk, dict)
+    return is_document and bool(chunk.get("type") == "error" or chunk.get("error"))
+
+
+def _is_loss(diagnostic: Diagnostic) -> bool:
+    """Whether a document went out unread, or was left out, because it is too long."""
+    return diagnostic.code == "document-limit" and diagnostic.severity == "warning"
 
 
 def _is_unread(result: NormalizeResult) -> bool:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from stream_sidecar import patterns
+from stream_sidecar.api.calls import known_members
 from stream_sidecar.records import frozen
 from stream_sidecar.transports.body_formats import ARRAY, SSE
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
+    from stream_sidecar.api import EmitWire
     from stream_sidecar.transports.body_formats import BodyFormat
 
-_ENDPOINTS = (
+_ENDPOINTS: tuple[tuple[Any, EmitWire], ...] = (
     (patterns.compile(r"/chat/completions\Z"), "openai-chat"),
     (patterns.compile(r"/responses\Z"), "openai-responses"),
     (patterns.compile(r"/messages\Z"), "anthropic"),
@@ -33,30 +35,34 @@ class Asked:
     """A request to one of the endpoints; ``host`` and ``path`` are parts of its
     address."""
 
-    wire: str
+    wire: EmitWire
     host: str
     path: str
     body: dict[str, Any]
     model: str | None
     tools: list[Any] | None
 
-    def format_of(self, content_type: str) -> BodyFormat | None:
+    def format_of(self, media_type: str) -> BodyFormat | None:
         """The format of the response's body if the response streams, else None."""
-        if content_type.startswith("text/event-stream"):
+        if media_type == "text/event-stream":
             return SSE[self.wire]
         is_stream = self.path.endswith(":streamGenerateContent")
         return ARRAY if is_stream else None
+
+
+def is_endpoint(method: str, url: str) -> bool:
+    """Whether the response to such a request is cleaned."""
+    return method == "POST" and _row_of(urlsplit(url).path) is not None
 
 
 def asked_of(method: str, url: str, body: bytes) -> Asked | None:
     """Return the request; None if the address is no known endpoint, the method is not
     POST, or the body is not a JSON object."""
     address = urlsplit(url)
-    rows = ((each.search(address.path), wire) for each, wire in _ENDPOINTS)
-    found, wire = next(((found, wire) for found, wire in rows if found), (None, ""))
-    reported = object_in(body) if method == "POST" and found else None
-    if reported is None or found is None:
+    row = _row_of(address.path) if method == "POST" else None
+    if row is None or (reported := object_in(body)) is None:
         return None
+    found, wire = row
     model = unquote(found[1]) if found.re.groups else reported.get("model")
     tools = reported.get("tools")
     declared = _declarations(tools) if wire == "gemini" else tools
@@ -66,8 +72,16 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
         address.path,
         reported,
         model if isinstance(model, str) else None,
-        [*filter(_is_named, declared)] if isinstance(declared, list) else None,
+        [*map(known_members, filter(_is_named, declared))]
+        if isinstance(declared, list)
+        else None,
     )
+
+
+def _row_of(path: str) -> tuple[Any, EmitWire] | None:
+    """What the path says, and the wire of the endpoint."""
+    rows = ((each.search(path), wire) for each, wire in _ENDPOINTS)
+    return next((row for row in rows if row[0]), None)
 
 
 def object_in(body: bytes) -> dict[str, Any] | None:

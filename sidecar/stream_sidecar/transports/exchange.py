@@ -9,10 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.records import frozen
-from stream_sidecar.transports.endpoints import Asked, asked_of
+from stream_sidecar.transports.cleaning import UncleanedError
+from stream_sidecar.transports.endpoints import Asked, asked_of, is_endpoint
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stream_sidecar.transports.cleaning import CleanBody, Cleaner
+
+MOST_WHOLE = 32 * 1024 * 1024
+"""The most bytes of a whole body that is cleaned, before and after decompression. The
+gateway has the same bound."""
+
+_DECODED_AT_A_TIME = 1024
+"""Bytes of a compressed body. gzip makes at most 1 MB of them."""
+
+_BROTLI_AT_A_TIME = 16
+"""Bytes of a body compressed with brotli, which can make 20 MB of them."""
 
 _CHANGED = ("content-length", "content-encoding", "transfer-encoding")
 """Headers of a response that do not fit a new body."""
@@ -33,9 +46,11 @@ class Exchange:
     def of(cls, library: Any, cleaner: Cleaner, request: Any) -> Exchange:
         """The exchange of a request. A body that streams cannot be read before it is
         sent, so its response passes unchanged."""
-        asked = None
+        asked, address = None, (request.method, str(request.url))
         if isinstance(request.stream, library.ByteStream):
-            asked = asked_of(request.method, str(request.url), request.content)
+            asked = asked_of(*address, request.content)
+        elif is_endpoint(*address):
+            cleaner.lose(UncleanedError("the request's body is read while it is sent"))
         return cls(library, cleaner, request, asked)
 
     def sent(self) -> Any:
@@ -66,19 +81,24 @@ class Exchange:
 
     def is_whole(self, response: Any) -> bool:
         """Whether the response is one document, for `whole`."""
-        is_json = _type(response).startswith("application/json")
+        is_json = _type(response) == "application/json"
         return self.asked is not None and response.is_success and is_json
 
     def whole(self, response: Any, raw: bytes) -> Any:
         """The response with a clean body, or with its own bytes if nothing leaked."""
-        stream = self.library.ByteStream(raw)
-        came = self._response(response, response.headers, stream)
-        body = None if self.asked is None else self._clean(self.asked, came)
+        body = None if self.asked is None else self._clean(self.asked, response, raw)
         if body is None:
-            return self._response(response, response.headers, stream)
+            return self._response(
+                response, response.headers, self.library.ByteStream(raw)
+            )
         answer = self.answer(response, self.library.ByteStream(body))
         answer.headers["content-length"] = str(len(body))
         return answer
+
+    def passing(self, response: Any, stream: Any) -> Any:
+        """The response, whose body is too long to be cleaned."""
+        self._lose_long()
+        return self._response(response, response.headers, stream)
 
     def source(self, response: Any) -> Any:
         """A copy of the response to read from; the response itself may have been read
@@ -93,13 +113,34 @@ class Exchange:
             headers.pop(name, None)
         return self._response(response, headers, stream)
 
-    def _clean(self, asked: Asked, response: Any) -> bytes | None:
+    def _clean(self, asked: Asked, response: Any, raw: bytes) -> bytes | None:
         try:
-            body = response.read()
+            body = self._decoded(response.headers.get("content-encoding", ""), raw)
         except self.library.DecodingError as error:
             self.cleaner.lose(error)
             return None
-        return self.cleaner.whole(asked, body)
+        return None if body is None else self.cleaner.whole(asked, body)
+
+    def _decoded(self, encoding: str, raw: bytes) -> bytes | None:
+        """The body without compression; None if it is too long. It is decompressed a
+        little at a time, because a short body may become a very long one."""
+        if encoding.strip().lower() in ("", "identity"):
+            return raw
+        headers = {"content-encoding": encoding}
+        is_brotli = "br" in encoding.lower()
+        size = _BROTLI_AT_A_TIME if is_brotli else _DECODED_AT_A_TIME
+        body = bytearray()
+        slices = self.library.Response(200, headers=headers, content=_cut(raw, size))
+        for data in slices.iter_bytes():
+            body += data
+            if len(body) > MOST_WHOLE:
+                self._lose_long()
+                return None
+        return bytes(body)
+
+    def _lose_long(self) -> None:
+        reason = f"a whole response has more than {MOST_WHOLE} bytes"
+        self.cleaner.lose(UncleanedError(reason))
 
     def _response(self, response: Any, headers: Any, stream: Any) -> Any:
         return self.library.Response(
@@ -110,6 +151,35 @@ class Exchange:
         )
 
 
+class PassingBody:
+    """A body that passes unchanged, ``kept`` first. It has the methods of
+    `CleanBody`."""
+
+    def __init__(self, kept: bytes) -> None:
+        self._kept = kept
+
+    def push(self, data: bytes) -> bytes:
+        return self._rest() + data
+
+    def close(self) -> bytes:
+        return self._rest()
+
+    def broken(self, _error: Exception) -> bytes:
+        return self._rest()
+
+    def stop(self) -> None:
+        self._kept = b""
+
+    def _rest(self) -> bytes:
+        rest, self._kept = self._kept, b""
+        return rest
+
+
+def _cut(data: bytes, size: int) -> Iterator[bytes]:
+    return (data[at : at + size] for at in range(0, len(data), size))
+
+
 def _type(response: Any) -> str:
-    kind: str = response.headers.get("content-type", "")
-    return kind
+    """The media type without its parameters. Its case means nothing."""
+    header: str = response.headers.get("content-type", "")
+    return header.partition(";")[0].strip().lower()

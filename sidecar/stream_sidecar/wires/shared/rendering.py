@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.records import define, field, frozen
+from stream_sidecar.records import PublicRecord, define, field, frozen
 from stream_sidecar.values.abridge import is_long
 from stream_sidecar.values.jsontext import dumps, loads
 
@@ -54,7 +54,7 @@ RequestWriter: TypeAlias = "Callable[[Rendering], list[JsonObject]]"
 
 
 @frozen
-class Lost:
+class Lost(PublicRecord):
     """A report of what is missing in the request, or changed, and why. ``block``: the
     number of the block; None for something from the host, such as a result."""
 
@@ -64,7 +64,7 @@ class Lost:
 
 
 @frozen
-class LostPart:
+class LostPart(PublicRecord):
     """A report of what was removed or changed in a request, at ``path`` of its body,
     and why."""
 

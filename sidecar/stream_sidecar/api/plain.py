@@ -1,0 +1,106 @@
+"""Python's values as the JSON values that the methods read.
+
+A host has bytes in several classes, objects of SDKs, tuples and enumerations. What is
+no JSON and cannot become JSON is the host's mistake, and a `UsageError`.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from stream_sidecar.errors import InvalidParamsError
+from stream_sidecar.protocol.converter import Invalid, unstructure
+from stream_sidecar.records import PublicRecord
+from stream_sidecar.values.jsontext import NumberText
+
+BYTES = (bytes, bytearray, memoryview)
+
+_JSON = frozenset((str, NumberText, int, float, bool, type(None)))
+
+_CONVERSIONS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (PublicRecord, unstructure),
+    (str, str.__str__),
+    (int, int),
+    (float, float),
+    (Mapping, dict),
+    (tuple, list),
+    (list, list),
+)
+"""Classes whose instances are a JSON value in another form, with the function that
+makes it. The first row that fits counts."""
+
+_PYDANTIC = {
+    "mode": "json",
+    "by_alias": True,
+    "exclude_unset": True,
+    "warnings": False,
+}
+"""Arguments with which pydantic gives an object as its provider sent it."""
+
+
+def plain(value: Any, path: str) -> Any:
+    """``value`` as a JSON value; ``value`` itself if it is one. Error messages call it
+    ``path``."""
+    try:
+        return _plain(value)
+    except Invalid as error:
+        where = path + error.path
+        raise InvalidParamsError(f"{where}: {error.reason}", path=where) from None
+    except RecursionError:
+        return value  # a document of a provider may be nested without end
+
+
+def text_of(data: Any, encoding: str) -> str:
+    """A whole body of ``BYTES`` as the text that ``message/normalize`` reads."""
+    if encoding == "base64":
+        return b64encode(data).decode("ascii")
+    return bytes(data).decode("utf-8", "replace")
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in _JSON:
+        return value
+    if kind is dict:
+        if {*map(type, value)} - {str}:
+            raise Invalid("has a member whose name is not a string")
+        changed = _changed(value.items())
+        return {**value, **changed} if changed else value
+    if kind is list:
+        changed = _changed(enumerate(value))
+        if not changed:
+            return value
+        return [changed.get(place, item) for place, item in enumerate(value)]
+    return _plain(_converted(value))
+
+
+def _changed(items: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The values of ``items`` that had to be converted, by name or place."""
+    changed = {}
+    for name, item in items:
+        if type(item) in _JSON:
+            continue
+        try:
+            found = _plain(item)
+        except Invalid as error:
+            step = f"[{name}]" if type(name) is int else f".{name}"
+            raise Invalid(error.reason, step + error.path) from None
+        if found is not item:
+            changed[name] = found
+    return changed
+
+
+def _converted(value: Any) -> Any:
+    for kind, convert in _CONVERSIONS:
+        if isinstance(value, kind):
+            return convert(value)
+    if not isinstance(value, type):
+        if hasattr(value, "model_dump"):
+            is_pydantic = hasattr(type(value), "model_fields")
+            return value.model_dump(**_PYDANTIC if is_pydantic else {})
+        if hasattr(value, "to_dict"):
+            return value.to_dict()
+    name = type(value).__name__
+    raise Invalid(f"must be a JSON value or an object of an SDK, and is of type {name}")

@@ -1,0 +1,180 @@
+"""The transports and the bodies of their responses, for httpx and httpx2, whose classes
+are alike. Each library's module only names its classes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from stream_sidecar.errors import InvalidParamsError
+from stream_sidecar.transports.cleaning import Cleaner
+from stream_sidecar.transports.exchange import MOST_WHOLE, Exchange, PassingBody
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from stream_sidecar.api import EmitClaims, Event, Message, PolicyOptions
+    from stream_sidecar.api.option_types import JsonObject
+    from stream_sidecar.transports.cleaning import AnswerInfo, CleanBody
+
+Transport = TypeVar("Transport")
+
+
+class Sending(Generic[Transport]):
+    """What both transports of a library share. ``library`` is its module, ``make`` its
+    own transport, ``sends`` the method that every transport has."""
+
+    library: Any
+    make: Any
+    body: Any
+    sends: str
+
+    def __init__(
+        self,
+        transport: Transport | None = None,
+        *,
+        claims: EmitClaims = "drop",
+        policy: PolicyOptions | None = None,
+        response_template: JsonObject | None = None,
+        prepare: bool = True,
+        provider: str | None = None,
+        on_event: Callable[[Event, AnswerInfo], object] | None = None,
+        on_message: Callable[[Message, AnswerInfo], object] | None = None,
+        on_lost: Callable[[Exception], object] | None = None,
+    ) -> None:
+        self._cleaner = Cleaner(
+            claims=claims,
+            policy=policy,
+            response_template=response_template,
+            prepare=prepare,
+            provider=provider,
+            on_event=on_event,
+            on_message=on_message,
+            on_lost=on_lost,
+        )
+        if transport is not None and not hasattr(transport, self.sends):
+            message = f"transport: must have {self.sends}, as a transport of httpx has"
+            raise InvalidParamsError(message, path="transport")
+        self._transport: Any = self.make() if transport is None else transport
+
+    def _exchange(self, request: Any) -> Exchange:
+        return Exchange.of(self.library, self._cleaner, request)
+
+
+class SyncSending(Sending[Transport]):
+    """A transport without asyncio."""
+
+    sends = "handle_request"
+
+    def handle_request(self, request: Any) -> Any:
+        exchange = self._exchange(request)
+        response = self._transport.handle_request(exchange.sent())
+        if body := exchange.streamed(response):
+            source = exchange.source(response)
+            stream = self.body(source, source.iter_bytes(), body)
+            return exchange.answer(response, stream)
+        return (
+            self._whole(exchange, response) if exchange.is_whole(response) else response
+        )
+
+    def _whole(self, exchange: Exchange, response: Any) -> Any:
+        source, kept = exchange.source(response), bytearray()
+        slices = source.iter_raw()
+        try:
+            for data in slices:
+                kept += data
+                if len(kept) > MOST_WHOLE:
+                    rest = self.body(source, slices, PassingBody(bytes(kept)))
+                    return exchange.passing(response, rest)
+        except BaseException:
+            source.close()
+            raise
+        return exchange.whole(response, bytes(kept))
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+class AsyncSending(Sending[Transport]):
+    """A transport for clients with asyncio or trio."""
+
+    sends = "handle_async_request"
+
+    async def handle_async_request(self, request: Any) -> Any:
+        exchange = self._exchange(request)
+        response = await self._transport.handle_async_request(exchange.sent())
+        if body := exchange.streamed(response):
+            source = exchange.source(response)
+            stream = self.body(source, source.aiter_bytes(), body)
+            return exchange.answer(response, stream)
+        if exchange.is_whole(response):
+            return await self._whole(exchange, response)
+        return response
+
+    async def _whole(self, exchange: Exchange, response: Any) -> Any:
+        source, kept = exchange.source(response), bytearray()
+        slices = source.aiter_raw()
+        try:
+            async for data in slices:
+                kept += data
+                if len(kept) > MOST_WHOLE:
+                    rest = self.body(source, slices, PassingBody(bytes(kept)))
+                    return exchange.passing(response, rest)
+        except BaseException:
+            await source.aclose()
+            raise
+        return exchange.whole(response, bytes(kept))
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+
+class _Body:
+    """Yields ``body`` while it reads ``slices`` of ``source``.
+
+    A source that breaks off does so with its own exception, after the text that was
+    held. If the reader stops, nothing more is written.
+    """
+
+    def __init__(self, source: Any, slices: Any, body: CleanBody | PassingBody) -> None:
+        self._source = source
+        self._slices = slices
+        self._body = body
+
+
+class SyncBody(_Body):
+    """The body for a client without asyncio."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for data in self._slices:
+                if written := self._body.push(data):
+                    yield written
+        except Exception as error:
+            if written := self._body.broken(error):
+                yield written
+            raise
+        yield self._body.close()
+
+    def close(self) -> None:
+        self._body.stop()
+        self._source.close()
+
+
+class AsyncBody(_Body):
+    """The body for a client with asyncio."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for data in self._slices:
+                if written := self._body.push(data):
+                    yield written
+        except Exception as error:
+            if written := self._body.broken(error):
+                yield written
+            raise
+        yield self._body.close()
+
+    async def aclose(self) -> None:
+        self._body.stop()
+        await self._source.aclose()
