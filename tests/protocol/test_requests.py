@@ -204,3 +204,34 @@ def test_a_body_that_cannot_be_written_stays(
 def test_any_body_is_taken(wire: str, items: Any) -> None:
     body = dict.fromkeys(("messages", "contents", "input", "tools"), items)
     assert not _prepare(wire, body, provider="openai", model="gpt-5")["changed"]
+
+
+HALF = {"role": "user", "content": "a\ud83d"}
+
+
+def test_half_a_character_goes_wherever_it_stands() -> None:
+    tools = [
+        {"type": "function", "function": {"name": "f", "\udc00": {"a/b": "\ud83d"}}}
+    ]
+    body = {"model": "m", "messages": [HALF, CLEAN, HALF], "tools": tools}
+
+    result = _prepare("openai-chat", body)
+
+    whole = {"role": "user", "content": "a\ufffd"}
+    assert result["changed"]
+    assert result["body"]["messages"] == [whole, CLEAN, whole]
+    (tool,) = result["body"]["tools"]
+    assert tool["function"] == {"name": "f", "\ufffd": {"a/b": "\ufffd"}}
+    assert [each["path"] for each in result["lost"]] == [
+        "/messages/0/content",
+        "/messages/2/content",
+        "/tools/0/function",
+        "/tools/0/function/\udc00/a~1b",
+    ]
+    assert _prepare("openai-chat", result["body"]) == {"changed": False, "lost": []}
+
+
+def test_a_body_that_cannot_be_written_stays_with_its_halves() -> None:
+    result = _prepare("openai-chat", {"messages": [HALF], "seed": 10**30})
+    assert [each["path"] for each in result["lost"]] == [""]
+    assert not result["changed"]

@@ -147,9 +147,11 @@ def _assert_fitting(exchanged: list[tuple[str, Any, dict[str, Any]]]) -> None:
 
 _UNSAID = (
     *('if wire is "text", and only then', "without white space and backticks"),
+    "must have at most 256 characters",
     *("params.responseTemplate.", "must have one of"),
 )
-"""Refusals that no schema can say: of two fields, of white space, of a template."""
+"""Refusals that no schema can say: of two fields, of white space, of a
+literal's length, of a template."""
 
 
 def _filled(value: Any, definition: dict[str, Any]) -> Any:

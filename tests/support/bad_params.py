@@ -29,6 +29,13 @@ BAD_OPENS = [
     ({"policy": {"dialects": "hermes"}}, ".policy.dialects"),
     ({"policy": {"dialects": ["hermes", "x"]}}, ".policy.dialects[1]"),
     ({"policy": {"echo": {"markers": [""]}}}, ".policy.echo.markers[0]"),
+    ({"policy": {"echo": {"markers": ["x" * 257]}}}, ".policy.echo.markers[0]"),
+    ({"policy": {"echo": {"prefixes": ["x" * 257]}}}, ".policy.echo.prefixes[0]"),
+    ({"policy": {"reasoning": {"tags": ["x" * 257]}}}, ".policy.reasoning.tags[0]"),
+    (
+        {"responseTemplate": {"fields": {"a": {"open": "x" * 257, "close": "y"}}}},
+        ".responseTemplate.fields.a.open",
+    ),
     ({"policy": {"toolResults": {"mode": "x"}}}, ".policy.toolResults.mode"),
     ({"policy": {"reasoning": {"tags": "think"}}}, ".policy.reasoning.tags"),
     ({"policy": {"reasoning": {"tags": [5]}}}, ".policy.reasoning.tags[0]"),

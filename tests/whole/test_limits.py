@@ -7,6 +7,8 @@ the engine does there is told in ``spec/policy.md`` and from text rule 13.1 on.
 from __future__ import annotations
 
 import json
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ from rpc_client import RpcError, frame, message
 
 from stream_sidecar.options import Limits
 from stream_sidecar.protocol.converter import unstructure
+
+Json = Any
 
 LIMIT_EXCEEDED = -31004
 
@@ -270,3 +274,47 @@ def test_text_nests_as_deep_as_it_likes(opener: str) -> None:
     body = opener * DEEP
     params = {"wire": "text", "body": body, "tools": [{"name": "f"}]}
     assert host.request("message/normalize", params)["message"]["text"] == body
+
+
+# --- Long names and results ----------------------------------------------------------
+
+
+def _tool(size: int) -> tuple[Json, str]:
+    name = "n" * size
+    texts = (
+        f'<tool_call>{{"name": "{name}", "arguments": {{}}}}</tool_call>',
+        f'\n<{name}>{{"a": 1}}</{name}>',
+        f"\n[{name}(a=1)]",
+        f"\n<{name[:-1]}>",
+    )
+    return {"tools": [{"name": name}]}, "".join(texts)
+
+
+def _known(size: int) -> tuple[Json, str]:
+    value = {"k" * size: "v" * size}
+    known = [value, "w" * size]
+    return {"policy": {"toolResults": {"known": known}}}, json.dumps(value) * 2
+
+
+def _memory(made: tuple[Json, str]) -> int:
+    """The bytes at the peak of a stream that is pushed in slices."""
+    options, text = made
+    host = MemoryHost()
+    tracemalloc.start()
+    try:
+        host.request("stream/open", {"streamId": "s", "wire": "text", **options})
+        for at in range(0, len(text), 64):
+            chunk = text[at : at + 64]
+            host.request("stream/push", {"streamId": "s", "chunk": chunk})
+        host.request("stream/close", {"streamId": "s"})
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("make", [_tool, _known])
+def test_long_names_take_linear_memory(make: Callable[[int], tuple[Json, str]]) -> None:
+    """Ten times the name takes ten times the memory, not a hundred times."""
+    _memory(make(1000))  # what is built once
+    small, large = _memory(make(1000)), _memory(make(10_000))
+    assert large < 12 * small

@@ -190,6 +190,9 @@ def _anchor(given: dict[str, Any], side: str, path: str) -> _Anchor:
         where = f"{path}.{side}" + (f"[{number}]" if heads is found else "")
         if not isinstance(each, str) or not each:
             raise TemplateError(where, "must be a string that is not empty")
+        if len(each) > _LONGEST_LITERAL:
+            what = f"must have at most {_LONGEST_LITERAL} characters"
+            raise TemplateError(where, what)
     if side in given and not heads:
         raise TemplateError(f"{path}.{side}", "must not be empty")
     return _Anchor(tuple(dict.fromkeys(each.lstrip() or each for each in heads)))
@@ -204,6 +207,7 @@ def _pattern(source: str, path: str) -> _Anchor:
     return _Anchor(made.heads, made, made.starts, groups)
 
 
+_LONGEST_LITERAL = 256
 _LONGEST_PATTERN = 2048
 
 

@@ -14,6 +14,7 @@ points from the candidate's start; the part's content is read when the form is c
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -163,7 +164,7 @@ class Cursor:
         choice = _choice(options)
         while True:
             rest = self.text[self.at : self.at + choice.sizes[0]]
-            if self.final or rest not in choice.parts:
+            if self.final or not choice.is_begun(rest):
                 break
             yield
         found = choice.find(rest)
@@ -186,7 +187,7 @@ class Cursor:
         if not found:
             choice = _choice(options)
             rest = self.text[self.at : self.at + choice.sizes[0]]
-            if rest in choice.parts:
+            if choice.is_begun(rest):
                 raise EndedError
             raise self.mismatch(choice.fits(rest) + 1)
         self.at += len(found)
@@ -338,35 +339,50 @@ class Cursor:
 
 
 class _Choice(NamedTuple):
-    """``options``: several texts; one of them may come next. ``parts``: the proper
-    prefixes of the options. ``sizes``: the lengths of the options, the largest
-    first."""
+    """``options``: several texts; one of them may come next. ``ordered``: the options
+    in order, to find those with a common beginning; their prefixes are not listed,
+    because an option with a tool's name may be long. ``sizes``: the lengths of the
+    options, the largest first."""
 
     options: frozenset[str]
-    parts: frozenset[str]
+    firsts: frozenset[str]
+    ordered: tuple[str, ...]
     sizes: tuple[int, ...]
 
     def find(self, rest: str) -> str:
         """The longest option at the start of ``rest``, or ""."""
-        if rest[:1] not in self.parts and rest[:1] not in self.options:
+        if rest[:1] not in self.firsts:
             return ""  # the usual case
         sizes = (size for size in self.sizes if rest[:size] in self.options)
         return rest[: next(sizes, 0)]
 
+    def is_begun(self, rest: str) -> bool:
+        """Whether ``rest`` is a proper prefix of an option."""
+        if rest and rest[:1] not in self.firsts:
+            return False  # the usual case
+        place = bisect_right(self.ordered, rest)
+        return any(each.startswith(rest) for each in self.ordered[place : place + 1])
+
     def fits(self, rest: str) -> int:
         """The number of characters at the start of ``rest`` that are the beginning of
         an option. ``rest`` begins with no complete option."""
-        size = 0
-        while size < len(rest) and rest[: size + 1] in self.parts:
-            size += 1
-        return size
+        place = bisect_right(self.ordered, rest)
+        beside = self.ordered[max(place - 1, 0) : place + 1]
+        return max((_common(rest, each) for each in beside), default=0)
+
+
+def _common(one: str, other: str) -> int:
+    """The length of the common beginning of two texts."""
+    pairs = enumerate(zip(one, other, strict=False))
+    size = min(len(one), len(other))
+    return next((at for at, (mine, its) in pairs if mine != its), size)
 
 
 @lru_cache(maxsize=512)
 def _choice(options: tuple[str, ...]) -> _Choice:
-    parts = {one[:size] for one in options for size in range(len(one))}
     sizes = tuple(sorted(set(map(len, options)), reverse=True))
-    return _Choice(frozenset(options), frozenset(parts), sizes)
+    firsts = frozenset(each[:1] for each in options)
+    return _Choice(frozenset(options), firsts, tuple(sorted(set(options))), sizes)
 
 
 @lru_cache(maxsize=16)

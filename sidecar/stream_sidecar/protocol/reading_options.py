@@ -101,9 +101,21 @@ def _of_each(test: Callable[[str], None]) -> Callable[[Any], None]:
     return check
 
 
+_LONGEST_LITERAL = 256
+"""A longer literal, in characters, is no delimiter. The memory for one grows with the
+square of its length."""
+
+
+def _check_literal(text: str) -> None:
+    _check_not_empty(text)
+    if len(text) > _LONGEST_LITERAL:
+        raise Invalid(f"must have at most {_LONGEST_LITERAL} characters")
+
+
 def _check_tag(tag: str) -> None:
     if not tag or "`" in tag or any(map(str.isspace, tag)):
         raise Invalid("must be a name or an opener without white space and backticks")
+    _check_literal(tag)
 
 
 CHECKS.update(
@@ -112,8 +124,8 @@ CHECKS.update(
         (Tool, "kind"): one_of(TOOL_KINDS),
         (ReasoningPolicy, "tags"): _of_each(_check_tag),
         (ToolResultsPolicy, "indicators"): _of_each(not_empty),
-        (EchoPolicy, "markers"): _of_each(not_empty),
-        (EchoPolicy, "prefixes"): _of_each(not_empty),
+        (EchoPolicy, "markers"): _of_each(_check_literal),
+        (EchoPolicy, "prefixes"): _of_each(_check_literal),
         (Policy, "dialects"): _of_each(one_of(DIALECT_NAMES)),
         (Limits, "idle_timeout_ms"): at_least(0),
     }

@@ -1,8 +1,10 @@
 """The method request/prepare, which cleans a whole request before the host sends it.
 
-The model's earlier turns are cleaned by the same `History` as in ``message/repair``;
-then what the provider refuses is removed or replaced (`wires.refused`). A model's turn
-at the end of the list is a prefix that the host wrote, and stays.
+The model's earlier turns are cleaned by the same `History` as in ``message/repair``.
+Then calls that share an id get their own (`repeated_ids`; for a provider that refuses
+repeated ids, `conversation` does it), and what the provider refuses is removed or
+replaced (`wires.refused`). A model's turn at the end of the list is a prefix that the
+host wrote, and stays.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from stream_sidecar.values.jsontext import is_portable
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
 from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
+from stream_sidecar.wires.requests.halves import without_halves
+from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
     BOUND,
     asked,
@@ -48,9 +52,14 @@ _IN_TAGS = frozenset(("reasoning", "delimiter"))
 
 def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     """``request/prepare``: the body to send; None if it is the given one."""
+    if text_size(params.body) > sessions.limits.max_document_chars:
+        return PrepareResult(False, [LostPart("", "body", _TOO_LONG)])
+    lost: list[LostPart] = []
     body = params.body
-    if why := _why_not(body, sessions.limits.max_document_chars):
-        return PrepareResult(False, [LostPart("", "body", why)])
+    if not is_portable(body):
+        body = without_halves(body, lost)
+        if not is_portable(body):
+            return PrepareResult(False, [LostPart("", "body", _UNWRITABLE)])
     rule = rule_of(params.wire, params.provider, _model(params))
     history = History(
         StreamOptions(
@@ -66,7 +75,6 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     name = SHAPES[params.wire].items
     held = body.get(name)
     items = held if isinstance(held, list) else []
-    lost: list[LostPart] = []
     cleaned = list(_cleaned(params.wire, items, history, lost))
     broken = broken_seals(items, cleaned) if binding_of(_model(params)) else set()
     asks = asked(params.wire, params.provider or "", body, params.headers)
@@ -78,12 +86,17 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         return PrepareResult(False, [LostPart(f"/{name}", "bound", BOUND)])
     elif broken:
         cleaned = list(_unsealed(cleaned, broken, name, lost))
+    if rule is None or "repeated-ids" not in rule.refuses:
+        prefix = _prefix(params.wire, cleaned)
+        earlier = with_own_ids(params.wire, cleaned[:prefix], lost)
+        cleaned = [*earlier, *cleaned[prefix:]]
     settings: JsonObject = {}
     if rule is not None:
-        given = {**params.body, **bound}
+        given = {**body, **bound}
         cleaned, settings = _freed(params, rule, given, cleaned, lost)
     settings = bound | settings
     is_same = len(cleaned) == len(items) and all(map(_is, cleaned, items))
+    is_same = is_same and body is params.body
     if not settings and not headers and is_same:
         return PrepareResult(False, lost)
     changed = {**body, name: cleaned, **settings}
@@ -93,13 +106,6 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
 def _model(params: PrepareParams) -> str | None:
     named = (params.model, params.body.get("model"), params.body.get("modelId"))
     return next((each for each in named if each and isinstance(each, str)), None)
-
-
-def _why_not(body: JsonObject, longest: int) -> str | None:
-    """Why the body cannot be cleaned; None if it can."""
-    if text_size(body) > longest:
-        return _TOO_LONG
-    return None if is_portable(body) else _UNWRITABLE
 
 
 def _wants(params: PrepareParams, rule: Rule | None) -> Callable[[RemovedSpan], bool]:

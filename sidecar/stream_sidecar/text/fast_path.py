@@ -235,8 +235,13 @@ def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
 
 @lru_cache(maxsize=64)
 def _waits(openers: tuple[str, ...]) -> frozenset[str]:
-    """The proper prefixes of ``openers``, which wait at a slice's end."""
-    return frozenset(each[:size] for each in openers for size in range(1, len(each)))
+    """The proper prefixes of ``openers`` that wait at a slice's end. A line's beginning
+    of more than `INDENT` characters never waits, so longer prefixes are left out:
+    openers with names of tools may be long."""
+    sizes = range(1, INDENT + 1)
+    return frozenset(
+        each[:size] for each in openers for size in sizes if size < len(each)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -261,7 +261,7 @@ class TurnList:
             if sent is None and self.wire != "gemini":
                 sent = made_id(f"#{len(self._taken)}")
             if sent in self._taken and "repeated-ids" in self.rule.refuses:
-                sent = made_id(f"{sent}#{len(self._taken)}")
+                sent = self._new_id(sent)
                 self._lose(entry.number, "tool-call-id", OTHER_ID)
             self._taken |= {sent or ""}
             new = call if sent == was else {**call, self.shape.id: sent}
@@ -271,6 +271,13 @@ class TurnList:
         if isinstance(entry.value, dict):
             entry.value = self.shape.change_calls(entry.value, renamed) or entry.value
         return calls
+
+    def _new_id(self, id: str) -> str:
+        """An id for a call whose ``id`` is taken; it meets no id before it."""
+        count = len(self._taken)
+        while (sent := made_id(f"{id}#{count}")) in self._taken:
+            count += 1
+        return sent
 
     def _without(self, call: Call) -> ListedTurn:
         """A result for ``call``, which has none, that says so."""
