@@ -72,8 +72,9 @@ class BlockEnd:
     ``signature`` and ``opaque`` are provider state that must go back unchanged in the
     next turn; ``raw_text`` is the original when signed reasoning was cleaned.
     ``fields`` names the provider's fields in which native reasoning came, and in which
-    it goes back. The event may come without deltas, and a second time: then the later
-    fields count.
+    it goes back. ``seal_broken``: the state is bound to text before it that was
+    changed, so it must not go back. The event may come without deltas, and a second
+    time: then the later fields count.
     """
 
     type: ClassVar[str] = "block-end"
@@ -85,6 +86,7 @@ class BlockEnd:
     opaque: Any = None
     raw_text: str | None = None
     fields: tuple[str, ...] | None = None
+    seal_broken: bool | None = None
 
 
 @frozen

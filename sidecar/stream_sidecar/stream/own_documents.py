@@ -79,9 +79,10 @@ class OwnDocuments:
         self._waiting.append((own, ours))
         self._lags = not (ours or self.row.stands_alone)
 
-    def after(self, passed: ReadDocument, *, cites: bool) -> list[Chunk]:
+    def after(self, passed: ReadDocument, *, cites: bool, stays: bool) -> list[Chunk]:
         """The chunks to emit after the document was read. ``cites``: it has positions
-        in the text, which are wrong after a removal."""
+        in the text, which are wrong after a removal. ``stays``: later documents may
+        have state that a removal broke, so no more of them is emitted as it came."""
         is_many = len(self._waiting) > MOST_WAITING
         is_full = (is_many or passed.held > self.most_held) and not passed.over
         undecided = is_full and not passed.settled
@@ -92,7 +93,7 @@ class OwnDocuments:
             return []
         chunks = self._take()
         self._removals = passed.removals
-        if passed.settled and passed.chunks and self.row.stands_alone:
+        if passed.settled and passed.chunks and self.row.stands_alone and not stays:
             self.written = False
         return chunks
 
@@ -192,8 +193,16 @@ def _around_each(
     places = {_index(each, place): each for place, each in enumerate(own)}
     found = [(each, places.get(_index(each, -1))) for each in ours]
     return [
-        each if came is None else around(each, came, reported) for each, came in found
+        around(each, came, reported) if came and _is_alike(each, came) else each
+        for each, came in found
     ]
+
+
+def _is_alike(ours: Any, own: Any) -> bool:
+    """Whether ``own`` is an item of the same type: after a removal an item of another
+    type may be in the same place."""
+    both = type(ours) is type(own) is dict
+    return both and own.get("type") in (None, ours.get("type"))
 
 
 def _index(item: Any, place: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.requests.seals import BOUND
 from stream_sidecar.wires.shared.fitting import fit
 from stream_sidecar.wires.shared.rendering import Rendering
 from stream_sidecar.wires.shared.request_rules import Names, rule_for
@@ -45,13 +46,16 @@ def render(
     given = Names(who.host_provider or "", who.model or "")
     asked = Names(provider or who.host_provider or "", model or given.model)
     given_blocks = turn.all_blocks()
-    blocks = tuple(block for block in given_blocks if _goes(block, claims=claims))
+    whole = [block for block in given_blocks if not block.seal_broken]
+    blocks = tuple(block for block in whole if _goes(block, claims=claims))
     row = WIRES[wire]
     assert row.request is not None
     rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
     continues = reason in _CONTINUED
     work = Rendering(blocks, turn.citations, rule, reasoning, continues)
     for block in given_blocks:
+        if block.seal_broken:
+            work.lose(block, "reasoning", BOUND)
         if block.type not in _TYPES:
             work.lose(block, "unknown", f'a block has no type "{block.type[:64]}"')
     fit(work, results, is_known=rule.accepts_state(given, asked))
