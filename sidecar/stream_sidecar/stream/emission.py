@@ -247,8 +247,8 @@ class Emission:
         chunks = self._write(list(_reported(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
-        reported = self._writer.row.reported
-        return body if own is None else Chunk(around(body, inside_of(own), reported))
+        row = self._writer.row
+        return body if own is None else Chunk(around(body, inside_of(own), row))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """The claims that have become calls at the end."""

@@ -139,7 +139,7 @@ class OwnDocuments:
 
     def _around(self, chunk: Chunk, own: Chunk) -> Chunk:
         inside = inside_of(own)
-        dressed = Chunk(around(chunk, inside, self.row.reported))
+        dressed = Chunk(around(chunk, inside, self.row))
         return dressed if inside is own else Chunk({**own, "data": dressed})
 
 
@@ -161,18 +161,19 @@ _COUNTS = ("usage", "usageMetadata")
 """The writer has all of their values, also those of earlier documents."""
 
 
-def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonObject:
-    """``ours`` with the members of ``own`` that it lacks and no event reports, and
-    without empty members that ``own`` does not have."""
+def around(ours: JsonObject, own: JsonObject, row: WireRow) -> JsonObject:
+    """``ours`` with the members of ``own`` that it lacks and no event reports, or has
+    only by default, and without empty members that ``own`` does not have."""
     dressed = {
         name: value
         for name, value in ours.items()
         if name in own or (value and name not in _CONSTANT)
     }
+    defaults = row.defaults.get(str(ours.get("object")), frozenset())
     for name, value in own.items():
-        known = ours.get(name)
+        known = None if name in defaults else ours.get(name)
         if known is None:
-            if name not in reported or not value:
+            if name not in row.reported or not value:
                 dressed[name] = value
         elif name in _PLACES:
             continue
@@ -180,20 +181,18 @@ def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonO
             dressed[name] = {each: known[each] for each in known if each in value}
         elif type(known) is type(value) is dict:
             if value.get("type") in (None, known.get("type")):
-                dressed[name] = around(known, value, reported)
+                dressed[name] = around(known, value, row)
         elif type(known) is type(value) is list:
-            dressed[name] = _around_each(known, value, reported)
+            dressed[name] = _around_each(known, value, row)
     return dressed
 
 
-def _around_each(
-    ours: list[Any], own: list[Any], reported: frozenset[str]
-) -> list[Any]:
+def _around_each(ours: list[Any], own: list[Any], row: WireRow) -> list[Any]:
     """The items of ``ours``, each `around` the item of ``own`` with its ``index``."""
     places = {_index(each, place): each for place, each in enumerate(own)}
     found = [(each, places.get(_index(each, -1))) for each in ours]
     return [
-        around(each, came, reported) if came and _is_alike(each, came) else each
+        around(each, came, row) if came and _is_alike(each, came) else each
         for each, came in found
     ]
 
