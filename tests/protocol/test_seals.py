@@ -314,3 +314,67 @@ def test_half_a_character_is_replaced_and_breaks_no_seal(role: str) -> None:
     assert {each.path for each in result.lost} == {
         *(f"/messages/{number}/content", "/metadata", "/metadata/a~0~1\ud83d")
     }
+
+
+DETAILS = [
+    {"type": "reasoning.encrypted", "data": "eA==", "format": "xai-responses-v1"},
+    {"type": "reasoning.text", "text": "Hm", "format": "google-gemini-v1"},
+    {"type": "reasoning.summary", "summary": "Hm", "format": "unknown"},
+    {"type": "reasoning.summary", "summary": "Hm"},
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "foreign"),
+    [
+        ("google/gemini-3-pro", [0]),
+        ("x-ai/grok-4.5", [1]),
+        ("anthropic/claude-opus-4.5", [0, 1]),
+        ("openrouter/auto", []),
+    ],
+)
+def test_state_of_another_maker_does_not_go(model: str, foreign: list[int]) -> None:
+    turn = {"role": "assistant", "content": "4", "reasoning_details": DETAILS}
+    user = {"role": "user", "content": "2 + 2?"}
+    body = {"model": model, "messages": [user, turn, user]}
+    result = prepare(body, "openai-chat", provider="openrouter")
+    left = [each for n, each in enumerate(DETAILS) if n not in foreign]
+
+    new = (result.body or body)["messages"][1]
+    assert new["reasoning_details"] == left
+    assert result.changed == bool(foreign)
+    paths = [f"/messages/1/reasoning_details/{n}" for n in foreign]
+    assert [each.path for each in result.lost] == paths
+
+    opaque = {"reasoning_details": DETAILS}
+    fields = ["reasoning_details"]
+    thought = {"type": "reasoning", "block": 0, "text": "Hm", "source": "native"}
+    message = {
+        "blocks": [
+            {**thought, "opaque": opaque, "fields": fields},
+            {"type": "text", "block": 1, "text": "4"},
+        ]
+    }
+    options = {"provider": "openrouter", "model": model}
+    rendered = render(message, "openai-chat", **options)
+    assert rendered.messages[0]["reasoning_details"] == left
+    assert [each.block for each in rendered.lost] == [0] * bool(foreign)
+
+
+@pytest.mark.parametrize("odd", [None, 7, "x", [7], [{"format": 7}], {"a": 1}])
+def test_odd_marks_raise_nothing(odd: Json) -> None:
+    turn = {"role": "assistant", "content": "4", "reasoning_details": odd}
+    user = {"role": "user", "content": "2 + 2?"}
+    body = {"model": "x-ai/grok-4", "messages": [user, turn, user]}
+
+    assert prepare(body, "openai-chat", provider="openrouter").lost == []
+
+
+def test_thinking_blocks_go_to_claude_alone() -> None:
+    block = {"type": "thinking", "thinking": "Hm", "signature": "c2ln"}
+    turn = {"role": "assistant", "content": "4", "thinking_blocks": [block]}
+    user = {"role": "user", "content": "2 + 2?"}
+    for model, goes in (("claude-opus-4-5", True), ("gemini-3-pro", False)):
+        body = {"model": model, "messages": [user, turn, user]}
+        result = prepare(body, "openai-chat", provider="litellm")
+        assert ("thinking_blocks" in (result.body or body)["messages"][1]) == goes
