@@ -113,8 +113,9 @@ class BlockEnd(PublicRecord):
     ``signature`` and ``opaque`` are provider state that must go back unchanged in the
     next turn; ``raw_text`` is the original when signed reasoning was cleaned.
     ``fields`` names the provider's fields in which native reasoning came, and in which
-    it goes back. The event may come without deltas, and a second time: then the later
-    fields count.
+    it goes back. ``seal_broken``: the state is bound to text before it that was
+    changed, so it must not go back. The event may come without deltas, and a second
+    time: then the later fields count.
     """
 
     type: ClassVar[Literal["block-end"]] = "block-end"
@@ -126,6 +127,7 @@ class BlockEnd(PublicRecord):
     opaque: Any = None
     raw_text: str | None = None
     fields: tuple[str, ...] | None = None
+    seal_broken: bool | None = None
 
 
 @frozen

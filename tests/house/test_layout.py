@@ -259,13 +259,14 @@ def test_what_may_be_known_is() -> None:
 
 
 def test_wires_know_nothing_of_each_other() -> None:
-    """Code that two wires need is in ``wires/shared``."""
+    """Code that two wires need is in ``wires/shared``, and what a whole request needs
+    in ``wires/requests``."""
 
     def others(name: str) -> set[str]:
         if not (home := _provider(name)):
             return set()
         known = {_provider(own) for own in _own_imports(name)}
-        return known - {"", home, "shared"}
+        return known - {"", home, "shared", "requests"}
 
     assert _wrong(others) == {}
 

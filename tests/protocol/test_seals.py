@@ -7,6 +7,7 @@ request in which a signature does not fit, as `refusing.unfit_seals` says.
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from refusing import seal, unfit_seals
 
-from stream_sidecar.api import prepare, repair
+from stream_sidecar.api import Stream, as_json, normalize, prepare, render, repair
+from stream_sidecar.wires.anthropic.writer import AnthropicWriter
 from stream_sidecar.wires.requests.seals import BETA, binding_of
 
 Json = Any
@@ -151,3 +153,228 @@ def test_a_repair_leaves_text_that_a_seal_is_bound_to() -> None:
     assert [each.changed for each in results] == [False, False, False, True, False]
     free = repair(messages, model="claude-opus-5").results
     assert [each.changed for each in free] == [False, True, False, True, False]
+
+
+def _signed(body: Json, answer: Json) -> Json:
+    """The answer to a request, as the provider signs it."""
+    whole = copy.deepcopy(body)
+    whole["messages"].append({"role": "assistant", "content": answer["content"]})
+    seal(whole)
+    return {**answer, "content": whole["messages"][-1]["content"]}
+
+
+def _answer(texts: list[str]) -> Json:
+    content: list[Json] = []
+    for number, text in enumerate(texts):
+        thought = {"type": "thinking", "thinking": f"Hm {number}", "signature": ""}
+        content += [thought, {"type": "text", "text": text}]
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-opus-5-5",
+        "content": content,
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+
+
+def _documents(answer: Json) -> list[Json]:
+    """The answer as a stream."""
+    documents = [{"type": "message_start", "message": {**answer, "content": []}}]
+    for index, block in enumerate(answer["content"]):
+        field = block["type"]
+        start = {"type": field, field: ""}
+        deltas = [{"type": f"{field}_delta", field: block[field]}]
+        if field == "thinking":
+            start["signature"] = ""
+            sign = {"type": "signature_delta", "signature": block["signature"]}
+            deltas.append(sign)
+        at = {"index": index}
+        documents += [
+            {"type": "content_block_start", **at, "content_block": start},
+            *({"type": "content_block_delta", **at, "delta": each} for each in deltas),
+            {"type": "content_block_stop", **at},
+        ]
+    end = {"stop_reason": "end_turn", "stop_sequence": None}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return [
+        *documents,
+        {"type": "message_delta", "delta": end, "usage": usage},
+        {"type": "message_stop"},
+    ]
+
+
+def _streamed(answer: Json, emit: Json) -> Json:
+    """The content of the answer, which came and is emitted as a stream."""
+    stream = Stream(wire="anthropic", provider="anthropic", emit=emit)
+    chunks = [c for each in _documents(answer) for c in stream.push(each).chunks or ()]
+    chunks += stream.close().chunks or []
+    return AnthropicWriter.fold(chunks)["content"]
+
+
+def _whole(answer: Json, emit: Json) -> Json:
+    """The content of the answer, which came and is emitted as one document."""
+    clean = normalize(answer, wire="anthropic", provider="anthropic", emit=emit)
+    return (clean.body or {})["content"]
+
+
+def _seals_of(content: Json) -> list[str]:
+    return [block["signature"] for block in content if block.get("signature")]
+
+
+@given(
+    TURNS,
+    some.sampled_from(["include", "auto"]),
+    some.sampled_from([_whole, _streamed]),
+)
+def test_a_conversation_that_goes_through_us_is_never_refused(
+    turns: list[list[str]], reasoning: str, way: Json
+) -> None:
+    body = _body([])
+    for texts in turns:
+        result = prepare(body, "anthropic", provider="anthropic", headers={})
+        assert result.headers is None
+        sent = result.body or body
+        assert "block_binding" not in sent["thinking"]
+        assert not unfit_seals(sent, {})
+        answer = _signed(sent, _answer(texts))
+        emit = {"wire": "anthropic", "reasoning": reasoning}
+        content = way(answer, emit)
+        leaks = [n for n, text in enumerate(texts) if text == LEAK]
+        whole = leaks[0] + 1 if leaks else len(texts)
+        assert _seals_of(content) == _seals_of(answer["content"])[:whole]
+        body["messages"] += [
+            {"role": "assistant", "content": content},
+            {"role": "user", "content": "Sure?"},
+        ]
+
+
+def test_a_seal_behind_a_removal_is_broken_and_is_not_rendered() -> None:
+    answer = _signed(_body([]), _answer([LEAK, "Four.", "Yes."]))
+    message = normalize(answer, wire="anthropic").message
+    blocks = [b for b in message.blocks or () if getattr(b, "signature", None)]
+    assert [getattr(b, "seal_broken", 0) for b in blocks] == [None, True, True]
+
+    rendered = render(
+        json.loads(json.dumps(as_json(message))), "anthropic", provider="anthropic"
+    )
+    assert _seals_of(rendered.messages[0]["content"]) == [blocks[0].signature]
+    lost = [(each.block, each.what) for each in rendered.lost]
+    assert [(each.block, "reasoning") for each in blocks[1:]] == lost[-2:]
+
+
+@pytest.mark.parametrize("field", ["thinking_blocks", "reasoning_details"])
+@pytest.mark.parametrize("reasoning", ["include", "auto"])
+def test_no_wire_emits_a_broken_seal(field: str, reasoning: str) -> None:
+    def thought(number: int) -> Json:
+        text, sign = f"Hm {number}", f"c2ln{number}AAA"
+        if field == "thinking_blocks":
+            block = {"type": "thinking", "thinking": text, "signature": sign}
+        else:
+            block = {"type": "reasoning.text", "text": text, "signature": sign}
+            block |= {"format": "anthropic-claude-v1", "index": number}
+        return {"reasoning_content": text, field: [block]}
+
+    deltas = [thought(0), {"content": LEAK}, thought(1), {"content": "Sure."}]
+    chunks: list[Json] = [
+        {
+            "id": "gen-1",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "anthropic/claude-opus-5.5",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": None}],
+        }
+        for delta in deltas
+    ]
+    emit = {"wire": "openai-chat", "reasoning": reasoning}
+    stream = Stream(wire="openai-chat", emit=emit)
+    sent = [each for chunk in chunks for each in stream.push(chunk).chunks or ()]
+    sent += stream.close().chunks or []
+
+    assert "c2ln0AAA" in str(sent)
+    assert "c2ln1AAA" not in str(sent)
+    assert ("Hm 1" in str(sent)) == (reasoning == "include")
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_half_a_character_is_replaced_and_breaks_no_seal(role: str) -> None:
+    body = _body([["Four."], ["Four."]])
+    number = 0 if role == "user" else 1
+    body["messages"][number] = {"role": role, "content": "4\ud83d"}
+    body["metadata"] = {"a~/\ud83d": "\ud83d\ude00"}
+    result = prepare(body, "anthropic", provider="anthropic", headers={})
+    new = result.body or {}
+
+    assert new["messages"][number]["content"] == "4\ufffd"
+    assert new["metadata"] == {"a~/\ufffd": "\U0001f600"}
+    assert new["messages"][3] == body["messages"][3]
+    assert result.headers is None
+    assert {each.path for each in result.lost} == {
+        *(f"/messages/{number}/content", "/metadata", "/metadata/a~0~1\ud83d")
+    }
+
+
+DETAILS = [
+    {"type": "reasoning.encrypted", "data": "eA==", "format": "xai-responses-v1"},
+    {"type": "reasoning.text", "text": "Hm", "format": "google-gemini-v1"},
+    {"type": "reasoning.summary", "summary": "Hm", "format": "unknown"},
+    {"type": "reasoning.summary", "summary": "Hm"},
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "foreign"),
+    [
+        ("google/gemini-3-pro", [0]),
+        ("x-ai/grok-4.5", [1]),
+        ("anthropic/claude-opus-4.5", [0, 1]),
+        ("openrouter/auto", []),
+    ],
+)
+def test_state_of_another_maker_does_not_go(model: str, foreign: list[int]) -> None:
+    turn = {"role": "assistant", "content": "4", "reasoning_details": DETAILS}
+    user = {"role": "user", "content": "2 + 2?"}
+    body = {"model": model, "messages": [user, turn, user]}
+    result = prepare(body, "openai-chat", provider="openrouter")
+    left = [each for n, each in enumerate(DETAILS) if n not in foreign]
+
+    new = (result.body or body)["messages"][1]
+    assert new["reasoning_details"] == left
+    assert result.changed == bool(foreign)
+    paths = [f"/messages/1/reasoning_details/{n}" for n in foreign]
+    assert [each.path for each in result.lost] == paths
+
+    opaque = {"reasoning_details": DETAILS}
+    fields = ["reasoning_details"]
+    thought = {"type": "reasoning", "block": 0, "text": "Hm", "source": "native"}
+    message = {
+        "blocks": [
+            {**thought, "opaque": opaque, "fields": fields},
+            {"type": "text", "block": 1, "text": "4"},
+        ]
+    }
+    options = {"provider": "openrouter", "model": model}
+    rendered = render(message, "openai-chat", **options)
+    assert rendered.messages[0]["reasoning_details"] == left
+    assert [each.block for each in rendered.lost] == [0] * bool(foreign)
+
+
+@pytest.mark.parametrize("odd", [None, 7, "x", [7], [{"format": 7}], {"a": 1}])
+def test_odd_marks_raise_nothing(odd: Json) -> None:
+    turn = {"role": "assistant", "content": "4", "reasoning_details": odd}
+    user = {"role": "user", "content": "2 + 2?"}
+    body = {"model": "x-ai/grok-4", "messages": [user, turn, user]}
+
+    assert prepare(body, "openai-chat", provider="openrouter").lost == []
+
+
+def test_thinking_blocks_go_to_claude_alone() -> None:
+    block = {"type": "thinking", "thinking": "Hm", "signature": "c2ln"}
+    turn = {"role": "assistant", "content": "4", "thinking_blocks": [block]}
+    user = {"role": "user", "content": "2 + 2?"}
+    for model, goes in (("claude-opus-4-5", True), ("gemini-3-pro", False)):
+        body = {"model": model, "messages": [user, turn, user]}
+        result = prepare(body, "openai-chat", provider="litellm")
+        assert ("thinking_blocks" in (result.body or body)["messages"][1]) == goes

@@ -12,6 +12,7 @@ from corpus import CORPUS
 from open_params import options_of
 from recordings import PATHS, of_corpus, own
 
+from stream_sidecar.api import normalize
 from stream_sidecar.framing.framer import Framer
 from stream_sidecar.parts import Document, DonePart
 from stream_sidecar.stream.own_documents import MOST_WAITING
@@ -311,3 +312,57 @@ def test_other_wires_and_families_are_written() -> None:
     other = {**CHAT, "wire": "ollama"}
     given = _pushed(other, [{"message": {"content": "Hi"}, "done": True}])
     assert all("choices" in each for push in given for each in push)
+
+
+_ECHO: dict[str, Any] = {
+    "completed_at": 1754000005,
+    "frequency_penalty": 0.1,
+    "instructions": "Be short.",
+    "metadata": {"a": "b"},
+    "parallel_tool_calls": False,
+    "presence_penalty": 0.2,
+    "service_tier": "priority",
+    "store": True,
+    "temperature": 0.3,
+    "text": {"format": {"type": "json_object"}, "verbosity": "low"},
+    "tool_choice": "required",
+    "tools": [{"type": "function", "name": "f", "parameters": {}}],
+    "top_logprobs": 2,
+    "top_p": 0.5,
+    "truncation": "auto",
+    "unknown": {"x": None},
+}
+"""What a response repeats of its request."""
+
+
+def test_a_removal_changes_nothing_around_the_text() -> None:
+    text = "<think>So.</think>Four."
+    part = {"type": "output_text", "text": text, "annotations": []}
+    item = {"id": "msg_1", "type": "message", "role": "assistant", "content": [part]}
+    head = {"id": "resp_1", "object": "response", "created_at": 1754000000}
+    response = {**head, **_ECHO, "status": "completed", "output": [item]}
+    emit = {"wire": "openai-responses"}
+    begun = {**response, "status": "in_progress", "output": []}
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+    came = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_text.delta", **place, "delta": text},
+        {"type": "response.completed", "response": response},
+    ]
+    params = {"wire": "openai-responses", "emit": emit}
+    sent = [each for chunks in _pushed(params, came) for each in chunks]
+    body = normalize(response, **params).body or {}
+
+    for each in (sent[0]["response"], sent[-1]["response"], body):
+        assert {name: each[name] for name in _ECHO} == _ECHO
+    assert text not in json.dumps([sent, body])
+
+
+def test_an_item_of_another_type_lends_nothing() -> None:
+    block = {"type": "text", "text": "<think>So.</think>Four.", "citations": None}
+    body = {"id": "msg_1", "type": "message", "role": "assistant", "content": [block]}
+    emit = {"wire": "anthropic", "reasoning": "include"}
+    clean = (normalize(body, wire="anthropic", emit=emit).body or {})["content"]
+
+    assert [each["type"] for each in clean] == ["thinking", "text"]
+    assert "text" not in clean[0]

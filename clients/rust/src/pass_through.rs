@@ -141,6 +141,7 @@ impl PassThrough {
             opaque: None,
             raw_text: None,
             fields: None,
+            seal_broken: None,
         })
     }
 

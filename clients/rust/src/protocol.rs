@@ -130,7 +130,7 @@ pub struct AllRepairCounters {
 
 /// The end of a block of text or reasoning.
 ///
-/// `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` names the provider's fields in which native reasoning came, and in which it goes back. The event may come without deltas, and a second time: then the later fields count.
+/// `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` names the provider's fields in which native reasoning came, and in which it goes back. `sealBroken`: the state is bound to text before it that was changed, so it must not go back. The event may come without deltas, and a second time: then the later fields count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "block-end")]
 #[non_exhaustive]
@@ -156,6 +156,9 @@ pub struct BlockEnd {
     /// The provider's fields that native reasoning came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<String>>,
+    /// True if the state is bound to text before it that was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal_broken: Option<bool>,
 }
 
 /// `capabilities.experimental.streamSidecar`: what this sidecar can do.
@@ -430,7 +433,7 @@ pub struct FailedResponse {
     /// The HTTP status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<i64>,
-    /// Headers of the HTTP response.
+    /// Headers of HTTP, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Map<String, Value>>,
     /// The body.
@@ -775,7 +778,7 @@ pub struct NormalizeErrorParams {
     /// The HTTP status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<i64>,
-    /// Headers of the HTTP response.
+    /// Headers of HTTP, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Map<String, Value>>,
     /// The provider's name.
@@ -985,7 +988,7 @@ pub struct PolicyPatch {
     pub trace: Option<bool>,
 }
 
-/// Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body.
+/// Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body. `headers`: the request's, as the host will send them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PrepareParams {
@@ -993,6 +996,9 @@ pub struct PrepareParams {
     pub wire: RenderParamsWire,
     /// The request, as it would be sent.
     pub body: Map<String, Value>,
+    /// Headers of HTTP, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Map<String, Value>>,
     /// The provider's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
@@ -1016,7 +1022,7 @@ pub struct PrepareParams {
     pub reasoning: Option<RenderParamsReasoning>,
 }
 
-/// `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own.
+/// `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own. `headers`: those that the host must set.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1028,6 +1034,9 @@ pub struct PrepareResult {
     /// The request to send, if it has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Map<String, Value>>,
+    /// Headers of HTTP, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Map<String, Value>>,
 }
 
 /// How a family of models writes. `dialects`: keys of `DIALECTS`. `startsOpen`: the chat template writes the opener of reasoning, so the model may write only the closer (text rule 9.3).
@@ -1134,7 +1143,7 @@ pub struct PushResult {
 
 /// A block of reasoning with the provider state that belongs to it.
 ///
-/// `fields`: the provider's fields in which native reasoning came.
+/// `fields`: the provider's fields in which native reasoning came. `sealBroken`: the state is bound to text before it that was changed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "reasoning")]
 #[non_exhaustive]
@@ -1158,6 +1167,9 @@ pub struct ReasoningBlock {
     /// The provider's fields that native reasoning came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<String>>,
+    /// True if the state is bound to text before it that was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal_broken: Option<bool>,
 }
 
 /// A piece of reasoning. `source`: it came in a field of the provider (`native`), or was marked in the text (`tag`).
@@ -1298,7 +1310,7 @@ pub struct RenderResult {
     pub lost: Vec<Lost>,
 }
 
-/// The repair of one item. `blocked`: nothing would be left, so the item is unchanged.
+/// The repair of one item. `blocked`: nothing would be left, so the item is unchanged. `bound`: a text is unchanged, because a seal after it is bound to it.
 ///
 /// `message` is the item without the removals. It is absent if it cannot be written back exactly (protocol.md, "JSON"). `dropped` are the parts that became empty and were removed. The other fields hold what the engine took out: reasoning, echoes, calls.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -1327,6 +1339,9 @@ pub struct Repair {
     /// Calls that were removed from the text: claims, never to be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCall>>,
+    /// Bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<bool>,
 }
 
 /// One result for each of `messages`, in their order.
@@ -1800,6 +1815,9 @@ pub struct TurnBlock {
     /// The provider's fields that native reasoning came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<String>>,
+    /// True if the state is bound to text before it that was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal_broken: Option<bool>,
     /// The provider's id of the call; may repeat within a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,

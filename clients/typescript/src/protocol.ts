@@ -90,7 +90,7 @@ export interface ModelRepairCounters {
 /**
  * The end of a block of text or reasoning.
  *
- * `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` names the provider's fields in which native reasoning came, and in which it goes back. The event may come without deltas, and a second time: then the later fields count.
+ * `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` names the provider's fields in which native reasoning came, and in which it goes back. `sealBroken`: the state is bound to text before it that was changed, so it must not go back. The event may come without deltas, and a second time: then the later fields count.
  */
 export interface BlockEnd {
   type: "block-end";
@@ -102,6 +102,7 @@ export interface BlockEnd {
   opaque?: unknown;
   rawText?: string;
   fields?: string[];
+  sealBroken?: boolean;
 }
 
 /**
@@ -952,13 +953,16 @@ export interface ToolCallsPolicy {
 }
 
 /**
- * Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body.
+ * Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body. `headers`: the request's, as the host will send them.
  */
 export interface PrepareParams {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ollama" | "bedrock-converse" | "cohere";
   body: {
     [k: string]: unknown;
   };
+  headers?: {
+    [k: string]: unknown;
+  } | null;
   provider?: string | null;
   model?: string | null;
   tools?: (Tool | ProviderTool)[] | null;
@@ -971,12 +975,15 @@ export interface PrepareParams {
 }
 
 /**
- * `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own.
+ * `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own. `headers`: those that the host must set.
  */
 export interface PrepareResult {
   changed: boolean;
   lost: LostPart[];
   body?: {
+    [k: string]: unknown;
+  };
+  headers?: {
     [k: string]: unknown;
   };
 }
@@ -1025,7 +1032,7 @@ export interface PushResult {
 /**
  * A block of reasoning with the provider state that belongs to it.
  *
- * `fields`: the provider's fields in which native reasoning came.
+ * `fields`: the provider's fields in which native reasoning came. `sealBroken`: the state is bound to text before it that was changed.
  */
 export interface ReasoningBlock {
   type: "reasoning";
@@ -1036,6 +1043,7 @@ export interface ReasoningBlock {
   opaque?: unknown;
   rawText?: string;
   fields?: string[];
+  sealBroken?: boolean;
 }
 
 /**
@@ -1113,6 +1121,7 @@ export interface TurnBlock {
   opaque?: unknown;
   rawText?: string | null;
   fields?: string[] | null;
+  sealBroken?: boolean | null;
   toolCallId?: string | null;
   idSynthetic?: boolean | null;
   name?: string | null;
@@ -1170,7 +1179,7 @@ export interface RenderResult {
 }
 
 /**
- * The repair of one item. `blocked`: nothing would be left, so the item is unchanged.
+ * The repair of one item. `blocked`: nothing would be left, so the item is unchanged. `bound`: a text is unchanged, because a seal after it is bound to it.
  *
  * `message` is the item without the removals. It is absent if it cannot be written back exactly (protocol.md, "JSON"). `dropped` are the parts that became empty and were removed. The other fields hold what the engine took out: reasoning, echoes, calls.
  */
@@ -1184,6 +1193,7 @@ export interface Repair {
   reasoning?: string;
   toolResults?: ToolResult[];
   toolCalls?: ToolCall[];
+  bound?: boolean;
 }
 
 /**

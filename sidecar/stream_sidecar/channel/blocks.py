@@ -107,7 +107,8 @@ class Blocks:
             if block.channel == channel and block.source == source:
                 return block
             self.end()
-        number = self.outlet.block()
+        outlet = self.outlet
+        number = outlet.native_block() if source == "native" else outlet.block()
         block = self.open = OpenBlock(number, channel, source, fields)
         if source == "native":
             block.removed, self._removed = self._removed, []
@@ -146,7 +147,8 @@ class Blocks:
         if block is None or (opaque is not None and block.opaque is not None):
             self.end()
             fields = () if field is None else (field,)
-            block = OpenBlock(self.outlet.block(), "reasoning", "native", fields)
+            number = self.outlet.native_block()
+            block = OpenBlock(number, "reasoning", "native", fields)
             self._native = block
         block.signature = signature or block.signature
         if opaque is not None:
@@ -170,6 +172,7 @@ class Blocks:
         end has no ``opaque`` that was sent before."""
         opaque = None if block.opaque is block.reported else block.opaque
         block.reported = block.opaque
+        has_state = bool(block.signature or opaque is not None)
         self.outlet.send(
             BlockEnd,
             self.choice,
@@ -179,6 +182,7 @@ class Blocks:
             opaque,
             self._raw_text(block) if block.signature and block.removed else None,
             tuple(block.fields) or None,
+            (has_state and block.number in self.outlet.broken) or None,
         )
 
     def _raw_text(self, block: OpenBlock) -> str | None:

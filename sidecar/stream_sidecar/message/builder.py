@@ -45,7 +45,7 @@ class _Building:
         return ReasoningBlock(number, text, self.source, **self.state)
 
 
-_STATE = ("signature", "opaque", "raw_text", "fields")
+_STATE = ("signature", "opaque", "raw_text", "fields", "seal_broken")
 """Fields of a ``BlockEnd`` that are stored in its block."""
 
 _state_of = attrgetter(*_STATE)

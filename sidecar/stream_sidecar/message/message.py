@@ -29,7 +29,8 @@ class TextBlock(PublicRecord):
 class ReasoningBlock(PublicRecord):
     """A block of reasoning with the provider state that belongs to it.
 
-    ``fields``: the provider's fields in which native reasoning came.
+    ``fields``: the provider's fields in which native reasoning came. ``seal_broken``:
+    the state is bound to text before it that was changed.
     """
 
     type: ClassVar[Literal["reasoning"]] = "reasoning"
@@ -40,6 +41,7 @@ class ReasoningBlock(PublicRecord):
     opaque: object = None
     raw_text: str | None = None
     fields: tuple[str, ...] | None = None
+    seal_broken: bool | None = None
 
 
 Block: TypeAlias = TextBlock | ReasoningBlock | events.ToolCall | events.ToolResult

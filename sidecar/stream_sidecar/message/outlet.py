@@ -121,6 +121,9 @@ class Outlet:
         self.has_content = False  # text, reasoning or a call has been sent
         self.run: Run | None = None
         self.listener: Listener | None = None  # only with ``trace``
+        #: whether the model binds its state to everything before it
+        self.binds: Callable[[], bool] = bool
+        self.broken: set[int] = set()  # blocks whose state is bound to changed text
         self._blocks = 0
         self._events: list[Event] = []
         self._joined: JoinedDeltas | None = None
@@ -132,6 +135,21 @@ class Outlet:
         self._blocks += 1
         self.has_content = True
         return self._blocks - 1
+
+    def native_block(self) -> int:
+        """Begins a block of native reasoning and returns its number. If something
+        before it was removed, state that is bound to it is broken."""
+        number = self.block()
+        if self.removals and self.binds():
+            self.broken.add(number)
+        return number
+
+    @property
+    def removals(self) -> int:
+        """How often something was removed so far."""
+        counters = self.counters
+        stripped = counters.delimiters_stripped + counters.tool_results_stripped
+        return stripped + counters.tool_calls_from_text
 
     def open_item(self, id: str, kind: str) -> None:
         """Notes that an item of the provider begins. Does nothing here: only the outlet

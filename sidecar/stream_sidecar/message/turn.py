@@ -27,6 +27,7 @@ class TurnBlock:
     opaque: Any = None
     raw_text: str | None = None
     fields: tuple[str, ...] = ()
+    seal_broken: bool | None = None
     tool_call_id: str | None = None
     id_synthetic: bool = False
     name: str | None = None

@@ -16,11 +16,12 @@ from stream_sidecar.history.messages import results_of
 from stream_sidecar.options import StreamOptions, Tool
 from stream_sidecar.protocol.params import PrepareResult
 from stream_sidecar.protocol.reading_options import patched
-from stream_sidecar.values.jsontext import is_portable
+from stream_sidecar.records import evolve
+from stream_sidecar.values.jsontext import MAX_DEPTH, is_portable
+from stream_sidecar.values.surrogates import whole_values
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
 from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
-from stream_sidecar.wires.requests.halves import without_halves
 from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
     BOUND,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 _BLOCKED = "nothing would be left of the message, so it was not changed"
 _CLAIM = "the model wrote it into its text"
 _UNWRITABLE = "it has values that cannot be written back, so it was not changed"
+_HALF = "half a character is refused, so U+FFFD is in its place"
 _TOO_LONG = "it is longer than maxDocumentChars, so it was not changed"
 _IN_TAGS = frozenset(("reasoning", "delimiter"))
 
@@ -54,12 +56,11 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     """``request/prepare``: the body to send; None if it is the given one."""
     if text_size(params.body) > sessions.limits.max_document_chars:
         return PrepareResult(False, [LostPart("", "body", _TOO_LONG)])
-    lost: list[LostPart] = []
-    body = params.body
+    halves: list[str] = []
+    body: JsonObject = whole_values(params.body, halves, MAX_DEPTH)
     if not is_portable(body):
-        body = without_halves(body, lost)
-        if not is_portable(body):
-            return PrepareResult(False, [LostPart("", "body", _UNWRITABLE)])
+        return PrepareResult(False, [LostPart("", "body", _UNWRITABLE)])
+    params = evolve(params, body=body)
     rule = rule_of(params.wire, params.provider, _model(params))
     history = History(
         StreamOptions(
@@ -75,6 +76,7 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     name = SHAPES[params.wire].items
     held = body.get(name)
     items = held if isinstance(held, list) else []
+    lost = [LostPart(path, "text", _HALF) for path in halves]
     cleaned = list(_cleaned(params.wire, items, history, lost))
     broken = broken_seals(items, cleaned) if binding_of(_model(params)) else set()
     asks = asked(params.wire, params.provider or "", body, params.headers)
@@ -96,8 +98,7 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         cleaned, settings = _freed(params, rule, given, cleaned, lost)
     settings = bound | settings
     is_same = len(cleaned) == len(items) and all(map(_is, cleaned, items))
-    is_same = is_same and body is params.body
-    if not settings and not headers and is_same:
+    if not (settings or headers or halves) and is_same:
         return PrepareResult(False, lost)
     changed = {**body, name: cleaned, **settings}
     return PrepareResult(True, lost, changed, headers or None)

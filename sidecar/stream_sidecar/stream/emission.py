@@ -49,6 +49,7 @@ from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.values.made_id import made_id
 from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.requests.seals import signatures_in, without_signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -87,9 +88,7 @@ class EmittingOutlet(Outlet):
     @property
     def removals(self) -> int:
         """How often something was removed or moved so far."""
-        counters = self.counters
-        stripped = counters.delimiters_stripped + counters.tool_results_stripped
-        return self._moved + stripped + counters.tool_calls_from_text
+        return self._moved + super().removals
 
     def passes(self, document: Document, held: int, *, is_unread: bool) -> None:
         """Notes that a document of the same wire was read. ``held``: how many code
@@ -189,7 +188,10 @@ class Emission:
         self._documents = OwnDocuments(row, options.limits.max_held_chars)
         self._writer = row.make_writer(wire, outlet.origins)
         self._left_out = defaultdict[int, list[str]](list)
-        self._decided: tuple[type, ...] = (ToolCall, ToolCallDelta, ToolResult)
+        self._decided: tuple[type, ...] = (
+            *(ToolCall, ToolCallDelta, ToolResult, BlockEnd),
+        )
+        self._whole: set[str] = set()  # signatures that were written
         self._ids = SentIds()
         if outlet.emit.reasoning != "include":
             self._decided += (ReasoningDelta, Reclassify)
@@ -208,7 +210,8 @@ class Emission:
             else:
                 self._push_unread(each, said)
             cites = each.removals > 0 and any(isinstance(e, Citation) for e in said)
-            chunks += self._documents.after(each, cites=cites)
+            stays = each.removals > 0 and self._outlet.binds()
+            chunks += self._documents.after(each, cites=cites, stays=stays)
             at = end
         rest = events[at:] if at else events
         if rest:
@@ -257,8 +260,8 @@ class Emission:
         chunks = self._write(list(_reported(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
-        reported = self._writer.row.reported
-        return body if own is None else Chunk(around(body, inside_of(own), reported))
+        row = self._writer.row
+        return body if own is None else Chunk(around(body, inside_of(own), row))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """The claims that have become calls at the end."""
@@ -285,17 +288,41 @@ class Emission:
             elif isinstance(event, ToolCall | ToolCallDelta | ToolResult):
                 if not isinstance(event, ToolResult) or event.source == "server":
                     yield self._ids.of(event)
+            elif isinstance(event, BlockEnd):
+                yield from self._with_whole_seals(event)
             else:
                 yield from self._without_tagged(event)
 
+    def _with_whole_seals(self, event: BlockEnd) -> Iterator[BlockEnd]:
+        """``event`` without signatures that a removal broke. Reasoning whose signature
+        is broken is left out, unless the host's requests are prepared."""
+        is_broken = event.block in self._outlet.broken
+        if is_broken and not self._includes:
+            return
+        if is_broken or (event.raw_text is not None and self._outlet.binds()):
+            opaque = without_signatures(event.opaque, self._whole)
+            event = evolve(event, signature=None, opaque=opaque)
+        else:
+            self._whole |= signatures_in(event.opaque) | {event.signature or ""}
+        yield event
+
+    @property
+    def _includes(self) -> bool:
+        return self._outlet.emit.reasoning == "include"
+
     def _without_tagged(self, event: Event) -> Iterator[Event]:
-        """``event``, if it is not tagged reasoning that is left out. Reasoning that was
-        left out is returned as text when it turns out to be text."""
+        """``event``, if it is not reasoning that is left out: tagged reasoning, or
+        reasoning with a broken signature. Tagged reasoning that was left out is
+        returned as text when it turns out to be text."""
         if isinstance(event, ReasoningDelta) and event.source == "tag":
             if self._accepts_tagged:
                 yield event
             else:
                 self._left_out[event.block].append(event.text)
+            return
+        if isinstance(event, ReasoningDelta) and event.block in self._outlet.broken:
+            if self._includes:
+                yield event
             return
         yield event
         if isinstance(event, Reclassify) and event.to == "text":
@@ -397,4 +424,5 @@ def _reported_block(block: Block, choice: int) -> Iterator[Event]:
     if text:
         source: Any = block.source or "native"
         yield ReasoningDelta(0, choice, number, text, source)
-    yield BlockEnd(0, choice, number, "reasoning", block.signature, opaque)
+    state = block.signature, opaque, block.raw_text
+    yield BlockEnd(0, choice, number, "reasoning", *state)

@@ -82,9 +82,10 @@ class OwnDocuments:
         self._waiting.append((own, ours))
         self._lags = not (ours or self.row.stands_alone)
 
-    def after(self, passed: ReadDocument, *, cites: bool) -> list[Chunk]:
+    def after(self, passed: ReadDocument, *, cites: bool, stays: bool) -> list[Chunk]:
         """The chunks to emit after the document was read. ``cites``: it has positions
-        in the text, which are wrong after a removal."""
+        in the text, which are wrong after a removal. ``stays``: later documents may
+        have state that a removal broke, so no more of them is emitted as it came."""
         is_many = len(self._waiting) > MOST_WAITING
         is_full = (is_many or passed.held > self.most_held) and not passed.over
         undecided = is_full and not passed.settled
@@ -95,7 +96,7 @@ class OwnDocuments:
             return []
         chunks = self._take()
         self._removals = passed.removals
-        if passed.settled and passed.chunks and self.row.stands_alone:
+        if passed.settled and passed.chunks and self.row.stands_alone and not stays:
             self.written = False
         return chunks
 
@@ -141,7 +142,7 @@ class OwnDocuments:
 
     def _around(self, chunk: Chunk, own: Chunk) -> Chunk:
         inside = inside_of(own)
-        dressed = Chunk(around(chunk, inside, self.row.reported))
+        dressed = Chunk(around(chunk, inside, self.row))
         return dressed if inside is own else Chunk({**own, "data": dressed})
 
 
@@ -163,18 +164,19 @@ _COUNTS = ("usage", "usageMetadata")
 """The writer has all of their values, also those of earlier documents."""
 
 
-def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonObject:
-    """``ours`` with the members of ``own`` that it lacks and no event reports, and
-    without empty members that ``own`` does not have."""
+def around(ours: JsonObject, own: JsonObject, row: WireRow) -> JsonObject:
+    """``ours`` with the members of ``own`` that it lacks and no event reports, or has
+    only by default, and without empty members that ``own`` does not have."""
     dressed = {
         name: value
         for name, value in ours.items()
         if name in own or (value and name not in _CONSTANT)
     }
+    defaults = row.defaults.get(str(ours.get("object")), frozenset())
     for name, value in own.items():
-        known = ours.get(name)
+        known = None if name in defaults else ours.get(name)
         if known is None:
-            if name not in reported or not value:
+            if name not in row.reported or not value:
                 dressed[name] = value
         elif name in _PLACES:
             continue
@@ -182,21 +184,27 @@ def around(ours: JsonObject, own: JsonObject, reported: frozenset[str]) -> JsonO
             dressed[name] = {each: known[each] for each in known if each in value}
         elif type(known) is type(value) is dict:
             if value.get("type") in (None, known.get("type")):
-                dressed[name] = around(known, value, reported)
+                dressed[name] = around(known, value, row)
         elif type(known) is type(value) is list:
-            dressed[name] = _around_each(known, value, reported)
+            dressed[name] = _around_each(known, value, row)
     return dressed
 
 
-def _around_each(
-    ours: list[Any], own: list[Any], reported: frozenset[str]
-) -> list[Any]:
+def _around_each(ours: list[Any], own: list[Any], row: WireRow) -> list[Any]:
     """The items of ``ours``, each `around` the item of ``own`` with its ``index``."""
     places = {_index(each, place): each for place, each in enumerate(own)}
     found = [(each, places.get(_index(each, -1))) for each in ours]
     return [
-        each if came is None else around(each, came, reported) for each, came in found
+        around(each, came, row) if came and _is_alike(each, came) else each
+        for each, came in found
     ]
+
+
+def _is_alike(ours: Any, own: Any) -> bool:
+    """Whether ``own`` is an item of the same type: after a removal an item of another
+    type may be in the same place."""
+    both = type(ours) is type(own) is dict
+    return both and own.get("type") in (None, ours.get("type"))
 
 
 def _index(item: Any, place: int) -> int:

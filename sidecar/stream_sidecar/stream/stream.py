@@ -9,7 +9,7 @@ once and closed.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -45,9 +45,11 @@ from stream_sidecar.stream.ending import Ending
 from stream_sidecar.stream.intake import MALFORMED, Intake
 from stream_sidecar.stream.oddities import Oddities
 from stream_sidecar.stream.parts_run import PartsRun
+from stream_sidecar.wires.requests.seals import binding_of
 
 if TYPE_CHECKING:
     from stream_sidecar.events import ErrorKind
+    from stream_sidecar.message.builder import MessageBuilder
     from stream_sidecar.message.message import Message
     from stream_sidecar.message.outlet import Listener
     from stream_sidecar.options import StreamOptions
@@ -83,6 +85,7 @@ class Stream:
         self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
         self._outlet.listener = listener
         self._outlet.builder.provider = options.provider
+        self._outlet.binds = partial(_binds, options.model, self._outlet.builder)
         self._intake = Intake(options)
         #: joins the halves of characters of text whose parts no writer needs
         self._joiner = None if self._emitting else self._intake.text_joiner
@@ -413,3 +416,10 @@ class Stream:
         ErrorPart: _error,
         DiagnosticPart: _diagnostic,
     }
+
+
+def _binds(model: str | None, builder: MessageBuilder) -> bool:
+    """Whether the model that the host or the response names binds its state to
+    everything before it."""
+    reported = builder.metadata.model if builder.metadata else None
+    return any(binding_of(each) is not None for each in (model, reported))

@@ -6,7 +6,7 @@ outside the basic plane. `SurrogateJoiner` joins the halves (text rule 1.3).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.records import define
@@ -34,6 +34,36 @@ def has_half(text: str) -> bool:
 def without_halves(text: str) -> str:
     """``text`` with U+FFFD in place of each surrogate."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def whole_values(value: Any, halves: list[str], depth: int, path: str = "") -> Any:
+    """A JSON ``value`` with U+FFFD in place of each half in its strings and names; the
+    same object if it has none. ``halves`` gets the JSON Pointers of the strings that
+    changed. Two halves that make a character are joined. Values nested deeper than
+    ``depth`` stay."""
+    if isinstance(value, str):
+        if not has_half(value):
+            return value
+        halves.append(path)
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not (isinstance(value, dict | list) and depth):
+        return value
+    found = len(halves)
+    places = value.items() if isinstance(value, dict) else enumerate(value)
+    whole = [
+        (
+            whole_values(place, halves, 0, path),
+            whole_values(each, halves, depth - 1, f"{path}/{_token(place)}"),
+        )
+        for place, each in places
+    ]
+    if len(halves) == found:
+        return value
+    return dict(whole) if isinstance(value, dict) else [each for _, each in whole]
+
+
+def _token(place: object) -> str:
+    return str(place).replace("~", "~0").replace("/", "~1")
 
 
 @define(eq=False)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.requests.issuers import FOREIGN, without_foreign
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
 from stream_sidecar.wires.shared.rendering import (
@@ -22,7 +23,7 @@ from stream_sidecar.wires.shared.rendering import (
     is_base64,
     text_of,
 )
-from stream_sidecar.wires.shared.request_rules import Names, rule_for
+from stream_sidecar.wires.shared.request_rules import Names, maker_of, rule_for
 from stream_sidecar.wires.shared.request_shapes import (
     CALL_MEMBERS,
     SERVER_IDS,
@@ -211,6 +212,9 @@ class Refusals:
             message = {**message, "content": ""}
         if not is_models:
             return message
+        message, foreign = without_foreign(message, maker_of(self.model))
+        for path in foreign:
+            self._lose(path, "reasoning", FOREIGN)
         message = self._reasoning_fields(message)
         if "empty-calls" in refuses and message.get("tool_calls") == []:
             message = {n: message[n] for n in message if n != "tool_calls"}

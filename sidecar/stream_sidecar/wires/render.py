@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.records import evolve
 from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.requests.issuers import FOREIGN, issuer_of, without_foreign
+from stream_sidecar.wires.requests.seals import BOUND
 from stream_sidecar.wires.shared.fitting import fit
 from stream_sidecar.wires.shared.rendering import Rendering
-from stream_sidecar.wires.shared.request_rules import Names, rule_for
+from stream_sidecar.wires.shared.request_rules import Names, maker_of, rule_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,15 +48,19 @@ def render(
     given = Names(who.host_provider or "", who.model or "")
     asked = Names(provider or who.host_provider or "", model or given.model)
     given_blocks = turn.all_blocks()
-    blocks = tuple(block for block in given_blocks if _goes(block, claims=claims))
+    whole = [block for block in given_blocks if not block.seal_broken]
+    blocks = tuple(block for block in whole if _goes(block, claims=claims))
     row = WIRES[wire]
     assert row.request is not None
     rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
     continues = reason in _CONTINUED
     work = Rendering(blocks, turn.citations, rule, reasoning, continues)
     for block in given_blocks:
+        if block.seal_broken:
+            work.lose(block, "reasoning", BOUND)
         if block.type not in _TYPES:
             work.lose(block, "unknown", f'a block has no type "{block.type[:64]}"')
+    work.blocks = tuple(_readable(work, block, asked) for block in work.blocks)
     fit(work, results, is_known=rule.accepts_state(given, asked))
     return row.request(work), work.lost
 
@@ -62,6 +69,20 @@ def _fields(block: TurnBlock) -> Iterable[str]:
     """The fields in which a block's reasoning, or its state, came."""
     is_state = block.type == "reasoning" and isinstance(block.opaque, dict)
     return (*block.fields, *(block.opaque if is_state else ()))
+
+
+def _readable(work: Rendering, block: TurnBlock, asked: Names) -> TurnBlock:
+    """A block without the state that another maker issued, as its own mark says. Its
+    signature is part of this state."""
+    maker = maker_of(asked.model)
+    opaque = block.opaque if isinstance(block.opaque, dict) else {}
+    new, gone = without_foreign(opaque, maker)
+    fields = (issuer_of(name, None) for name in block.fields)
+    is_foreign = bool(maker and any(each not in ("", maker) for each in fields))
+    if not gone and not (is_foreign and block.signature):
+        return block
+    work.lose(block, "reasoning", FOREIGN)
+    return evolve(block, opaque=new or None, signature=None)
 
 
 def _goes(block: TurnBlock, *, claims: bool) -> bool:

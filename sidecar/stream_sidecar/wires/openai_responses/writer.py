@@ -538,6 +538,9 @@ _ASKED: JsonObject = {
 (openresponses.org/reference, "ResponseResource"). The request is not known, so they
 have the defaults."""
 
+DEFAULTS = frozenset((*_ASKED, "completed_at"))
+"""Members of a response for which this writer knows no value of the provider's."""
+
 _ARGUMENTS = {
     "function_call": ("arguments", "function_call_arguments"),
     "custom_tool_call": ("input", "custom_tool_call_input"),

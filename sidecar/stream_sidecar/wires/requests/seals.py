@@ -99,6 +99,31 @@ def signature_of(part: Json) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
+def signatures_in(opaque: Json) -> set[str]:
+    """The signatures in provider state, which may be a message's lists of blocks."""
+    state = opaque if isinstance(opaque, dict) else {}
+    parts = (part for name in _STATES for part in _list(state.get(name)))
+    return {sign for part in parts if (sign := signature_of(part))}
+
+
+def without_signatures(opaque: Json, kept: Collection[str]) -> Json:
+    """Provider state without its signatures, except those in ``kept``."""
+    if not isinstance(opaque, dict) or signatures_in(opaque).issubset(kept):
+        return opaque
+    return opaque | {
+        name: [_unsigned(part, kept) for part in opaque[name]]
+        for name in _STATES
+        if isinstance(opaque.get(name), list)
+    }
+
+
+def _unsigned(part: Json, kept: Collection[str]) -> Json:
+    sign = signature_of(part)
+    if sign is None or sign in kept or not isinstance(part, dict):
+        return part
+    return {name: value for name, value in part.items() if name != "signature"}
+
+
 def broken_seals(before: list[Json], after: list[Json]) -> set[str]:
     """The signatures in ``after`` that stand after the first edit of ``before``.
 

@@ -47,6 +47,8 @@ class WireRow:
     - ``writer``: writes events as documents of the wire, if ``is_written`` is true for
       them.
     - ``reported``: members that only ``writer`` may write.
+    - ``defaults``: ``object`` of a document -> members that ``writer`` gives a default
+      value, so that the value of the provider's own document counts.
     - ``stands_alone``: a document means the same whatever came before it.
     - ``is_extra``: whether a document is of a kind that no writer writes.
     - ``request``: writes a turn as messages of the next request, by the first of
@@ -62,6 +64,7 @@ class WireRow:
     writer: Callable[[WireRow, str, Mapping[int, Origin]], EventWriter] | None = None
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
     reported: frozenset[str] = frozenset()
+    defaults: Mapping[str, frozenset[str]] = field(factory=dict)
     stands_alone: bool = False
     is_extra: Callable[[JsonObject], bool] = field(default=lambda _value: False)
     request: RequestWriter | None = None
