@@ -116,7 +116,11 @@ def provider(
     make = partialmethod(httpx.AsyncClient.__init__, transport=transport)
     monkeypatch.setattr(httpx.AsyncClient, "__init__", make)
     other = httpx2.MockTransport(partial(provider.response, httpx2))
-    monkeypatch.setattr(httpx2, "HTTPTransport", lambda: other)
+    monkeypatch.setattr(
+        httpx2.HTTPTransport,
+        "handle_request",
+        lambda _, sent: other.handle_request(sent),
+    )
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     return provider
 
