@@ -100,6 +100,20 @@ def test_a_message_without_blocks_is_written(blocks: dict[str, Any]) -> None:
     assert rendered["lost"] == []
 
 
+def test_entries_of_the_lists_need_no_type() -> None:
+    """As `tool/classify` returns calls."""
+    call = {name: CALL[name] for name in CALL if name != "type"}
+    message = {"toolCalls": [call], "toolResults": [{"toolCallId": "d", "content": 1}]}
+
+    assert _render(message=message) == _render(
+        message={
+            "toolCalls": [CALL],
+            "toolResults": [{"type": "tool-result", "toolCallId": "d", "content": 1}],
+        }
+    )
+    assert _render(message=message)["messages"][0]["tool_calls"][0]["id"] == "c"
+
+
 @pytest.mark.parametrize(
     ("params", "path"),
     [

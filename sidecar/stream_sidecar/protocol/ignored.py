@@ -128,15 +128,18 @@ def unwritten(given: Any) -> Iterator[str]:
     that no message has. ``given`` is JSON that fits ``message/render``."""
     message = given["message"]
     yield from _under("message", message, _names((Message, Turn)))
-    parts = ("blocks",) if message.get("blocks") else ("toolCalls", "toolResults")
-    for part in parts:
+    names = ("blocks",) if message.get("blocks") else tuple(TYPES)
+    for part in names:
         for number, block in enumerate(message.get(part) or ()):
-            kind = _BLOCKS.get(block["type"])
+            kind = _BLOCKS.get(TYPES.get(part) or block["type"])
             known = block if kind is None else _names((kind,))
             yield from _under(f"message.{part}[{number}]", block, known)
     for number, result in enumerate(given.get("results") or ()):
         yield from _under(f"results[{number}]", result, _names((TurnResult,)))
 
+
+TYPES = {"toolCalls": "tool-call", "toolResults": "tool-result"}
+"""A list of a message -> the type of its entries."""
 
 _BLOCKS: dict[str, type] = {vars(kind)["type"]: kind for kind in get_args(Block)}
 

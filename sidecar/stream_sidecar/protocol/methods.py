@@ -23,7 +23,12 @@ from stream_sidecar.protocol.converter import (
     structure,
     unstructure,
 )
-from stream_sidecar.protocol.ignored import ignored, refuse_ignored, unwritten
+from stream_sidecar.protocol.ignored import (
+    TYPES,
+    ignored,
+    refuse_ignored,
+    unwritten,
+)
 from stream_sidecar.protocol.params import (
     ClassifyParams,
     ClassifyResult,
@@ -196,10 +201,22 @@ _read_turn = class_reader(Turn)
 _CONTENT = ("text", "reasoning", "blocks", "toolCalls", "toolResults")
 
 
+def _typed(value: Any) -> Any:
+    """The message, with a type for each entry of the lists that say what it is:
+    `tool/classify` returns calls without one."""
+    given = value.items() if type(value) is dict else ()
+    lists = {name: item for name, item in given if name in TYPES and type(item) is list}
+    typed = {
+        name: [{**e, "type": TYPES[name]} if type(e) is dict else e for e in entries]
+        for name, entries in lists.items()
+    }
+    return value | typed if typed else value
+
+
 def _turn(value: Any, kind: Any) -> Any:
     """The message to render. A message of another shape has content, too, but under
     names that nobody reads; it would be written as nothing."""
-    turn = _read_turn(value, kind)
+    turn = _read_turn(_typed(value), kind)
     names = [name for name, item in value.items() if item is not None]
     if names and not {*names} & {*_CONTENT}:
         given = ", ".join(name[:64] for name in names[:8])
