@@ -952,13 +952,16 @@ export interface ToolCallsPolicy {
 }
 
 /**
- * Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body.
+ * Params of `request/prepare`: the `body` of a request that the host is about to send. `model` and `tools` are by default those of the body. `headers`: the request's, as the host will send them.
  */
 export interface PrepareParams {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ollama" | "bedrock-converse" | "cohere";
   body: {
     [k: string]: unknown;
   };
+  headers?: {
+    [k: string]: unknown;
+  } | null;
   provider?: string | null;
   model?: string | null;
   tools?: (Tool | ProviderTool)[] | null;
@@ -971,12 +974,15 @@ export interface PrepareParams {
 }
 
 /**
- * `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own.
+ * `body` is the body to send. If nothing `changed`, `body` is absent and the host sends its own. `headers`: those that the host must set.
  */
 export interface PrepareResult {
   changed: boolean;
   lost: LostPart[];
   body?: {
+    [k: string]: unknown;
+  };
+  headers?: {
     [k: string]: unknown;
   };
 }
@@ -1170,7 +1176,7 @@ export interface RenderResult {
 }
 
 /**
- * The repair of one item. `blocked`: nothing would be left, so the item is unchanged.
+ * The repair of one item. `blocked`: nothing would be left, so the item is unchanged. `bound`: a text is unchanged, because a seal after it is bound to it.
  *
  * `message` is the item without the removals. It is absent if it cannot be written back exactly (protocol.md, "JSON"). `dropped` are the parts that became empty and were removed. The other fields hold what the engine took out: reasoning, echoes, calls.
  */
@@ -1184,6 +1190,7 @@ export interface Repair {
   reasoning?: string;
   toolResults?: ToolResult[];
   toolCalls?: ToolCall[];
+  bound?: boolean;
 }
 
 /**
