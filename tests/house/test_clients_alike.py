@@ -116,6 +116,7 @@ STARTING = _rows(
 )
 ANSWERING = _rows(
     "| `CleaningTransport` in Python | `sidecarFetch` in TypeScript |"
+    " `sidecarMiddleware` in TypeScript | `createGateway` in TypeScript |"
     " `SidecarLayer` in Rust | meaning, and the default |"
 )
 
@@ -127,8 +128,22 @@ def _options(path: str, pattern: str) -> list[str]:
 
 
 MEMBER = r"^  (\w+)\?:"
+SHARED = ("preparing", "listening", "losses")
 METHOD = r"^    pub fn (\w+)\("
-FETCH = "typescript/src/adapters/"
+
+
+def _adapter(name: str) -> list[str]:
+    """The options of an adapter in TypeScript: its own, and those that it shares."""
+    files = [f"typescript/src/adapters/{file}.ts" for file in (name, *SHARED)]
+    return [option for file in files for option in _options(file, MEMBER)]
+
+
+def _gateway() -> list[str]:
+    """The options of the gateway: its own, and those of ``sidecarFetch``."""
+    file = "typescript/src/gateway/gateway.ts"
+    (picked,) = _options(file, r"^const \{ (.+) \} = FETCH;")
+    return [*picked.split(", "), *_options(file, r"^  (\w+): (?:data|text|callback),$")]
+
 
 OPTIONS = {
     "TypeScript's process": (
@@ -138,18 +153,12 @@ OPTIONS = {
     ),
     "Rust's process": (STARTING, 1, _options("rust/src/builder.rs", METHOD)),
     "Python": (ANSWERING, 0, list(inspect.signature(Sending).parameters)),
-    "TypeScript": (
-        ANSWERING,
-        1,
-        [
-            name
-            for file in ("fetch", "preparing", "listening", "losses")
-            for name in _options(f"{FETCH}{file}.ts", MEMBER)
-        ],
-    ),
+    "TypeScript": (ANSWERING, 1, _adapter("fetch")),
+    "the middleware": (ANSWERING, 2, _adapter("middleware")),
+    "the gateway": (ANSWERING, 3, _gateway()),
     "Rust": (
         ANSWERING,
-        2,
+        4,
         _options("rust/src/tower.rs", r"^    pub fn (\w+)\(\s*self,\s"),
     ),
 }

@@ -136,6 +136,23 @@ test("a body of more than 32 MiB is not gathered, and passes with a word", async
   expect(most).toBeLessThanOrEqual((MOST_WHOLE >> 20) + 2);
 });
 
+test("an event above the sidecar's limit goes out as it came, and so does the finish after it", async () => {
+  const image = "A".repeat(9 << 20);
+  const parts = [{ inlineData: { mimeType: "image/png", data: image } }];
+  const documents = [
+    { candidates: [{ index: 0, content: { role: "model", parts: [{ text: LEAKING }] } }] },
+    { candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }] },
+  ];
+  const body = documents.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("");
+  const give = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
+  const fetch = sidecarFetch(sidecar, { fetch: give });
+  const url = "https://x/v1beta/models/gemini-3-pro-image:streamGenerateContent?alt=sse";
+  const text = await (await fetch(url, { method: "POST", body: "{}" })).text();
+  const events = text.split("\n\n").filter((each) => each.startsWith("data: "));
+  expect(JSON.parse((events.at(-1) ?? "").slice(6))).toEqual(documents[1]);
+  expect(text).not.toContain("<think>");
+});
+
 test("options that are wrong are refused where they are given", () => {
   const wrong = (options: object) => [() => sidecarFetch(sidecar, options), () => sidecarMiddleware(sidecar, options)];
   for (const options of [{ policcy: {} }, { policy: "x" }, { policy: { toolResult: {} } }, { unavailable: "no" }]) {
