@@ -86,13 +86,6 @@ enum Phase {
     Shut,
 }
 
-/// What [`Supervisor::detach`] found.
-enum Detached {
-    Live(Arc<Connection>),
-    Starting,
-    Nothing,
-}
-
 /// The state that a host can read without waiting.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
@@ -136,14 +129,10 @@ impl Supervisor {
     /// it, so it starts however often the sidecar was restarted, and those restarts no longer
     /// count.
     pub(crate) async fn restart(&self) -> Result<(), Error> {
-        let was_starting = match self.detach() {
-            Detached::Live(connection) => {
-                connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
-                false
-            }
-            Detached::Starting => true,
-            Detached::Nothing => false,
-        };
+        let (was_starting, live) = self.detach();
+        if let Some(connection) = live {
+            connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
+        }
         match self.connection().await {
             // The start that was under way had given up before it was asked for again.
             Err(Error::GaveUp { .. }) if was_starting => {
@@ -155,22 +144,22 @@ impl Supervisor {
     }
 
     /// Detaches the process, so that its end is not reported as a loss, and makes the next start
-    /// one that the host requested. A start that pauses goes on now.
-    fn detach(&self) -> Detached {
+    /// one that the host requested. A start that pauses goes on now: `true` if there is one.
+    fn detach(&self) -> (bool, Option<Arc<Connection>>) {
         let mut state = lock(&self.shared);
         if matches!(state.phase, Phase::Shut) {
-            return Detached::Nothing;
+            return (false, None);
         }
         state.restarts.clear();
         if let Phase::Starting { thread, .. } = &state.phase {
             thread.unpark();
             state.is_requested = true;
-            return Detached::Starting;
+            return (true, None);
         }
         state.is_requested = state.starts > 0;
         match mem::take(&mut state.phase) {
-            Phase::Live(connection) => Detached::Live(connection),
-            _ => Detached::Nothing,
+            Phase::Live(connection) => (false, Some(connection)),
+            _ => (false, None),
         }
     }
 

@@ -25,58 +25,16 @@ use stream_sidecar::{
 use support::{
     Recording,
     bodies::{array, chat, chat_of, completion, gemini, messages, responses},
-    builder, project_tests, recordings, relay,
+    builder,
+    layer::{CHAT, JSON, LEAKING, Lost, ask, layer, losing, read, text},
+    project_tests, recordings, relay,
     server::{Answer, End, Server},
 };
-use tower::{Service, ServiceBuilder, ServiceExt};
-
-/// The service of an application: its client, with the layer above it.
-fn client(
-    layer: SidecarLayer,
-) -> impl Service<Request<reqwest::Body>, Response = Response<SidecarBody>, Error = reqwest::Error>
-{
-    let client = reqwest::Client::new();
-    ServiceBuilder::new().layer(layer).service_fn(move |request: Request<reqwest::Body>| {
-        let sent = request.try_into().map(|request| client.execute(request));
-        async move { Ok::<_, reqwest::Error>(Response::<reqwest::Body>::from(sent?.await?)) }
-    })
-}
-
-fn layer() -> SidecarLayer {
-    SidecarLayer::new(builder().build().unwrap())
-}
-
-async fn ask(layer: SidecarLayer, url: &str, body: &str) -> Response<SidecarBody> {
-    let request = Request::post(url).body(body.to_owned().into()).unwrap();
-    client(layer).oneshot(request).await.unwrap()
-}
-
-async fn text(response: Response<SidecarBody>) -> String {
-    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
-}
-
-/// The body that an application reads for this answer.
-async fn read(layer: SidecarLayer, path: &str, answer: Answer) -> String {
-    let server = Server::answering(vec![answer]);
-    text(ask(layer, &format!("{}{path}", server.url), r#"{"model":"m","stream":true}"#).await).await
-}
-
-type Lost = Arc<Mutex<Vec<String>>>;
-
-/// The layer, and the kinds of the errors that `on_lost` got.
-fn losing(layer: SidecarLayer) -> (SidecarLayer, Lost) {
-    let lost = Lost::default();
-    let kept = Arc::clone(&lost);
-    (layer.on_lost(move |error| kept.lock().unwrap().push(error.kind().into())), lost)
-}
-
-const LEAKING: &str = "<think>why</think>Because.";
-const CHAT: &str = "/v1/chat/completions";
+use tower::{ServiceBuilder, ServiceExt};
 
 type Told = (&'static str, fn(&str) -> String, &'static str, &'static str);
 
 const EVENTS: &str = "Content-Type: text/event-stream";
-const JSON: &str = "Content-Type: application/json; charset=utf-8";
 const STREAMS: [Told; 5] = [
     (CHAT, chat, EVENTS, "openai-chat"),
     ("/v1/messages", messages, EVENTS, "anthropic"),

@@ -3,6 +3,8 @@
 #![allow(dead_code)] // each test file is a separate program and uses only a part
 
 pub mod bodies;
+#[cfg(feature = "tower")]
+pub mod layer;
 pub mod relay;
 pub mod server;
 
