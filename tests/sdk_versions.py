@@ -34,7 +34,7 @@ SETS = {
         _EXAMPLES,
     ),
     "agents": ({"instructor", "openai-agents"}, _EXAMPLES),
-    "litellm-proxy": ({"litellm[proxy]"}, f"{_ROOM}/test_litellm_proxy.py"),
+    "litellm-proxy": ({"litellm[proxy]>=1.108"}, f"{_ROOM}/test_litellm_proxy.py"),
 }
 """The name of a set -> what pip installs, and the tests that are run. Frameworks that
 want different versions of an SDK are in different sets."""

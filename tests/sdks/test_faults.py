@@ -38,6 +38,7 @@ _MINUTE = 60
 Outcome = tuple[str, list[str]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "fault", "is_async"), ROWS)
 def test_equal_outcomes(name: str, fault: str, is_async: bool, strict: Strict) -> None:
     sdk = installed(SDKS, name)
