@@ -109,3 +109,25 @@ def test_a_turn_depends_on_no_later_one() -> None:
             one, two = _prepare(row, row["body"]), _prepare(row, longer)
             short = one.get("body", row["body"])[name][:-1]
             assert two.get("body", longer)[name][: len(short)] == short
+
+
+@pytest.mark.parametrize("server", ["ollama", "vllm", "llama.cpp", "lm studio"])
+@pytest.mark.parametrize("model", ["glm-4.7", "minimax-m2", "deepseek-r1", "gemma-3"])
+def test_a_model_does_not_hide_what_its_server_refuses(server: str, model: str) -> None:
+    call = {"name": "f", "arguments": "{}"}
+    calls = [{"id": "call_1", "type": "function", "function": call}]
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None, "reasoning_content": "Hm"},
+        {"role": "user", "content": "Hi?"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "call_1", "content": None},
+    ]
+    body = {"model": model, "messages": messages}
+    row = {"wire": "openai-chat", "provider": server, "model": model}
+    sent = _prepare(row, body)["body"]["messages"]
+
+    assert [each["role"] for each in sent].count("assistant") == 1
+    assert all(each["content"] is not None for each in sent)
+    if model == "deepseek-r1":  # what the model needs stays
+        assert sent[-2]["reasoning_content"] == ""

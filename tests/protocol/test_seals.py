@@ -87,19 +87,25 @@ def test_no_edit_makes_a_provider_refuse(turns: list[list[str]], given: bool) ->
         assert (result.changed, result.lost, result.headers) == (False, [], None)
 
 
-def test_the_beta_is_added_to_the_hosts_own() -> None:
+@pytest.mark.parametrize(
+    "provider", ["anthropic", "api.anthropic.com", "google-vertex", "Azure"]
+)
+def test_the_beta_is_added_to_the_hosts_own(provider: str) -> None:
     headers = {"Anthropic-Beta": "mine"}
     body = _body([[LEAK], ["Four."]])
-    result = prepare(body, "anthropic", provider="anthropic", headers=headers)
+    result = prepare(body, "anthropic", provider=provider, headers=headers)
 
     assert result.headers == {"Anthropic-Beta": f"mine,{BETA}"}
     assert result.lost == []
 
 
-def test_on_bedrock_the_beta_stands_in_the_body() -> None:
+@pytest.mark.parametrize(
+    "provider", ["bedrock", "Amazon-Bedrock", "bedrock-runtime.us-east-1.amazonaws.com"]
+)
+def test_on_bedrock_the_beta_stands_in_the_body(provider: str) -> None:
     body = _body([[LEAK], ["Four."]])
     body["anthropic_beta"] = ["mine"]
-    result = prepare(body, "anthropic", provider="bedrock")
+    result = prepare(body, "anthropic", provider=provider)
 
     assert result.headers is None
     assert (result.body or {})["anthropic_beta"] == ["mine", BETA]

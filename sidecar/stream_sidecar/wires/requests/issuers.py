@@ -30,7 +30,7 @@ FORMATS = {
 the maker of the models that issue it (openrouter.ai/docs/use-cases/reasoning-tokens;
 "Corrupted thought signature" for another maker's: earendil-works/pi#9100)."""
 
-FIELDS = {"thinking_blocks": "anthropic"}
+MARKED_LISTS = {"thinking_blocks": "anthropic"}
 """Lists of a message whose items all have one maker (docs.litellm.ai/docs/
 reasoning_content)."""
 
@@ -40,8 +40,8 @@ _DETAILS = "reasoning_details"
 
 def issuer_of(name: str, item: Json) -> str:
     """The maker that issued an item of the list ``name``; "" if no mark says so."""
-    if name in FIELDS:
-        return FIELDS[name]
+    if name in MARKED_LISTS:
+        return MARKED_LISTS[name]
     mark = item.get("format") if isinstance(item, dict) else None
     if name != _DETAILS or not isinstance(mark, str):
         return ""
@@ -65,7 +65,7 @@ def without_foreign(holder: JsonObject, maker: str) -> tuple[JsonObject, list[st
 
 
 def _foreign(holder: JsonObject, maker: str) -> Iterator[tuple[str, int]]:
-    for name in (_DETAILS, *FIELDS):
+    for name in (_DETAILS, *MARKED_LISTS):
         items = holder.get(name)
         for number, item in enumerate(items if isinstance(items, list) else ()):
             if issuer_of(name, item) not in ("", maker):

@@ -52,12 +52,18 @@ BINDINGS = (
     ),
 )
 
-ASKED: tuple[tuple[str, frozenset[str], Literal["header", "body"]], ...] = (
-    ("anthropic", frozenset(("anthropic", "google", "vertex", "azure")), "header"),
-    ("anthropic", frozenset(("bedrock", "aws", "aws-bedrock", "amazon")), "body"),
-    ("bedrock-converse", frozenset(("", "bedrock", "aws", "amazon")), "body"),
+
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return patterns.compile(pattern, re.IGNORECASE)
+
+
+ASKED: tuple[tuple[str, re.Pattern[str], Literal["header", "body"]], ...] = (
+    ("anthropic", _any_case("bedrock|aws|amazon"), "body"),
+    ("anthropic", _any_case("anthropic|google|vertex|azure|foundry"), "header"),
+    ("bedrock-converse", _any_case(""), "body"),
 )
-"""A wire, its servers that know the behaviour, and where the beta is named
+"""A wire, a pattern for its servers that know the behaviour, by any of their names, and
+where the beta is named
 (docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html)."""
 
 
@@ -214,7 +220,8 @@ def asked(
 ) -> tuple[JsonObject, JsonObject] | None:
     """The members of the body and the headers to set, so that the provider drops what
     no longer fits; None where it cannot be asked."""
-    place = next((p for w, known, p in ASKED if w == wire and provider in known), None)
+    fitting = (p for w, known, p in ASKED if w == wire and known.search(provider))
+    place = next(fitting, None)
     if place is None or (place == "header" and headers is None):
         return None
     nested = "additionalModelRequestFields"

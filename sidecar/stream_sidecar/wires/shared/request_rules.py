@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
+from stream_sidecar.records import evolve
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -100,7 +101,9 @@ def model_name(model: str) -> str:
     return name if maker_of(name) and _DIGIT.search(name) else ""
 
 
-def _any_case(pattern: str) -> re.Pattern[str]:
+def _any_case(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
+    if not isinstance(pattern, str):  # of a rule made from two rows
+        return pattern
     return patterns.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
@@ -187,7 +190,34 @@ def rule_for(
 ) -> Rule:
     """The first of ``rules`` that fits the names ``asked``; the last rule fits all.
     ``fields``: the names of the fields in which reasoning came. If no provider is
-    named, a rule for one of these fields comes before a rule for the model's name."""
+    named, a rule for one of these fields comes before a rule for the model's name. To a
+    rule for the model alone, a later row for the provider adds what it refuses."""
     reported = () if asked.provider else tuple(r for r in rules if r.came_in in fields)
     fitting = (rule for rule in rules if rule.fits(asked.provider, asked.model))
-    return reported[0] if reported else next(fitting)
+    first = reported[0] if reported else next(fitting)
+    if first.provider.pattern or not first.model.pattern:
+        return first
+    servers = (rule for rule in fitting if rule.provider.pattern)
+    return next((_both(first, server) for server in servers), first)
+
+
+def _both(model: Rule, server: Rule) -> Rule:
+    """A rule of two rows: what a ``model`` needs, and what it or its ``server``
+    refuses."""
+    return evolve(
+        model,
+        has_refusals=model.has_refusals and server.has_refusals,
+        raw_arguments=model.raw_arguments and server.raw_arguments,
+        is_closed=model.is_closed or server.is_closed,
+        no_end=model.no_end or server.no_end,
+        no_ids=_either(model.no_ids, server.no_ids),
+        no_names=_either(model.no_names, server.no_names),
+        longest_name=min(model.longest_name, server.longest_name),
+        refuses=model.refuses | server.refuses,
+        no_prefix=_either(model.no_prefix, server.no_prefix),
+    )
+
+
+def _either(one: re.Pattern[str], other: re.Pattern[str]) -> re.Pattern[str]:
+    parts = dict.fromkeys((one.pattern, other.pattern))
+    return _any_case("|".join(f"(?:{part})" for part in parts))
