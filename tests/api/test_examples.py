@@ -37,7 +37,10 @@ for chunk in chunks:
 """
 """How the user of a client that an example made shows an answer."""
 
-ELSEWHERE = {"sidecar/stream_sidecar/wires/README.md": "tests/wires/test_row.py"}
+ELSEWHERE = {
+    "clients/frameworks.md": "tests/sdks/test_frameworks.py",
+    "sidecar/stream_sidecar/wires/README.md": "tests/wires/test_row.py",
+}
 
 MADE = {"node_modules", "target", "dist"}
 
