@@ -98,13 +98,13 @@ afterAll(async () => {
   await sidecar.shutdown();
 });
 
-/** A loop of a host: `signal` stops it, `told` gets the text. */
+/** A loop of a host: `signal` stops it, `show` gets the text. */
 type Loop = (with_: Parts) => Promise<unknown>;
 
 interface Parts {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
-  readonly told: (text: string) => void;
+  readonly show: (text: string) => void;
   readonly note: (what: string) => void;
   readonly isClean: boolean;
 }
@@ -132,7 +132,7 @@ function named(error: unknown): string {
 
 const overall: (middleware: boolean) => Loop =
   (hasMiddleware) =>
-  async ({ fetch, signal, told, note, isClean }) => {
+  async ({ fetch, signal, show, note, isClean }) => {
     const native = compatible(hasMiddleware ? globalThis.fetch : fetch);
     const isWrapped = hasMiddleware && isClean;
     const model = isWrapped ? wrapLanguageModel({ model: native, middleware: sidecarMiddleware(sidecar) }) : native;
@@ -141,7 +141,7 @@ const overall: (middleware: boolean) => Loop =
     const onAbort = () => note("onAbort");
     const result = streamText({ model, prompt: "?", maxRetries: 0, abortSignal, onError, onAbort });
     for await (const part of result.fullStream) {
-      if (part.type === "text-delta") told(part.text);
+      if (part.type === "text-delta") show(part.text);
       if (part.type === "error" || part.type === "abort" || part.type === "finish") note(part.type);
     }
   };
@@ -150,20 +150,20 @@ const LOOPS: Readonly<Record<string, Loop>> = {
   "openai create": async (parts) => {
     const asked = { model: "m", stream: true as const, ...ASKED };
     const stream = await openai(parts).chat.completions.create(asked, { signal: parts.signal });
-    for await (const { choices } of stream) parts.told(choices[0]?.delta.content ?? "");
+    for await (const { choices } of stream) parts.show(choices[0]?.delta.content ?? "");
   },
   "openai stream": async (parts) => {
     const runner = openai(parts).chat.completions.stream({ model: "m", ...ASKED }, { signal: parts.signal });
     runner.on("abort", (error) => parts.note(`abort ${named(error)}`));
     runner.on("error", (error) => parts.note(`error ${named(error)}`));
-    runner.on("content", (delta) => parts.told(delta));
+    runner.on("content", (delta) => parts.show(delta));
     parts.note(JSON.stringify((await runner.finalChatCompletion()).choices[0]?.finish_reason));
   },
   "anthropic create": async (parts) => {
     const asked = { model: "claude", max_tokens: 9, stream: true as const, ...ASKED };
     const stream = await anthropic(parts).messages.create(asked, { signal: parts.signal });
     for await (const each of stream) {
-      if (each.type === "content_block_delta" && each.delta.type === "text_delta") parts.told(each.delta.text);
+      if (each.type === "content_block_delta" && each.delta.type === "text_delta") parts.show(each.delta.text);
     }
   },
   "anthropic stream": async (parts) => {
@@ -171,16 +171,16 @@ const LOOPS: Readonly<Record<string, Loop>> = {
     const stream = anthropic(parts).messages.stream(asked, { signal: parts.signal });
     stream.on("abort", (error) => parts.note(`abort ${named(error)}`));
     stream.on("error", (error) => parts.note(`error ${named(error)}`));
-    stream.on("text", (delta) => parts.told(delta));
+    stream.on("text", (delta) => parts.show(delta));
     parts.note(JSON.stringify((await stream.finalMessage()).stop_reason));
   },
-  "google generateContentStream": async ({ fetch, signal: abortSignal, told }) => {
+  "google generateContentStream": async ({ fetch, signal: abortSignal, show }) => {
     const ai = new GoogleGenAI({ apiKey: "k", httpOptions: { baseUrl: base, ...limited() } });
     const own = globalThis.fetch;
     globalThis.fetch = fetch;
     try {
       const asked = { model: "gemini-2.5-flash", contents: "?", config: { abortSignal } };
-      for await (const each of await ai.models.generateContentStream(asked)) told(each.text ?? "");
+      for await (const each of await ai.models.generateContentStream(asked)) show(each.text ?? "");
     } finally {
       globalThis.fetch = own;
     }
@@ -196,14 +196,14 @@ async function row(loop: Loop, isClean: boolean): Promise<object> {
   let text = "";
   arrived = () => (fault === "before" ? stop.abort() : undefined);
   const reason = fault === "limit" ? new DOMException("The time is over", "TimeoutError") : undefined;
-  const told = (delta: string) => {
+  const show = (delta: string) => {
     text += delta;
     const isDue = text === (fault === "after" ? WORDS.join("") : WORDS[0]);
     if (isDue && (fault === "within" || fault === "limit" || fault === "after")) stop.abort(reason);
   };
   const own = globalThis.fetch;
   const fetch = isClean ? sidecarFetch(sidecar, { onLost: (error) => notes.push(`lost ${String(error)}`) }) : own;
-  const end = await loop({ fetch, signal: stop.signal, told, note: (what) => notes.push(what), isClean }).then(
+  const end = await loop({ fetch, signal: stop.signal, show, note: (what) => notes.push(what), isClean }).then(
     () => "ended",
     (error: unknown) => `thrown ${named(error)}`,
   );

@@ -1,4 +1,4 @@
-// What happens when an answer would pass uncleaned, or a request unprepared: the host is told by
+// What happens when an answer would pass uncleaned, or a request unprepared: the host hears of it by
 // its listener, or else by one warning of each adapter; or the request fails, if the host wants
 // that.
 
