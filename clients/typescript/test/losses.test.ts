@@ -153,6 +153,46 @@ test("an event above the sidecar's limit goes out as it came, and so does the fi
   expect(text).not.toContain("<think>");
 });
 
+test("text in a document above the sidecar's limit goes out as it came, with a word", async () => {
+  const of = await Sidecar.spawn({ ...REAL, limits: { maxDocumentChars: 40 } });
+  for (const isStream of [true, false]) {
+    const lost: unknown[] = [];
+    const fetch = sidecarFetch(of, { fetch: leaking().fetch, prepare: false, onLost: (error) => lost.push(error) });
+    expect(await (await fetch(URL, post(isStream))).text()).toContain(LEAKING);
+    expect(lost).toEqual([expect.objectContaining({ kind: "unsupported" })]);
+  }
+  await of.shutdown();
+});
+
+test("a connection that breaks after a removal is no document of the body", async () => {
+  const documents = [
+    { type: "message_start", message: { id: "m", role: "assistant", content: [], usage: {} } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: LEAKING } },
+  ];
+  const slices = documents.map((each) => new TextEncoder().encode(`data: ${JSON.stringify(each)}\n\n`));
+  const cut = new Error("cut");
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        const slice = slices.shift();
+        if (slice) controller.enqueue(slice);
+        else controller.error(cut);
+      },
+    });
+  const give = async () => new Response(body(), { headers: { "content-type": "text/event-stream" } });
+  const fetch = sidecarFetch(sidecar, { fetch: give });
+  const reader = (await fetch("https://x/v1/messages", post(true))).body?.getReader();
+  let text = "";
+  const read = async () => {
+    for (let slice = await reader?.read(); slice && !slice.done; slice = await reader?.read())
+      text += new TextDecoder().decode(slice.value);
+  };
+  await expect(read()).rejects.toBe(cut);
+  expect(text).toContain("Because.");
+  expect(text).not.toContain('"error"');
+});
+
 test("options that are wrong are refused where they are given", () => {
   const wrong = (options: object) => [() => sidecarFetch(sidecar, options), () => sidecarMiddleware(sidecar, options)];
   for (const options of [{ policcy: {} }, { policy: "x" }, { policy: { toolResult: {} } }, { unavailable: "no" }]) {

@@ -14,7 +14,7 @@ import { askedOf, formatOf, isOfType, MOST_WHOLE, objectIn, type Asked } from ".
 import { isTimeLimit, readableOf } from "./ends.js";
 import { KeptSource } from "./kept-source.js";
 import { parseExact, stringifyExact } from "./exact-numbers.js";
-import { Listening, LISTENING, type ListeningOptions } from "./listening.js";
+import { isTooLong, Listening, LISTENING, type ListeningOptions } from "./listening.js";
 import { Losses, LOSSES, type LossOptions } from "./losses.js";
 import { Preparing, PREPARING, type PreparingOptions } from "./preparing.js";
 
@@ -282,8 +282,8 @@ function emitting(stream: SidecarStream): SidecarStream {
 
 /** The clean body; undefined if the sidecar could not read the body. Throws if it is too long. */
 function bodyOf({ body, events }: NormalizedMessage): object | undefined {
+  if (events.some(isTooLong)) throw new SidecarError("unsupported", "the answer is too long for the sidecar");
   const codes = events.flatMap((event) => (event.type === "diagnostic" ? [event.code] : []));
-  if (codes.includes("document-limit")) throw new SidecarError("unsupported", "the answer is too long for the sidecar");
   return codes.some((code) => UNREAD.has(code)) ? undefined : (body ?? undefined);
 }
 

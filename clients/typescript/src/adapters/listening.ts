@@ -3,7 +3,8 @@
 
 import type { StreamEvent } from "../stream/events.js";
 import { callback, type Checks } from "../checks.js";
-import type { Message } from "../protocol.js";
+import { SidecarError } from "../errors.js";
+import type { Diagnostic, Message } from "../protocol.js";
 import type { Losses } from "./losses.js";
 
 export interface ListeningOptions {
@@ -21,6 +22,11 @@ export interface AnswerInfo {
   readonly model?: string;
 }
 
+/** Whether the text of a document was not read; the diagnostic of one without text is no warning. */
+export function isTooLong(event: StreamEvent): event is Diagnostic {
+  return event.type === "diagnostic" && event.code === "document-limit" && event.severity === "warning";
+}
+
 export class Listening {
   readonly #options: ListeningOptions;
   readonly #losses: Losses;
@@ -32,8 +38,9 @@ export class Listening {
     this.#answer = { streamId, ...(model && { model }) };
   }
 
-  /** Reports the event, and returns it. */
+  /** Reports the event, and returns it. A document that was too long passes with its text as it came. */
   readonly event = (event: StreamEvent): StreamEvent => {
+    if (isTooLong(event)) this.#losses.report(new SidecarError("unsupported", event.message));
     this.#call(() => this.#options.onEvent?.(event, this.#answer));
     return event;
   };

@@ -276,12 +276,11 @@ function textOf({ events }: Pushed): string {
   return events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
 }
 
-/** The documents of a close, without the one that describes the error of the source, which is the last. */
+/** The documents of a close, without the last one that describes the error of the source: that broke the stream. */
 function withoutBreak({ events, chunks = [] }: Pushed): readonly Record<string, unknown>[] {
-  const isDescribed = events.some((event) => event.type === "error" && event.kind === "network");
-  const last = chunks.at(-1);
-  const isError = last !== undefined && ("error" in last || last["type"] === "error");
-  return isDescribed && isError ? chunks.slice(0, -1) : chunks;
+  if (!events.some((event) => event.type === "error" && event.kind === "network")) return chunks;
+  const place = chunks.findLastIndex((each) => "error" in each || each["type"] === "error");
+  return chunks.filter((_, number) => number !== place);
 }
 
 /** How long `cancel` waits for the sidecar's answer. */
