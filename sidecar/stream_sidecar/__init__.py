@@ -56,5 +56,6 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names, for ``dir()`` and ``help()``, which load them."""
-    return sorted({*globals(), *__all__})
+    """The public names, for ``dir()`` and ``help()``, which load them; the modules that
+    happen to be loaded are not public."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

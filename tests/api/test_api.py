@@ -162,7 +162,8 @@ def test_the_package_names_the_face() -> None:
 
 def test_the_package_shows_its_names() -> None:
     """To ``dir()``, to ``help()`` and to editors that complete."""
-    assert {*api.__all__} <= {*dir(stream_sidecar)}
+    shown = {name for name in dir(stream_sidecar) if not name.startswith("__")}
+    assert shown == {*api.__all__}
     shown = pydoc.plain(pydoc.render_doc(stream_sidecar))
     assert "for event in stream.pipe(response.iter_bytes()):" in shown
     for name in api.__all__:
