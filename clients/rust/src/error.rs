@@ -117,12 +117,11 @@ pub enum Error {
         method: &'static str,
     },
     /// A response, or a document in it, is too long to be cleaned.
-    #[error("{what} is longer than {limit}, and is not cleaned")]
+    #[error("{problem}")]
     TooLong {
-        /// `the body of a response`, or `a document`.
-        what: &'static str,
-        /// The limit in bytes, or in code points for a document.
-        limit: usize,
+        /// What is too long, and what became of it; of a document, the message of the diagnostic
+        /// `document-limit`.
+        problem: String,
     },
     /// [`Sidecar::shutdown`](crate::Sidecar::shutdown) was called.
     #[error("the sidecar was shut down")]

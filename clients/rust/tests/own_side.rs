@@ -75,6 +75,21 @@ async fn options_are_checked_where_they_are_given() {
     assert_eq!(error.to_string(), "the option limits.max_streams must be at least 1, not 0");
 }
 
+#[test]
+fn a_misspelt_member_of_options_in_json_is_an_error() {
+    let misspelt = [
+        ("toolResult", json!({"toolResult": {"mode": "keep"}})),
+        ("scop", json!({"reasoning": {"scop": "any"}})),
+        ("marker", json!({"echo": {"marker": []}})),
+    ];
+    for (name, json) in misspelt {
+        let error = serde_json::from_value::<PolicyPatch>(json).unwrap_err();
+        assert!(error.to_string().contains(&format!("unknown field `{name}`")), "{error}");
+    }
+    let error = serde_json::from_value::<LimitsPatch>(json!({"maxStream": 1})).unwrap_err();
+    assert!(error.to_string().contains("unknown field `maxStream`"), "{error}");
+}
+
 #[tokio::test]
 async fn the_longest_time_is_no_limit() {
     const NO_LIMIT: Duration = Duration::MAX;
