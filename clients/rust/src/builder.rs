@@ -245,7 +245,8 @@ impl Builder {
         self
     }
 
-    /// [`Builder::pass_through`] with a function that returns the text of a chunk.
+    /// [`Builder::pass_through`] with a function that returns the text of a chunk. If it panics,
+    /// the chunk passes as it does without the function.
     pub fn pass_through_with(
         mut self,
         read_text: impl Fn(&Value, &OpenParams) -> String + Send + Sync + 'static,

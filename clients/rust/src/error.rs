@@ -47,7 +47,8 @@ pub enum Error {
         /// The last 64 kB that the process wrote to standard error.
         stderr: StderrTail,
     },
-    /// An answer did not arrive in time. The process is ended: it serves one request after the
+    /// An answer did not arrive in time. The process is ended, except by
+    /// [`StreamHandle::cancel`](crate::StreamHandle::cancel): it serves one request after the
     /// other, so if one request hangs, all of them do. Streams continue in the next process;
     /// for a stream this error is only the `source` of [`Error::StreamLost`], or `last` of
     /// [`Error::GaveUp`].

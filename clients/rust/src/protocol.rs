@@ -3,9 +3,8 @@
 //! The types of the protocol, as `protocol.md` describes them.
 //!
 //! Later sidecars may send more: unknown fields are ignored, and unknown values and types
-//! are kept in `Other` and `Unknown`. Only a policy and limits that a host gives refuse unknown
-//! fields. Positions are in Unicode code points unless a name
-//! says otherwise.
+//! are kept in `Other` and `Unknown`. Only the policy and the limits that a host gives have no
+//! unknown fields. Positions are in Unicode code points unless a name says otherwise.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

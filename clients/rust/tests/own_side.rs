@@ -131,6 +131,29 @@ async fn callbacks_that_panic_affect_nothing_else() {
     sidecar.shutdown().await.unwrap();
 }
 
+/// The function that reads the text panics at each chunk.
+#[tokio::test]
+async fn without_a_sidecar_streams_pass_with_one_warning() {
+    let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+    let kept = Arc::clone(&warnings);
+    let sidecar = Sidecar::builder()
+        .command(["/does/not/exist"])
+        .pass_through_with(|_, _| panic!("pass_through_with"))
+        .on_warning(move |text| kept.lock().unwrap().push(text.into()))
+        .build()
+        .unwrap();
+    for _ in 0..2 {
+        let mut stream = sidecar.open(text()).await.unwrap();
+        stream.push("Four").await.unwrap();
+        stream.push(json!({"a": 1})).await.unwrap();
+        let message = stream.close().await.unwrap().message;
+        assert_eq!(message.text.as_deref(), Some(r#"Four{"a":1}"#));
+    }
+    let warnings = warnings.lock().unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("answers pass uncleaned, because"), "{warnings:?}");
+}
+
 #[tokio::test]
 async fn states_are_listened_to_from_any_moment_on_until_they_are_not_wanted() {
     let states: Arc<Mutex<Vec<SidecarState>>> = Arc::default();

@@ -181,17 +181,13 @@ impl Exchange {
     ) -> Response<SidecarBody> {
         let mut params = self.passage.response_params().await;
         params.framing = Some(framing);
-        let stream = match self.sidecar.open(params).await.and_then(emitting) {
+        let stream = match self.sidecar.open_live(params).await.and_then(emitting) {
             Ok(stream) => stream,
             Err(error) => {
                 self.report_lost(&error);
                 return response;
             }
         };
-        if let Some(error) = stream.unavailable() {
-            self.report_lost(error);
-            return response;
-        }
         let (head, body) = response.into_parts();
         let body = Cleaning::new(self, stream, body, format);
         answer(head, SidecarBody::streamed(body))
