@@ -238,7 +238,9 @@ impl Exchange {
         let Normalized { events, message, body } =
             normalized.inspect_err(|error| self.report_lost(error)).ok()?;
         if body.is_none() || events.iter().any(is_unread) {
-            events.iter().for_each(|it| self.report_loss(it));
+            for event in &events {
+                self.report_loss(event);
+            }
             return None;
         }
         for event in &events {
