@@ -1,8 +1,8 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-
 // Several processes for many streams. A stream belongs to one process, chosen by its id, so its
 // chunks keep their order. Each process is supervised separately: if a process ends, the streams
 // of the other processes are not delayed.
+
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import { count } from "./checks.js";
 import type { SidecarOptions } from "./options.js";

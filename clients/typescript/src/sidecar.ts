@@ -1,7 +1,7 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-
 // The sidecar, for a host: it is started when it is needed, restarted when it ends, and opens
 // streams and handles single messages.
+
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import { signalOf, type Cancellation } from "./cancellation.js";
 import { checked, pause } from "./checks.js";

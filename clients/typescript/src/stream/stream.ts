@@ -1,6 +1,6 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-
 // A response of a model that goes through the sidecar: the class that hosts use.
+
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
