@@ -313,6 +313,9 @@ def test_a_request_that_is_written_while_it_is_sent_is_not_read() -> None:
     assert "while it is sent" in str(error)
 
 
+async def listen_later(*_values: Any) -> None: ...
+
+
 WRONG: list[dict[str, Any]] = [
     {"claims": "data"},
     {"policy": "x"},
@@ -324,7 +327,10 @@ WRONG: list[dict[str, Any]] = [
     {"on_event": 1},
     {"on_message": 1},
     {"on_lost": "print"},
+    {"on_event": listen_later},
     {"transport": "http://localhost"},
+    {"transport": httpx.HTTPTransport},
+    {"transport": httpx.AsyncHTTPTransport},
 ]
 
 

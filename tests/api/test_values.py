@@ -56,6 +56,15 @@ def test_bytes_of_a_body_in_base64() -> None:
     assert normalize(b"Hi", wire="text", encoding="base64").message.text == "Hi"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "base64"])
+def test_a_view_may_have_gaps(encoding: Any) -> None:
+    view = memoryview(b"H.i.")[::2]
+    stream = Stream(wire="text", encoding=encoding)
+    assert [*stream.pipe([view])]
+    read = normalize(view, wire="text", encoding=encoding)
+    assert (stream.message.text, read.message.text) == ("Hi", "Hi")
+
+
 def test_sdks_objects_mean_what_their_documents_mean() -> None:
     """Objects of the SDKs for openai-chat, anthropic and gemini, for each recording
     whose chunks are documents."""

@@ -64,7 +64,7 @@ def normalize(
     params = locals()
     if isinstance(body, BYTES):
         params["body"] = text_of(body, encoding)
-    params["stream_id"] = stream_id or new_id()
+    params["stream_id"] = new_id() if stream_id is None else stream_id
     result: NormalizeResult = call("message/normalize", params)
     return result
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.api import Diagnostic, ProviderError, Stream, normalize, prepare
@@ -85,8 +86,8 @@ class Cleaner:
             "on_lost": on_lost,
         }
         for name, listener in listeners.items():
-            if listener is not None and not callable(listener):
-                raise InvalidParamsError(f"{name}: must be callable", path=name)
+            if listener is not None:
+                _check_listener(name, listener)
         if not isinstance(prepare, bool):
             raise InvalidParamsError("prepare: must be a boolean", path="prepare")
         self._claims = claims
@@ -293,6 +294,14 @@ class CleanBody:
             raise error
         self._passes = True
         return b"".join(self._kept)
+
+
+def _check_listener(name: str, listener: Any) -> None:
+    if not callable(listener):
+        raise InvalidParamsError(f"{name}: must be callable", path=name)
+    if iscoroutinefunction(listener):
+        message = f"{name}: must be a plain function, because nobody awaits it"
+        raise InvalidParamsError(message, path=name)
 
 
 def _without_break(closed: CloseResult) -> list[Any]:
