@@ -505,6 +505,21 @@ def test_who_stops_reading_stops_the_stream() -> None:
     assert message.finish.reason == "cancelled"
 
 
+def test_who_reads_on_after_closing_gets_the_error_of_the_source() -> None:
+    """As another thread does whose response was closed."""
+    lane = Lane(httpx2, of_httpx2, False)
+    source = cut(LEAKING[: LEAKING.index(b"data: undefined")], 20)
+    source.error = httpx2.ReadError("closed")
+    client = httpx2.Client(transport=lane.transport(answers(source, SSE)))
+    with client, client.stream("POST", CHAT, json=ASK) as response:
+        slices = response.iter_bytes()
+        next(slices)
+        response.close()
+        with pytest.raises(httpx2.ReadError, match="closed"):
+            next(slices)
+    assert lane.lost == []
+
+
 def test_a_source_that_breaks_off(lane: Lane) -> None:
     """What was certain is given, and then the error of the source."""
     source = cut(LEAKING[: LEAKING.index(b"data: undefined")], 20)

@@ -230,15 +230,19 @@ class CleanBody:
         self._is_over = False
 
     def push(self, data: bytes) -> bytes:
-        """The next part of the clean body; ``data`` may be cut anywhere."""
+        """The next part of the clean body; ``data`` may be cut anywhere. Nothing if the
+        body was stopped: the source then says to its reader what happened."""
         if self._passes:
             return data
+        if self._is_over:
+            return b""
         if self._is_first:
             self._kept.append(data)
         try:
             result = self._stream.push(data)
         except Exception as error:
-            return self._passed(error)
+            # Another thread may have stopped the body meanwhile.
+            return b"" if self._is_over else self._passed(error)
         self._cleaner.listen_to(result.events, self._answer)
         return self._written(result.chunks)
 
