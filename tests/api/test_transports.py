@@ -109,7 +109,8 @@ class Lane:
         headers = more.pop("headers", {})
         content = body if isinstance(body, bytes) else json.dumps(body or ASK).encode()
         make = self.library.AsyncClient if self.is_async else self.library.Client
-        client = make(transport=self.transport(response, **more))
+        transport = self.transport(response, **more)
+        client = make(transport=transport, follow_redirects=True)
         request = client.build_request("POST", url, content=content, headers=headers)
         if not self.is_async:
             with client:
@@ -503,6 +504,21 @@ def test_who_stops_reading_stops_the_stream() -> None:
     assert source.is_closed
     (message,) = messages
     assert message.finish.reason == "cancelled"
+
+
+def test_a_redirect_is_followed(lane: Lane) -> None:
+    """As the SDKs do. Both requests are prepared."""
+
+    def answer(library: Any) -> Any:
+        if len(lane.sent) == 1:
+            return library.Response(307, headers={"location": CHAT})
+        return library.Response(200, headers=SSE, content=LEAKING)
+
+    assert b"<think>" not in lane.get(answer, LEFT).content
+    first, second = (each.read() for each in lane.sent)
+    assert first == second
+    assert b"<think>" not in first
+    assert lane.lost == []
 
 
 def test_who_reads_on_after_closing_gets_the_error_of_the_source() -> None:
