@@ -677,6 +677,16 @@ def test_gemini_streams_as_events(lane: Lane) -> None:
     assert b"[DONE]" not in response.content
 
 
+@pytest.mark.parametrize("kind", ["a\n\ndata: 1", "a\ud800", "a\r"], ids=ascii)
+def test_a_type_that_names_no_event(lane: Lane, kind: str) -> None:
+    body = b"data: " + json.dumps({"type": kind}).encode() + b"\n\n"
+    url = "https://api.anthropic.com/v1/messages"
+    response = lane.get(answers(cut(body, 99), SSE), ASK, url)
+    lines = response.text.split("\n")
+    assert json.loads(lines[0].removeprefix("data: "))["type"][0] == "a"
+    assert "data: 1" not in lines
+
+
 def test_named_events_keep_their_names(lane: Lane) -> None:
     """An event whose document says no type has the name of its event."""
     start = {"type": "message_start", "message": {"role": "assistant", "content": []}}
