@@ -123,6 +123,8 @@ def test_sessions_are_inspected_and_repaired() -> None:
         (lambda: repair([], policy={"echo": {"x": 1}}), "params.policy.echo.x"),
         (lambda: prepare({}, "gemini", policy={"x": 1}), "params.policy.x"),
         (lambda: Stream().close(error={"bdy": 1}), "params.error.bdy"),
+        (lambda: Stream(stream_id=""), "params.streamId"),
+        (lambda: normalize("", stream_id=""), "params.streamId"),
     ],
 )
 def test_mistakes_are_typed(call: Any, path: str) -> None:

@@ -109,7 +109,8 @@ class Lane:
         headers = more.pop("headers", {})
         content = body if isinstance(body, bytes) else json.dumps(body or ASK).encode()
         make = self.library.AsyncClient if self.is_async else self.library.Client
-        client = make(transport=self.transport(response, **more))
+        transport = self.transport(response, **more)
+        client = make(transport=transport, follow_redirects=True)
         request = client.build_request("POST", url, content=content, headers=headers)
         if not self.is_async:
             with client:
@@ -313,6 +314,9 @@ def test_a_request_that_is_written_while_it_is_sent_is_not_read() -> None:
     assert "while it is sent" in str(error)
 
 
+async def listen_later(*_values: Any) -> None: ...
+
+
 WRONG: list[dict[str, Any]] = [
     {"claims": "data"},
     {"policy": "x"},
@@ -324,7 +328,10 @@ WRONG: list[dict[str, Any]] = [
     {"on_event": 1},
     {"on_message": 1},
     {"on_lost": "print"},
+    {"on_event": listen_later},
     {"transport": "http://localhost"},
+    {"transport": httpx.HTTPTransport},
+    {"transport": httpx.AsyncHTTPTransport},
 ]
 
 
@@ -499,6 +506,36 @@ def test_who_stops_reading_stops_the_stream() -> None:
     assert message.finish.reason == "cancelled"
 
 
+def test_a_redirect_is_followed(lane: Lane) -> None:
+    """As the SDKs do. Both requests are prepared."""
+
+    def answer(library: Any) -> Any:
+        if len(lane.sent) == 1:
+            return library.Response(307, headers={"location": CHAT})
+        return library.Response(200, headers=SSE, content=LEAKING)
+
+    assert b"<think>" not in lane.get(answer, LEFT).content
+    first, second = (each.read() for each in lane.sent)
+    assert first == second
+    assert b"<think>" not in first
+    assert lane.lost == []
+
+
+def test_who_reads_on_after_closing_gets_the_error_of_the_source() -> None:
+    """As another thread does whose response was closed."""
+    lane = Lane(httpx2, of_httpx2, False)
+    source = cut(LEAKING[: LEAKING.index(b"data: undefined")], 20)
+    source.error = httpx2.ReadError("closed")
+    client = httpx2.Client(transport=lane.transport(answers(source, SSE)))
+    with client, client.stream("POST", CHAT, json=ASK) as response:
+        slices = response.iter_bytes()
+        next(slices)
+        response.close()
+        with pytest.raises(httpx2.ReadError, match="closed"):
+            next(slices)
+    assert lane.lost == []
+
+
 def test_a_source_that_breaks_off(lane: Lane) -> None:
     """What was certain is given, and then the error of the source."""
     source = cut(LEAKING[: LEAKING.index(b"data: undefined")], 20)
@@ -638,6 +675,16 @@ def test_gemini_streams_as_events(lane: Lane) -> None:
     response = lane.get(answers(cut(raw, 3), SSE), GEMINI_ASK, url)
     assert b"<think>" not in response.content
     assert b"[DONE]" not in response.content
+
+
+@pytest.mark.parametrize("kind", ["a\n\ndata: 1", "a\ud800", "a\r"], ids=ascii)
+def test_a_type_that_names_no_event(lane: Lane, kind: str) -> None:
+    body = b"data: " + json.dumps({"type": kind}).encode() + b"\n\n"
+    url = "https://api.anthropic.com/v1/messages"
+    response = lane.get(answers(cut(body, 99), SSE), ASK, url)
+    lines = response.text.split("\n")
+    assert json.loads(lines[0].removeprefix("data: "))["type"][0] == "a"
+    assert "data: 1" not in lines
 
 
 def test_named_events_keep_their_names(lane: Lane) -> None:

@@ -22,6 +22,7 @@ from stream_sidecar import (
     render,
 )
 from stream_sidecar.events import EVENTS
+from stream_sidecar.values.jsontext import decode, encode, portable
 
 DOCUMENT = {"choices": [{"index": 0, "delta": {"content": "<think>a</think>Hi"}}]}
 SSE = f"data: {json.dumps(DOCUMENT)}\n\n".encode()
@@ -54,6 +55,15 @@ def test_a_chunk_in_any_form(chunk: Any) -> None:
 
 def test_bytes_of_a_body_in_base64() -> None:
     assert normalize(b"Hi", wire="text", encoding="base64").message.text == "Hi"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "base64"])
+def test_a_view_may_have_gaps(encoding: Any) -> None:
+    view = memoryview(b"H.i.")[::2]
+    stream = Stream(wire="text", encoding=encoding)
+    assert [*stream.pipe([view])]
+    read = normalize(view, wire="text", encoding=encoding)
+    assert (stream.message.text, read.message.text) == ("Hi", "Hi")
 
 
 def test_sdks_objects_mean_what_their_documents_mean() -> None:
@@ -224,6 +234,19 @@ def test_objects_mean_what_their_json_means(path: Path) -> None:
         prepared = prepare(body, wire)  # type: ignore[arg-type]
         assert_json(prepared)
         assert prepare(json.loads(json.dumps(body)), wire) == prepared  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "gemini", "openai-chat"])
+def test_what_is_written_can_be_sent(wire: Any) -> None:
+    """A call with half a character and a number of 31 digits in its arguments."""
+    tool = {"type": "tool_use", "id": "a", "name": "f"}
+    tool["input"] = {"x": "\ud83d", "y": 10**30}
+    body = {"type": "message", "role": "assistant", "content": [tool]}
+    message = normalize(body, wire="anthropic").message
+    for written in (render(message, wire).messages, message.to_dict()):
+        text = json.dumps(written, ensure_ascii=False).encode().decode()
+        assert "\ufffd" in text
+        assert decode(encode(portable(written))) == written
 
 
 LISTS = {

@@ -59,6 +59,15 @@ def test_other_files_have_marks_too(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["toolCalls"][0]["declared"] is True
 
 
+def test_an_error_of_the_provider_is_not_silent() -> None:
+    """Also where only the answer is printed."""
+    data = b'{"error": {"message": "slow\\ndown", "code": 429}}'
+    done = run("normalize", "--answer", "-", data=data)
+    assert (done.returncode, done.stdout) == (1, b"")
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("Error: rate-limit: slow")
+
+
 HEADS = (
     b"HTTP/2 200 \r\ncontent-type: text/event-stream\r\n\r\n",
     b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n",

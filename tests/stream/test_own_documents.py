@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -366,3 +367,23 @@ def test_an_item_of_another_type_lends_nothing() -> None:
 
     assert [each["type"] for each in clean] == ["thinking", "text"]
     assert "text" not in clean[0]
+
+
+LEAKING: dict[str, list[dict[str, Any]]] = {
+    "anthropic": [
+        {"type": "content_block_start", "content_block": {"type": "text"}},
+        {"type": "content_block_delta", "delta": {"type": "text_delta"}},
+    ],
+    "openai-responses": [{"type": "response.output_text.delta", "item_id": "m"}],
+}
+LEAKING["anthropic"][1]["delta"]["text"] = "<thinking>a</thinking>Hi"
+LEAKING["openai-responses"][0]["delta"] = "<think>a</think>Hi"
+
+
+@pytest.mark.parametrize("wire", LEAKING)
+@pytest.mark.parametrize("kind", [{}, [], 1, None, ["error"]], ids=repr)
+def test_a_type_may_be_any_value(wire: str, kind: Any) -> None:
+    odd = {"type": kind, "delta": "x"}
+    params = {"wire": wire, "emit": {"wire": wire}}
+    given = _pushed(params, [odd, *LEAKING[wire], odd])
+    assert [each for each in chain.from_iterable(given) if each == odd]

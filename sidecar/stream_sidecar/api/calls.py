@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.api.plain import BYTES, plain, text_of
 from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.options import Limits, Policy
-from stream_sidecar.protocol.converter import camel, structure, unstructure
+from stream_sidecar.protocol.converter import camel, structure
 from stream_sidecar.protocol.ignored import known_members as known_members
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
-from stream_sidecar.records import PublicRecord
+from stream_sidecar.records import PublicRecord, evolve
+from stream_sidecar.values.jsontext import portable, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ def normalize(
     params = locals()
     if isinstance(body, BYTES):
         params["body"] = text_of(body, encoding)
-    params["stream_id"] = stream_id or new_id()
+    params["stream_id"] = new_id() if stream_id is None else stream_id
     result: NormalizeResult = call("message/normalize", params)
     return result
 
@@ -110,7 +111,8 @@ def render(
     """``message/render``: writes a message, and the results of its calls, as the next
     request must carry them."""
     result: RenderResult = call("message/render", locals())
-    return result
+    # A provider's value (half a character, 10**30) may be one that no request can have.
+    return evolve(result, messages=whole(portable(result.messages)))
 
 
 def prepare(
@@ -140,7 +142,7 @@ def as_json(value: Any) -> Any:
             f"value: must be an event, a message or a result, and is of type {kind}",
             path="value",
         )
-    return unstructure(value)
+    return value.to_dict()
 
 
 def call(

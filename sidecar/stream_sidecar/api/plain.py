@@ -54,9 +54,10 @@ def plain(value: Any, path: str) -> Any:
 
 def text_of(data: Any, encoding: str) -> str:
     """A whole body of ``BYTES`` as the text that ``message/normalize`` reads."""
+    body = bytes(data)  # a memoryview may have gaps
     if encoding == "base64":
-        return b64encode(data).decode("ascii")
-    return bytes(data).decode("utf-8", "replace")
+        return b64encode(body).decode("ascii")
+    return body.decode("utf-8", "replace")
 
 
 def _plain(value: Any) -> Any:

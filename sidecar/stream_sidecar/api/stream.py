@@ -75,7 +75,7 @@ class Stream:
         stream_id: str | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name != "self"}
-        options["stream_id"] = stream_id or new_id()
+        options["stream_id"] = new_id() if stream_id is None else stream_id
         self._name: dict[str, str] = {}
         self._sessions = new_sessions()
         self._decoder = getincrementaldecoder("utf-8")("replace")
@@ -204,6 +204,7 @@ class Stream:
         return METHODS[method].run(self._sessions, params)
 
     def _text(self, data: bytes | bytearray | memoryview) -> str:
+        data = bytes(data)  # a memoryview may have gaps
         if self._is_base64:
             return b64encode(data).decode("ascii")
         return self._decoder.decode(data)

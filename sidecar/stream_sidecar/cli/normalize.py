@@ -6,7 +6,8 @@ spells them, and ``--answer`` prints only the answer's text.
 
 Exit codes: 0 with an answer; 1 if the stream has an error of its provider; 2 if it has
 no answer (an empty file, bytes that are no text, a wrong ``--wire``), or could not be
-read; and those of all commands. With 2, a sentence on standard error says why.
+read; and those of all commands. With 2, a sentence on standard error says why, and so
+it does with 1 and ``--answer``, which prints no errors.
 
 An answer that was cut off is 0, too: many servers write neither a finish reason nor an
 end mark, and only the host knows how its connection ended. Whether the stream itself
@@ -29,7 +30,7 @@ from stream_sidecar.cli.input_file import (
     wire_option,
 )
 from stream_sidecar.cli.page import Page
-from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.cli.terminal import Terminal, warn
 from stream_sidecar.errors import UsageError
 from stream_sidecar.events import (
     BlockEnd,
@@ -63,7 +64,7 @@ Exit codes: 0 with an answer, even if it was cut off (its last line then says
 "incomplete"); 1 if the stream has an error of its provider, or its status (with
 curl -i) is one; 2 if FILE has no answer, is no text, is of another wire than
 --wire says, or could not be read; 141 if the reader of the output went away.
-With 2, a sentence on standard error says why.
+With 2, a sentence on standard error says why; with 1 and --answer, too.
 """
 
 _ABOUT = {Diagnostic, Metadata, Usage, Finish}
@@ -133,7 +134,11 @@ def command(
         _print_answer(stream.message())
     elif form == "message":
         _print_json(stream.message())
-    raise SystemExit(_code(file, kinds, codes, check))
+    code = _code(file, kinds, codes, check)
+    if form == "answer":
+        for error in stream.message().errors:
+            warn(f"{error.kind}: {error.message}", "Error")
+    raise SystemExit(code)
 
 
 def _declared(file: Input) -> tuple[Tool, ...]:

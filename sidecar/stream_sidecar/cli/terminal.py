@@ -207,10 +207,10 @@ def columns(text: str) -> int:
     return cell_len(text)
 
 
-def warn(text: str) -> None:
+def warn(text: str, kind: str = "Warning") -> None:
     """Prints a warning on standard error, on one line."""
     if sys.stderr is not None:  # Python's standard error writes each line at once
-        sys.stderr.write(f"Warning: {one_line(text)}\n")
+        sys.stderr.write(f"{kind}: {one_line(text)}\n")
 
 
 def flush() -> None:

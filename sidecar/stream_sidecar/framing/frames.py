@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TypeAlias
 
 from stream_sidecar import patterns
@@ -50,9 +49,13 @@ _INSIDE = patterns.compile(
 """The beginning of a document in the middle of another one. Without ``data:`` only
 errors are found."""
 
-_MOST_INSIDE = 4
-"""The most beginnings that are tried in one text: each is tried with each later one as
-its end."""
+_MOST_ENDS = 4
+"""The most later beginnings that are tried as the end of one document. The end of the
+text is tried, too."""
+
+_MOST_TRIED = 20
+"""After so many parts of one text that are no documents the rest is left out. So time
+is linear."""
 
 
 class Held:
@@ -168,26 +171,30 @@ def _otherwise(text: str, event: str | None) -> Frame:
 def frames_of(text: HeldText, event: str | None = None) -> list[Frame]:
     """Return the frames of a text without line breaks: mostly one document.
 
-    If the transport lost characters, a whole document may follow half of another:
-    ``{"id": "1", "choicdata: {"id": "2"}``. The later document has the name ``event``
-    only if no text precedes it, as in the line ``data: data: {}``.
+    If the transport lost characters, a whole document may follow half of another, or
+    all of it: ``{"id": "1", "choicdata: {"id": "2"}``. The later document has the name
+    ``event`` only if no text precedes it, as in the line ``data: data: {}``.
     """
     whole = frame_of(text, event)
     if not isinstance(text, str) or not isinstance(whole, DiagnosticPart):
         return [whole]
-    starts = [each.start() for each in islice(_INSIDE.finditer(text), _MOST_INSIDE)]
-    ends = [*starts[1:], len(text)]
+    starts = (0, *(each.start() for each in _INSIDE.finditer(text) if each.start()))
     frames: list[Frame] = []
-    at = 0
+    at, left = 0, _MOST_TRIED
+    margin = len(text) - len(text.lstrip())
     for number, start in enumerate(starts):
-        name = None if text[:start].strip() else event
-        for end in ends[number:] if start >= at else ():
+        name = event if start <= margin else None
+        later = starts[number + 1 : number + 1 + _MOST_ENDS]
+        for end in (*later, len(text)) if start >= at else ():
             found = frame_of(text[start:end].removeprefix("data:"), name)
             if not isinstance(found, DiagnosticPart):
                 frames += _left_out(text[at:start])
                 frames.append(found)
                 at = end
                 break
+            left -= 1
+        if left <= 0:
+            break
     return frames + _left_out(text[at:]) if frames else [whole]
 
 

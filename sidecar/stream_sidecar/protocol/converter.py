@@ -35,7 +35,7 @@ from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.events import Span
 from stream_sidecar.records import PublicRecord
 from stream_sidecar.values.absent import ABSENT, NULLABLE
-from stream_sidecar.values.jsontext import dumps, portable
+from stream_sidecar.values.jsontext import dumps, portable, whole
 
 T = TypeVar("T")
 ValueReader: TypeAlias = Callable[[Any, Any], Any]
@@ -81,7 +81,7 @@ def unstructure(value: Any) -> Any:
 
 def _to_dict(self: PublicRecord) -> dict[str, Any]:
     """The JSON value as the protocol writes it."""
-    found: dict[str, Any] = unstructure(self)
+    found: dict[str, Any] = whole(unstructure(self))
     return found
 
 

@@ -25,7 +25,7 @@ from stream_sidecar.records import define, field, hot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.parts import JsonObject
     from stream_sidecar.wires.shared.row import WireRow
 
 MOST_WAITING = 256
@@ -74,7 +74,7 @@ class OwnDocuments:
     _begun: bool = False
     _early: list[Chunk] = field(factory=list)  # extra documents before all others
     #: the latest document of each type around which nothing is written yet
-    _bare: dict[Json, Chunk] = field(factory=dict)
+    _bare: dict[str | None, Chunk] = field(factory=dict)
 
     def push(self, own: list[Chunk], ours: list[Chunk]) -> None:
         """Adds a document: ``own`` as it came, and ``ours``, the documents that were
@@ -129,12 +129,12 @@ class OwnDocuments:
         if not ours and all(self.row.is_extra(inside_of(each)) for each in own):
             self._early += own
         else:
-            self._bare |= {came.get("type"): came for came in own}
+            self._bare |= {_type(came): came for came in own}
         for chunk in ours:
-            bare = self._bare.get(chunk.get("type"))
+            bare = self._bare.get(_type(chunk))
             yield chunk if bare is None else self._around(chunk, bare)
         for chunk in ours:
-            self._bare.pop(chunk.get("type"), None)
+            self._bare.pop(_type(chunk), None)
         self._begun = self._begun or bool(ours)
         if self._begun:
             yield from self._early
@@ -144,6 +144,12 @@ class OwnDocuments:
         inside = inside_of(own)
         dressed = Chunk(around(chunk, inside, self.row))
         return dressed if inside is own else Chunk({**own, "data": dressed})
+
+
+def _type(chunk: Chunk) -> str | None:
+    """The type of a document; a provider's may be any value."""
+    kind = chunk.get("type")
+    return kind if isinstance(kind, str) else None
 
 
 def inside_of(chunk: Chunk) -> Chunk:

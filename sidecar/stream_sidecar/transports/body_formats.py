@@ -24,7 +24,9 @@ class BodyFormat:
 
 
 def _event(name: str, data: Any) -> bytes:
-    return b"event: " + name.encode() + b"\ndata: " + encode(data) + b"\n\n"
+    """An event. A name with a line break or half a character is left out."""
+    line = b"event: " + name.encode() + b"\n" if name.isprintable() else b""
+    return line + b"data: " + encode(data) + b"\n\n"
 
 
 def _data(chunk: Any, _is_first: bool) -> bytes:

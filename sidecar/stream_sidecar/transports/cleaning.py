@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.api import Diagnostic, ProviderError, Stream, normalize, prepare
@@ -85,8 +86,8 @@ class Cleaner:
             "on_lost": on_lost,
         }
         for name, listener in listeners.items():
-            if listener is not None and not callable(listener):
-                raise InvalidParamsError(f"{name}: must be callable", path=name)
+            if listener is not None:
+                _check_listener(name, listener)
         if not isinstance(prepare, bool):
             raise InvalidParamsError("prepare: must be a boolean", path="prepare")
         self._claims = claims
@@ -229,15 +230,19 @@ class CleanBody:
         self._is_over = False
 
     def push(self, data: bytes) -> bytes:
-        """The next part of the clean body; ``data`` may be cut anywhere."""
+        """The next part of the clean body; ``data`` may be cut anywhere. Nothing if the
+        body was stopped: the source then says to its reader what happened."""
         if self._passes:
             return data
+        if self._is_over:
+            return b""
         if self._is_first:
             self._kept.append(data)
         try:
             result = self._stream.push(data)
         except Exception as error:
-            return self._passed(error)
+            # Another thread may have stopped the body meanwhile.
+            return b"" if self._is_over else self._passed(error)
         self._cleaner.listen_to(result.events, self._answer)
         return self._written(result.chunks)
 
@@ -293,6 +298,14 @@ class CleanBody:
             raise error
         self._passes = True
         return b"".join(self._kept)
+
+
+def _check_listener(name: str, listener: Any) -> None:
+    if not callable(listener):
+        raise InvalidParamsError(f"{name}: must be callable", path=name)
+    if iscoroutinefunction(listener):
+        message = f"{name}: must be a plain function, because nobody awaits it"
+        raise InvalidParamsError(message, path=name)
 
 
 def _without_break(closed: CloseResult) -> list[Any]:

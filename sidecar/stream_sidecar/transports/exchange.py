@@ -48,7 +48,7 @@ class Exchange:
         sent, so its response passes unchanged."""
         asked, address = None, (request.method, str(request.url))
         if isinstance(request.stream, library.ByteStream):
-            asked = asked_of(*address, request.content)
+            asked = asked_of(*address, request.read())  # unread after a redirect
         elif is_endpoint(*address):
             cleaner.lose(UncleanedError("the request's body is read while it is sent"))
         return cls(library, cleaner, request, asked)

@@ -53,7 +53,8 @@ class Sending(Generic[Transport]):
             on_message=on_message,
             on_lost=on_lost,
         )
-        if transport is not None and not hasattr(transport, self.sends):
+        is_one = hasattr(transport, self.sends) and not isinstance(transport, type)
+        if transport is not None and not is_one:
             message = f"transport: must have {self.sends}, as a transport of httpx has"
             raise InvalidParamsError(message, path="transport")
         make = getattr(self.library, self.own)

@@ -92,6 +92,16 @@ def encode(value: Any) -> bytes:
         return _write(_healed(value))
 
 
+def whole(value: Any) -> Any:
+    """Return a portable ``value`` with U+FFFD in place of half characters, as `encode`
+    writes it; the same object if it has none."""
+    try:
+        _COMPACT.encode(value).encode()  # much faster than a search
+    except UnicodeEncodeError:
+        return _healed(value)
+    return value
+
+
 def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
     """Return a provider's ``value`` so that every reader can represent it; the same
     object if nothing has to change.

@@ -45,11 +45,9 @@ _GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
 """Finish reasons of a good end, and of an end in mid-call. The SDK completes arguments
 that were cut off, so after such a call the end must not look good."""
 
-WRITTEN = frozenset(
-    (
-        *("message", "message_start", "message_delta", "message_stop", "error"),
-        *("content_block_start", "content_block_delta", "content_block_stop"),
-    )
+WRITTEN = (
+    *("message", "message_start", "message_delta", "message_stop", "error"),
+    *("content_block_start", "content_block_delta", "content_block_stop"),
 )
 """Types of documents that the writer writes, or whose content it writes in another
 form."""

@@ -7,6 +7,7 @@ from typing import Any
 from stream_sidecar.wires.openai_responses.reader import OpenAIResponsesWire, fits
 from stream_sidecar.wires.openai_responses.request import write
 from stream_sidecar.wires.openai_responses.writer import DEFAULTS, OpenAIResponsesWriter
+from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
@@ -45,7 +46,7 @@ ROW = WireRow(
     reported=frozenset(("output", "output_text", "error", "incomplete_details")),
     defaults={"response": DEFAULTS},
     is_extra=lambda value: (
-        not str(value.get("type", "error")).startswith(("response.", "error"))
+        "type" in value and not type_of(value).startswith(("response.", "error"))
     ),
     writer=OpenAIResponsesWriter,
     request=write,
