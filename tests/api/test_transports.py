@@ -403,6 +403,14 @@ def test_media_types_have_no_case(lane: Lane) -> None:
     assert response.json()["choices"][0]["message"]["content"] == "Hi"
 
 
+@pytest.mark.parametrize("name", ["text/plain", "application/vnd.x+json", ""])
+def test_a_response_of_another_type_passes_with_a_word(lane: Lane, name: str) -> None:
+    headers = {"content-type": name} if name else {}
+    response = lane.get(answers(cut(LEAKING, 99), headers))
+    assert response.content == LEAKING
+    assert "is not read" in str(lane.lost)
+
+
 IMAGE = "A" * 9_000_000
 
 

@@ -103,7 +103,8 @@ fn write_event(body: &mut String, json: &RawValue, named: bool) {
         (Some(name), Some(data)) if fields.len() == 2 => (Some(name), data.get()),
         _ => (name_in("type").filter(|_| named), json.get()),
     };
-    if let Some(name) = name {
+    // A name with a line break would begin another event.
+    if let Some(name) = name.filter(|it| !it.contains(['\r', '\n'])) {
         body.extend(["event: ", &name, "\n"]);
     }
     body.extend(["data: ", data, "\n\n"]);
@@ -138,6 +139,13 @@ mod tests {
         let documents = [r#"{"event":"tick","data":{"b":1,"a":2}}"#, r#"{"event":1,"data":2}"#];
         let expected = "event: tick\ndata: {\"b\":1,\"a\":2}\n\ndata: {\"event\":1,\"data\":2}\n\n";
         assert_eq!(written(BodyFormat::events(&EmitWire::Gemini), &documents, true), expected);
+    }
+
+    #[test]
+    fn a_type_with_a_line_break_names_no_event() {
+        let document = r#"{"type":"a\n\ndata: 1"}"#;
+        let messages = BodyFormat::events(&EmitWire::Anthropic);
+        assert_eq!(written(messages, &[document], true), format!("data: {document}\n\n"));
     }
 
     #[test]

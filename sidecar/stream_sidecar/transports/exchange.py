@@ -27,6 +27,8 @@ _DECODED_AT_A_TIME = 1024
 _BROTLI_AT_A_TIME = 16
 """Bytes of a body compressed with brotli, which can make 20 MB of them."""
 
+_JSON = "application/json"
+
 _CHANGED = ("content-length", "content-encoding", "transfer-encoding")
 """Headers of a response that do not fit a new body."""
 
@@ -80,9 +82,15 @@ class Exchange:
         return self.cleaner.streamed(self.asked, _type(response))
 
     def is_whole(self, response: Any) -> bool:
-        """Whether the response is one document, for `whole`."""
-        is_json = _type(response) == "application/json"
-        return self.asked is not None and response.is_success and is_json
+        """Whether the response is one document, for `whole`. A response that is neither
+        this nor a stream passes unchanged."""
+        if self.asked is None or not response.is_success:
+            return False
+        kind = _type(response)
+        if kind != _JSON and self.asked.format_of(kind) is None:
+            reason = f"a response of the type {kind!r} is not read"
+            self.cleaner.lose(UncleanedError(reason))
+        return kind == _JSON
 
     def whole(self, response: Any, raw: bytes) -> Any:
         """The response with a clean body, or with its own bytes if nothing leaked."""

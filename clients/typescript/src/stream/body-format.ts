@@ -23,8 +23,10 @@ const NAMED: BodyFormat = {
   document: (chunk) => (isNamed(chunk) ? event(chunk.event, chunk.data) : event(String(chunk["type"]), chunk)),
 };
 
+/** An event. A name with a line break would begin another event, and is left out. */
 function event(name: string, data: unknown): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  const line = /[\r\n]/.test(name) ? "" : `event: ${name}\n`;
+  return `${line}data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** Whether this is a document without a type, under the name of its event. */
