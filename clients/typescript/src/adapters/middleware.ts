@@ -277,12 +277,13 @@ async function* unread(source: KeptSource<StreamPart>, showRaw: boolean): AsyncG
   for await (const part of source.again()) if (showRaw || part.type !== "raw") yield part;
 }
 
-/** The parts of the text that is held while the source breaks, without the error, which is thrown. */
+/**
+ * The parts of the text that is held while the source breaks, without the error, which is thrown.
+ * After a time limit nobody waits for a sidecar that hangs.
+ */
 async function held({ stream, listening, parts, signal }: Reading, error: unknown): Promise<StreamPart[]> {
-  const why = signal.aborted
-    ? ({ reason: "cancelled" } as const)
-    : { reason: "error" as const, error: failedResponse(error) };
-  const closed = await stream.close(why).catch(() => undefined); // the sidecar is gone
+  const closing = signal.aborted ? stream.cancel() : stream.close({ reason: "error", error: failedResponse(error) });
+  const closed = await closing.catch(() => undefined); // the sidecar is gone
   if (!closed) return [];
   const events = closed.events.map((event) => listening.event(event));
   listening.message(closed.message);
