@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { CancellationTokenSource } from "vscode-jsonrpc";
 import { sidecarMiddleware } from "../src/adapters/ai-sdk.js";
+import { sidecarFetch } from "../src/adapters/fetch.js";
 import { GaveUp, Sidecar, SidecarUnavailable, StreamInUse, type SidecarState, type Source } from "../src/index.js";
 import { collect, crash, fake, REAL, rejection, timeless, UNDAUNTED, until } from "./support.js";
 
@@ -175,6 +176,13 @@ test("a warning that rejects, and an error without a text, are logged", async ()
     expect(logged.mock.calls.map(String).join()).toContain("the listener onState threw: object");
   } finally {
     logged.mockRestore();
+  }
+});
+
+test("what is no sidecar is refused", () => {
+  for (const make of [sidecarFetch, sidecarMiddleware] as ((sidecar: never) => unknown)[]) {
+    expect(() => make(undefined as never)).toThrow("must be a Sidecar, not undefined");
+    expect(() => make(Promise.resolve() as never)).toThrow("must be a Sidecar, not an object: await the promise");
   }
 });
 

@@ -4,7 +4,7 @@
 // responses, and all responses if no sidecar can be started.
 
 import { unlessAborted } from "../cancellation.js";
-import { callback, checked, data, oneOf, policy, text, type Checks } from "../checks.js";
+import { assertSidecar, callback, checked, data, oneOf, policy, text, type Checks } from "../checks.js";
 import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
@@ -47,6 +47,7 @@ export const FETCH: Checks<SidecarFetchOptions> = {
  * they give without a sidecar. Throws TypeError for options that are wrong.
  */
 export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}): typeof globalThis.fetch {
+  assertSidecar(sidecar, "sidecarFetch");
   return cleaningFetch(sidecar, checked(options, FETCH, "sidecarFetch"));
 }
 

@@ -3,7 +3,7 @@
 // raw chunks if their wire is known, or else the SDK's own parts.
 
 import { unlessAborted } from "../cancellation.js";
-import { checked, data, oneOf, policy, type Checks } from "../checks.js";
+import { assertSidecar, checked, data, oneOf, policy, type Checks } from "../checks.js";
 import { failedResponse } from "../stream/failed-response.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
@@ -51,6 +51,7 @@ export interface SidecarMiddleware {
 
 /** Returns the middleware. One sidecar serves any number of models. Throws TypeError for options that are wrong. */
 export function sidecarMiddleware(sidecar: Sidecar, options: MiddlewareOptions = {}): SidecarMiddleware {
+  assertSidecar(sidecar, "sidecarMiddleware");
   const through = new Through(sidecar, checked(options, MIDDLEWARE, "sidecarMiddleware"));
   const middleware = {
     specificationVersion: "v3",
