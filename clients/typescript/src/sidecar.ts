@@ -225,7 +225,7 @@ export class Sidecar implements AsyncDisposable {
       return new SidecarStream({ ...parts, core: remote, opened, passThrough: false });
     } catch (error) {
       if (!passThrough || !(error instanceof SidecarUnavailable)) throw error;
-      this.warnings.once(`answers pass uncleaned, because there is no sidecar: ${error.message}`);
+      this.warnings.once(`answers pass uncleaned, because there is no sidecar: ${error.message}`, "passThrough");
       const core = new PassThroughStream(id, params, passThrough, error);
       return new SidecarStream({ ...parts, core, opened: unopened(id, params), passThrough: true });
     }

@@ -9,9 +9,10 @@ export class Warnings {
     this.#warn = warn ?? inConsole;
   }
 
-  once(message: string): void {
-    if (this.#said.size >= MOST || this.#said.has(message)) return;
-    this.#said.add(message);
+  /** Shows the message, unless another one about the same `topic` was shown. */
+  once(message: string, topic = message): void {
+    if (this.#said.size >= MOST || this.#said.has(topic)) return;
+    this.#said.add(topic);
     const said = `stream-sidecar: ${message}`;
     safely(
       () => this.#warn(said),

@@ -234,3 +234,13 @@ test("an exception closes a stream with its words", async () => {
   const { message } = await stream.close({ error: new Error("read ECONNRESET") });
   expect(message.errors).toMatchObject([{ kind: "network", message: expect.stringContaining("ECONNRESET") }]);
 });
+
+test("text that passes without a sidecar gives one warning, however often and why it cannot be started", async () => {
+  const warnings: string[] = [];
+  const onWarning = (message: string) => warnings.push(message);
+  await using sidecar = Sidecar.create({
+    ...{ command: "/no/such/sidecar", passThrough: true, restarts: { max: 0 }, onWarning },
+  });
+  for (let count = 0; count < 3; count += 1) await (await sidecar.openStream(text)).close();
+  expect(warnings).toEqual([expect.stringContaining("answers pass uncleaned")]);
+});
