@@ -1,12 +1,27 @@
 // The ways in which a host says that it does not want an answer any more: an AbortSignal, or the
 // CancellationToken of VS Code and of language clients.
 
+import { anything, objectOf, type Check } from "./checks.js";
+
 export interface CancellationToken {
   readonly isCancellationRequested: boolean;
   onCancellationRequested(listener: () => void): { dispose(): unknown };
 }
 
 export type Cancellation = AbortSignal | CancellationToken;
+
+/** A check for the options of a call: their names, and that they are not the signal itself. */
+export function callOptions(checks: Readonly<Record<string, Check>>): Check {
+  const names = objectOf({ ...checks, signal: anything }); // `signalOf` checks the signal
+  return (value, path) => {
+    if (isSignal(value)) throw new TypeError(`${path} must be an object: { signal }, not the signal`);
+    names(value, path);
+  };
+}
+
+function isSignal(value: unknown): boolean {
+  return typeof value === "object" && value !== null && ("aborted" in value || "onCancellationRequested" in value);
+}
 
 /** The signal of each token: a token has one listener of ours, however many calls it is given to. */
 const signals = new WeakMap<CancellationToken, AbortSignal>();

@@ -16,6 +16,13 @@ export function checked<T extends object>(options: T, checks: Checks<T>, whose: 
   return options;
 }
 
+/** Throws TypeError for what is no sidecar, such as the promise of one; `whose` is the function that it was given to. */
+export function assertSidecar(value: unknown, whose: string): void {
+  if (typeof (value as { openStream?: unknown } | null | undefined)?.openStream === "function") return;
+  const hint = value instanceof Promise ? ": await the promise" : "";
+  throw wrong(`the sidecar of ${whose}`, "a Sidecar", value, hint);
+}
+
 /** An object with these options, each of which may be absent. */
 export function objectOf(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
@@ -115,8 +122,8 @@ export const time: Check = (value, path) => {
 export const policy: Check = shaped(SHAPES.PolicyPatch);
 export const limits: Check = shaped(SHAPES.LimitsPatch);
 
-function wrong(path: string, expected: string, value: unknown): TypeError {
-  return new TypeError(`${path} must be ${expected}, not ${shown(value)}`);
+function wrong(path: string, expected: string, value: unknown, hint = ""): TypeError {
+  return new TypeError(`${path} must be ${expected}, not ${shown(value)}${hint}`);
 }
 
 function shown(value: unknown): string {

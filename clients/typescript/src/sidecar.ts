@@ -3,8 +3,8 @@
 
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { signalOf, type Cancellation } from "./cancellation.js";
-import { checked, pause } from "./checks.js";
+import { callOptions, signalOf, type Cancellation } from "./cancellation.js";
+import { callback, checked, pause } from "./checks.js";
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
 import { eventsOf, type StreamEvent } from "./stream/events.js";
 import { Gate } from "./connection/gate.js";
@@ -160,6 +160,7 @@ export class Sidecar implements AsyncDisposable {
 
   /** Calls `listener` with each new state, until the subscription is disposed of. */
   onState(listener: (state: SidecarState) => void): Subscription {
+    callback(listener, "listener");
     const end = this.#supervisor.listen(this.warnings.guarded("onState", listener));
     return { dispose: end, [Symbol.dispose]: end };
   }
@@ -210,6 +211,7 @@ export class Sidecar implements AsyncDisposable {
     options: OpenOptions,
     passThrough: boolean | ReadText = false,
   ): Promise<SidecarStream> {
+    OPENING(options, "the options of openStream");
     const signal = signalOf(options.signal);
     signal?.throwIfAborted();
     this.#streams += 1;
@@ -223,7 +225,7 @@ export class Sidecar implements AsyncDisposable {
       return new SidecarStream({ ...parts, core: remote, opened, passThrough: false });
     } catch (error) {
       if (!passThrough || !(error instanceof SidecarUnavailable)) throw error;
-      this.warnings.once(`answers pass uncleaned, because there is no sidecar: ${error.message}`);
+      this.warnings.once(`answers pass uncleaned, because there is no sidecar: ${error.message}`, "passThrough");
       const core = new PassThroughStream(id, params, passThrough, error);
       return new SidecarStream({ ...parts, core, opened: unopened(id, params), passThrough: true });
     }
@@ -282,8 +284,8 @@ export class Sidecar implements AsyncDisposable {
   async request<M extends string>(method: M, params: Params<M>, options: CallOptions = {}): Promise<Result<M>> {
     const { requestTimeoutMs, batchTimeoutMs } = this.#settings;
     const usual = BATCHES.has(method) ? batchTimeoutMs : requestTimeoutMs;
-    const { timeoutMs = usual } = options;
-    pause(timeoutMs, "timeoutMs");
+    CALL(options, "the options of a call");
+    const timeoutMs = options.timeoutMs ?? usual;
     const signal = signalOf(options.signal);
     const waiting = { signal, timeoutMs, isHurried: timeoutMs < usual };
     const ask = async () => (await this.#supervisor.link()).request(method, params, waiting);
@@ -305,6 +307,9 @@ export class Sidecar implements AsyncDisposable {
     await this.shutdown();
   }
 }
+
+const OPENING = callOptions({});
+const CALL = callOptions({ timeoutMs: pause });
 
 /** Methods without a limit of work, which have `batchTimeoutMs`. */
 const BATCHES: ReadonlySet<string> = new Set(["message/normalize", "message/inspect", "message/repair"]);

@@ -2,21 +2,22 @@
 // pass uncleaned, a listener that throws. Each is said once.
 
 export class Warnings {
-  readonly #warn: (message: string) => void;
+  readonly #warn: (message: string) => unknown;
   readonly #said = new Set<string>();
 
   constructor(warn: ((message: string) => void) | undefined) {
     this.#warn = warn ?? inConsole;
   }
 
-  once(message: string): void {
-    if (this.#said.size >= MOST || this.#said.has(message)) return;
-    this.#said.add(message);
-    try {
-      this.#warn(`stream-sidecar: ${message}`);
-    } catch {
-      inConsole(`stream-sidecar: ${message}`);
-    }
+  /** Shows the message, unless another one about the same `topic` was shown. */
+  once(message: string, topic = message): void {
+    if (this.#said.size >= MOST || this.#said.has(topic)) return;
+    this.#said.add(topic);
+    const said = `stream-sidecar: ${message}`;
+    safely(
+      () => this.#warn(said),
+      () => inConsole(said),
+    );
   }
 
   /** The listener of a host, which never throws: its error is logged, and affects nothing else. */
@@ -25,15 +26,27 @@ export class Warnings {
     listener: ((...args: A) => unknown) | null | undefined,
   ): (...args: A) => void {
     if (!listener) return () => {};
-    const log = (error: unknown) => this.once(`the listener ${name} threw: ${String(error)}`);
-    return (...args) => {
-      try {
-        const result = listener(...args);
-        if (result instanceof Promise) result.catch(log);
-      } catch (error) {
-        log(error);
-      }
-    };
+    const log = (error: unknown) => this.once(`the listener ${name} threw: ${wordsOf(error)}`);
+    return (...args) => safely(() => listener(...args), log);
+  }
+}
+
+/** Calls a listener of the host, whose error goes to `log`, also later. */
+export function safely(listener: () => unknown, log: (error: unknown) => void): void {
+  try {
+    const result = listener();
+    if (result instanceof Promise) result.catch(log);
+  } catch (error) {
+    log(error);
+  }
+}
+
+/** An error as text. Anything can be thrown, also what has no text. */
+export function wordsOf(error: unknown): string {
+  try {
+    return String(error);
+  } catch {
+    return typeof error;
   }
 }
 

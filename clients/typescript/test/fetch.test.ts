@@ -5,6 +5,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import { createOpenAI } from "@ai-sdk/openai";
 import { streamText } from "ai";
+import { Readable } from "node:stream";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sidecarFetch } from "../src/adapters/fetch.js";
@@ -346,4 +347,22 @@ test("an end mark goes out where one came", async () => {
     return (await answer.text()).endsWith("data: [DONE]\n\n");
   });
   expect(await Promise.all(ends)).toEqual([true, false]);
+});
+
+test("a body that can be read only once is sent, and its answer is clean", async () => {
+  const text = JSON.stringify({ model: "m", messages: [user] });
+  const sent: string[] = [];
+  const send: typeof globalThis.fetch = async (input, init) => {
+    sent.push(await new Request(input, init).text());
+    return giving(CHAT)(input, init);
+  };
+  const fetch = sidecarFetch(sidecar, { fetch: send });
+  const iterable = (): AsyncIterable<Uint8Array> => Readable.from([Buffer.from(text)]);
+  for (const path of ["chat/completions", "files"]) {
+    for (const body of [iterable(), ReadableStream.from(iterable())] as ReadableStream<Uint8Array>[]) {
+      const init: RequestInit & { duplex: "half" } = { method: "POST", body, duplex: "half" };
+      const answer = await (await fetch(`https://x/v1/${path}`, init)).text();
+      expect([sent.pop(), answer.includes("<think>")]).toEqual([text, path === "files"]);
+    }
+  }
 });

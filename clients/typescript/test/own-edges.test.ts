@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { CancellationTokenSource } from "vscode-jsonrpc";
+import { sidecarMiddleware } from "../src/adapters/ai-sdk.js";
+import { sidecarFetch } from "../src/adapters/fetch.js";
 import { GaveUp, Sidecar, SidecarUnavailable, StreamInUse, type SidecarState, type Source } from "../src/index.js";
 import { collect, crash, fake, REAL, rejection, timeless, UNDAUNTED, until } from "./support.js";
 
@@ -93,6 +95,24 @@ test("a stream of a sidecar that hangs is cancelled at once", () =>
     await Promise.all([pushed, ended]);
   }));
 
+test("a time limit of the AI SDK is not waited for by a sidecar that hangs", () =>
+  timeless(async (pass) => {
+    const sidecar = await Sidecar.spawn({ ...fake("hangs"), shutdownTimeoutMs: 50 });
+    const limit = new AbortController();
+    const { wrapStream } = sidecarMiddleware(sidecar);
+    const chunks = [{ type: "raw", rawValue: { choices: [] } }];
+    const stream = new ReadableStream({ start: (each) => chunks.forEach((chunk) => each.enqueue(chunk)) });
+    const model = { provider: "openai.chat", modelId: "m" } as never;
+    const asked = { doStream: async () => ({ stream }), params: { abortSignal: limit.signal }, model };
+    const read = rejection((await wrapStream(asked)).stream.getReader().read());
+    await until(() => sidecar.stderr.includes("hangs"));
+    limit.abort(new DOMException("The time is over", "TimeoutError"));
+    await pass(500); // the sidecar may take 30 s
+    expect(await read).toMatchObject({ name: "TimeoutError" });
+    process.kill(sidecar.pid as number, "SIGKILL");
+    await sidecar.shutdown();
+  }));
+
 test("a working directory that is missing is named", async () => {
   const cwd = join(mkdtempSync(join(tmpdir(), "sidecar-")), "gone");
   const error = await rejection(Sidecar.spawn({ ...REAL, cwd }));
@@ -143,4 +163,84 @@ test("a cancellation token is a signal", async () => {
   expect(await rejection(stream.push("b"))).toMatchObject({ name: "AbortError" });
   expect((await stream.close()).message).toMatchObject({ text: "a", finish: { reason: "cancelled" } });
   expect(await rejection(sidecar.stats({ signal: source.token }))).toMatchObject({ name: "AbortError" });
+});
+
+test("a warning that rejects, and an error without a text, are logged", async () => {
+  const logged = vi.spyOn(console, "warn").mockImplementation(() => {});
+  try {
+    const onState = () => {
+      throw Object.create(null);
+    };
+    await using sidecar = await Sidecar.spawn({ ...fake("good"), onState, onWarning: async () => broken() });
+    await sidecar.openStream();
+    expect(logged.mock.calls.map(String).join()).toContain("the listener onState threw: object");
+  } finally {
+    logged.mockRestore();
+  }
+});
+
+test("what is no sidecar is refused", () => {
+  for (const make of [sidecarFetch, sidecarMiddleware] as ((sidecar: never) => unknown)[]) {
+    expect(() => make(undefined as never)).toThrow("must be a Sidecar, not undefined");
+    expect(() => make(Promise.resolve() as never)).toThrow("must be a Sidecar, not an object: await the promise");
+  }
+});
+
+test("what is no listener is refused", () => {
+  expect(() => Sidecar.create(REAL).onState(undefined as never)).toThrow("listener must be a function");
+});
+
+test("documents of a stream that emits none are an error, and no stream stays open", async () => {
+  await using sidecar = await Sidecar.spawn(REAL);
+  for (const method of ["pipeChunks", "emit"] as const) {
+    const stream = await sidecar.openStream(text);
+    const error = await rejection(collect<unknown>(stream[method](["Hi"])));
+    expect(error).toMatchObject({ kind: "unsupported", message: expect.stringContaining("opened without emit") });
+  }
+  await expect.poll(async () => (await sidecar.list()).streams).toEqual([]);
+});
+
+test("an infinite limit is no limit in the sidecar, too", async () => {
+  const limits = { maxDocumentChars: Infinity, maxHeldChars: Infinity, idleTimeoutMs: Infinity };
+  await using sidecar = await Sidecar.spawn({ ...REAL, limits });
+  const { opened } = await sidecar.openStream(text);
+  expect(opened.limits).toMatchObject({ maxDocumentChars: Number.MAX_SAFE_INTEGER });
+});
+
+test("options of a call that have no effect are refused", async () => {
+  await using sidecar = await Sidecar.spawn(REAL);
+  const { signal } = new AbortController();
+  const { token } = new CancellationTokenSource();
+  const stream = await sidecar.openStream(text);
+  const wrong = [signal, token, { sgnal: signal }] as never[];
+  for (const options of wrong) {
+    const calls = [
+      sidecar.openStream(text, options),
+      sidecar.stats(options),
+      stream.push("a", options),
+      stream.close({}, options),
+    ];
+    for (const call of calls) expect(await rejection(call)).toBeInstanceOf(TypeError);
+  }
+  expect((await rejection(sidecar.stats(signal as never))).message).toContain("{ signal }, not the signal");
+  expect(await rejection(stream.close({ reson: "error" } as never))).toBeInstanceOf(TypeError);
+  const { message } = await stream.close();
+  expect(message).toMatchObject({ text: "", finish: { reason: "stop" } });
+});
+
+test("an exception closes a stream with its words", async () => {
+  await using sidecar = await Sidecar.spawn(REAL);
+  const stream = await sidecar.openStream(text);
+  const { message } = await stream.close({ error: new Error("read ECONNRESET") });
+  expect(message.errors).toMatchObject([{ kind: "network", message: expect.stringContaining("ECONNRESET") }]);
+});
+
+test("text that passes without a sidecar gives one warning, however often and why it cannot be started", async () => {
+  const warnings: string[] = [];
+  const onWarning = (message: string) => warnings.push(message);
+  await using sidecar = Sidecar.create({
+    ...{ command: "/no/such/sidecar", passThrough: true, restarts: { max: 0 }, onWarning },
+  });
+  for (let count = 0; count < 3; count += 1) await (await sidecar.openStream(text)).close();
+  expect(warnings).toEqual([expect.stringContaining("answers pass uncleaned")]);
 });

@@ -21,6 +21,11 @@ const ENDPOINTS: readonly (readonly [RegExp, EmittedWire])[] = [
   [/\/models\/([^/:]+):(?:streamG|g)enerateContent$/, "gemini"],
 ];
 
+/** Whether answers of this address can be cleaned. */
+export function isCleaned({ pathname }: URL): boolean {
+  return ENDPOINTS.some(([pattern]) => pattern.test(pathname));
+}
+
 /** Reads a request; undefined if it goes to another endpoint, or its body is not a JSON object. */
 export function askedOf(method: string, url: URL, body: string): Asked | undefined {
   const [pattern, wire] = ENDPOINTS.find(([each]) => each.test(url.pathname)) ?? [];

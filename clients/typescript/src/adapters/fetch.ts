@@ -4,13 +4,13 @@
 // responses, and all responses if no sidecar can be started.
 
 import { unlessAborted } from "../cancellation.js";
-import { callback, checked, data, oneOf, policy, text, type Checks } from "../checks.js";
+import { assertSidecar, callback, checked, data, oneOf, policy, text, type Checks } from "../checks.js";
 import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream/stream.js";
-import { askedOf, formatOf, isOfType, MOST_WHOLE, objectIn, type Asked } from "./endpoints.js";
+import { askedOf, formatOf, isCleaned, isOfType, MOST_WHOLE, objectIn, type Asked } from "./endpoints.js";
 import { isTimeLimit, readableOf } from "./ends.js";
 import { KeptSource } from "./kept-source.js";
 import { parseExact, stringifyExact } from "./exact-numbers.js";
@@ -47,6 +47,7 @@ export const FETCH: Checks<SidecarFetchOptions> = {
  * they give without a sidecar. Throws TypeError for options that are wrong.
  */
 export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}): typeof globalThis.fetch {
+  assertSidecar(sidecar, "sidecarFetch");
   return cleaningFetch(sidecar, checked(options, FETCH, "sidecarFetch"));
 }
 
@@ -62,25 +63,30 @@ export function cleaningFetch(
   const send = options.fetch ?? globalThis.fetch; // not the later one, which may be this one
   const cleaner = new Cleaner(sidecar, options, isProxy);
   return async (input, init) => {
-    const asked = await readRequest(input, init);
-    if (!asked) return send(input, init);
+    const { read, sent } = await readRequest(input, init);
+    if (!read) return send(input, sent);
     const signal = init?.signal ?? (input instanceof Request ? input.signal : null) ?? undefined;
-    const body = await cleaner.prepared(asked, signal);
-    const response = await (body === undefined ? send(input, init) : send(...withBody(input, init, body)));
-    return response.ok && response.body ? cleaner.clean(response, asked, signal) : response;
+    const body = await cleaner.prepared(read, signal);
+    const response = await (body === undefined ? send(input, sent) : send(...withBody(input, init, body)));
+    return response.ok && response.body ? cleaner.clean(response, read, signal) : response;
   };
 }
 
-/** Reads a request without consuming it; undefined if its answer is not cleaned. */
+/**
+ * Reads a request whose answer is cleaned; `sent` is what to send. A body that can be read only
+ * once is replaced by its bytes; all others are not consumed.
+ */
 async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit | undefined) {
   const request = input instanceof Request ? input : undefined;
   const url = new URL(request?.url ?? String(input), "http://localhost");
   const method = init?.method ?? request?.method ?? "GET";
-  const given = init?.body ?? (request?.body ? request.clone() : undefined);
-  if (method !== "POST" || !given || given instanceof ReadableStream) return undefined;
-  const body = await new Response(given instanceof Request ? given.body : given).text();
+  const given = init?.body ?? (request?.body ? request.clone().body : undefined);
+  if (method !== "POST" || !given || !isCleaned(url)) return { sent: init };
+  const bytes = await new Response(given).arrayBuffer();
+  const body = new TextDecoder().decode(bytes);
   const asked = askedOf(method, url, body);
-  return asked && { url, asked, body };
+  const isConsumed = Symbol.asyncIterator in Object(init?.body) || init?.body instanceof ReadableStream;
+  return { sent: isConsumed ? { ...init, body: bytes } : init, read: asked && { url, asked, body } };
 }
 
 /** The arguments of `fetch` with a new body, without the old length. */
@@ -209,7 +215,7 @@ class Cleaner {
       if (isBroken) listening.message((await stream.close()).message);
       else if (isFirst) return yield* this.#again(source, error);
       else this.#losses.report(error);
-      throw error;
+      throw source.failure ? source.failure.error : error; // whatever else failed at the end
     } finally {
       source.stop();
     }
@@ -242,7 +248,7 @@ class Cleaner {
 
 type Slices = AsyncGenerator<Uint8Array, void, void>;
 type Signal = AbortSignal | undefined;
-type ReadRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>;
+type ReadRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>["read"]>;
 
 /**
  * The end of a response that its reader no longer wants. After an abort nothing more is written,

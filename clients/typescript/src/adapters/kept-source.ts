@@ -52,6 +52,11 @@ export class KeptSource<T = Uint8Array> implements AsyncIterable<T> {
     this.#kept = undefined;
   }
 
+  /** The error that the body broke off with. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
   /** Whether this is the error that the body broke off with. */
   brokeOffWith(error: unknown): boolean {
     return this.#failure !== undefined && this.#failure.error === error;

@@ -5,6 +5,7 @@ import type { StreamEvent } from "../stream/events.js";
 import { callback, type Checks } from "../checks.js";
 import { SidecarError } from "../errors.js";
 import type { Diagnostic, Message } from "../protocol.js";
+import { safely } from "../warnings.js";
 import type { Losses } from "./losses.js";
 
 export interface ListeningOptions {
@@ -51,11 +52,6 @@ export class Listening {
 
   /** Calls a listener; its error does not affect the answer. */
   #call(listener: () => unknown): void {
-    try {
-      const result = listener();
-      if (result instanceof Promise) result.catch((error: unknown) => this.#losses.ofListener(error));
-    } catch (error) {
-      this.#losses.ofListener(error);
-    }
+    safely(listener, (error) => this.#losses.ofListener(error));
   }
 }

@@ -3,7 +3,7 @@
 // that.
 
 import { callback, oneOf, type Checks } from "../checks.js";
-import type { Warnings } from "../warnings.js";
+import { wordsOf, type Warnings } from "../warnings.js";
 
 export interface LossOptions {
   /**
@@ -39,13 +39,13 @@ export class Losses {
     if (this.#onLost) return this.#onLost(error);
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    this.#warnings.once(`answers or requests pass uncleaned (onLost reports each): ${String(error)}`);
+    this.#warnings.once(`answers or requests pass uncleaned (onLost reports each): ${wordsOf(error)}`);
   }
 
   /** A listener of the host threw. */
   ofListener(error: unknown): void {
     if (this.#onLost) this.#onLost(error);
-    else this.#warnings.once(`a listener threw: ${String(error)}`);
+    else this.#warnings.once(`a listener threw: ${wordsOf(error)}`);
   }
 
   /** The result of `work`; undefined after a failure, which is reported, if answers may pass uncleaned. */

@@ -3,7 +3,7 @@
 // raw chunks if their wire is known, or else the SDK's own parts.
 
 import { unlessAborted } from "../cancellation.js";
-import { checked, data, oneOf, policy, type Checks } from "../checks.js";
+import { assertSidecar, checked, data, oneOf, policy, type Checks } from "../checks.js";
 import { failedResponse } from "../stream/failed-response.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
@@ -51,6 +51,7 @@ export interface SidecarMiddleware {
 
 /** Returns the middleware. One sidecar serves any number of models. Throws TypeError for options that are wrong. */
 export function sidecarMiddleware(sidecar: Sidecar, options: MiddlewareOptions = {}): SidecarMiddleware {
+  assertSidecar(sidecar, "sidecarMiddleware");
   const through = new Through(sidecar, checked(options, MIDDLEWARE, "sidecarMiddleware"));
   const middleware = {
     specificationVersion: "v3",
@@ -277,12 +278,13 @@ async function* unread(source: KeptSource<StreamPart>, showRaw: boolean): AsyncG
   for await (const part of source.again()) if (showRaw || part.type !== "raw") yield part;
 }
 
-/** The parts of the text that is held while the source breaks, without the error, which is thrown. */
+/**
+ * The parts of the text that is held while the source breaks, without the error, which is thrown.
+ * After a time limit nobody waits for a sidecar that hangs.
+ */
 async function held({ stream, listening, parts, signal }: Reading, error: unknown): Promise<StreamPart[]> {
-  const why = signal.aborted
-    ? ({ reason: "cancelled" } as const)
-    : { reason: "error" as const, error: failedResponse(error) };
-  const closed = await stream.close(why).catch(() => undefined); // the sidecar is gone
+  const closing = signal.aborted ? stream.cancel() : stream.close({ reason: "error", error: failedResponse(error) });
+  const closed = await closing.catch(() => undefined); // the sidecar is gone
   if (!closed) return [];
   const events = closed.events.map((event) => listening.event(event));
   listening.message(closed.message);

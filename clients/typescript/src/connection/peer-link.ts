@@ -7,7 +7,7 @@ import { FrameReader } from "./frames.js";
 import { Link, type ServerInfo } from "./link.js";
 import { MessageConnection } from "./message-connection.js";
 import type { Peer } from "./peer.js";
-import { PROTOCOL_VERSION, type Capabilities, type ConnectionOptions } from "../protocol.js";
+import { PROTOCOL_VERSION, type Capabilities, type ConnectionOptions, type LimitsPatch } from "../protocol.js";
 
 export interface HandshakeOptions extends ConnectionOptions {
   readonly startTimeoutMs: number;
@@ -105,7 +105,11 @@ function lastLineOf(text: string): string {
 /** Sends `initialize` and returns its result. */
 async function shakeHands(link: Link, options: HandshakeOptions): Promise<unknown> {
   const { policy, limits, startTimeoutMs } = options;
-  const ours = { protocolVersion: PROTOCOL_VERSION, ...(policy && { policy }), ...(limits && { limits }) };
+  const ours = {
+    protocolVersion: PROTOCOL_VERSION,
+    ...(policy && { policy }),
+    ...(limits && { limits: written(limits) }),
+  };
   const params = {
     processId: globalThis.process?.pid ?? null,
     clientInfo: { name: "stream-sidecar-typescript" },
@@ -119,6 +123,14 @@ async function shakeHands(link: Link, options: HandshakeOptions): Promise<unknow
     throw new UnsupportedProtocol(error.message, (error.data["supported"] as number[] | undefined) ?? []);
   }
 }
+
+/** The limits in JSON, which has no Infinity: null would be the default. */
+function written(limits: LimitsPatch): LimitsPatch {
+  const numbers = Object.entries(limits).map(([name, value]) => [name, value === Infinity ? MOST : value]);
+  return Object.fromEntries(numbers) as LimitsPatch;
+}
+
+const MOST = Number.MAX_SAFE_INTEGER;
 
 /** Name and version of the sidecar that answered. */
 export function serverInfoOf(initializeResult: unknown): ServerInfo | undefined {

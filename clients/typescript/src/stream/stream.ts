@@ -4,9 +4,9 @@
 
 import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
-import { signalOf, unlessAborted, type Cancellation } from "../cancellation.js";
-import { pause } from "../checks.js";
-import { RefusedError, RequestTimeout, StreamClosed, StreamInUse } from "../errors.js";
+import { callOptions, signalOf, unlessAborted, type Cancellation } from "../cancellation.js";
+import { anything, data, objectOf, pause } from "../checks.js";
+import { RefusedError, RequestTimeout, SidecarError, StreamClosed, StreamInUse } from "../errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
 import { failedResponse } from "./failed-response.js";
 import { InOrder } from "./in-order.js";
@@ -18,9 +18,9 @@ import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
 import { after } from "../timer.js";
 
-/** Why a stream is closed, and what is known about a response that failed. */
+/** Why a stream is closed, and what is known about a response that failed: an exception, or the response. */
 export interface CloseOptions extends Omit<CloseParams, "streamId" | "error"> {
-  error?: HttpFailure<FailedResponse> | null;
+  error?: HttpFailure<FailedResponse> | Error | null;
 }
 
 /** How long a host waits for an answer of a stream: until the signal aborts, or until the time limit. */
@@ -107,6 +107,7 @@ export class SidecarStream implements AsyncDisposable {
    */
   close(options: CloseOptions = {}, patience: Patience = {}): Promise<ClosedStream> {
     const close = () => {
+      CLOSE(options, "close");
       this.#signal?.removeEventListener("abort", this.#abort);
       return (this.#closed ??= this.#end(options));
     };
@@ -114,7 +115,8 @@ export class SidecarStream implements AsyncDisposable {
   }
 
   #end({ error, ...options }: CloseOptions): Promise<ClosedStream> {
-    const params = { ...options, ...(error && { error: withPlainHeaders(error) }) };
+    const failure = error instanceof Error ? failedResponse(error) : error;
+    const params = { ...options, ...(failure && { error: withPlainHeaders(failure) }) };
     // It waits even if the queue is full, as a pipe does.
     const closed = this.#order.call(async () => {
       const rest = this.#reader.end();
@@ -166,7 +168,8 @@ export class SidecarStream implements AsyncDisposable {
 
   /**
    * `pipe` for a stream opened with `emit`: yields the documents of the clean stream
-   * (protocol.md, "The way through"). `onEvent` is called with each event.
+   * (protocol.md, "The way through"). `onEvent` is called with each event. Throws SidecarError if
+   * the stream emits no documents.
    */
   pipeChunks(
     source: Source,
@@ -174,6 +177,7 @@ export class SidecarStream implements AsyncDisposable {
   ): AsyncGenerator<Record<string, unknown>, ClosedStream, void> {
     const listener = this.#settings.warnings.guarded("onEvent", onEvent);
     return this.#pipe(source, ({ events, chunks = [] }) => {
+      this.#assertEmits();
       events.forEach((event) => listener(event));
       return chunks;
     });
@@ -203,6 +207,7 @@ export class SidecarStream implements AsyncDisposable {
     const write = this.passThrough ? textOf : documentsOf;
     const encoder = new TextEncoder();
     const closed = yield* this.#pipe(source, (pushed) => {
+      this.#assertEmits();
       const text = write(pushed);
       return text === "" ? [] : [encoder.encode(text)];
     });
@@ -266,6 +271,10 @@ export class SidecarStream implements AsyncDisposable {
     if (this.#signal?.aborted) throw this.#signal.reason;
   }
 
+  #assertEmits(): void {
+    if (!this.opened.emit && !this.passThrough) throw new SidecarError("unsupported", NOT_EMITTING);
+  }
+
   #assertOpen(): void {
     this.#assertNotAborted();
     if (this.#closed) throw new StreamClosed(this.id);
@@ -283,16 +292,22 @@ function withoutBreak({ events, chunks = [] }: Pushed): readonly Record<string, 
   return chunks.filter((_, number) => number !== place);
 }
 
+const NOT_EMITTING = "the stream emits no documents: it was opened without emit, or the sidecar does not know emit";
+
 /** How long `cancel` waits for the sidecar's answer. */
 const CANCEL_MS = 500;
 
+const PATIENCE = callOptions({ timeoutMs: pause });
+const CLOSE = objectOf({ reason: anything, error: data }); // the sidecar checks the reason
+
 /** Does `work`, and waits for it up to the limit of `Patience`; the work itself continues, and is applied completely. */
-async function waitFor<T>(work: () => Promise<T>, method: string, { signal, timeoutMs }: Patience): Promise<T> {
+async function waitFor<T>(work: () => Promise<T>, method: string, patience: Patience): Promise<T> {
+  PATIENCE(patience, `the options of ${method}`);
+  const { signal, timeoutMs } = patience;
   if (signal === undefined && timeoutMs === undefined) return work();
-  if (timeoutMs !== undefined) pause(timeoutMs, "timeoutMs");
   const over = signalOf(signal);
   const waited = unlessAborted(work(), over);
-  if (timeoutMs === undefined) return waited;
+  if (timeoutMs === undefined || timeoutMs === null) return waited;
   return new Promise((resolve, reject) => {
     const endWait = after(timeoutMs, () => reject(new RequestTimeout(method, timeoutMs)));
     waited.then(resolve, reject).finally(endWait);
