@@ -9,6 +9,7 @@ import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
+import { selected, type HeadersLike } from "../stream/headers.js";
 import type { SidecarStream } from "../stream/stream.js";
 import { askedOf, formatOf, isOfType, MOST_WHOLE, objectIn, type Asked } from "./endpoints.js";
 import { isTimeLimit, readableOf } from "./ends.js";
@@ -65,11 +66,13 @@ export function cleaningFetch(
     const asked = await readRequest(input, init);
     if (!asked) return send(input, init);
     const signal = init?.signal ?? (input instanceof Request ? input.signal : null) ?? undefined;
-    const body = await cleaner.prepared(asked, signal);
-    const response = await (body === undefined ? send(input, init) : send(...withBody(input, init, body)));
+    const prepared = await cleaner.prepared(asked, signal);
+    const response = await (prepared ? send(input, { ...init, ...prepared }) : send(input, init));
     return response.ok && response.body ? cleaner.clean(response, asked, signal) : response;
   };
 }
+
+type HeadersGiven = NonNullable<RequestInit["headers"]>;
 
 /** Reads a request without consuming it; undefined if its answer is not cleaned. */
 async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit | undefined) {
@@ -80,14 +83,22 @@ async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit
   if (method !== "POST" || !given || given instanceof ReadableStream) return undefined;
   const body = await new Response(given instanceof Request ? given.body : given).text();
   const asked = askedOf(method, url, body);
-  return asked && { url, asked, body };
+  const headers: HeadersGiven = init?.headers ?? request?.headers ?? {};
+  return asked && { url, asked, body, headers };
 }
 
-/** The arguments of `fetch` with a new body, without the old length. */
-function withBody(input: Parameters<typeof fetch>[0], init: RequestInit | undefined, body: string) {
-  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+/** The headers with those that must be set, without the old length. */
+function withSet(given: HeadersGiven, toSet: Readonly<Record<string, unknown>>): Headers {
+  const headers = new Headers(given);
   headers.delete("content-length");
-  return [input, { ...init, headers, body }] as const;
+  for (const [name, value] of Object.entries(toSet)) headers.set(name, String(value));
+  return headers;
+}
+
+/** Whether a signature of AWS covers the body, which must not change then. */
+function coversBody(headers: HeadersGiven): boolean {
+  const [authorization = ""] = Object.values(selected(headers as HeadersLike, ["authorization"]));
+  return authorization.startsWith("AWS4-HMAC");
 }
 
 /** A response that is being cleaned. */
@@ -115,13 +126,14 @@ class Cleaner {
     this.#isProxy = isProxy;
   }
 
-  /** The prepared body to send; undefined: the caller's own bytes. */
-  async prepared({ asked, body }: ReadRequest, signal: Signal): Promise<string | undefined> {
+  /** The prepared body to send, with its headers; undefined: the caller's own request. */
+  async prepared({ asked, body, headers }: ReadRequest, signal: Signal) {
     if (this.#losses.isStrict) await unlessAborted(this.#sidecar.start(), signal);
+    if (coversBody(headers)) return undefined;
     const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body) };
-    const work = () => this.#sidecar.prepare(request, { signal });
-    const result = await this.#preparing.attempt(work, signal);
-    return result?.changed && result.body ? stringifyExact(result.body) : undefined;
+    const result = await this.#preparing.request(request, headers as HeadersLike, signal);
+    if (!result?.changed || !result.body) return undefined;
+    return { body: stringifyExact(result.body), headers: withSet(headers, result.headers ?? {}) };
   }
 
   async clean(response: Response, { url, asked }: ReadRequest, signal: Signal): Promise<Response> {
