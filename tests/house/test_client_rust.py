@@ -97,7 +97,7 @@ def test_what_is_published() -> None:
         path.relative_to(HOME).as_posix() for path in (HOME / "src").rglob("*.rs")
     }
     readme = (HOME / "README.md").read_text(encoding="utf-8")
-    examples = set(re.findall(r"latest/source/(examples/\w+\.rs)", readme))
+    examples = set(re.findall(r"\]\((examples/\w+\.rs)\)", readme))
     assert examples == {name for name in names if name.startswith("examples/")}
     assert sources | {"README.md", "LICENSE"} <= set(names)
     assert (HOME / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

@@ -19,9 +19,6 @@ use crate::{
     watching::{Callback, SidecarState},
 };
 
-/// The longest document of a provider, and the longest whole response.
-pub(crate) const LONGEST_DOCUMENT: u32 = 32 << 20;
-
 /// Makes a [`Sidecar`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is started before `spawn` or `build`"]
@@ -154,9 +151,7 @@ impl Builder {
         self
     }
 
-    /// Limits for the process and for every stream. Default: those of the sidecar, but 32 Mi code
-    /// points for a document of the provider, and 64 MiB for a message, because answers have
-    /// images in them.
+    /// Limits for the process and for every stream. Default: those of the sidecar.
     pub fn limits(mut self, limits: LimitsPatch) -> Self {
         self.config.options.limits = Some(limits);
         self
@@ -169,8 +164,9 @@ impl Builder {
         self
     }
 
-    /// How long an answer may take; `Duration::MAX` is no limit. A process that takes longer is killed, and its streams
-    /// continue in the next process, as after a crash. Default: 30 seconds.
+    /// How long an answer may take; `Duration::MAX` is no limit. A process that takes longer is
+    /// killed, and its streams continue in the next process, as after a crash. Default: 30
+    /// seconds.
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.config.request_timeout = timeout;
         self
@@ -249,7 +245,8 @@ impl Builder {
         self
     }
 
-    /// [`Builder::pass_through`] with a function that returns the text of a chunk.
+    /// [`Builder::pass_through`] with a function that returns the text of a chunk. If it panics,
+    /// the chunk passes as it does without the function.
     pub fn pass_through_with(
         mut self,
         read_text: impl Fn(&Value, &OpenParams) -> String + Send + Sync + 'static,
@@ -265,9 +262,6 @@ impl Builder {
     /// [`Error::Option`] if an option cannot have its value.
     pub fn build(mut self) -> Result<Sidecar, Error> {
         check::config(&self.config)?;
-        let limits = self.config.options.limits.get_or_insert_default();
-        limits.max_document_chars.get_or_insert(LONGEST_DOCUMENT.into());
-        limits.max_message_bytes.get_or_insert(2 * i64::from(LONGEST_DOCUMENT));
         self.config.warnings = Warnings::new(self.config.on_warning.clone());
         Ok(Sidecar::new(Supervisor::new(self.config)))
     }

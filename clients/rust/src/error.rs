@@ -47,7 +47,8 @@ pub enum Error {
         /// The last 64 kB that the process wrote to standard error.
         stderr: StderrTail,
     },
-    /// An answer did not arrive in time. The process is ended: it serves one request after the
+    /// An answer did not arrive in time. The process is ended, except by
+    /// [`StreamHandle::cancel`](crate::StreamHandle::cancel): it serves one request after the
     /// other, so if one request hangs, all of them do. Streams continue in the next process;
     /// for a stream this error is only the `source` of [`Error::StreamLost`], or `last` of
     /// [`Error::GaveUp`].
@@ -117,12 +118,11 @@ pub enum Error {
         method: &'static str,
     },
     /// A response, or a document in it, is too long to be cleaned.
-    #[error("{what} is longer than {limit}, and is not cleaned")]
+    #[error("{problem}")]
     TooLong {
-        /// `the body of a response`, or `a document`.
-        what: &'static str,
-        /// The limit in bytes, or in code points for a document.
-        limit: usize,
+        /// What is too long, and what became of it; of a document, the message of the diagnostic
+        /// `document-limit`.
+        problem: String,
     },
     /// [`Sidecar::shutdown`](crate::Sidecar::shutdown) was called.
     #[error("the sidecar was shut down")]

@@ -77,15 +77,6 @@ impl StreamHandle {
         matches!(self.kind, Kind::PassThrough(_))
     }
 
-    /// Why this stream has no sidecar.
-    #[cfg(feature = "tower")]
-    pub(crate) fn unavailable(&self) -> Option<&Error> {
-        match &self.kind {
-            Kind::Live(_) => None,
-            Kind::PassThrough(stream) => Some(stream.error()),
-        }
-    }
-
     /// Pushes a chunk and returns the events that are certain after it.
     ///
     /// The future may be dropped while it waits: a chunk that was sent still counts, and the

@@ -12,6 +12,7 @@ use crate::{
         Block, BlockEnd, Channel, CloseParams, CloseReason, CloseResult, Diagnostic, Event, Finish,
         FinishReason, Message, OpenParams, Severity, SnapshotResult, Stats, TextBlock, TextDelta,
     },
+    watching::guarded,
 };
 
 /// Finds the text of a chunk without a sidecar.
@@ -27,10 +28,21 @@ impl ReadText {
         Self(Arc::new(read))
     }
 
-    /// Strings unchanged, documents as JSON.
     pub(crate) fn as_it_is() -> Self {
-        Self::new(|chunk, _| chunk.as_str().map_or_else(|| chunk.to_string(), str::to_owned))
+        Self::new(|chunk, _| as_it_is(chunk))
     }
+
+    /// The text of a chunk; if the host's function panics, the chunk as it is.
+    fn text(&self, chunk: &Value, params: &OpenParams) -> String {
+        let mut text = None;
+        guarded(|| text = Some((self.0)(chunk, params)));
+        text.unwrap_or_else(|| as_it_is(chunk))
+    }
+}
+
+/// Strings unchanged, documents as JSON.
+fn as_it_is(chunk: &Value) -> String {
+    chunk.as_str().map_or_else(|| chunk.to_string(), str::to_owned)
 }
 
 impl fmt::Debug for ReadText {
@@ -59,18 +71,13 @@ impl PassThrough {
         self.params.stream_id.as_deref().unwrap_or_default()
     }
 
-    #[cfg(feature = "tower")]
-    pub(crate) fn error(&self) -> &Error {
-        &self.error
-    }
-
     /// Pushes chunks, given as the items of a JSON array.
     pub(crate) fn push(&mut self, items: &str) -> Vec<Event> {
         self.stats.pushes += 1;
         let mut events = self.warning();
         let chunks = serde_json::from_str::<Vec<Value>>(&format!("[{items}]"));
         for chunk in chunks.unwrap_or_default() {
-            let text = (self.read_text.0)(&chunk, &self.params);
+            let text = self.read_text.text(&chunk, &self.params);
             self.stats.chunks += 1;
             self.stats.chars += i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
             self.text += &text;

@@ -3,8 +3,8 @@
 //! The types of the protocol, as `protocol.md` describes them.
 //!
 //! Later sidecars may send more: unknown fields are ignored, and unknown values and types
-//! are kept in `Other` and `Unknown`. Positions are in Unicode code points unless a name
-//! says otherwise.
+//! are kept in `Other` and `Unknown`. Only the policy and the limits that a host gives have no
+//! unknown fields. Positions are in Unicode code points unless a name says otherwise.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -357,7 +357,7 @@ pub struct EchoPolicy {
 ///
 /// Each is a literal that stands at a line's start, or the word `timestamp`. Of a marker the line, or the block up to its end, is removed. A prefix is removed only at the answer's start, without the rest of its line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EchoPolicyPatch {
     /// Literals whose line or block is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -562,7 +562,7 @@ pub struct Limits {
 ///
 /// `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LimitsPatch {
     /// The most open streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -679,7 +679,7 @@ pub struct MessagePolicy {
 
 /// If `parts` is false, the messages of close and snapshot have no text, reasoning and blocks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessagePolicyPatch {
     /// False: text, reasoning and blocks are left out and not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -966,7 +966,7 @@ pub struct Policy {
 ///
 /// `dialects`: `auto` means those of the profile and those that are safe for any model. `trace`: events made from text have a span, and every removal is a diagnostic.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PolicyPatch {
     /// Reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1222,7 +1222,7 @@ pub struct ReasoningPolicy {
 ///
 /// `tags`: absent means the default tags and those of the profile. `scope`: where a delimiter counts; with `boundary`, an opener counts only at the start, at a line's start or right after closing punctuation. `asAnswer`: whether the last block of reasoning becomes the answer of a message that has no other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReasoningPolicyPatch {
     /// Opening delimiters of reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1681,7 +1681,7 @@ pub struct ToolCallsPolicy {
 
 /// What happens to calls written as text: `extract` sends them and removes their text, `report` sends them and leaves their text, `off` does neither.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolCallsPolicyPatch {
     /// What happens to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1745,7 +1745,7 @@ pub struct ToolResultsPolicy {
 ///
 /// `strip` takes them out, `report` leaves them and emits a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolResultsPolicyPatch {
     /// What happens to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]

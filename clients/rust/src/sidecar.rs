@@ -61,18 +61,22 @@ impl Sidecar {
     ///
     /// Any [`Error`]; [`Error::Rpc`] for invalid params and for a `stream_id` that is in use.
     pub async fn open(&self, params: OpenParams) -> Result<StreamHandle, Error> {
-        let is_base64 = params.encoding == Some(Encoding::Base64);
         let stands_in = self.supervisor.config.pass_through.clone().map(|it| (it, params.clone()));
-        match (Stream::open(Arc::clone(&self.supervisor), params).await, stands_in) {
-            (Ok(stream), _) => {
-                self.warnings().ignored(stream.opened().ignored.as_ref());
-                Ok(StreamHandle::live(stream, is_base64))
-            }
+        match (self.open_live(params).await, stands_in) {
             (Err(error), Some((read_text, params))) if error.is_start() => {
+                self.warnings().passing_through(&error);
                 Ok(StreamHandle::pass_through(PassThrough::new(params, read_text, error)))
             }
-            (Err(error), _) => Err(error),
+            (opened, _) => opened,
         }
+    }
+
+    /// [`Sidecar::open`], never without a sidecar.
+    pub(crate) async fn open_live(&self, params: OpenParams) -> Result<StreamHandle, Error> {
+        let is_base64 = params.encoding == Some(Encoding::Base64);
+        let stream = Stream::open(Arc::clone(&self.supervisor), params).await?;
+        self.warnings().ignored(stream.opened().ignored.as_ref());
+        Ok(StreamHandle::live(stream, is_base64))
     }
 
     /// The events and the message of a whole response.

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::watching::Callback;
+use crate::{error::Error, watching::Callback};
 
 /// How many different warnings there may be.
 const MOST: usize = 100;
@@ -25,8 +25,19 @@ impl Warnings {
 
     /// Reports a message, unless it was reported before.
     pub(crate) fn once(&self, message: &str) {
+        self.once_about(message, message);
+    }
+
+    /// Reports that a stream passes uncleaned, because it has no sidecar. The words of the error
+    /// may have a time in them, and one warning is enough.
+    pub(crate) fn passing_through(&self, error: &Error) {
+        let message = format!("answers pass uncleaned, because there is no sidecar: {error}");
+        self.once_about("no sidecar", &message);
+    }
+
+    fn once_about(&self, about: &str, message: &str) {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = reported.len() < MOST && reported.insert(message.to_owned());
+        let is_new = reported.len() < MOST && reported.insert(about.to_owned());
         drop(reported);
         let text = format!("stream-sidecar: {message}");
         if is_new && !self.callback.call(&text) {

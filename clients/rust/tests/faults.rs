@@ -203,6 +203,10 @@ async fn too_many_restarts_are_refused_and_reported() {
     };
     assert_eq!((restarts, sidecar.restarts()), (2, 2));
     assert!(matches!(*last, Error::Exited { .. }), "{last}");
+    sidecar.restart().await.unwrap();
+    stream.push("b").await.unwrap();
+    let message = stream.close().await.unwrap().message;
+    assert_eq!(message.text.as_deref(), Some("aab"), "a refused chunk does not count");
 }
 
 #[tokio::test]

@@ -75,6 +75,21 @@ async fn options_are_checked_where_they_are_given() {
     assert_eq!(error.to_string(), "the option limits.max_streams must be at least 1, not 0");
 }
 
+#[test]
+fn a_misspelt_member_of_options_in_json_is_an_error() {
+    let misspelt = [
+        ("toolResult", json!({"toolResult": {"mode": "keep"}})),
+        ("scop", json!({"reasoning": {"scop": "any"}})),
+        ("marker", json!({"echo": {"marker": []}})),
+    ];
+    for (name, json) in misspelt {
+        let error = serde_json::from_value::<PolicyPatch>(json).unwrap_err();
+        assert!(error.to_string().contains(&format!("unknown field `{name}`")), "{error}");
+    }
+    let error = serde_json::from_value::<LimitsPatch>(json!({"maxStream": 1})).unwrap_err();
+    assert!(error.to_string().contains("unknown field `maxStream`"), "{error}");
+}
+
 #[tokio::test]
 async fn the_longest_time_is_no_limit() {
     const NO_LIMIT: Duration = Duration::MAX;
@@ -114,6 +129,29 @@ async fn callbacks_that_panic_affect_nothing_else() {
     let pipe = stream.pipe(stream::iter(["Hi."])).on_event(|_| panic!("on_event"));
     assert!(pipe.filter(|it| std::future::ready(it.is_ok())).count().await > 0);
     sidecar.shutdown().await.unwrap();
+}
+
+/// The function that reads the text panics at each chunk.
+#[tokio::test]
+async fn without_a_sidecar_streams_pass_with_one_warning() {
+    let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+    let kept = Arc::clone(&warnings);
+    let sidecar = Sidecar::builder()
+        .command(["/does/not/exist"])
+        .pass_through_with(|_, _| panic!("pass_through_with"))
+        .on_warning(move |text| kept.lock().unwrap().push(text.into()))
+        .build()
+        .unwrap();
+    for _ in 0..2 {
+        let mut stream = sidecar.open(text()).await.unwrap();
+        stream.push("Four").await.unwrap();
+        stream.push(json!({"a": 1})).await.unwrap();
+        let message = stream.close().await.unwrap().message;
+        assert_eq!(message.text.as_deref(), Some(r#"Four{"a":1}"#));
+    }
+    let warnings = warnings.lock().unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("answers pass uncleaned, because"), "{warnings:?}");
 }
 
 #[tokio::test]

@@ -1,29 +1,32 @@
-//! What the layer of tower says of a host's mistakes and of raw answers, and what it leaves alone:
-//! the errors that the host gets without it.
+//! What the layer of tower says of a host's mistakes and of answers that pass uncleaned, and what
+//! it leaves alone: the errors that the host gets without it.
 
 mod support;
 
 use std::{
     convert::Infallible,
-    future::ready,
-    sync::{Arc, Mutex, mpsc},
-    time::Duration,
+    future::{pending, ready},
+    io,
+    sync::{Arc, Mutex},
 };
 
 use bytes::Bytes;
 use futures_channel::mpsc::unbounded;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt, stream};
 use http::{Request, Response};
-use http_body::Frame;
-use http_body_util::{Full, StreamBody};
-use serde_json::json;
-use stream_sidecar::{Sidecar, tower::SidecarLayer};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use serde_json::{Value, json};
+use stream_sidecar::{
+    Event, Sidecar,
+    tower::{BoxError, SidecarLayer},
+};
 use support::{
-    bodies::{chat, completion},
+    bodies::{chat, chat_of, completion},
     layer::{CHAT, JSON, LEAKING, client_of, layer, losing, read, text, warning},
     server::{Answer, End, Server},
 };
-use tower::{ServiceBuilder, ServiceExt};
+use tower::{Service, ServiceBuilder, ServiceExt, util::BoxCloneService};
 
 #[test]
 fn a_layer_checks_its_options() {
@@ -58,6 +61,9 @@ async fn callbacks_that_panic_change_no_answer() {
         let received = read(layer.clone(), CHAT, answer).await;
         assert!(received.contains("Because.") && !received.contains("think>"), "{received}");
     }
+    let none = Sidecar::builder().command(["/does/not/exist"]).build().unwrap();
+    let layer = SidecarLayer::new(none).on_lost(|_| panic!("on_lost"));
+    assert_eq!(read(layer, CHAT, Answer::events(chat(LEAKING))).await, chat(LEAKING));
 }
 
 #[tokio::test]
@@ -107,9 +113,153 @@ async fn an_event_of_9_mb_passes_with_its_finish_reason() {
     assert!(received.ends_with("data: [DONE]\n\n"));
 }
 
-/// What an application gets: its text, and the kind of its error.
-async fn outcome(layer: Option<SidecarLayer>, url: &str, limit: Duration) -> (bool, String) {
-    let own = reqwest::Client::builder().timeout(limit).build().unwrap();
+/// An answer of one slice, without a server.
+async fn sent(layer: SidecarLayer, content_type: &'static str, body: Bytes) -> Bytes {
+    let upstream = tower::service_fn(move |_: Request<Full<Bytes>>| {
+        let response = Response::builder().header("content-type", content_type);
+        ready(Ok::<_, Infallible>(response.body(Full::new(body.clone())).unwrap()))
+    });
+    let request = Request::post(format!("http://x{CHAT}")).body(Full::from("{}")).unwrap();
+    let service = ServiceBuilder::new().layer(layer).service(upstream);
+    service.oneshot(request).await.unwrap().into_body().collect().await.unwrap().to_bytes()
+}
+
+#[tokio::test]
+async fn a_long_document_passes_and_its_unread_text_is_reported() {
+    let finishes = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&finishes);
+    let (layer, lost) = losing(layer().on_event(move |event, _| {
+        if let Event::Finish(finish) = event {
+            kept.lock().unwrap().push(finish.reason.to_string());
+        }
+    }));
+    let long = "A".repeat(9 << 20);
+    let events = |content: &str| {
+        let delta = json!({"content": content, "image": long});
+        let choices = json!([{"index": 0, "delta": delta, "finish_reason": "stop"}]);
+        Bytes::from(format!("data: {}\n\ndata: [DONE]\n\n", json!({"choices": choices})))
+    };
+    let whole = |content: &str| {
+        let mut document: Value = serde_json::from_str(&completion(content)).unwrap();
+        document["choices"][0]["message"]["image"] = json!(long);
+        Bytes::from(document.to_string())
+    };
+    let kinds = ["text/event-stream", "application/json"];
+    for (kind, body) in kinds.into_iter().zip([events(""), whole("")]) {
+        assert!(sent(layer.clone(), kind, body.clone()).await == body, "{kind}");
+    }
+    assert!(lost.lock().unwrap().is_empty(), "they have no text");
+    for (kind, body) in kinds.into_iter().zip([events(LEAKING), whole(LEAKING)]) {
+        assert!(sent(layer.clone(), kind, body.clone()).await == body, "{kind}");
+    }
+    assert_eq!(*lost.lock().unwrap(), ["unsupported"; 2]);
+    assert_eq!(*finishes.lock().unwrap(), ["stop"; 4]);
+}
+
+/// The content type of an answer, and how many slices of it come before the fault; `None`: not
+/// even its head.
+const CASES: [(&str, Option<usize>); 4] = [
+    ("text/event-stream", None),
+    ("text/event-stream", Some(0)),
+    ("text/event-stream", Some(1)),
+    ("application/json", Some(1)),
+];
+
+const FAULTS: [io::ErrorKind; 4] = [
+    io::ErrorKind::ConnectionReset,
+    io::ErrorKind::TimedOut,
+    io::ErrorKind::UnexpectedEof,
+    io::ErrorKind::ConnectionAborted,
+];
+
+type Failing =
+    BoxCloneService<Request<Full<Bytes>>, Response<UnsyncBoxBody<Bytes, io::Error>>, BoxError>;
+
+/// A service whose connection fails.
+fn failing(fault: io::ErrorKind, content_type: &'static str, slices: Option<usize>) -> Failing {
+    let error = move || io::Error::new(fault, format!("the connection's {fault}"));
+    BoxCloneService::new(tower::service_fn(move |_: Request<Full<Bytes>>| {
+        let events = chat_of(&["Four ", "of them."]);
+        let first = match content_type {
+            "application/json" => "{\"choices\": [",
+            _ => events.split_inclusive("\n\n").next().unwrap(),
+        };
+        let came = slices.map_or(0, |it| it * first.len());
+        let frame = Frame::data(Bytes::copy_from_slice(&first.as_bytes()[..came]));
+        let frames = stream::iter([Ok(frame), Err(error())]);
+        let response = Response::builder().header("content-type", content_type);
+        let response = response.body(StreamBody::new(frames).boxed_unsync()).unwrap();
+        ready(slices.map(|_| response).ok_or_else(|| error().into()))
+    }))
+}
+
+/// What a host gets: the bytes, and the kind and the words of the error.
+async fn received<B>(
+    service: impl Service<Request<Full<Bytes>>, Response = Response<B>, Error = BoxError>,
+) -> (String, String)
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    let described = |error: BoxError| {
+        let error = error.downcast::<io::Error>().expect("the error of the connection");
+        format!("{:?} {error}", error.kind())
+    };
+    let request = Request::post(format!("http://x{CHAT}")).body(Full::from("{}")).unwrap();
+    let mut body = match service.oneshot(request).await {
+        Ok(response) => response.into_body(),
+        Err(error) => return (String::new(), described(error)),
+    };
+    let mut received = Vec::new();
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => received.extend(frame.into_data().unwrap()),
+            Err(error) => return (String::from_utf8(received).unwrap(), described(error.into())),
+        }
+    }
+    panic!("the connection failed");
+}
+
+/// The same rows without and with the layer.
+#[tokio::test]
+async fn faults_of_a_connection_stay_what_they_are() {
+    let layer = layer();
+    for (content_type, slices) in CASES {
+        for fault in FAULTS {
+            let service = || failing(fault, content_type, slices);
+            let without = received(service()).await;
+            let with =
+                received(ServiceBuilder::new().layer(layer.clone()).service(service())).await;
+            assert_eq!(with, without, "{content_type} {slices:?}");
+        }
+    }
+}
+
+/// A host that drops the future of a request, as at a time limit of its own, drops the request.
+#[tokio::test]
+async fn a_dropped_request_drops_the_request_below() {
+    let alive = Arc::new(());
+    let held = Arc::clone(&alive);
+    let upstream = tower::service_fn(move |_: Request<Full<Bytes>>| {
+        let held = Arc::clone(&held);
+        async move {
+            pending::<()>().await;
+            drop(held);
+            Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+        }
+    });
+    let request = Request::post(format!("http://x{CHAT}")).body(Full::from("{}")).unwrap();
+    let service = ServiceBuilder::new().layer(layer().prepare(false)).service(upstream);
+    let mut asked = Box::pin(service.oneshot(request));
+    assert!(asked.as_mut().now_or_never().is_none());
+    assert_eq!(Arc::strong_count(&alive), 3, "it is under way");
+    drop(asked);
+    assert_eq!(Arc::strong_count(&alive), 1, "nothing of the request is left");
+}
+
+/// What an application with a real client gets: its text, and the kind of its error.
+async fn outcome(layer: Option<SidecarLayer>, url: &str) -> (bool, String) {
+    let own = reqwest::Client::new();
     let kind = |error: &reqwest::Error| {
         let kinds = [error.is_timeout(), error.is_connect(), error.is_request(), error.is_status()];
         format!("{kinds:?}")
@@ -140,34 +290,23 @@ async fn outcome(layer: Option<SidecarLayer>, url: &str, limit: Duration) -> (bo
 
 /// The same rows without and with the layer.
 #[tokio::test]
-async fn faults_stay_what_they_are() {
-    const LONG: Duration = Duration::from_secs(300);
-    const SHORT: Duration = Duration::from_secs(10);
-    type Make = fn(mpsc::Sender<()>) -> Answer;
-    let whole: Make = |_| Answer::events(chat("Because."));
-    let refused: Make = |_| Answer { status: "503 Busy", ..Answer::events("Because.") };
-    let cut: Make = |_| Answer { end: End::Broken, ..Answer::events(unmarked()) };
-    let hangs: Make = |gone| Answer { end: End::Hanging(gone), ..Answer::events(unmarked()) };
+async fn faults_of_a_real_client_stay_what_they_are() {
+    let whole: fn() -> Answer = || Answer::events(chat("Because."));
+    let refused: fn() -> Answer = || Answer { status: "503 Busy", ..Answer::events("Because.") };
+    let cut: fn() -> Answer = || {
+        let unmarked = chat("Because.").replace("data: [DONE]\n\n", "");
+        Answer { end: End::Broken, ..Answer::events(unmarked) }
+    };
     let layer = layer();
-    for (name, make, limit) in [
-        ("whole", whole, LONG),
-        ("refused", refused, LONG),
-        ("cut", cut, LONG),
-        ("time", hangs, SHORT),
-    ] {
+    for (name, make) in [("whole", whole), ("refused", refused), ("cut", cut)] {
         let mut rows = Vec::new();
         for layer in [None, Some(layer.clone())] {
-            let server = Server::answering(vec![make(mpsc::channel().0)]);
-            rows.push(outcome(layer, &format!("{}{CHAT}", server.url), limit).await);
+            let server = Server::answering(vec![make()]);
+            rows.push(outcome(layer, &format!("{}{CHAT}", server.url)).await);
         }
         assert_eq!(rows[0], rows[1], "{name}");
         assert!(rows[0].0, "{name}");
     }
     let nobody = format!("http://127.0.0.1:1{CHAT}");
-    let without = outcome(None, &nobody, LONG).await;
-    assert_eq!(without, outcome(Some(layer), &nobody, LONG).await);
-}
-
-fn unmarked() -> String {
-    chat("Because.").replace("data: [DONE]\n\n", "")
+    assert_eq!(outcome(None, &nobody).await, outcome(Some(layer), &nobody).await);
 }

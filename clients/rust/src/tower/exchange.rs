@@ -23,13 +23,13 @@ use super::{
 };
 use crate::{
     body_format::BodyFormat,
-    builder::LONGEST_DOCUMENT,
     error::Error,
     handle::StreamHandle,
     passage::Passage,
     pool::SidecarPool,
     protocol::{
         Emit, EmitClaims, Event, Framing, Message, NormalizeParams, OpenParams, PolicyPatch,
+        Severity,
     },
     sidecar::Sidecar,
     stream,
@@ -110,8 +110,8 @@ struct Normalized {
     body: Option<Box<RawValue>>,
 }
 
-/// A longer body passes unread.
-const LONGEST_BODY: usize = LONGEST_DOCUMENT as usize;
+/// The longest whole body that is read, in bytes; a longer one passes unread.
+const LONGEST_BODY: usize = 32 << 20;
 
 /// Codes of diagnostics about documents that the wire does not know.
 const UNREAD: [&str; 2] = ["malformed-chunk", "unknown-chunk"];
@@ -181,17 +181,13 @@ impl Exchange {
     ) -> Response<SidecarBody> {
         let mut params = self.passage.response_params().await;
         params.framing = Some(framing);
-        let stream = match self.sidecar.open(params).await.and_then(emitting) {
+        let stream = match self.sidecar.open_live(params).await.and_then(emitting) {
             Ok(stream) => stream,
             Err(error) => {
                 self.report_lost(&error);
                 return response;
             }
         };
-        if let Some(error) = stream.unavailable() {
-            self.report_lost(error);
-            return response;
-        }
         let (head, body) = response.into_parts();
         let body = Cleaning::new(self, stream, body, format);
         answer(head, SidecarBody::streamed(body))
@@ -204,7 +200,8 @@ impl Exchange {
         while let Some(Ok(slice)) = source.next().await {
             came.extend_from_slice(&slice);
             if came.len() > LONGEST_BODY {
-                self.report_lost(&too_long("the body of a response"));
+                let problem = "A whole response of more than 32 MiB was passed on unread.";
+                self.report_lost(&Error::TooLong { problem: problem.into() });
                 return Response::from_parts(head, SidecarBody::streamed(source.again()));
             }
         }
@@ -240,11 +237,10 @@ impl Exchange {
         let normalized = self.sidecar.request("message/normalize", &params).await;
         let Normalized { events, message, body } =
             normalized.inspect_err(|error| self.report_lost(error)).ok()?;
-        if events.iter().any(is_too_long) {
-            self.report_lost(&too_long("a document"));
-            return None;
-        }
         if body.is_none() || events.iter().any(is_unread) {
+            for event in &events {
+                self.report_loss(event);
+            }
             return None;
         }
         for event in &events {
@@ -258,8 +254,17 @@ impl Exchange {
         if let Some(callback) = &self.options.on_event {
             guarded(|| callback(event, &self.answer));
         }
-        if is_too_long(event) {
-            self.report_lost(&too_long("a document"));
+        self.report_loss(event);
+    }
+
+    /// Reports a document whose text passed unread, or that was left out, because it is too long.
+    /// A long document without text, such as an image, is no loss.
+    fn report_loss(&self, event: &Event) {
+        if let Event::Diagnostic(it) = event
+            && it.code == "document-limit"
+            && it.severity == Severity::Warning
+        {
+            self.report_lost(&Error::TooLong { problem: it.message.clone() });
         }
     }
 
@@ -291,14 +296,6 @@ fn emitting(stream: StreamHandle) -> Result<StreamHandle, Error> {
 
 fn is_unread(event: &Event) -> bool {
     matches!(event, Event::Diagnostic(it) if UNREAD.contains(&it.code.as_str()))
-}
-
-fn too_long(what: &'static str) -> Error {
-    Error::TooLong { what, limit: LONGEST_BODY }
-}
-
-fn is_too_long(event: &Event) -> bool {
-    matches!(event, Event::Diagnostic(it) if it.code == "document-limit")
 }
 
 /// Whether the body is compressed or otherwise encoded; such a body is not read here.

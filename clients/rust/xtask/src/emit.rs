@@ -12,8 +12,8 @@ const HEAD: &str = "\
 //! The types of the protocol, as `protocol.md` describes them.
 //!
 //! Later sidecars may send more: unknown fields are ignored, and unknown values and types
-//! are kept in `Other` and `Unknown`. Positions are in Unicode code points unless a name
-//! says otherwise.
+//! are kept in `Other` and `Unknown`. Only the policy and the limits that a host gives have no
+//! unknown fields. Positions are in Unicode code points unless a name says otherwise.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -39,10 +39,13 @@ fn structure(it: &Struct) -> String {
     let closed = if it.given { "" } else { "#[non_exhaustive]\n" };
     let tag = it.tag.as_ref().map(|tag| format!(", tag = \"type\", rename = {tag:?}"));
     let tag = tag.unwrap_or_default();
+    // Hosts read these options from files, where a misspelt member must not lose its effect
+    // silently. A sidecar does not send them, so nothing of a later version is refused.
+    let strict = if it.name.ends_with("Patch") { ", deny_unknown_fields" } else { "" };
     let fields: String = it.fields.iter().map(|field| member(&it.name, field)).collect();
     format!(
         "{}#[derive(Debug, Clone, PartialEq{empty}, Serialize, Deserialize)]\n\
-         #[serde(rename_all = \"camelCase\"{tag})]\n{closed}pub struct {} {{\n{fields}}}\n",
+         #[serde(rename_all = \"camelCase\"{strict}{tag})]\n{closed}pub struct {} {{\n{fields}}}\n",
         about(&it.about),
         it.name,
     )
