@@ -5,6 +5,7 @@ everything else is byte for byte what it was. Both libraries, with and without a
 from __future__ import annotations
 
 import asyncio
+import copy
 import gzip
 import json
 import tracemalloc
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from places import ROOT, TESTS
+from refusing import seal, unfit_seals
 
 pytest.importorskip("httpx", reason="no httpx (pip install --group sdks)")
 pytest.importorskip("httpx2", reason="no httpx2 (pip install --group sdks)")
@@ -29,9 +31,11 @@ from stream_sidecar.transports import httpx as of_httpx
 from stream_sidecar.transports import httpx2 as of_httpx2
 from stream_sidecar.transports.cleaning import Cleaner, UncleanedError
 from stream_sidecar.transports.exchange import MOST_WHOLE
+from stream_sidecar.wires.requests.seals import BETA
 
 LEAKING = (TESTS / "wires" / "openai-chat" / "leaking.sse").read_bytes()
 CHAT = "https://api.groq.com/openai/v1/chat/completions"
+MESSAGES = "https://api.anthropic.com/v1/messages"
 ASK: dict[str, Any] = {
     "model": "qwen3",
     "messages": [{"role": "user", "content": "Go."}],
@@ -281,6 +285,73 @@ def test_a_request_is_prepared(lane: Lane) -> None:
     assert request.headers["content-length"] == str(len(request.content))
     assert {name: request.headers[name] for name in headers} == headers
     assert set(request.extensions) == {"timeout"}
+
+
+def sealed(text: str) -> dict[str, Any]:
+    """A conversation in which text comes before signed thinking."""
+    thought = {"type": "thinking", "thinking": "Hm", "signature": ""}
+    answer = {"role": "assistant", "content": [thought, {"type": "text", "text": text}]}
+    user = {"role": "user", "content": "Sure?"}
+    body = {
+        "model": "claude-opus-5-5",
+        "max_tokens": 9,
+        "thinking": {"type": "adaptive"},
+        "messages": [user, answer, user, copy.deepcopy(answer), user],
+    }
+    seal(body)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("own", "spelled"),
+    [
+        ([("X-Api-Key", "k")], [("anthropic-beta", BETA)]),
+        ([("Anthropic-Beta", "one")], [("Anthropic-Beta", f"one,{BETA}")]),
+        (
+            [("Anthropic-Beta", "one"), ("anthropic-beta", "two")],
+            [("anthropic-beta", f"one, two,{BETA}")],
+        ),
+        ([("ANTHROPIC-BETA", f"a, {BETA}")], [("ANTHROPIC-BETA", f"a, {BETA}")]),
+    ],
+    ids=["none", "one", "two", "named"],
+)
+def test_a_provider_is_asked_to_drop_what_no_longer_fits(
+    lane: Lane, own: list[tuple[str, str]], spelled: list[tuple[str, str]]
+) -> None:
+    body = sealed("<think>So.</think>Four.")
+    assert not unfit_seals(body, {})
+    lane.get(answers(cut(b"{}", 9), JSON), body, MESSAGES, headers=own)
+    (request,) = lane.sent
+    sent = json.loads(request.content)
+    assert sent["messages"][1]["content"][1]["text"] == "Four."
+    assert len(sent["messages"][3]["content"]) == 2
+    assert not unfit_seals(sent, dict(request.headers))
+    raw = [(name.decode(), value.decode()) for name, value in request.headers.raw]
+    assert [each for each in raw if each[0].lower() == "anthropic-beta"] == spelled
+    assert lane.lost == []
+
+
+def test_a_sealed_conversation_without_an_edit_goes_as_it_is(lane: Lane) -> None:
+    body = json.dumps(sealed("Four."), indent=3).encode()
+    lane.get(answers(cut(b"{}", 9), JSON), body, MESSAGES)
+    (request,) = lane.sent
+    assert request.content == body
+    assert "anthropic-beta" not in request.headers
+
+
+def test_only_the_headers_that_are_read_are_given(
+    lane: Lane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+
+    def prepare(*_words: Any, headers: Any, **_more: Any) -> Any:
+        given.append(headers)
+        raise ValueError
+
+    monkeypatch.setattr(cleaning, "prepare", prepare)
+    headers = {"authorization": "Bearer k", "cookie": "c", "Anthropic-Beta": "one"}
+    lane.get(answers(cut(b"{}", 9), JSON), LEFT, headers=headers)
+    assert given == [{"Anthropic-Beta": "one"}]
 
 
 @pytest.mark.parametrize(

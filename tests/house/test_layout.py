@@ -54,7 +54,7 @@ ROOMS: dict[str, str] = {
         "tools stream history"
     ),
     "api": " errors events options values message protocol",
-    "transports": " errors values api",
+    "transports": " errors values protocol api",
     "explain": (
         " errors events options values forms dialects message wires channel stream "
         "history protocol"

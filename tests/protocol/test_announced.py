@@ -17,9 +17,11 @@ from places import ROOT
 from stream_sidecar.dialects import DIALECTS
 from stream_sidecar.framing.framer import FRAMINGS
 from stream_sidecar.options import Emit
+from stream_sidecar.protocol.announced import HEADER_NAMES
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.params import OpenParams
 from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.requests.seals import HEADERS
 
 PAGE = ROOT / "sidecar" / "stream_sidecar" / "protocol" / "announced.py"
 WIDTH = 80
@@ -62,3 +64,7 @@ def test_names_are_those_of_the_tables() -> None:
         assert f"{name} = (" in text
         text = _with(text, name)
     assert_golden(PAGE, text)
+
+
+def test_headers_are_those_that_are_read() -> None:
+    assert HEADER_NAMES == HEADERS

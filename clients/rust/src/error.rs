@@ -111,8 +111,8 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
-    /// The sidecar's version is too old for a method.
-    #[error("the sidecar is too old for {method}: requests and responses pass unchanged")]
+    /// The sidecar's version is too old for a method, or for a part of it.
+    #[error("the sidecar is too old for {method}, so what needs it is left undone")]
     Unsupported {
         /// The missing method.
         method: &'static str,

@@ -18,6 +18,8 @@ use crate::{
 };
 
 const PREPARE: &str = "request/prepare";
+/// What a changed request cannot ask its provider for.
+const HEADERS: &str = "requestHeaders (a changed request cannot ask to drop signed thinking)";
 
 /// Cleans the requests and responses of one provider: [`Passage::request`] returns the body to
 /// send, and [`Passage::open`] the stream to pipe its response through.
@@ -51,6 +53,8 @@ struct Asked<'a> {
     wire: &'a Wire,
     body: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<&'a str>,
@@ -66,7 +70,11 @@ struct Asked<'a> {
 struct Prepared {
     changed: bool,
     body: Option<Box<RawValue>>,
+    headers: Option<Map<String, Value>>,
 }
+
+/// Names and values, one value for each name.
+type Headers = Vec<(String, String)>;
 
 impl Sidecar {
     /// A [`Passage`], which cleans the requests and responses of one provider. `params.wire`
@@ -104,29 +112,51 @@ impl Passage {
     /// the provider refuses. The same bytes come back if nothing needs to change, or if the
     /// request cannot be prepared.
     pub async fn request(&self, body: impl Into<Bytes>) -> Bytes {
-        let body = body.into();
+        self.sent(body.into(), None).await.0
+    }
+
+    /// As [`Passage::request`], for a host that can set headers: the body to send, and the
+    /// headers to set, under the names that the host uses. `headers` are those of the request,
+    /// of which the sidecar gets only the ones that it reads.
+    ///
+    /// If an edit breaks the signature of later thinking, the request asks its provider to drop
+    /// that thinking, which needs a header.
+    pub async fn request_with_headers<'a>(
+        &self,
+        body: impl Into<Bytes>,
+        headers: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> (Bytes, Vec<(String, String)>) {
+        self.sent(body.into(), Some(headers.into_iter().collect())).await
+    }
+
+    async fn sent(&self, body: Bytes, headers: Option<Vec<(&str, &str)>>) -> (Bytes, Headers) {
         if !self.prepares {
-            return body;
+            return (body, Headers::new());
         }
-        match self.prepared(&body).await {
-            Ok(prepared) => prepared.unwrap_or(body),
+        match self.prepared(&body, headers).await {
+            Ok(prepared) => prepared.unwrap_or((body, Headers::new())),
             Err(error) => {
-                let is_old = matches!(error, Error::Unsupported { .. });
-                let is_new = !is_old || !self.reported_old.swap(true, Ordering::Relaxed);
-                if is_new
-                    && !self.on_lost.call(&error)
-                    && !self.warned.swap(true, Ordering::Relaxed)
-                {
-                    let text =
-                        format!("requests are sent unprepared, and on_lost is not set: {error}");
-                    self.sidecar.warnings().once(&text);
-                }
-                body
+                self.report(&error);
+                (body, Headers::new())
             }
         }
     }
 
-    async fn prepared(&self, body: &[u8]) -> Result<Option<Bytes>, Error> {
+    /// Reports an error; of an older sidecar only the first.
+    fn report(&self, error: &Error) {
+        let is_old = matches!(error, Error::Unsupported { .. });
+        let is_new = !is_old || !self.reported_old.swap(true, Ordering::Relaxed);
+        if is_new && !self.on_lost.call(error) && !self.warned.swap(true, Ordering::Relaxed) {
+            let text = format!("requests are sent unprepared, and on_lost is not set: {error}");
+            self.sidecar.warnings().once(&text);
+        }
+    }
+
+    async fn prepared(
+        &self,
+        body: &[u8],
+        headers: Option<Vec<(&str, &str)>>,
+    ) -> Result<Option<(Bytes, Headers)>, Error> {
         let Ok(body) = serde_json::from_slice::<&RawValue>(body) else { return Ok(None) };
         let Some(wire) = self.params.wire.as_ref().filter(|_| body.get().starts_with('{')) else {
             return Ok(None);
@@ -139,9 +169,19 @@ impl Passage {
         let (provider, model) = (provider.as_deref(), model.as_deref());
         let (tools, policy) = (tools.as_deref(), policy.as_ref());
         let response_template = response_template.as_ref();
-        let asked = Asked { wire, body, provider, model, tools, policy, response_template };
-        let Prepared { changed, body } = self.sidecar.request(PREPARE, &asked).await?;
-        Ok(body.filter(|_| changed).map(|it| String::from(Box::<str>::from(it)).into()))
+        let names = self.sidecar.capabilities().and_then(|it| it.request_headers.clone());
+        let is_too_old = headers.is_some() && names.is_none();
+        let headers = headers.zip(names).map(|(all, names)| selected(&all, &names));
+        let asked =
+            Asked { wire, body, headers, provider, model, tools, policy, response_template };
+        let Prepared { changed, body, headers } = self.sidecar.request(PREPARE, &asked).await?;
+        let Some(body) = body.filter(|_| changed) else { return Ok(None) };
+        if is_too_old {
+            self.report(&Error::Unsupported { method: HEADERS });
+        }
+        let to_set = headers.unwrap_or_default().into_iter();
+        let to_set = to_set.filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())));
+        Ok(Some((String::from(Box::<str>::from(body)).into(), to_set.collect())))
     }
 
     /// Opens a stream for one response. If requests are prepared, the clean response includes
@@ -181,4 +221,18 @@ impl Passage {
         let methods = known.as_ref().and_then(|it| it.methods.as_ref());
         methods.is_some_and(|it| it.iter().any(|method| method == PREPARE))
     }
+}
+
+/// The headers with these names (in small letters), each as one string: several values are joined
+/// with commas.
+fn selected(all: &[(&str, &str)], names: &[String]) -> Map<String, Value> {
+    let is_read = |name: &str| names.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for (name, value) in all.iter().filter(|(name, _)| is_read(name)) {
+        match found.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            Some((_, values)) => *values = format!("{values}, {value}"),
+            None => found.push((name, (*value).to_owned())),
+        }
+    }
+    found.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }

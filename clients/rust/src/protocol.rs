@@ -163,7 +163,7 @@ pub struct BlockEnd {
 
 /// `capabilities.experimental.streamSidecar`: what this sidecar can do.
 ///
-/// `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`. `ignored`: the paths of members of the `ConnectionOptions` that this version does not know.
+/// `options` names the params of stream/open, with `emit.claims` for a field of `emit`. `requestHeaders`: the headers that request/prepare reads, in small letters. Older sidecars send neither `options` nor `methods` nor these. `ignored`: the paths of members of the `ConnectionOptions` that this version does not know.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -186,6 +186,9 @@ pub struct Capabilities {
     /// The params of `stream/open`; `emit.claims` is one of `emit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
+    /// The headers that `request/prepare` reads; an old sidecar does not list them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_headers: Option<Vec<String>>,
     /// Paths of the options of the connection that the sidecar does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored: Option<Vec<String>>,

@@ -108,7 +108,7 @@ export interface BlockEnd {
 /**
  * `capabilities.experimental.streamSidecar`: what this sidecar can do.
  *
- * `options` names the params of stream/open, with `emit.claims` for a field of `emit`. Older sidecars send neither `options` nor `methods`. `ignored`: the paths of members of the `ConnectionOptions` that this version does not know.
+ * `options` names the params of stream/open, with `emit.claims` for a field of `emit`. `requestHeaders`: the headers that request/prepare reads, in small letters. Older sidecars send neither `options` nor `methods` nor these. `ignored`: the paths of members of the `ConnectionOptions` that this version does not know.
  */
 export interface Capabilities {
   protocolVersion: number;
@@ -119,6 +119,7 @@ export interface Capabilities {
   limits: Limits;
   methods?: string[];
   options?: string[];
+  requestHeaders?: string[];
   ignored?: string[];
 }
 

@@ -116,6 +116,14 @@ test("types of content are compared without case", async () => {
     expect(await (await fetch(URL, post(isStream))).text()).not.toContain("<think>");
 });
 
+test("a response of another type passes, with a word", async () => {
+  const lost: unknown[] = [];
+  const { fetch } = leaking({ "text/event-stream": "text/plain" });
+  const cleaning = sidecarFetch(sidecar, { fetch, prepare: false, onLost: (error) => lost.push(error) });
+  expect(await (await cleaning(URL, post(true))).text()).toBe(STREAM);
+  expect(lost.map(String)).toEqual([expect.stringContaining('"text/plain" is not read')]);
+});
+
 test("a body of more than 32 MiB is not gathered, and passes with a word", async () => {
   const lost: unknown[] = [];
   const slice = new TextEncoder().encode("[1,".padEnd(1 << 20));

@@ -43,3 +43,5 @@ OPTION_NAMES = (
     *("policy", "responseTemplate", "emit", "metadata", "emit.wire", "emit.claims"),
     "emit.reasoning",
 )
+
+HEADER_NAMES = ("anthropic-beta",)

@@ -18,6 +18,7 @@ from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.announced import (
     DIALECT_NAMES,
     FRAMING_NAMES,
+    HEADER_NAMES,
     METHOD_NAMES,
     OPTION_NAMES,
     WIRE_NAMES,
@@ -66,8 +67,10 @@ class Capabilities:
     """``capabilities.experimental.streamSidecar``: what this sidecar can do.
 
     ``options`` names the params of stream/open, with ``emit.claims`` for a field of
-    ``emit``. Older sidecars send neither ``options`` nor ``methods``. ``ignored``: the
-    paths of members of the `ConnectionOptions` that this version does not know.
+    ``emit``. ``request_headers``: the headers that request/prepare reads, in small
+    letters. Older sidecars send neither ``options`` nor ``methods`` nor these.
+    ``ignored``: the paths of members of the `ConnectionOptions` that this version does
+    not know.
     """
 
     protocol_version: int
@@ -78,6 +81,7 @@ class Capabilities:
     limits: Limits
     methods: tuple[str, ...] | None = None
     options: tuple[str, ...] | None = None
+    request_headers: tuple[str, ...] | None = None
     ignored: tuple[str, ...] | None = None
 
 
@@ -110,6 +114,7 @@ def shake_hands(params: Any) -> Handshake:
         limits=limits,
         methods=METHOD_NAMES,
         options=OPTION_NAMES,
+        request_headers=HEADER_NAMES,
         ignored=ignored(given, ConnectionOptions) or None,
     )
     return Handshake(

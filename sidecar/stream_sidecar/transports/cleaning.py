@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.api import Diagnostic, ProviderError, Stream, normalize, prepare
 from stream_sidecar.api.calls import new_id
 from stream_sidecar.errors import InvalidParamsError
+from stream_sidecar.protocol.announced import HEADER_NAMES
 from stream_sidecar.records import frozen
 from stream_sidecar.transports.endpoints import object_in
 from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from stream_sidecar.api import (
         CloseResult,
@@ -107,15 +108,19 @@ class Cleaner:
             **self._reading,
         )
 
-    def prepared(self, asked: Asked, authorization: str) -> bytes | None:
-        """The body to send in place of the caller's. None if the caller's own body must
-        be sent, for example because a signature covers it."""
-        if not self._prepares or authorization.startswith("AWS4-HMAC"):
+    def prepared(
+        self, asked: Asked, headers: Mapping[str, str]
+    ) -> tuple[bytes, JsonObject] | None:
+        """The body to send in place of the caller's, and the headers to set with it.
+        None if the caller's own request must be sent."""
+        if not self._prepares:
             return None
+        read = {n: value for n, value in headers.items() if n.lower() in HEADER_NAMES}
         try:
             result = prepare(
                 asked.body,
                 asked.wire,
+                headers=read,
                 provider=self._provider or asked.host,
                 model=asked.model,
                 tools=asked.tools,
@@ -127,7 +132,9 @@ class Cleaner:
         for each in result.lost:
             if not each.path:
                 self.lose(UncleanedError(f"the request passes unprepared: {each.why}"))
-        return encode(result.body) if result.changed else None
+        if not result.changed:
+            return None
+        return encode(result.body), result.headers or {}
 
     def streamed(self, asked: Asked, media_type: str) -> CleanBody | None:
         """The clean body of a response that streams. None if it does not stream or

@@ -58,13 +58,15 @@ class Exchange:
     def sent(self) -> Any:
         """The request with the prepared body; the same request if nothing changes."""
         request = self.request
-        if self.asked is None:
+        if self.asked is None or _covers_body(request):
             return request
-        authorization = request.headers.get("authorization", "")
-        body = self.cleaner.prepared(self.asked, authorization)
-        if body is None:
+        prepared = self.cleaner.prepared(self.asked, _spelled(request.headers))
+        if prepared is None:
             return request
+        body, to_set = prepared
         headers = request.headers.copy()
+        for name, value in to_set.items():
+            headers[name] = value
         headers["content-length"] = str(len(body))
         return self.library.Request(
             request.method,
@@ -181,6 +183,19 @@ class PassingBody:
     def _rest(self) -> bytes:
         rest, self._kept = self._kept, b""
         return rest
+
+
+def _covers_body(request: Any) -> bool:
+    """Whether a signature of AWS covers the body, which must not change then."""
+    authorization: str = request.headers.get("authorization", "")
+    return authorization.startswith("AWS4-HMAC")
+
+
+def _spelled(headers: Any) -> dict[str, str]:
+    """The headers under their names as the caller spells them. A name that stands
+    several times has one value, joined with commas."""
+    names = (name.decode(headers.encoding) for name, _ in headers.raw)
+    return {name: headers[name] for name in {n.lower(): n for n in names}.values()}
 
 
 def _cut(data: bytes, size: int) -> Iterator[bytes]:

@@ -11,8 +11,8 @@ use std::{
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http::{
-    HeaderMap, Request, Response,
-    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING},
+    HeaderMap, HeaderName, Request, Response,
+    header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING},
     request, response,
 };
 use serde::Deserialize;
@@ -152,9 +152,19 @@ impl Exchange {
         mut head: request::Parts,
         body: Bytes,
     ) -> Request<B> {
-        let prepared = self.passage.request(body.clone()).await;
+        if covers_body(&head.headers) {
+            return Request::from_parts(head, body.into());
+        }
+        let fields = head.headers.iter();
+        let fields = fields.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+        let (prepared, to_set) = self.passage.request_with_headers(body.clone(), fields).await;
         if prepared != body {
             head.headers.remove(CONTENT_LENGTH); // the length has changed
+        }
+        for (name, value) in to_set {
+            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+                head.headers.insert(name, value);
+            }
         }
         Request::from_parts(head, prepared.into())
     }
@@ -301,6 +311,11 @@ fn is_unread(event: &Event) -> bool {
 /// Whether the body is compressed or otherwise encoded; such a body is not read here.
 fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Whether a signature of AWS covers the body, which must not change then.
+fn covers_body(headers: &HeaderMap) -> bool {
+    headers.get(AUTHORIZATION).is_some_and(|it| it.as_bytes().starts_with(b"AWS4-HMAC"))
 }
 
 /// The response with a new body of unknown length.

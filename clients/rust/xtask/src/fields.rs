@@ -39,6 +39,11 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("Capabilities", "options", "The params of `stream/open`; `emit.claims` is one of `emit`."),
     (
         "Capabilities",
+        "requestHeaders",
+        "The headers that `request/prepare` reads; an old sidecar does not list them.",
+    ),
+    (
+        "Capabilities",
         "ignored",
         "Paths of the options of the connection that the sidecar does not know.",
     ),

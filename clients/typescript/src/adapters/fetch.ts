@@ -9,6 +9,7 @@ import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
+import { selected, type HeadersLike } from "../stream/headers.js";
 import type { SidecarStream } from "../stream/stream.js";
 import { askedOf, formatOf, isCleaned, isOfType, MOST_WHOLE, objectIn, type Asked } from "./endpoints.js";
 import { isTimeLimit, readableOf } from "./ends.js";
@@ -66,11 +67,13 @@ export function cleaningFetch(
     const { read, sent } = await readRequest(input, init);
     if (!read) return send(input, sent);
     const signal = init?.signal ?? (input instanceof Request ? input.signal : null) ?? undefined;
-    const body = await cleaner.prepared(read, signal);
-    const response = await (body === undefined ? send(input, sent) : send(...withBody(input, init, body)));
+    const prepared = await cleaner.prepared(read, signal);
+    const response = await send(input, prepared ? { ...init, ...prepared } : sent);
     return response.ok && response.body ? cleaner.clean(response, read, signal) : response;
   };
 }
+
+type HeadersGiven = NonNullable<RequestInit["headers"]>;
 
 /**
  * Reads a request whose answer is cleaned; `sent` is what to send. A body that can be read only
@@ -86,14 +89,22 @@ async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit
   const body = new TextDecoder().decode(bytes);
   const asked = askedOf(method, url, body);
   const isConsumed = Symbol.asyncIterator in Object(init?.body) || init?.body instanceof ReadableStream;
-  return { sent: isConsumed ? { ...init, body: bytes } : init, read: asked && { url, asked, body } };
+  const headers: HeadersGiven = init?.headers ?? request?.headers ?? {};
+  return { sent: isConsumed ? { ...init, body: bytes } : init, read: asked && { url, asked, body, headers } };
 }
 
-/** The arguments of `fetch` with a new body, without the old length. */
-function withBody(input: Parameters<typeof fetch>[0], init: RequestInit | undefined, body: string) {
-  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+/** The headers with those that must be set, without the old length. */
+function withSet(given: HeadersGiven, toSet: Readonly<Record<string, unknown>>): Headers {
+  const headers = new Headers(given);
   headers.delete("content-length");
-  return [input, { ...init, headers, body }] as const;
+  for (const [name, value] of Object.entries(toSet)) headers.set(name, String(value));
+  return headers;
+}
+
+/** Whether a signature of AWS covers the body, which must not change then. */
+function coversBody(headers: HeadersGiven): boolean {
+  const [authorization = ""] = Object.values(selected(headers as HeadersLike, ["authorization"]));
+  return authorization.startsWith("AWS4-HMAC");
 }
 
 /** A response that is being cleaned. */
@@ -121,19 +132,23 @@ class Cleaner {
     this.#isProxy = isProxy;
   }
 
-  /** The prepared body to send; undefined: the caller's own bytes. */
-  async prepared({ asked, body }: ReadRequest, signal: Signal): Promise<string | undefined> {
+  /** The prepared body to send, with its headers; undefined: the caller's own request. */
+  async prepared({ asked, body, headers }: ReadRequest, signal: Signal) {
     if (this.#losses.isStrict) await unlessAborted(this.#sidecar.start(), signal);
+    if (coversBody(headers)) return undefined;
     const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body) };
-    const work = () => this.#sidecar.prepare(request, { signal });
-    const result = await this.#preparing.attempt(work, signal);
-    return result?.changed && result.body ? stringifyExact(result.body) : undefined;
+    const result = await this.#preparing.request(request, headers as HeadersLike, signal);
+    if (!result?.changed || !result.body) return undefined;
+    return { body: stringifyExact(result.body), headers: withSet(headers, result.headers ?? {}) };
   }
 
   async clean(response: Response, { url, asked }: ReadRequest, signal: Signal): Promise<Response> {
     const type = response.headers.get("content-type");
     const format = formatOf(asked, url, type ?? "");
-    if (!format && !isOfType(type, "application/json")) return response;
+    if (!format && !isOfType(type, "application/json")) {
+      this.#losses.report(new SidecarError("unsupported", `a response of the type "${type ?? ""}" is not read`));
+      return response;
+    }
     const gone = new AbortController();
     const over = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
     const source = new KeptSource(response.body as ReadableStream<Uint8Array>, over);

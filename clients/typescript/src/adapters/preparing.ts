@@ -4,7 +4,9 @@
 import { unlessAborted } from "../cancellation.js";
 import { flag, type Checks } from "../checks.js";
 import { SidecarError } from "../errors.js";
+import type { PrepareParams, PrepareResult } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
+import { selected, type HeadersLike } from "../stream/headers.js";
 import type { Losses } from "./losses.js";
 
 export interface PreparingOptions {
@@ -22,6 +24,7 @@ export class Preparing {
   readonly #isWanted: boolean;
   readonly #losses: Losses;
   #hasReportedOld = false;
+  #hasReportedHeaders = false;
 
   constructor(sidecar: Sidecar, losses: Losses, { prepare = true }: PreparingOptions) {
     this.#sidecar = sidecar;
@@ -47,6 +50,26 @@ export class Preparing {
     }
   }
 
+  /**
+   * The prepared request; undefined: the host's own must be sent. The sidecar is given only the
+   * headers that it announced. If an older one changes a request, it is reported once that its
+   * headers could not be set.
+   */
+  request(params: PrepareParams, headers: HeadersLike, signal?: AbortSignal): Promise<PrepareResult | undefined> {
+    return this.attempt(async () => {
+      const names = this.#sidecar.capabilities?.requestHeaders;
+      const read = names && { headers: selected(headers, names) };
+      const made = await this.#sidecar.prepare({ ...params, ...read }, { ...(signal && { signal }) });
+      if (made.changed && !names) this.#reportHeaders();
+      return made;
+    }, signal);
+  }
+
+  #reportHeaders(): void {
+    if (!this.#hasReportedHeaders) this.#losses.report(new SidecarError("unsupported", HEADERS));
+    this.#hasReportedHeaders = true;
+  }
+
   /** Whether the sidecar can prepare. A missing sidecar is reported with the answer, not here. */
   async #isPossible(): Promise<boolean> {
     try {
@@ -63,3 +86,4 @@ export class Preparing {
 
 const PREPARE = "request/prepare";
 const OLD = `the sidecar is too old for ${PREPARE}: requests are sent unprepared`;
+const HEADERS = "the sidecar is too old for requestHeaders: a changed request cannot ask to drop signed thinking";

@@ -152,8 +152,7 @@ class Gateway {
     const send = async (_input: unknown, init?: RequestInit) => {
       const isOwn = init?.body === text;
       const body = isOwn ? bytes : Buffer.from(String(init?.body));
-      const kept = isOwn ? headers : without(headers, "content-encoding", "content-length");
-      const sized: Headers = isOwn ? kept : [...kept, ["content-length", String(body.length)]];
+      const sized = isOwn ? headers : withSet(headers, new Headers(init?.headers), body.length);
       tape?.asked(body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
       const { "content-type": type = "" } = message.headers;
@@ -174,7 +173,8 @@ class Gateway {
       onLost: (error) => this.#reportLost(error),
     };
     const fetching = cleaningFetch(this.#pool.of(crypto.randomUUID()), cleaning, true);
-    const response = await fetching(url, { method: "POST", body: text, signal });
+    const given = headers.map(([name, value]): [string, string] => [name, value]);
+    const response = await fetching(url, { method: "POST", headers: given, body: text, signal });
     const isUntouched = came.response === response;
     const body = came.whole && !isUntouched ? Buffer.from(await response.arrayBuffer()) : undefined;
     if (isUntouched || isSame(body, came.whole?.text)) passOn(came, reply, record);
@@ -218,6 +218,19 @@ function isCleaned({ method = "" }: IncomingMessage, url: URL): boolean {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}
+
+/**
+ * The headers of a new body of this length: `made` has those that were set. They keep the agent's
+ * spelling, and so do all others, each as it came.
+ */
+function withSet(headers: Headers, made: globalThis.Headers, length: number): Headers {
+  const before = new Headers([...headers].map(([name, value]): [string, string] => [name, value]));
+  const set = [...made].filter(([name, value]) => value !== before.get(name));
+  const names = new Map(headers.map(([name]) => [name.toLowerCase(), name]));
+  const spelled = set.map(([name, value]): [string, string] => [names.get(name) ?? name, value]);
+  const kept = without(headers, "content-encoding", "content-length", ...set.map(([name]) => name));
+  return [...kept, ...spelled, ["content-length", String(length)]];
 }
 
 /** Passes an answer unchanged. `onRead` gets the bytes that were not read before. */

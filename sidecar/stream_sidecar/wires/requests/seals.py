@@ -22,6 +22,8 @@ BOUND = "it is bound to text before it that was changed"
 DROP_BLOCK = "drop_block"
 BETA = "thinking-binding-controls-2026-08-01"
 BETA_HEADER = "anthropic-beta"
+HEADERS = (BETA_HEADER,)
+"""The headers of a request that are read. Clients give no other."""
 BETA_MEMBER = "anthropic_beta"
 _FIELD = "block_binding"
 _BEHAVIOR = "prefix_mismatch_behavior"

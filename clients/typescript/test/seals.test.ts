@@ -1,0 +1,141 @@
+// A provider that refuses thinking whose seal does not fit accepts every request after an edit: the
+// adapters give `request/prepare` the headers that it reads, and set those that it returns.
+
+import Anthropic from "@anthropic-ai/sdk";
+import { createServer, request as byHttp, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { buffer } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { sidecarFetch } from "../src/adapters/fetch.js";
+import { createGateway } from "../src/gateway/gateway.js";
+import { Sidecar } from "../src/index.js";
+import { closeServers, listening } from "./gateways.js";
+import { BETA, refusal, sealed } from "./sealing.js";
+import { REAL } from "./support.js";
+
+let sidecar: Sidecar;
+beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
+afterAll(() => sidecar.shutdown());
+afterEach(() => {
+  vi.restoreAllMocks();
+  closeServers();
+});
+
+const LEAK = "<think>So.</think>Four.";
+const URL_OF_CLAUDE = "https://api.anthropic.com/v1/messages";
+const ANSWER = { id: "m1", type: "message", role: "assistant", model: "c", content: [], stop_reason: "end_turn" };
+
+interface Sent {
+  readonly body: string;
+  readonly headers: Headers;
+}
+
+/** A provider that refuses what its seals do not fit, and keeps what it was sent. */
+function sealing() {
+  const sent: Sent[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const headers = new Headers(init?.headers ?? (input as Request).headers);
+    const body = init?.body === undefined ? await (input as Request).text() : String(init.body);
+    sent.push({ body, headers });
+    const words = refusal(body, headers.get("anthropic-beta") ?? "");
+    return Response.json(words ? { error: words } : ANSWER, { status: words ? 400 : 200 });
+  };
+  return { sent, fetch };
+}
+
+const textOf = (body: string) => (JSON.parse(body) as ReturnType<typeof sealed>).messages[1];
+
+test.each([
+  ["none", {}, BETA],
+  ["an object", { "Anthropic-Beta": "one" }, `one,${BETA}`],
+  ["Headers", new Headers({ "Anthropic-Beta": "one" }), `one,${BETA}`],
+  // prettier-ignore
+  ["pairs", [["Anthropic-Beta", "one"], ["anthropic-beta", "two"]] as [string, string][], `one, two,${BETA}`],
+  ["the beta itself", { "anthropic-beta": `${BETA}, one` }, `${BETA}, one`],
+])("sidecarFetch asks to drop what no longer fits, with headers as %s", async (_name, headers, beta) => {
+  const { sent, fetch } = sealing();
+  const lost: unknown[] = [];
+  const clean = sidecarFetch(sidecar, { fetch, onLost: (error) => lost.push(error) });
+  const body = JSON.stringify(sealed(LEAK));
+  expect(refusal(body, "")).toBe("");
+  const given = { method: "POST", headers, body };
+  expect((await clean(URL_OF_CLAUDE, given)).status).toBe(200);
+  expect((await clean(new Request(URL_OF_CLAUDE, given))).status).toBe(200);
+  expect(sent.map(({ headers }) => headers.get("anthropic-beta"))).toEqual([beta, beta]);
+  for (const { body } of sent) {
+    expect(textOf(body)).toMatchObject({ content: [{ type: "thinking" }, { text: "Four." }] });
+  }
+  expect(lost).toEqual([]);
+});
+
+test("the SDK of Anthropic is not refused", async () => {
+  const { sent, fetch } = sealing();
+  const client = new Anthropic({ apiKey: "k", fetch: sidecarFetch(sidecar, { fetch }) });
+  await client.messages.create(sealed(LEAK) as never, { headers: { "anthropic-beta": "one" } });
+  expect(sent[0]?.headers.get("anthropic-beta")).toBe(`one,${BETA}`);
+  expect(sent[0]?.headers.has("anthropic-version")).toBe(true);
+});
+
+test("a sealed conversation without an edit is sent as it is", async () => {
+  const { sent, fetch } = sealing();
+  const body = JSON.stringify(sealed("Four."), undefined, 3);
+  await sidecarFetch(sidecar, { fetch })(URL_OF_CLAUDE, { method: "POST", body });
+  expect(sent.map((each) => [each.body, each.headers.has("anthropic-beta")])).toEqual([[body, false]]);
+});
+
+test("a request whose body is signed is sent as it is", async () => {
+  const { sent, fetch } = sealing();
+  const body = JSON.stringify(sealed(LEAK));
+  const headers = { Authorization: "AWS4-HMAC-SHA256 Credential=..." };
+  await sidecarFetch(sidecar, { fetch })(URL_OF_CLAUDE, { method: "POST", headers, body });
+  expect(sent.map((each) => each.body)).toEqual([body]);
+});
+
+test("the sidecar is given no header but those that it reads", async () => {
+  const prepare = vi.spyOn(sidecar, "prepare");
+  const headers = { "X-Api-Key": "k", Cookie: "c", Authorization: "Bearer k", "Anthropic-Beta": "one" };
+  const given = { method: "POST", headers, body: JSON.stringify(sealed(LEAK)) };
+  await sidecarFetch(sidecar, { fetch: sealing().fetch })(URL_OF_CLAUDE, given);
+  expect(prepare.mock.calls.map(([params]) => params.headers)).toEqual([{ "Anthropic-Beta": "one" }]);
+});
+
+test("an older sidecar is given no headers, which is reported once if it changes a request", async () => {
+  const { requestHeaders: _none, ...older } = sidecar.capabilities ?? ({} as never);
+  vi.spyOn(sidecar, "capabilities", "get").mockReturnValue(older);
+  const prepare = vi.spyOn(sidecar, "prepare");
+  const { sent, fetch } = sealing();
+  const lost: unknown[] = [];
+  const clean = sidecarFetch(sidecar, { fetch, onLost: (error) => lost.push(error) });
+  for (const text of ["Four.", LEAK, LEAK]) {
+    const asked = await clean(URL_OF_CLAUDE, { method: "POST", body: JSON.stringify(sealed(text)) });
+    expect(asked.status).toBe(200);
+  }
+  expect(prepare.mock.calls.map(([params]) => "headers" in params)).toEqual([false, false, false]);
+  expect(sent.map(({ headers }) => headers.has("anthropic-beta"))).toEqual([false, false, false]);
+  expect(lost).toMatchObject([
+    { kind: "unsupported", message: expect.stringContaining("too old for requestHeaders") as string },
+  ]);
+});
+
+test("the gateway asks in the agent's spelling, and sends all other headers as they came", async () => {
+  const raw: string[][] = [];
+  const upstream = createServer(async (request, reply) => {
+    const body = String(await buffer(request));
+    raw.push(request.rawHeaders);
+    const words = refusal(body, String(request.headers["anthropic-beta"] ?? ""));
+    reply.writeHead(words ? 400 : 200, { "content-type": "application/json" }).end(words || JSON.stringify(ANSWER));
+  });
+  const upstreams = { "/": `http://127.0.0.1:${await listening(upstream)}` };
+  const gateway = createGateway(sidecar, { upstreams, provider: "anthropic" });
+  const url = `http://127.0.0.1:${await listening(gateway)}/v1/messages`;
+  const headers = { "X-Api-Key": "k", "ANTHROPIC-Beta": "one", "Content-Type": "application/json" };
+  const sent = byHttp(url, { method: "POST", headers });
+  sent.end(JSON.stringify(sealed(LEAK)));
+  const [message] = (await once(sent, "response")) as [IncomingMessage];
+  expect([message.statusCode, String(await buffer(message))]).toEqual([200, JSON.stringify(ANSWER)]);
+  const pairs = raw[0]?.flatMap((name, at, all) => (at % 2 === 0 ? [`${name}: ${all[at + 1]}`] : []));
+  expect(pairs).toEqual(
+    expect.arrayContaining(["X-Api-Key: k", `ANTHROPIC-Beta: one,${BETA}`, "Content-Type: application/json"]),
+  );
+  expect(pairs?.filter((pair) => /beta/i.test(pair))).toHaveLength(1);
+});
