@@ -11,8 +11,8 @@ from rpc_client import ROOT
 SOURCE = ROOT / "clients" / "typescript" / "src"
 
 ORDER = (
-    *("protocol.ts", "errors.ts", "timer.ts", "cancellation.ts", "warnings.ts"),
-    *("checks.ts", "options.ts"),
+    *("protocol.ts", "errors.ts", "timer.ts", "warnings.ts", "checks.ts"),
+    *("cancellation.ts", "options.ts"),
     *("connection", "wasm", "process", "stream", "sidecar.ts", "pool.ts"),
     *("adapters", "index.ts", "gateway", "wasm.ts"),
 )
