@@ -62,29 +62,28 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         return PrepareResult(False, [LostPart("", "body", _UNWRITABLE)])
     params = evolve(params, body=body)
     rule = rule_of(params.wire, params.provider, _model(params))
-    history = History(
-        StreamOptions(
-            provider=params.provider,
-            model=_model(params),
-            tools=tools_of(body) if params.tools is None else params.tools,
-            policy=patched(sessions.policy, params.policy or {}),
-            response_template=params.response_template,
-            limits=sessions.limits,
-        ),
-        _wants(params, rule),
+    binds = binding_of(_model(params)) is not None
+    options = StreamOptions(
+        provider=params.provider,
+        model=_model(params),
+        tools=tools_of(body) if params.tools is None else params.tools,
+        policy=patched(sessions.policy, params.policy or {}),
+        response_template=params.response_template,
+        limits=sessions.limits,
     )
+    history = History(options, _wants(params, rule), learns=not binds)
     name = SHAPES[params.wire].items
     held = body.get(name)
     items = held if isinstance(held, list) else []
     lost = [LostPart(path, "text", _HALF) for path in halves]
     cleaned = list(_cleaned(params.wire, items, history, lost))
-    broken = broken_seals(items, cleaned) if binding_of(_model(params)) else set()
+    broken = broken_seals(items, cleaned) if binds else set()
     asks = asked(params.wire, params.provider or "", body, params.headers)
     bound: JsonObject = {}
     headers: JsonObject = {}
     if broken and asks is not None:
         bound, headers = asks
-    elif broken and demands_thinking(body, items):
+    elif broken and demands_thinking(params.wire, body, items):
         return PrepareResult(False, [LostPart(f"/{name}", "bound", BOUND)])
     elif broken:
         cleaned = list(_unsealed(cleaned, broken, name, lost))
