@@ -15,6 +15,7 @@ from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.requests.issuers import FOREIGN, without_foreign
+from stream_sidecar.wires.requests.seals import is_thought, signature_of
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
 from stream_sidecar.wires.shared.rendering import (
@@ -48,12 +49,8 @@ _OF_MANY = {"openai-chat", "openai-responses", "anthropic"}
 anything."""
 
 _PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
-_STATES = (
-    "reasoning_details",
-    "thinking_blocks",
-    "reasoning_opaque",
-    "reasoning_items",
-)
+_BLOCKS = "thinking_blocks"
+_STATES = ("reasoning_details", _BLOCKS, "reasoning_opaque", "reasoning_items")
 _CHUNKS = "content.thinking"
 _SHORTEST_ITEM_ID = 32
 """The ids that servers give to items have at least this many characters. Ids that the
@@ -215,7 +212,7 @@ class Refusals:
         message, foreign = without_foreign(message, maker_of(self.model))
         for path in foreign:
             self._lose(path, "reasoning", FOREIGN)
-        message = self._reasoning_fields(message)
+        message = self._reasoning_fields(self._signed_thinking(message))
         if "empty-calls" in refuses and message.get("tool_calls") == []:
             message = {n: message[n] for n in message if n != "tool_calls"}
         return self._stand_in(self._required(message))
@@ -252,6 +249,21 @@ class Refusals:
             **message,
             "tool_calls": [{**calls[0], "extra_content": google}, *calls[1:]],
         }
+
+    def _signed_thinking(self, message: JsonObject) -> JsonObject:
+        """A message without blocks of LiteLLM's that Claude refuses unsigned."""
+        blocks = message.get(_BLOCKS)
+        if not isinstance(blocks, list) or maker_of(self.model) != "anthropic":
+            return message
+        kept: list[Json] = []
+        for number, block in enumerate(blocks):
+            if is_thought(block) and not signature_of(block):
+                self._lose(f"/{_BLOCKS}/{number}", "reasoning", UNSIGNED)
+            else:
+                kept.append(block)
+        if not kept:
+            return {name: message[name] for name in message if name != _BLOCKS}
+        return changed(message, {_BLOCKS: same(blocks, kept)})
 
     def _reasoning_fields(self, message: JsonObject) -> JsonObject:
         why = self._refusal(bool(message.get("tool_calls")))

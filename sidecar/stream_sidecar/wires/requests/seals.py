@@ -102,6 +102,11 @@ def _thought(part: Json) -> JsonObject | None:
     return part if part.get("type") in _THOUGHTS else None
 
 
+def is_thought(part: Json) -> bool:
+    """Whether a part is thinking that has a signature, or may have one."""
+    return _thought(part) is not None
+
+
 def signature_of(part: Json) -> str | None:
     """The signature of a sealed thinking block, in any wire's spelling."""
     found = (_thought(part) or {}).get("signature")
