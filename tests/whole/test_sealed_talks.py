@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
 from sealed_talk import (
@@ -30,7 +30,7 @@ from sealed_talk import (
 )
 from sealing import misfits, seals_of
 
-from stream_sidecar.api import Stream, normalize, prepare
+from stream_sidecar.api import Stream, normalize, prepare, repair
 
 Json = Any
 
@@ -91,7 +91,7 @@ def _turns(texts: Any) -> Any:
 
 TURNS, CLEAN_TURNS = _turns(TEXTS), _turns(CLEAN_TEXTS)
 HOW = ["whole", "streamed"]
-quickly = settings(phases=[Phase.generate, Phase.shrink])
+quickly = settings(max_examples=40, phases=[Phase.generate, Phase.shrink])
 
 HEADERS = some.sampled_from([None, {}, {"Anthropic-Beta": "mine"}])
 
@@ -217,3 +217,74 @@ def test_from_the_first_turn(
         after = answered(lane, sent, talk.blocks(turn))
         new = _emitted(lane, after, how, "include")
         talk.messages.append(new)
+
+
+@quickly
+@given(some.sampled_from(EMITTED), TURNS, some.integers(0, 5), HEADERS)
+def test_restarted(lane: Lane, turns: list[Turn], start: int, headers: Json) -> None:
+    """A host that cleans nothing up to a turn is not refused from there on."""
+    talk = Talk(lane)
+    after = _alone(talk, turns[:start])
+    if _refused(lane, talk.body, None):
+        return
+    for turn in turns[start:]:
+        talk.asks(turn, after)
+        sent, to_send, _ = _prepared(lane, talk.body, headers)
+        assert _refused(lane, sent, to_send) == []
+        after = answered(lane, sent, talk.blocks(turn))
+        talk.messages.append(_emitted(lane, after, "streamed", "include"))
+
+
+@quickly
+@given(some.sampled_from(OWN), TURNS, HEADERS)
+def test_repaired_in_the_store(lane: Lane, turns: list[Turn], headers: Json) -> None:
+    talk = Talk(lane)
+    after = _alone(talk, turns)
+    talk.asks(turns[0], after)
+    if _refused(lane, talk.body, None):
+        return
+    about = {"provider": lane.provider, "model": lane.model}
+    repaired = repair(talk.messages, **about).results
+    talk.messages = [each.message for each in repaired]
+
+    assert _refused(lane, talk.body, None) == []
+    sent, to_send, _ = _prepared(lane, talk.body, headers)
+    assert _refused(lane, sent, to_send) == []
+
+
+@quickly
+@given(some.sampled_from(OWN), TURNS, HEADERS)
+def test_later_turns_change_no_turn(
+    lane: Lane, turns: list[Turn], headers: Json
+) -> None:
+    """Whatever comes later, a turn goes in the same way, so that what is sealed behind
+    it stays whole."""
+    talk = Talk(lane)
+    after = _alone(talk, turns)
+    talk.asks(turns[0], after)
+    whole = _prepared(lane, talk.body, headers)[0]["messages"]
+    for end, message in enumerate(talk.messages, 1):
+        if message["role"] != "assistant":
+            body = body_before(lane, copy.deepcopy(talk.messages[:end]))
+            short = _prepared(lane, body, headers)[0]["messages"]
+            assert short == whole[: len(short)]
+
+
+FREE = ["claude-opus-4-6", "claude-opus-5-20260901", "gpt-5", "claude-sonnet-4-5"]
+
+
+@quickly
+@given(some.sampled_from(OWN), some.sampled_from(FREE), TURNS, HEADERS)
+def test_models_that_bind_nothing(
+    lane: Lane, model: str, turns: list[Turn], headers: Json
+) -> None:
+    lane = evolve(lane, model=model)
+    talk = Talk(lane)
+    after = _alone(talk, turns)
+    talk.asks(turns[0], after)
+    body = talk.body
+    sent, _, result = _prepared(lane, body, headers)
+
+    assert result.headers is None
+    if model != "gpt-5" or lane.wire == "anthropic":
+        assert seals_of(lane.wire, sent) == seals_of(lane.wire, body)

@@ -16,7 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
-from stream_sidecar.wires.requests.seals import is_thought
+from stream_sidecar.wires.requests.seals import is_thought, redacted_in
 from stream_sidecar.wires.shared.usage import with_counts
 from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
 
 _DETAILS, _BLOCKS = "reasoning_details", "thinking_blocks"
-_STATE = (_DETAILS, _BLOCKS, "provider_specific_fields")
+_COPIES = "provider_specific_fields"
+_STATE = (_DETAILS, _BLOCKS, _COPIES)
 """Members of provider state that are fields of a delta."""
 
 STATES = (_DETAILS, _BLOCKS)
@@ -315,8 +316,8 @@ def _fields(opaque: Json) -> JsonObject:
     """The fields of the message in provider state of this wire; empty for another."""
     if not isinstance(opaque, dict):
         return {}
-    if opaque.get("type") == "redacted_thinking":
-        return {_BLOCKS: [portable(opaque)]}
+    if _BLOCKS not in opaque and (data := redacted_in(opaque)):
+        return {_BLOCKS: [{"type": "redacted_thinking", "data": data}]}
     return {name: portable(opaque[name]) for name in _STATE if name in opaque}
 
 
@@ -369,7 +370,8 @@ def _states_of(choice: Json, *, is_broken: bool) -> JsonObject:
     holder = choice.get("delta", choice.get("message")) if type(choice) is dict else {}
     states: JsonObject = {}
     for name in STATES if type(holder) is dict else ():
-        items = holder.get(name)
+        copies = holder.get(_COPIES)
+        items = holder.get(name, copies.get(name) if type(copies) is dict else None)
         if type(items) is list:
             kept = [each for each in items if not (is_broken and is_thought(each))]
             states |= {name: kept} if kept else {}

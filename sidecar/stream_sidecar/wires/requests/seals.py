@@ -113,6 +113,23 @@ def signature_of(part: Json) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
+def redacted_in(opaque: Json) -> str:
+    """The encrypted thinking in provider state of a block, in any wire's spelling; ""
+    without it. Left out, it breaks the seals after it, so it goes to every wire."""
+    state = opaque if isinstance(opaque, dict) else {}
+    inner = state.get("reasoningContent")
+    holders = (state, *_list(state.get(_STATES[0]))[:1])
+    found = [
+        inner.get("redactedContent") if isinstance(inner, dict) else None,
+        *(h.get("data") for h in holders if isinstance(h, dict) and _is_redacted(h)),
+    ]
+    return next((each for each in found if isinstance(each, str)), "")
+
+
+def _is_redacted(part: JsonObject) -> bool:
+    return part.get("type") == "redacted_thinking"
+
+
 def signatures_in(opaque: Json) -> set[str]:
     """The signatures in provider state, which may be a message's lists of blocks."""
     state = opaque if isinstance(opaque, dict) else {}
