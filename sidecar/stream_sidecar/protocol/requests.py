@@ -21,7 +21,7 @@ from stream_sidecar.values.jsontext import MAX_DEPTH, is_portable
 from stream_sidecar.values.surrogates import whole_values
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
-from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
+from stream_sidecar.wires.refused import Refusals, is_turn, rule_of, server_ends
 from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
     BOUND,
@@ -155,8 +155,9 @@ def _freed(
     refusals = Refusals(wire, rule, model, params.reasoning, stores, lost)
     prefix = _prefix(wire, items)
     freed: list[tuple[int, Json]] = []
+    ends = server_ends(wire, items)
     for number, item in enumerate(items[:prefix]):
-        new = refusals.free(item, f"/{SHAPES[wire].items}/{number}")
+        new = refusals.free(item, f"/{SHAPES[wire].items}/{number}", next(ends))
         freed += [] if new is None and item is not None else [(number, new)]
     news = TurnList(wire, rule, model, freed, lost).mend() + items[prefix:]
     lost += reported_of_end(wire, rule, model, list(enumerate(items))[prefix:])

@@ -169,8 +169,8 @@ class Cleaner:
 
     def options(self, asked: Asked) -> dict[str, Any]:
         """The options of a stream. If requests like this one are prepared, reasoning
-        from the text goes to the wire's field for it. Each response has a new id, so that calls of
-        two turns never share an id."""
+        from the text goes to the wire's field for it. Each response has a new id, so
+        that calls of two turns never share an id."""
         emit: dict[str, Any] = {"wire": asked.wire, "claims": self._claims}
         if self._is_prepared(asked):
             emit["reasoning"] = "include"

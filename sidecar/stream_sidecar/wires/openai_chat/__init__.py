@@ -6,7 +6,7 @@ from stream_sidecar.wires.openai_chat.reader import CHAT_REPORTED, OpenAIChatWir
 from stream_sidecar.wires.openai_chat.request import write
 from stream_sidecar.wires.openai_chat.rules import RULES
 from stream_sidecar.wires.openai_chat.writer import (
-    STATES,
+    PASSED,
     OpenAIChatWriter,
     with_states,
     without_later,
@@ -40,7 +40,7 @@ ROW = WireRow(
     ),
     writer=OpenAIChatWriter,
     reported=CHAT_REPORTED,
-    states=PassedStates(STATES, with_states, without_later),
+    states=PassedStates(PASSED, with_states, without_later),
     stands_alone=True,
     is_extra=lambda value: not (value.get("choices") or value.get("usage")),
     request=write,

@@ -35,7 +35,8 @@ _COPIES = "provider_specific_fields"
 _STATE = (_DETAILS, _BLOCKS, _COPIES)
 """Members of provider state that are fields of a delta."""
 
-STATES = (_DETAILS, _BLOCKS)
+_LISTS = (_DETAILS, _BLOCKS)
+PASSED = (*_LISTS, f"{_COPIES}.{_BLOCKS}")
 """Lists of state, which pass with the documents in which they came."""
 
 _HEAD = ("id", "object", "created", "model")
@@ -358,7 +359,7 @@ def without_later(body: Chunk) -> Chunk:
     """A whole body in which only the first thinking of a message is left. Text may have
     come before any other."""
     for message in (choice["message"] for choice in body.get("choices", ())):
-        for name in STATES:
+        for name in _LISTS:
             first, *more = message.get(name) or [None]
             if later := [each for each in more if is_thought(each)]:
                 message[name] = [first, *(e for e in more if e not in later)]
@@ -369,9 +370,12 @@ def _states_of(choice: Json, *, is_broken: bool) -> JsonObject:
     """The lists of state in a choice, without thinking that a removal broke."""
     holder = choice.get("delta", choice.get("message")) if type(choice) is dict else {}
     states: JsonObject = {}
-    for name in STATES if type(holder) is dict else ():
-        copies = holder.get(_COPIES)
-        items = holder.get(name, copies.get(name) if type(copies) is dict else None)
+    if type(holder) is not dict:
+        return states
+    copies = holder.get(_COPIES)
+    found = {_BLOCKS: copies.get(_BLOCKS)} if type(copies) is dict else {}
+    found |= {name: holder[name] for name in _LISTS if name in holder}
+    for name, items in found.items():
         if type(items) is list:
             kept = [each for each in items if not (is_broken and is_thought(each))]
             states |= {name: kept} if kept else {}
