@@ -351,6 +351,15 @@ def test_a_signed_request_gets_no_thinking_that_the_next_cannot_carry(
     assert got == [seals[0], clean, {**seals[1], "signature": ""}, clean]
 
 
+def test_a_call_that_stays_in_the_text_stays_in_the_next_request(lane: Lane) -> None:
+    """Otherwise each request would undo what is sealed behind it."""
+    body = sealed('<tool_call>{"name": "f", "arguments": {}}</tool_call>Four.')
+    for claims in ("text", "drop"):
+        lane.get(answers(cut(b"{}", 9), JSON), body, MESSAGES, claims=claims)
+    kept, dropped = (json.loads(request.content) for request in lane.sent)
+    assert (kept, dropped == body) == (body, False)
+
+
 def test_a_sealed_conversation_without_an_edit_goes_as_it_is(lane: Lane) -> None:
     body = json.dumps(sealed("Four."), indent=3).encode()
     lane.get(answers(cut(b"{}", 9), JSON), body, MESSAGES)

@@ -90,9 +90,9 @@ def user_of(lane: Lane, text: str) -> Json:
     return {"role": "user", "content": [{"text": text}] if is_parts else text}
 
 
-def results_of(lane: Lane, blocks: list[Json]) -> list[Json]:
-    """The results of the answer's calls, as messages."""
-    ids = [block["id"] for block in blocks if block["type"] == "tool_use"]
+def results_of(lane: Lane, turn: Json) -> list[Json]:
+    """The results of the calls of a turn, as messages."""
+    ids = [*_called(lane, turn)]
     if not ids:
         return []
     if lane.wire == _CHAT:
@@ -104,6 +104,17 @@ def results_of(lane: Lane, blocks: list[Json]) -> list[Json]:
         name = "tool_result"
         content = [{"type": name, "tool_use_id": i, "content": CITY} for i in ids]
     return [{"role": "user", "content": content}]
+
+
+def _called(lane: Lane, turn: Json) -> Iterator[str]:
+    """The ids of the calls of a turn."""
+    if lane.wire == _CHAT:
+        yield from (call["id"] for call in turn.get("tool_calls", ()))
+        return
+    for block in turn["content"]:
+        call = block.get("toolUse", block)
+        if "toolUseId" in call or block.get("type") == "tool_use":
+            yield call.get("toolUseId") or call["id"]
 
 
 # As a host stores it

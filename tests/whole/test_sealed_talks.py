@@ -108,9 +108,10 @@ class Talk:
     def body(self) -> Json:
         return body_before(self.lane, copy.deepcopy(self.messages))
 
-    def asks(self, turn: Turn, after: list[Json]) -> None:
-        """Adds the results of the calls of ``after``, or what the user says."""
-        said = results_of(self.lane, after)
+    def asks(self, turn: Turn) -> None:
+        """Adds the results of the calls of the last turn, or what the user says."""
+        last = self.messages[-1] if self.messages else {"content": []}
+        said = results_of(self.lane, last)
         is_known = self.lane.wire != "bedrock-converse" and self.messages
         if not said and turn.system and is_known:
             self.messages.append({"role": "system", "content": "Be brief."})
@@ -129,20 +130,22 @@ class Talk:
         return blocks
 
 
-def _alone(talk: Talk, turns: list[Turn]) -> list[Json]:
-    """Plays the turns without us; the blocks of the last answer."""
-    after: list[Json] = []
+def _alone(lane: Lane, turns: list[Turn]) -> Talk:
+    """Plays the turns without us, with what the user says at the end."""
+    talk = Talk(lane)
     for turn in turns:
-        talk.asks(turn, after)
+        talk.asks(turn)
         after = answered(talk.lane, talk.body, talk.blocks(turn))
         talk.messages.append(turn_of(talk.lane, after))
-    return after
+    return talk
 
 
-def _prepared(lane: Lane, body: Json, headers: Json) -> tuple[Json, Json, Any]:
+def _prepared(
+    lane: Lane, body: Json, headers: Json, **more: Json
+) -> tuple[Json, Json, Any]:
     """The body and headers to send, and the result."""
     was = copy.deepcopy(body)
-    about = {"provider": lane.provider, "model": lane.model, "headers": headers}
+    about = {"provider": lane.provider, "model": lane.model, "headers": headers} | more
     result = prepare(body, lane.wire, **about)
     assert body == was
     assert result == prepare(body, lane.wire, **about)
@@ -161,9 +164,8 @@ EMITTED = [lane for lane in LANES if lane.wire != "bedrock-converse"]
 @quickly
 @given(some.sampled_from(OWN), TURNS, HEADERS)
 def test_joined_in_mid_session(lane: Lane, turns: list[Turn], headers: Json) -> None:
-    talk = Talk(lane)
-    after = _alone(talk, turns)
-    talk.asks(turns[0], after)
+    talk = _alone(lane, turns)
+    talk.asks(turns[0])
     body = talk.body
     if _refused(lane, body, headers):
         return
@@ -175,17 +177,18 @@ def test_joined_in_mid_session(lane: Lane, turns: list[Turn], headers: Json) -> 
 @quickly
 @given(some.sampled_from(OWN), CLEAN_TURNS, HEADERS)
 def test_clean(lane: Lane, turns: list[Turn], headers: Json) -> None:
-    talk = Talk(lane)
-    after = _alone(talk, turns)
-    talk.asks(turns[0], after)
+    talk = _alone(lane, turns)
+    talk.asks(turns[0])
     _, _, result = _prepared(lane, talk.body, headers)
 
     assert (result.changed, result.lost, result.headers) == (False, [], None)
 
 
-def _emitted(lane: Lane, blocks: list[Json], how: str, reasoning: str) -> Json:
+def _emitted(
+    lane: Lane, blocks: list[Json], how: str = "streamed", claims: str = "drop"
+) -> Json:
     """The turn that a host gets of an answer that is cleaned."""
-    emit = {"wire": lane.wire, "reasoning": reasoning}
+    emit = {"wire": lane.wire, "reasoning": "include", "claims": claims}
     about = {"wire": lane.source, "provider": lane.provider, "model": lane.model}
     if how == "whole":
         clean = normalize(body_of(lane, blocks), **about, emit=emit)
@@ -200,47 +203,64 @@ def _emitted(lane: Lane, blocks: list[Json], how: str, reasoning: str) -> Json:
     return folded(lane, chunks)
 
 
+CLAIMS = [("drop", "drop"), ("promote", "drop"), ("text", "include")]
+"""What `emit` and `request/prepare` do with calls in text, where both do the same."""
+
+
+def _leaks(block: Json) -> bool:
+    return block.get("text") in {*LEAKS, *HALVES}
+
+
 @quickly
-@given(some.sampled_from(EMITTED), TURNS, HEADERS, some.sampled_from(HOW))
+@given(
+    some.sampled_from(EMITTED),
+    TURNS,
+    HEADERS,
+    some.sampled_from(HOW),
+    some.sampled_from(CLAIMS),
+)
 def test_from_the_first_turn(
-    lane: Lane, turns: list[Turn], headers: Json, how: str
+    lane: Lane, turns: list[Turn], headers: Json, how: str, claims: tuple[str, str]
 ) -> None:
-    talk, after = Talk(lane), []
+    """Nothing is asked for, and no seal is lost that was emitted."""
+    talk = Talk(lane)
     for turn in turns:
-        talk.asks(turn, after)
+        talk.asks(turn)
         body = talk.body
-        sent, to_send, result = _prepared(lane, body, headers)
+        sent, to_send, result = _prepared(lane, body, headers, claims=claims[1])
         assert _refused(lane, sent, to_send) == []
         assert result.headers is None
         assert "block_binding" not in str(sent)
         assert seals_of(lane.wire, sent) == seals_of(lane.wire, body)
         after = answered(lane, sent, talk.blocks(turn))
-        new = _emitted(lane, after, how, "include")
-        talk.messages.append(new)
+        talk.messages.append(_emitted(lane, after, how, claims[0]))
+        kept = seals_of(lane.wire, {"messages": talk.messages[-1:]})
+        made = [each["signature"] for each in after if each["type"] == "thinking"]
+        first = next((n for n, each in enumerate(after) if _leaks(each)), len(after))
+        whole = [each for each in after[:first] if each["type"] == "thinking"]
+        assert kept[: len(whole)] == made[: len(whole)]
 
 
 @quickly
 @given(some.sampled_from(EMITTED), TURNS, some.integers(0, 5), HEADERS)
 def test_restarted(lane: Lane, turns: list[Turn], start: int, headers: Json) -> None:
     """A host that cleans nothing up to a turn is not refused from there on."""
-    talk = Talk(lane)
-    after = _alone(talk, turns[:start])
+    talk = _alone(lane, turns[:start])
     if _refused(lane, talk.body, None):
         return
     for turn in turns[start:]:
-        talk.asks(turn, after)
+        talk.asks(turn)
         sent, to_send, _ = _prepared(lane, talk.body, headers)
         assert _refused(lane, sent, to_send) == []
         after = answered(lane, sent, talk.blocks(turn))
-        talk.messages.append(_emitted(lane, after, "streamed", "include"))
+        talk.messages.append(_emitted(lane, after))
 
 
 @quickly
 @given(some.sampled_from(OWN), TURNS, HEADERS)
 def test_repaired_in_the_store(lane: Lane, turns: list[Turn], headers: Json) -> None:
-    talk = Talk(lane)
-    after = _alone(talk, turns)
-    talk.asks(turns[0], after)
+    talk = _alone(lane, turns)
+    talk.asks(turns[0])
     if _refused(lane, talk.body, None):
         return
     about = {"provider": lane.provider, "model": lane.model}
@@ -259,9 +279,8 @@ def test_later_turns_change_no_turn(
 ) -> None:
     """Whatever comes later, a turn goes in the same way, so that what is sealed behind
     it stays whole."""
-    talk = Talk(lane)
-    after = _alone(talk, turns)
-    talk.asks(turns[0], after)
+    talk = _alone(lane, turns)
+    talk.asks(turns[0])
     whole = _prepared(lane, talk.body, headers)[0]["messages"]
     for end, message in enumerate(talk.messages, 1):
         if message["role"] != "assistant":
@@ -279,9 +298,8 @@ def test_models_that_bind_nothing(
     lane: Lane, model: str, turns: list[Turn], headers: Json
 ) -> None:
     lane = evolve(lane, model=model)
-    talk = Talk(lane)
-    after = _alone(talk, turns)
-    talk.asks(turns[0], after)
+    talk = _alone(lane, turns)
+    talk.asks(turns[0])
     body = talk.body
     sent, _, result = _prepared(lane, body, headers)
 

@@ -108,6 +108,14 @@ test("the answer to a signed request has no thinking that the next one cannot ca
   expect(await contentOf({})).toEqual([thought("YQ=="), text("Four."), thought(""), text("Five.")]);
 });
 
+test("a call that stays in the text of an answer stays in the next request", async () => {
+  const { sent, fetch } = sealing();
+  const body = JSON.stringify(sealed('<tool_call>{"name": "f", "arguments": {}}</tool_call>Four.'));
+  for (const claims of ["text", "drop"] as const)
+    await sidecarFetch(sidecar, { fetch, claims })(URL_OF_CLAUDE, { method: "POST", body });
+  expect(sent.map((each) => each.body === body)).toEqual([true, false]);
+});
+
 test("the sidecar is given no header but those that it reads", async () => {
   const prepare = vi.spyOn(sidecar, "prepare");
   const headers = { "X-Api-Key": "k", Cookie: "c", Authorization: "Bearer k", "Anthropic-Beta": "one" };

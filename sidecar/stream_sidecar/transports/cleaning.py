@@ -124,6 +124,7 @@ class Cleaner:
                 provider=self._provider or asked.host,
                 model=asked.model,
                 tools=asked.tools,
+                claims="include" if self._claims == "text" else "drop",
                 **self._reading,
             )
         except Exception as error:

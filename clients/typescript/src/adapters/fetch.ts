@@ -136,7 +136,9 @@ class Cleaner {
   async prepared({ asked, body, headers }: ReadRequest, signal: Signal) {
     if (this.#losses.isStrict) await unlessAborted(this.#sidecar.start(), signal);
     if (coversBody(headers)) return undefined;
-    const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body) };
+    // What stays in the text of an answer stays in the next request.
+    const kept = this.#options.claims === "text" && { claims: "include" as const };
+    const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body), ...kept };
     const result = await this.#preparing.request(request, headers as HeadersLike, signal);
     if (!result?.changed || !result.body) return undefined;
     return { body: stringifyExact(result.body), headers: withSet(headers, result.headers ?? {}) };
