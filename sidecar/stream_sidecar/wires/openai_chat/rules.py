@@ -14,6 +14,7 @@ _CONTENT, _DETAILS = "reasoning_content", "reasoning_details"
 _NO_NAMES = "[^a-z0-9_-]"
 _THINK = ("<think>", "</think>")
 _PAIRS: frozenset[Refused] = frozenset(("broken-pairs",))
+_NULLS: frozenset[Refused] = frozenset(("nulls",))
 _LOCAL = "llama|\\bjan\\b|lm.?studio|vllm|sglang|ollama"
 _LOCAL_TURNS: frozenset[Refused] = frozenset(("empty-turns", "null-content"))
 _DEEPSEEK: frozenset[Refused] = _PAIRS | {"lists", "missing-content"}
@@ -25,7 +26,7 @@ _OPENAI: dict[str, Any] = {
     "no_ids": "^.{41}",
     "no_names": _NO_NAMES,
     "longest_name": 64,
-    "refuses": _PAIRS | {"empty-calls", "null-content"},
+    "refuses": _PAIRS | {"empty-calls", "null-content", "nulls"},
 }
 _QWEN = (
     "huggingface.co/Qwen/Qwen3-8B, Best Practices: no thinking in the history; its"
@@ -63,7 +64,7 @@ RULES: tuple[Rule, ...] = (
         provider="groq",
         has_refusals=False,
         reasoning="never",
-        refuses=frozenset(("models-lists",)),
+        refuses=frozenset(("models-lists", "nulls")),
     ),
     Rule(
         "property 'messages.2.assistant.reasoning_content' is unsupported"
@@ -71,6 +72,7 @@ RULES: tuple[Rule, ...] = (
         provider="cerebras",
         has_refusals=False,
         field="reasoning",
+        refuses=_NULLS,
     ),
     Rule(
         "extra_forbidden: body.messages.assistant.reasoning_content"
@@ -85,7 +87,7 @@ RULES: tuple[Rule, ...] = (
         provider="mistral",
         has_refusals=False,
         field="content.thinking",
-        refuses=_PAIRS | {"repeated-ids", "user-after-results"},
+        refuses=_PAIRS | _NULLS | {"repeated-ids", "user-after-results"},
         no_prefix="",
         no_ids="[^a-z0-9]|^(?!.{9}$)",
         no_names=_NO_NAMES,
@@ -97,6 +99,7 @@ RULES: tuple[Rule, ...] = (
         provider="fireworks",
         has_refusals=False,
         field=_CONTENT,
+        refuses=_NULLS,
     ),
     Rule(
         "Function call is missing a thought_signature (manthanabc/paws#103); the"
