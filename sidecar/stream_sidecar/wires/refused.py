@@ -9,6 +9,7 @@ items. Never raises for any JSON value.
 
 from __future__ import annotations
 
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import define, field
@@ -34,7 +35,6 @@ from stream_sidecar.wires.shared.request_shapes import (
     SHAPES,
     changed,
     function_of,
-    held,
     name_of,
     same,
     with_function,
@@ -103,7 +103,6 @@ class Refusals:
     _path: str = ""
     _reported: set[LostPart] = field(factory=set)
     _has_called: bool = False
-    _items: ItemRefusals | None = None
     _servers: set[str] = field(factory=set)
 
     def free(self, item: Json, path: str) -> Json:
@@ -401,12 +400,14 @@ class Refusals:
         return changed(answer, {"content": same(content, news or [{"json": {}}])})
 
     def item(self, item: JsonObject) -> JsonObject | None:
-        if self._items is None:
-            how = self.rule, self.reasoning, self.stores
-            self._items = ItemRefusals(*how, lambda what, why: self._lose("", what, why))
         if SHAPES[self.wire].role(item) == "user":
             self._items.begin(thinks=bool(self.rule.thinks.search(self.model)))
         return self._items.free(item)
+
+    @cached_property
+    def _items(self) -> ItemRefusals:
+        how = self.rule, self.reasoning, self.stores
+        return ItemRefusals(*how, partial(self._lose, ""))
 
     def content(self, content: JsonObject) -> JsonObject:
         """A content of Gemini as it may be sent: without empty parts and without

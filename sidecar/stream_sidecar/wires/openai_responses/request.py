@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
-from stream_sidecar.wires.requests.items import OTHER_ID, TORN, WITHOUT_CALL
-from stream_sidecar.wires.requests.nulls import item_without_nulls
+from stream_sidecar.wires.requests.items import (
+    OTHER_ID,
+    TORN,
+    WITHOUT_CALL,
+    in_shape,
+)
 from stream_sidecar.wires.shared.fields import is_responses_state, type_of
 from stream_sidecar.wires.shared.item_ids import (
     BOUND_TO_ID,
@@ -69,14 +73,13 @@ def write(turn: Rendering) -> list[JsonObject]:
             )
         else:
             items += _tools(turn, blocks, calls, outcomes, with_id=is_whole)
-    items += [_approval(turn, *pair) for pair in _answered(turn.approvals, gone)]
-    return items + [_answer(turn, *pair) for pair in _answered(turn.answers, gone)]
-
-
-def _answered(
-    pairs: list[tuple[TurnBlock, TurnResult]], gone: set[int]
-) -> list[tuple[TurnBlock, TurnResult]]:
-    return [(call, result) for call, result in pairs if id(call) not in gone]
+    for answers, shape in ((turn.approvals, _approval), (turn.answers, _answer)):
+        for call, result in answers:
+            if id(call) in gone:
+                turn.lose(None, "tool-result", WITHOUT_CALL)
+            else:
+                items.append(shape(turn, call, result))
+    return [in_shape(turn.rule, item) for item in items]
 
 
 def _gone(turn: Rendering, *, is_torn: bool) -> set[int]:

@@ -40,6 +40,9 @@ _LONGEST_ID = 1024
 """A longer id of an item, in code points, is replaced. Copilot's have some hundred."""
 
 _MESSAGE, _REASONING, _SERVED = "message", "reasoning", "mcp_call"
+_WITHOUT_STATUS = (_REASONING, "mcp_list_tools", "mcp_approval_request", "program")
+"""Types of items that have no status when they are done."""
+
 _CALLING = "calling"
 """The status of a server's call whose result comes in another turn."""
 
@@ -400,7 +403,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         state: JsonObject = portable(item.state)
         if item.is_cut:
             status, state = "incomplete", {**state, "status": "incomplete"}
-        reported = {} if item.type == _REASONING else {"status": status}
+        reported = {} if item.type in _WITHOUT_STATUS else {"status": status}
         body = self._output[item.index] = {**reported, **state, **item.body}
         self._write("response.output_item.done", output_index=item.index, item=body)
 

@@ -64,10 +64,7 @@ class ItemRefusals:
 
     def free(self, item: JsonObject) -> JsonObject | None:
         """The item as it may be sent; None if it may not."""
-        if type_of(item) == "web_search_call" and "one-query" in self.rule.refuses:
-            item = _with_queries(item)
-        if self.rule.is_closed:
-            item = item_without_nulls(item)
+        item = in_shape(self.rule, item)
         if type_of(item) == _REASONING:
             return self._reasoning(item)
         if not self.rule.is_closed:
@@ -78,14 +75,14 @@ class ItemRefusals:
 
     def _other(self, item: JsonObject) -> JsonObject | None:
         kind, id = type_of(item) or "message", _id(item)
-        is_bound = kind in BOUND_TO_ID
+        is_bound, has_id = kind in BOUND_TO_ID, isinstance(item.get("id"), str)
         is_led = is_bound or _SHAPE.role(item) == "model"
         if any(name in self._gone for name in _names(item)):
             return self._without(item, WITHOUT_CALL)
-        if is_bound and id:
+        if is_bound and has_id:
             if why := self._why_not(item, kind, id):
                 return self._without(item, why)
-        elif "id" in item and kind not in _BY_NAME:
+        elif has_id and kind not in _BY_NAME:
             is_torn = is_led and self._thought != "there"
             if is_torn or id in self._items or not is_accepted(kind, id):
                 item, id = _without_id(item), ""
@@ -146,6 +143,13 @@ class ItemRefusals:
         if "empty-reasoning" in self.rule.refuses and not is_plain:
             return EMPTY
         return "" if seal or is_stored or is_plain else UNKNOWN_ITEM
+
+
+def in_shape(rule: Rule, item: JsonObject) -> JsonObject:
+    """``item`` with the members that the provider accepts and requires."""
+    if type_of(item) == "web_search_call" and "one-query" in rule.refuses:
+        item = _with_queries(item)
+    return item_without_nulls(item) if rule.is_closed else item
 
 
 def _is_own(id: str) -> bool:

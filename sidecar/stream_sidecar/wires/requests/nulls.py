@@ -103,9 +103,7 @@ def _without(holder: JsonObject, names: Collection[str]) -> JsonObject:
     return holder if len(left) == len(holder) else left
 
 
-def _without_inside(
-    holder: JsonObject, inner: dict[str, frozenset[str]]
-) -> JsonObject:
+def _without_inside(holder: JsonObject, inner: dict[str, frozenset[str]]) -> JsonObject:
     """``holder``, with the members of null left out in the objects of ``inner``."""
     news: dict[str, Json] = {}
     for name, names in inner.items():

@@ -61,9 +61,9 @@ class WireRow:
     fits: Callable[[Document], bool] = field(default=lambda _document: False)
     usage: UsageShape = UsageShape()
     reasons: Mapping[str, str] = field(factory=dict)
-    writer: (
-        Callable[[WireRow, str, Mapping[int, Origin], str], EventWriter] | None
-    ) = None
+    writer: Callable[[WireRow, str, Mapping[int, Origin], str], EventWriter] | None = (
+        None
+    )
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
     reported: frozenset[str] = frozenset()
     defaults: Mapping[str, frozenset[str]] = field(factory=dict)
