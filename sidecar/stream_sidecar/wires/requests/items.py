@@ -62,6 +62,10 @@ class ItemRefusals:
         """Begins a turn, after the user's."""
         self._thought = "absent" if thinks else "there"
 
+    def tear(self) -> None:
+        """Notes that a reasoning item of the turn was removed."""
+        self._thought = "gone"
+
     def free(self, item: JsonObject) -> JsonObject | None:
         """The item as it may be sent; None if it may not."""
         item = in_shape(self.rule, item)
@@ -88,7 +92,7 @@ class ItemRefusals:
                 item, id = _without_id(item), ""
         elif kind == _REFERENCE and id in self._items:
             self.lose("reasoning", TWICE)
-            self._thought = "gone"
+            self.tear()
             return None
         if id and kind not in _BY_NAME[:1]:
             self._items[id] = item
@@ -117,7 +121,7 @@ class ItemRefusals:
         if why := self._refusal(item, id, is_plain=is_plain):
             self.lose("reasoning", why)
             if not is_made(id):
-                self._thought = "gone"
+                self.tear()
             return None
         self._thought = "there"
         if not self.rule.is_closed:
