@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
 from stream_sidecar.wires.requests.items import (
-    OTHER_ID,
+    REFUSED_ID,
     TORN,
     WITHOUT_CALL,
     in_shape,
@@ -109,7 +109,7 @@ def _why_not(turn: Rendering, item: JsonObject, *, is_torn: bool) -> str:
         return ""
     if is_torn and (turn.rule.is_closed or not turn.rule.provider.pattern):
         return TORN
-    return "" if _is_fit(turn, kind, id) else OTHER_ID
+    return "" if _is_fit(turn, kind, id) else REFUSED_ID
 
 
 def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool, bool]:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 UNKNOWN_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
 NOT_WANTED = "the host wants none to be sent"
-EMPTY = "a reasoning item without content is refused"
+NO_CONTENT = "a reasoning item without content is refused"
 TWICE = "an item can be sent only once"
 TORN = "its reasoning is missing, and it cannot go without its id"
-OTHER_ID = "this provider refuses its id, and it cannot go without one"
+REFUSED_ID = "this provider refuses its id, and it cannot go without one"
 WITHOUT_CALL = "the item that it belongs to does not go"
 
 _SHAPE = SHAPES["openai-responses"]
@@ -82,10 +82,12 @@ class ItemRefusals:
         is_bound, has_id = kind in BOUND_TO_ID, isinstance(item.get("id"), str)
         is_led = is_bound or _SHAPE.role(item) == "model"
         if any(name in self._gone for name in _names(item)):
-            return self._without(item, WITHOUT_CALL)
+            self._drop(item, WITHOUT_CALL)
+            return None
         if is_bound and has_id:
             if why := self._why_not(item, kind, id):
-                return self._without(item, why)
+                self._drop(item, why)
+                return None
         elif has_id and kind not in _BY_NAME:
             is_torn = is_led and self._thought != "there"
             if is_torn or id in self._items or not is_accepted(kind, id):
@@ -104,9 +106,9 @@ class ItemRefusals:
             return TORN
         if id in self._items:
             return TWICE
-        return "" if is_accepted(kind, id) else OTHER_ID
+        return "" if is_accepted(kind, id) else REFUSED_ID
 
-    def _without(self, item: JsonObject, why: str) -> None:
+    def _drop(self, item: JsonObject, why: str) -> None:
         """Leaves out an item that cannot go, and notes what may name it."""
         is_result = type_of(item).endswith(_RESULTS)
         self.lose("tool-result" if is_result else "tool-call", why)
@@ -145,7 +147,7 @@ class ItemRefusals:
                 return TWICE
             return "" if seal or (is_stored and id not in self._items) else UNKNOWN_ITEM
         if "empty-reasoning" in self.rule.refuses and not is_plain:
-            return EMPTY
+            return NO_CONTENT
         return "" if seal or is_stored or is_plain else UNKNOWN_ITEM
 
 

@@ -68,7 +68,7 @@ _BLOCKS = frozenset(("citations", "cache_control", "toolset_name", "page_age"))
 """Members of Messages' blocks that may be null (anthropic, types/*_block_param.py)."""
 
 _CITED = frozenset(("title", "document_title"))
-"""The same of a citation."""
+"""Members of a citation in such a block that may be null."""
 
 _CHAT = frozenset(("content", "refusal", "audio", "function_call"))
 """Members of OpenAI's messages that may be null (openai-python, types/chat/

@@ -41,8 +41,8 @@ PREFIXES = {
 
 _CHECKED = tuple(PREFIXES)[:5]
 """Types whose prefix OpenAI is known to check: "Expected an ID that begins with 'fc'"
-(nodetool-ai/nodetool#4252), 'msg' (openai/codex#33176), 'rs' (jlcodes99/
-cockpit-tools#2090), 'ctc' (can1357/oh-my-pi#977)."""
+(nodetool-ai/nodetool#4252), 'msg' (openai/codex#33176), 'rs'
+(jlcodes99/cockpit-tools#2090), 'ctc' (can1357/oh-my-pi#977)."""
 
 BOUND_TO_ID = frozenset(
     (
