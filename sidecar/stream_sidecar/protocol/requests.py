@@ -50,6 +50,8 @@ _UNWRITABLE = "it has values that cannot be written back, so it was not changed"
 _HALF = "half a character is refused, so U+FFFD is in its place"
 _TOO_LONG = "it is longer than maxDocumentChars, so it was not changed"
 _IN_TAGS = frozenset(("reasoning", "delimiter"))
+_EARLIER = ("previous_response_id", "conversation")
+"""Members of a Responses request that name items on the server."""
 
 
 def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
@@ -159,7 +161,9 @@ def _freed(
     for number, item in enumerate(items[:prefix]):
         new = refusals.free(item, f"/{SHAPES[wire].items}/{number}")
         freed += [] if new is None and item is not None else [(number, new)]
-    news = TurnList(wire, rule, model, freed, lost).mend() + items[prefix:]
+    continues = any(body.get(name) for name in _EARLIER)
+    turns = TurnList(wire, rule, model, freed, lost, continues)
+    news = turns.mend() + items[prefix:]
     lost += reported_of_end(wire, rule, model, list(enumerate(items))[prefix:])
     return news, refused_settings(wire, rule, body, news, lost)
 
