@@ -70,6 +70,13 @@ def test_an_item_goes_whole_with_its_reasoning(kind: str) -> None:
     assert [what for _, what in lost] == kinds
 
 
+def test_an_item_goes_whole_where_the_host_wants_no_reasoning() -> None:
+    items = [SEALED, SEARCH, {**CALL, "id": "fc_1"}, OUTPUT]
+    sent, lost = _prepare(items, reasoning="none")
+    assert sent == [CALL, OUTPUT]
+    assert [what for _, what in lost] == ["reasoning", "tool-call"]
+
+
 @pytest.mark.parametrize("kind", sorted(BOUND_TO_ID - {"program_output"}))
 def test_an_item_keeps_the_id_that_it_needs(kind: str) -> None:
     """With its reasoning, and where none came."""
