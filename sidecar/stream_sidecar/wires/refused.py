@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
-from stream_sidecar.wires.requests.issuers import FOREIGN, without_foreign
+from stream_sidecar.wires.requests.issuers import readable
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
 from stream_sidecar.wires.shared.rendering import (
@@ -23,7 +23,7 @@ from stream_sidecar.wires.shared.rendering import (
     is_base64,
     text_of,
 )
-from stream_sidecar.wires.shared.request_rules import Names, maker_of, rule_for
+from stream_sidecar.wires.shared.request_rules import Names, rule_for
 from stream_sidecar.wires.shared.request_shapes import (
     CALL_MEMBERS,
     SERVER_IDS,
@@ -95,14 +95,16 @@ def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
 @define
 class Refusals:
     """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
-    the server keeps the items that it sent. ``lost``: reports of what was removed.
-    ``_is_torn``: reasoning of the current turn is missing."""
+    the server keeps the items that it sent. ``maker``: whose state the model can read;
+    "" fits all. ``lost``: reports of what was removed. ``_is_torn``: reasoning of the
+    current turn is missing."""
 
     wire: str
     rule: Rule
     model: str
     reasoning: Reasoning
     stores: bool
+    maker: str
     lost: list[LostPart] = field(factory=list)
     _path: str = ""
     _reported: set[LostPart] = field(factory=set)
@@ -118,7 +120,11 @@ class Refusals:
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
-        reported = shape.change_calls(item, self._call)
+        new = readable(item, self.maker, path, self.lost)
+        if not isinstance(new, dict):
+            self._is_torn = True
+            return None
+        reported = shape.change_calls(new, self._call)
         reported = reported and shape.change_answers(reported, self._answer)
         how = _FREED.get(self.wire)
         if reported is None or how is None:
@@ -212,9 +218,6 @@ class Refusals:
             message = {**message, "content": ""}
         if not is_models:
             return message
-        message, foreign = without_foreign(message, maker_of(self.model))
-        for path in foreign:
-            self._lose(path, "reasoning", FOREIGN)
         message = self._reasoning_fields(message)
         if "empty-calls" in refuses and message.get("tool_calls") == []:
             message = {n: message[n] for n in message if n != "tool_calls"}

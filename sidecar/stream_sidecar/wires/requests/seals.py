@@ -148,6 +148,11 @@ def binding_of(model: str | None) -> Binding | None:
     return row if "before" in row.to else None
 
 
+def bound_to_account(model: str) -> bool:
+    """Whether the thinking of a model is bound to the account, too."""
+    return "account" in _row("thinking", model).to
+
+
 # Where state stands
 
 StatePlace: TypeAlias = "tuple[str | int, ...]"

@@ -84,6 +84,14 @@ _MAKERS = {
 }
 """The maker of a model -> a pattern for its models' names."""
 
+_SELLERS = {
+    "openai": r"^openai$|\bapi\.openai\.com|chatgpt",
+    "anthropic": r"^anthropic$|\bapi\.anthropic\.com",
+    "xai": r"^x[-.]?ai$|\bapi\.x\.ai",
+    "google": "ai.?studio|generativelanguage|^gemini",
+}
+"""A maker -> a pattern for providers that serve only its models."""
+
 
 @records.frozen
 class Names:
@@ -91,6 +99,12 @@ class Names:
 
     provider: str = ""
     model: str = ""
+
+    @property
+    def maker(self) -> str:
+        """The maker of the model; of one with an unknown name, the maker whose models
+        alone this provider serves; "" if neither is known."""
+        return maker_of(self.model) or seller(self.provider)
 
 
 def _differ(one: str, other: str) -> bool:
@@ -100,6 +114,12 @@ def _differ(one: str, other: str) -> bool:
 def maker_of(model: str) -> str:
     """The maker of a model; "" if the name does not show it."""
     found = (m for m, name in _NAMED.items() if name.search(model))
+    return next(found, "")
+
+
+def seller(provider: str) -> str:
+    """The maker whose models alone a provider serves; "" for other providers."""
+    found = (maker for maker, name in _SOLD.items() if name.search(provider))
     return next(found, "")
 
 
@@ -119,6 +139,7 @@ def _any_case(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
 
 _DIGIT = patterns.compile("[0-9]")
 _NAMED = {maker: _any_case(name) for maker, name in _MAKERS.items()}
+_SOLD = {maker: _any_case(name) for maker, name in _SELLERS.items()}
 
 
 @records.frozen
@@ -185,7 +206,7 @@ class Rule:
         not known count as equal."""
         if self.one_model and _differ(model_name(given.model), model_name(asked.model)):
             return False
-        if _differ(maker_of(given.model), maker_of(asked.model)):
+        if _differ(given.maker, asked.maker):
             return False
         if self.issuers.pattern and given.provider and asked.provider:
             return bool(self.issuers.search(given.provider))
