@@ -80,7 +80,9 @@ def _prepared(turn: Json, model: str, provider: str | None) -> tuple[Json, list[
     was = copy.deepcopy(body)
     result = prepare(body, "openai-chat", provider=provider)
     assert body == was
+    again = prepare(result.body or body, "openai-chat", provider=provider)
     assert {each.why for each in result.lost} <= {FOREIGN}
+    assert (again.changed, again.lost) == (False, [])
     sent = (result.body or body)["messages"][1]
     return sent, [each.path for each in result.lost]
 
@@ -151,6 +153,27 @@ def test_items_go_to_their_maker_alone(item: Json, model: str, provider: str) ->
         assert [each.why for each in result.lost] == ([] if is_sent else [FOREIGN])
         if not is_sent:
             assert [each["id"] for each in sent if "id" in each] == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "thinking", "thinking": "Hm", "signature": FERNET},
+        {"type": "redacted_thinking", "data": FERNET},
+    ],
+)
+def test_what_a_proxy_made_of_an_item_is_openais(block: Json) -> None:
+    turn = {"role": "assistant", "content": [block, {"type": "text", "text": "4"}]}
+    user = {"role": "user", "content": "2 + 2?"}
+    body = {"model": "claude-opus-5-5", "messages": [user, turn, user]}
+    result = prepare(body, "anthropic", provider="anthropic", headers={})
+
+    sent = (result.body or {})["messages"][1]["content"]
+    assert sent == [{"type": "text", "text": "4"}]
+    assert [each.path for each in result.lost] == ["/messages/1/content/0"]
+    assert result.headers is None
+    same = prepare({**body, "model": "gpt-5.6"}, "anthropic", provider="litellm")
+    assert not same.changed
 
 
 @pytest.mark.parametrize("model", ["claude-opus-4-7", "kimi-k2.6", "deepseek-v4-pro"])

@@ -34,6 +34,16 @@ ITEM = {"type": "reasoning", "id": "rs_1", "encrypted_content": "c2ln"}
             "eu.anthropic.claude-opus-5-5-v1:0",
             [("/content/0", BEFORE)],
         ),
+        (
+            {"content": [{"type": "redacted_thinking", "data": "c2ln"}]},
+            "claude-opus-5-5",
+            [("/content/0", ("model",))],
+        ),
+        (
+            {"content": [{"reasoningContent": {"redactedContent": "c2ln"}}]},
+            None,
+            [("/content/0", ("model",))],
+        ),
         ({"thinking_blocks": [THOUGHT]}, "opus", [("/thinking_blocks/0", ("model",))]),
         (
             {"reasoning_details": [{"type": "reasoning.text", "text": "Hm"}, SEALED]},

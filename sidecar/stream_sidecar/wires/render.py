@@ -19,7 +19,12 @@ from stream_sidecar.wires.requests.issuers import (
 from stream_sidecar.wires.requests.seals import BOUND
 from stream_sidecar.wires.shared.fitting import fit
 from stream_sidecar.wires.shared.rendering import Rendering
-from stream_sidecar.wires.shared.request_rules import Names, rule_for, seller
+from stream_sidecar.wires.shared.request_rules import (
+    Names,
+    differ,
+    rule_for,
+    seller,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,8 +112,7 @@ class _State:
         too."""
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
         new, gone = without_foreign(opaque, self.asked.maker)
-        is_foreign = self._signer(block) not in ("", self.asked.maker)
-        is_foreign = bool(gone) or (bool(self.asked.maker) and is_foreign)
+        is_foreign = bool(gone) or differ(self._signer(block), self.asked.maker)
         is_bound = bool(block.signature) and is_account_bound(self.given, self.asked)
         if not is_foreign and not is_bound:
             return block
@@ -120,7 +124,7 @@ class _State:
         """Whether the next model can read the state of a block that is left: by its own
         mark, else by the names of the message."""
         given, rule = self.given, self.work.rule
-        if self.maker in ("", self.asked.maker):
+        if not differ(self.maker, self.asked.maker):
             return rule.accepts_state(given, self.asked)
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
         makers = {*issuers_in(opaque).values()}

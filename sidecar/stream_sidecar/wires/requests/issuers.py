@@ -16,7 +16,7 @@ from stream_sidecar import patterns
 from stream_sidecar.wires.requests.seals import bound_to_account, states_in
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.rendering import LostPart
-from stream_sidecar.wires.shared.request_rules import Names
+from stream_sidecar.wires.shared.request_rules import Names, differ
 from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ mark: Google's servers sign the calls of other models, too."""
 
 _VERSION = patterns.compile(r"-v\d{1,3}$")
 _OPENAIS = "gAAAA"
-"""How a Fernet token begins. OpenAI's encrypted content is one, xAI's is not
-(openai/codex#8119, chenyme/grok2api#688)."""
+"""How a Fernet token begins. OpenAI's encrypted content is one (openai/codex#8119), as
+are the signatures that proxies make of it (chenyme/grok2api#688 does so for xAI's)."""
 
-_SEALED = ("encrypted_content", "data")
+_SEALED = ("encrypted_content", "data", "signature")
 _MODELS = ("model", "modelID", "modelId")
 _PROVIDERS = ("provider", "providerID", "model_provider", "hostProvider")
 
@@ -66,7 +66,7 @@ def without_foreign(
     state that another maker than ``maker`` issued, and their JSON Pointers; None if all
     of it is such state. ``maker`` of "" fits all."""
     issued = issuers_in(holder) if maker else {}
-    gone = [place for place, issuer in issued.items() if issuer not in ("", maker)]
+    gone = [place for place, issuer in issued.items() if differ(issuer, maker)]
     if not gone:
         return holder, []
     left = None if () in gone else _without(holder, gone)
@@ -179,7 +179,7 @@ def is_account_bound(given: Names, asked: Names) -> bool:
     """Whether the signatures of ``given`` are bound to an account that ``asked`` does
     not have: another platform has other accounts."""
     one, other = _platform(given.provider), _platform(asked.provider)
-    return bool(one and other and one != other) and bound_to_account(asked.model)
+    return differ(one, other) and bound_to_account(asked.model)
 
 
 _PLATFORMS = {

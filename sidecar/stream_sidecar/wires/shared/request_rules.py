@@ -107,7 +107,8 @@ class Names:
         return maker_of(self.model) or seller(self.provider)
 
 
-def _differ(one: str, other: str) -> bool:
+def differ(one: str, other: str) -> bool:
+    """Whether two names are both known, and not the same."""
     return bool(one and other and one != other)
 
 
@@ -202,15 +203,13 @@ class Rule:
     one_model: bool = False
 
     def accepts_state(self, given: Names, asked: Names) -> bool:
-        """Whether ``asked`` can read the state that ``given`` issued. Names that are
-        not known count as equal."""
-        if self.one_model and _differ(model_name(given.model), model_name(asked.model)):
-            return False
-        if _differ(given.maker, asked.maker):
+        """Whether ``asked`` can read the state that ``given`` issued, if both are of one
+        maker. Names that are not known count as equal."""
+        if self.one_model and differ(model_name(given.model), model_name(asked.model)):
             return False
         if self.issuers.pattern and given.provider and asked.provider:
             return bool(self.issuers.search(given.provider))
-        return not _differ(given.provider.lower(), asked.provider.lower())
+        return not differ(given.provider.lower(), asked.provider.lower())
 
     def fits(self, provider: str, model: str) -> bool:
         """Whether the row is for these names."""
