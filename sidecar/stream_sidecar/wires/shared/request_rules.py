@@ -203,8 +203,8 @@ class Rule:
     one_model: bool = False
 
     def accepts_state(self, given: Names, asked: Names) -> bool:
-        """Whether ``asked`` can read the state that ``given`` issued, if both are of one
-        maker. Names that are not known count as equal."""
+        """Whether ``asked`` can read the state that ``given`` issued, which is of the
+        same maker. Names that are not known count as equal."""
         if self.one_model and differ(model_name(given.model), model_name(asked.model)):
             return False
         if self.issuers.pattern and given.provider and asked.provider:
