@@ -56,6 +56,7 @@ STATES: list[tuple[Json, str]] = [
     ({"provider_specific_fields": FIELDS}, CLAUDE),
     ({"provider_specific_fields": SIGNATURES}, GEMINI),
     (BOTH, GEMINI),
+    ({**FIELDS, "metadata": {"model": GEMINI}}, GEMINI),
     ({"reasoning_items": [{"id": "rs_1", "encrypted_content": FERNET}]}, GPT),
     (_details("unknown", model=GROK), GROK),
     (_details("unknown", metadata={"model": CLAUDE}), CLAUDE),

@@ -42,7 +42,8 @@ another maker's: earendil-works/pi#9100)."""
 
 BLOCKS = "thinking_blocks"
 """LiteLLM's list of thinking: Claude's (docs.litellm.ai/docs/reasoning_content), or
-Gemini's in a message with its signatures (litellm, vertex_and_google_ai_studio_gemini).
+Gemini's in a message with its signatures, or of its name (BerriAI/litellm,
+vertex_and_google_ai_studio_gemini.py).
 """
 
 _GOOGLES = ("thought_signature", "thought_signatures", "google")
@@ -80,7 +81,8 @@ def issuers_in(holder: JsonObject) -> dict[StatePlace, str]:
     if not states:
         return {}
     marks = [_mark(*state) for state in states]
-    named, is_googles = _named(holder), "google" in marks
+    named = _named(holder)
+    is_googles = "google" in (named, *marks)
     return {
         place: "google" if is_googles and BLOCKS in place else mark or named
         for (place, _, _), mark in zip(states, marks, strict=True)

@@ -88,7 +88,7 @@ _SELLERS = {
     "openai": r"^openai$|\bapi\.openai\.com|chatgpt",
     "anthropic": r"^anthropic$|\bapi\.anthropic\.com",
     "xai": r"^x[-.]?ai$|\bapi\.x\.ai",
-    "google": "ai.?studio|generativelanguage|^gemini",
+    "google": "^google$|ai.?studio|generativelanguage|^gemini",
 }
 """A maker -> a pattern for providers that serve only its models."""
 
