@@ -81,6 +81,9 @@ _MAKERS = {
     "minimax": "minimax",
     "amazon": r"\bnova",
     "cohere": "command",
+    "nvidia": "nemotron",
+    "meta": "llama",
+    "microsoft": r"\bphi-\d",
 }
 """The maker of a model -> a pattern for its models' names."""
 
@@ -152,9 +155,9 @@ class Rule:
       tools, or never.
     - ``field``: the only field of Chat Completions for reasoning; without one, it goes
       back in the fields in which it came. ``is_only``: other fields are refused.
-    - ``is_gateway``: it translates messages for the model. So its own row says when
-      reasoning goes back and which shapes of a message it refuses, whatever the model's
-      row says.
+    - ``is_gateway``: it translates messages for the model. So its own row says when and
+      in which field reasoning goes back, and which shapes of a message are refused,
+      whatever the model's row says.
     - ``came_in``: if no provider is named, reasoning in this field identifies this
       provider.
     - ``required``: turns that must have the field even if it is empty.
@@ -246,7 +249,7 @@ def _both(server: Rule, model: Rule) -> Rule:
         server,
         source=f"{server.source}; {model.source}",
         reasoning=server.reasoning if is_servers else model.reasoning,
-        field=server.field or model.field,
+        field=server.field or (None if server.is_gateway else model.field),
         required="" if is_refused else model.required,
         unsigned=model.unsigned,
         tags=model.tags,
