@@ -155,9 +155,9 @@ class Rule:
       tools, or never.
     - ``field``: the only field of Chat Completions for reasoning; without one, it goes
       back in the fields in which it came. ``is_only``: other fields are refused.
-    - ``is_gateway``: it translates messages for the model. So its own row says when and
-      in which field reasoning goes back, and which shapes of a message are refused,
-      whatever the model's row says.
+    - ``is_gateway``: it translates messages for the model. So its own row says when,
+      in which field and in which tags reasoning goes back, and which shapes of a
+      message are refused, whatever the model's row says.
     - ``came_in``: if no provider is named, reasoning in this field identifies this
       provider.
     - ``required``: turns that must have the field even if it is empty.
@@ -252,7 +252,7 @@ def _both(server: Rule, model: Rule) -> Rule:
         field=server.field or (None if server.is_gateway else model.field),
         required="" if is_refused else model.required,
         unsigned=model.unsigned,
-        tags=model.tags,
+        tags=None if server.is_gateway else model.tags,
         raw_arguments=model.raw_arguments and server.raw_arguments,
         has_refusals=model.has_refusals and server.has_refusals,
         is_closed=model.is_closed or server.is_closed,
