@@ -152,7 +152,7 @@ def test_items_go_to_their_maker_alone(item: Json, model: str, provider: str) ->
         is_sent = any(each.get("type") == item["type"] for each in sent)
         assert is_sent == (asked == model)
         assert [each.why for each in result.lost] == ([] if is_sent else [FOREIGN])
-        if not is_sent:
+        if not is_sent and provider != "xai":  # which does not check ids
             assert [each["id"] for each in sent if "id" in each] == []
 
 

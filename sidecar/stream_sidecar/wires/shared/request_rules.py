@@ -38,6 +38,9 @@ Refused: TypeAlias = Literal[
     "empty-calls",
     "null-content",
     "missing-content",
+    "nulls",
+    "one-query",
+    "empty-reasoning",
 ]
 """Which parts of a history a provider refuses:
 
@@ -47,13 +50,14 @@ Refused: TypeAlias = Literal[
 - a system's turn first, or later
 - reasoning with nothing after it; a tool loop without thinking while thinking is on
 - of Chat Completions: a content that is a list (the model's, or an empty one), an empty
-  list of calls, a content of null, a missing content
+  list of calls, a content of null, a missing content; null in other members
+- of Responses: a search with one query in place of a list; reasoning without content
 """
 
 _OF_MESSAGES: frozenset[Refused] = frozenset(
     (
         *("lists", "models-lists", "empty-lists", "empty-calls"),
-        *("null-content", "missing-content"),
+        *("null-content", "missing-content", "nulls"),
     )
 )
 """Shapes of single messages, which a gateway translates."""
