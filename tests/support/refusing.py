@@ -624,13 +624,17 @@ def _id_of_another_kind(wire: str, body: Json) -> bool:
     """It does not begin as the ids of such items do, or has other characters."""
     for item in body["input"]:
         id, prefix = item.get("id"), _PREFIXES.get(item.get("type"), "")
-        fits = re.compile(prefix + "[a-zA-Z0-9_-]+")
-        if isinstance(id, str) and not fits.fullmatch(id):
+        is_given = isinstance(id, str)
+        is_odd = is_given and not re.fullmatch("[a-zA-Z0-9_-]+", id)
+        if is_odd or (is_given and not id.startswith(prefix)):
             return True
     return False
 
 
-_NULLABLE = ("content", "encrypted_content", "phase", "caller", "call_id")
+_NULLABLE = (
+    *("content", "encrypted_content", "phase", "caller", "call_id"),
+    *("approval_request_id", "output", "error"),
+)
 
 
 @check
