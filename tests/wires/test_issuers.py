@@ -57,6 +57,7 @@ STATES: list[tuple[Json, str]] = [
     ({"provider_specific_fields": SIGNATURES}, GEMINI),
     (BOTH, GEMINI),
     ({**FIELDS, "metadata": {"model": GEMINI}}, GEMINI),
+    ({**FIELDS, "metadata": {"model": "MiniMax-M2"}}, "minimax-m2"),
     ({"reasoning_items": [{"id": "rs_1", "encrypted_content": FERNET}]}, GPT),
     (_details("unknown", model=GROK), GROK),
     (_details("unknown", metadata={"model": CLAUDE}), CLAUDE),
@@ -101,6 +102,12 @@ def test_state_goes_to_its_maker_alone(
         assert (sent == {"role": "assistant", "content": "4", **turn}) == is_kept
         assert bool(lost) != is_kept
         assert set(sent) >= {"role", "content"}
+
+
+def test_models_that_check_no_signature_get_any() -> None:
+    sent, lost = _prepared(FIELDS, "mistral-large", "litellm")
+
+    assert (sent["thinking_blocks"], lost) == ([BLOCK], [])
 
 
 def test_pieces_of_one_list_go_apart() -> None:

@@ -14,6 +14,7 @@ from stream_sidecar.wires.requests.issuers import (
     OTHER_ACCOUNT,
     is_account_bound,
     issuers_in,
+    maker_of_blocks,
     without_foreign,
 )
 from stream_sidecar.wires.requests.seals import BOUND
@@ -127,7 +128,7 @@ class _State:
         if not differ(self.maker, self.asked.maker):
             return rule.accepts_state(given, self.asked)
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
-        makers = {*issuers_in(opaque).values()}
+        makers = {*issuers_in(opaque, self.asked.maker).values()}
         makers |= {self._signer(block)} if block.signature else set()
         provider = "" if seller(given.provider) else given.provider
         is_marked = makers == {self.asked.maker}
@@ -141,7 +142,7 @@ class _State:
         if _DETAILS in block.fields:
             return self.details
         if any(name.endswith(BLOCKS) for name in block.fields):
-            return "google" if self.maker == "google" else "anthropic"
+            return maker_of_blocks(self.maker, self.asked.maker)
         return ""
 
 

@@ -42,9 +42,12 @@ another maker's: earendil-works/pi#9100)."""
 
 BLOCKS = "thinking_blocks"
 """LiteLLM's list of thinking: Claude's (docs.litellm.ai/docs/reasoning_content), or
-Gemini's in a message with its signatures, or of its name (BerriAI/litellm,
-vertex_and_google_ai_studio_gemini.py).
-"""
+that of `_LIKE_CLAUDE`, in a turn that names their model. Gemini's has its signatures in
+the same message, too (BerriAI/litellm, vertex_and_google_ai_studio_gemini.py)."""
+
+_LIKE_CLAUDE = ("google", "minimax", "mistral")
+_UNSIGNED = ("minimax", "mistral")
+"""Makers whose models do not check the signatures there."""
 
 _GOOGLES = ("thought_signature", "thought_signatures", "google")
 """Members with Gemini's signatures on Chat Completions. ``thoughtSignature`` is no
@@ -66,7 +69,7 @@ def without_foreign(
     """A message or item, or state that has a message's fields, without the pieces of
     state that another maker than ``maker`` issued, and their JSON Pointers; None if all
     of it is such state. ``maker`` of "" fits all."""
-    issued = issuers_in(holder) if maker else {}
+    issued = issuers_in(holder, maker) if maker else {}
     gone = [place for place, issuer in issued.items() if differ(issuer, maker)]
     if not gone:
         return holder, []
@@ -74,25 +77,30 @@ def without_foreign(
     return left, ["".join(f"/{each}" for each in place) for place in gone]
 
 
-def issuers_in(holder: JsonObject) -> dict[StatePlace, str]:
+def issuers_in(holder: JsonObject, asked: str = "") -> dict[StatePlace, str]:
     """The place of each piece of state -> the maker that issued it; "" if it is not
-    known."""
+    known. ``asked``: the maker of the next model."""
     states = list(states_in(holder))
     if not states:
         return {}
-    marks = [_mark(*state) for state in states]
-    named = _named(holder)
-    is_googles = "google" in (named, *marks)
+    named, marks = _named(holder), [_mark(*state) for state in states]
+    of_blocks = maker_of_blocks("google" if "google" in marks else named, asked)
     return {
-        place: "google" if is_googles and BLOCKS in place else mark or named
+        place: of_blocks if BLOCKS in place else mark or named
         for (place, _, _), mark in zip(states, marks, strict=True)
     }
 
 
+def maker_of_blocks(named: str, asked: str) -> str:
+    """The maker of signed ``thinking_blocks`` in a turn that names the maker ``named``,
+    "" if it names none. ``asked``: as in `issuers_in`."""
+    if named in _LIKE_CLAUDE:
+        return named
+    return "" if asked in _UNSIGNED and not named else "anthropic"
+
+
 def _mark(place: StatePlace, kind: StateKind, value: Json) -> str:
     """The maker in a piece's own mark; "" if it has none."""
-    if BLOCKS in place:
-        return "anthropic"
     if kind == "thought-signature":
         return "" if set(_GOOGLES).isdisjoint(place) else "google"
     state = value if isinstance(value, dict) else {}
