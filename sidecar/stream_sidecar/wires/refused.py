@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
-from stream_sidecar.wires.requests.issuers import FOREIGN, without_foreign
+from stream_sidecar.wires.requests.issuers import readable
 from stream_sidecar.wires.requests.items import NOT_WANTED, ItemRefusals
 from stream_sidecar.wires.requests.nulls import (
     block_without_nulls,
@@ -28,7 +28,7 @@ from stream_sidecar.wires.shared.rendering import (
     is_base64,
     text_of,
 )
-from stream_sidecar.wires.shared.request_rules import Names, maker_of, rule_for
+from stream_sidecar.wires.shared.request_rules import Names, rule_for
 from stream_sidecar.wires.shared.request_shapes import (
     CALL_MEMBERS,
     SERVER_IDS,
@@ -92,13 +92,15 @@ def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
 @define
 class Refusals:
     """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
-    the server keeps the items that it sent. ``lost``: reports of what was removed."""
+    the server keeps the items that it sent. ``maker``: whose state the model can read;
+    "" fits all. ``lost``: reports of what was removed."""
 
     wire: str
     rule: Rule
     model: str
     reasoning: Reasoning
     stores: bool
+    maker: str
     lost: list[LostPart] = field(factory=list)
     _path: str = ""
     _reported: set[LostPart] = field(factory=set)
@@ -112,7 +114,11 @@ class Refusals:
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
-        reported = shape.change_calls(item, self._call)
+        new = readable(item, self.maker, path, self.lost)
+        if not isinstance(new, dict):
+            self._items.tear()
+            return None
+        reported = shape.change_calls(new, self._call)
         reported = reported and shape.change_answers(reported, self._answer)
         how = _FREED.get(self.wire)
         if reported is None or how is None:
@@ -208,9 +214,6 @@ class Refusals:
             message = {**message, "content": ""}
         if not is_models:
             return message
-        message, foreign = without_foreign(message, maker_of(self.model))
-        for path in foreign:
-            self._lose(path, "reasoning", FOREIGN)
         message = self._reasoning_fields(message)
         if "empty-calls" in refuses and message.get("tool_calls") == []:
             message = {n: message[n] for n in message if n != "tool_calls"}
@@ -229,9 +232,11 @@ class Refusals:
         rule, has_calls = self.rule, bool(message.get("tool_calls"))
         self._has_called = self._has_called or has_calls
         is_due = has_calls or (rule.required == "turns" and self._has_called)
-        name = rule.field if rule.required and self.reasoning != "none" else None
-        if name is None or not is_due or name in message:
+        is_due = is_due and bool(rule.required) and self.reasoning != "none"
+        named = (*_PLAIN, rule.field or "")
+        if not is_due or any(message.get(name) is not None for name in named):
             return message
+        name = rule.field if rule.field in _PLAIN else _PLAIN[0]
         return {**message, name: ""}
 
     def _stand_in(self, message: JsonObject) -> JsonObject:
@@ -257,9 +262,8 @@ class Refusals:
         rule, text = self.rule, _first(message, _PLAIN)
         if rule.field != _CHUNKS and rule.field not in _PLAIN:
             return message
-        is_strict = bool(rule.provider.pattern)
         gone = [each for each in named if each != rule.field]
-        gone = [each for each in gone if is_strict or each in _PLAIN]
+        gone = [each for each in gone if rule.is_only or each in _PLAIN]
         if not gone:
             return message
         new = {name: message[name] for name in message if name not in gone}
