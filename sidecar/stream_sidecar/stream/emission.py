@@ -186,7 +186,8 @@ class Emission:
         self._outlet = outlet
         row = WIRES[outlet.emit.wire]
         self._documents = OwnDocuments(row, options.limits.max_held_chars)
-        self._writer = row.make_writer(wire, outlet.origins)
+        self._stream = options.stream_id or ""
+        self._writer = row.make_writer(wire, outlet.origins, self._stream)
         self._left_out = defaultdict[int, list[str]](list)
         self._decided: tuple[type, ...] = (
             *(ToolCall, ToolCallDelta, ToolResult, BlockEnd),
@@ -268,8 +269,8 @@ class Emission:
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
         if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
-        row, states = self._writer.row, self._states
-        self._writer, self._states = row.make_writer(wire, self._outlet.origins), None
+        row, origins, states = self._writer.row, self._outlet.origins, self._states
+        self._writer, self._states = row.make_writer(wire, origins, self._stream), None
         chunks = self._write(list(_reported(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
