@@ -203,7 +203,7 @@ where
                 let request = Request::from_parts(head, body.into());
                 return Ok(inner.call(request).await?.map(SidecarBody::passing));
             };
-            let exchange = Exchange::new(options, asked);
+            let exchange = Exchange::new(options, asked, &head.headers);
             let request = exchange.request(head, body).await;
             let response = inner.call(request).await?.map(SidecarBody::passing);
             Ok(exchange.clean(response).await)

@@ -91,6 +91,31 @@ test("a request whose body is signed is sent as it is", async () => {
   expect(sent.map((each) => each.body)).toEqual([body]);
 });
 
+test("the answer to a signed request has no thinking that the next one cannot carry", async () => {
+  const thought = (signature: string) => ({ type: "thinking", thinking: "Hm", signature });
+  const text = (said: string) => ({ type: "text", text: said });
+  const content = [thought("YQ=="), text(LEAK), thought("Yg=="), text("Five.")];
+  const answer = { ...ANSWER, model: "claude-opus-5-5", content };
+  const clean = sidecarFetch(sidecar, { fetch: () => Promise.resolve(Response.json(answer)) });
+  const given = { method: "POST", body: JSON.stringify({ model: "claude-opus-5-5", messages: [] }) };
+  const contentOf = async (headers: Record<string, string>) =>
+    ((await (await clean(URL_OF_CLAUDE, { ...given, headers })).json()) as typeof answer).content;
+  expect(await contentOf({ authorization: "AWS4-HMAC-SHA256 Credential=..." })).toEqual([
+    thought("YQ=="),
+    text("Four."),
+    text("Five."),
+  ]);
+  expect(await contentOf({})).toEqual([thought("YQ=="), text("Four."), thought(""), text("Five.")]);
+});
+
+test("a call that stays in the text of an answer stays in the next request", async () => {
+  const { sent, fetch } = sealing();
+  const body = JSON.stringify(sealed('<tool_call>{"name": "f", "arguments": {}}</tool_call>Four.'));
+  for (const claims of ["text", "drop"] as const)
+    await sidecarFetch(sidecar, { fetch, claims })(URL_OF_CLAUDE, { method: "POST", body });
+  expect(sent.map((each) => each.body === body)).toEqual([true, false]);
+});
+
 test("the sidecar is given no header but those that it reads", async () => {
   const prepare = vi.spyOn(sidecar, "prepare");
   const headers = { "X-Api-Key": "k", Cookie: "c", Authorization: "Bearer k", "Anthropic-Beta": "one" };
