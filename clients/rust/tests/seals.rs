@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use stream_sidecar::{EmitClaims, tower::SidecarLayer};
+use stream_sidecar::{protocol::EmitClaims, tower::SidecarLayer};
 use support::{
     builder,
     layer::{LEAKING, layer, losing},
