@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from sealing import misfits, seal_all
+from sealing import foreign, misfits, seal_all, state
 
 from stream_sidecar.api import Stream, as_json, normalize, prepare, render, repair
 from stream_sidecar.wires.anthropic.writer import AnthropicWriter
@@ -555,6 +555,36 @@ def test_state_of_another_maker_does_not_go(model: str, foreign: list[int]) -> N
     rendered = render(message, "openai-chat", **options)
     assert rendered.messages[0]["reasoning_details"] == left
     assert [each.block for each in rendered.lost] == [0] * bool(foreign)
+
+
+MAKERS = {
+    "anthropic": ("anthropic/claude-opus-5.5", "anthropic-claude-v1"),
+    "openai": ("openai/gpt-5", "openai-responses-v1"),
+    "google": ("google/gemini-3-pro", "google-gemini-v1"),
+    "xai": ("x-ai/grok-4.5", "xai-responses-v1"),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@given(some.lists(some.sampled_from(list(MAKERS)), min_size=1, max_size=6))
+def test_a_session_that_changes_its_model_is_never_refused(
+    maker: str, makers: list[str]
+) -> None:
+    user = {"role": "user", "content": "2 + 2?"}
+    messages: list[Json] = [user]
+    for number, each in enumerate(makers):
+        item = {"type": "reasoning.encrypted", "format": MAKERS[each][1]}
+        details = [{**item, "data": state(each, str(number))}]
+        turn = {"role": "assistant", "content": "4", "reasoning_details": details}
+        messages += [turn, user]
+    body = {"model": MAKERS[maker][0], "messages": messages}
+    result = prepare(body, "openai-chat", provider="openrouter")
+    others = [each for each in makers if each != maker]
+
+    assert len(foreign(maker, body)) == len(others) == len(result.lost)
+    assert foreign(maker, result.body or body) == []
+    kept = str(result.body or body).count("reasoning.encrypted")
+    assert kept == len(makers) - len(others)
 
 
 @pytest.mark.parametrize("odd", [None, 7, "x", [7], [{"format": 7}], {"a": 1}])

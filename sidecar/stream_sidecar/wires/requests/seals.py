@@ -318,7 +318,7 @@ def redacted_in(opaque: Json) -> str:
     holders = (state, *_list(state.get(_STATES[0]))[:1])
     found = [
         inner.get("redactedContent") if isinstance(inner, dict) else None,
-        *(h.get("data") for h in holders if isinstance(h, dict) and _is_redacted(h)),
+        *(h.get("data") for h in holders if _is_redacted(h)),
     ]
     return next((each for each in found if isinstance(each, str)), "")
 
