@@ -48,10 +48,11 @@ JAVASCRIPT = {
         "@google/genai",
         "ai",
         "@ai-sdk/openai",
+        "@ai-sdk/anthropic",
     ),
     "js-older": (
         *("openai@5.23.2", "@anthropic-ai/sdk@0.65.0", "@google/genai@1.22.0"),
-        *("ai@5.0.60", "@ai-sdk/openai@2.0.42"),
+        *("ai@5.0.60", "@ai-sdk/openai@2.0.42", "@ai-sdk/anthropic@2.0.23"),
     ),
 }
 """The name of a set -> what npm installs."""

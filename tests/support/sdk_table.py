@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -190,6 +190,24 @@ def _start_response(client: Any, history: list[Any], streams: bool) -> Any:
     return client.responses.create(input=history, **asked)
 
 
+def started_by_helper(client: Any, history: list[Any], _streams: bool) -> Any:
+    """The items of a stream, as the SDK's own helper reads them."""
+    tools = [{"type": "function", **_FUNCTION, "strict": False}]
+    made = client.responses.stream(input=history, model="qwen3", tools=tools)
+    return _all_async(made) if hasattr(made, "__aenter__") else _all(made)
+
+
+def _all(made: Any) -> Iterator[Any]:
+    with made as stream:
+        yield from stream
+
+
+async def _all_async(made: Any) -> AsyncIterator[Any]:
+    async with made as stream:
+        async for each in stream:
+            yield each
+
+
 def _whole_response(response: Any) -> Said:
     calls = [
         (item.call_id, item.name, json.loads(item.arguments))
@@ -226,7 +244,8 @@ def _anthropic(http: Any, address: str, is_async: bool) -> Any:
 
 def _start_message(client: Any, history: list[Any], streams: bool) -> Any:
     tools = [{"name": TOOL, "input_schema": SCHEMA}]
-    asked = {"model": "claude", "max_tokens": 99, "tools": tools}
+    asked = {"model": "claude-opus-5-5", "max_tokens": 99, "tools": tools}
+    asked["thinking"] = {"type": "adaptive"}
     return client.messages.create(messages=history, stream=streams, **asked)
 
 
