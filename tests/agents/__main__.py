@@ -104,12 +104,11 @@ class Trial:
         )
 
     def _repaired(self, agent: str, variables: dict[str, str]) -> str:
-        """What the command says."""
+        """What the command says. It fails where bound texts are left as they were."""
         command = [self.sidecar, "repair", PROGRAMS[agent].stored, "--write"]
-        done = subprocess.run(
-            command, env=variables, capture_output=True, text=True, check=True
-        )
-        return done.stdout
+        return subprocess.run(
+            command, env=variables, capture_output=True, text=True, check=False
+        ).stdout
 
     def _gateway(self, tag: str, record: Path) -> list[str]:
         program = TYPESCRIPT / "dist/gateway/bin.js"

@@ -105,7 +105,7 @@ def repairs(scenario: Scenario, leaking: Done, repaired: Done) -> Iterator[str]:
         yield f"exit codes {repaired.codes}"
     if repaired.files != scenario.files:
         yield f"files {repaired.files}"
-    if "repaired" not in repaired.output:
+    if "backup:" not in repaired.output:
         yield "nothing was repaired"
 
 
