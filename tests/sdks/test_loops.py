@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 from sdk_clients import Options, check, connected, installed, looped
-from sdk_table import SDKS, Said, Waiting, started_by_helper
+from sdk_table import CHAT, SDKS, Said, Waiting, started_by_helper
 from strict import CALLS, Strict
 
 ROWS = [(name, server) for name, sdk in SDKS.items() for server in sdk.servers]
+SEALED = [("anthropic", "anthropic"), ("openai chat", "litellm")]
 WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 STREAMS = pytest.mark.parametrize("streams", [False, True], ids=["whole", "stream"])
 
@@ -51,15 +52,24 @@ def test_what_the_server_refuses(name: str, options: Options, strict: Strict) ->
 @STREAMS
 @pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.parametrize("joined", [0, 1, 3], ids=["first", "second", "never"])
+@pytest.mark.parametrize(("name", "provider"), SEALED)
 def test_sealed(
-    calls: str, joined: int, streams: bool, is_async: bool, strict: Strict
+    name: str,
+    provider: str,
+    calls: str,
+    joined: int,
+    streams: bool,
+    is_async: bool,
+    strict: Strict,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Thinking that is bound to all before it, before and behind leaking text. Nothing
     is refused. The provider is asked to drop thinking only by a host that began
-    without us."""
-    sdk = installed(SDKS, "anthropic")
-    address = f"{strict.address}/anthropic/{calls}+sealed"
-    ours = {"provider": "anthropic", "claims": "promote"}
+    without us, and only where it can be asked."""
+    sdk = installed(SDKS, name)
+    monkeypatch.setitem(CHAT, "model", "anthropic/claude-opus-5-5")
+    address = f"{strict.address}/{next(iter(sdk.servers))}/{calls}+sealed"
+    ours = {"provider": provider, "claims": "promote"}
     history, turns = [*sdk.history[-1:]], list[Said]()
     for turn in range(3):
         options = ours if turn >= joined else None
@@ -72,8 +82,9 @@ def test_sealed(
         history += turns[-1].kept
         history += sdk.results(called) if called else sdk.history[-1:]
     assert strict.refused == []
-    asks = ["block_binding" in body["thinking"] for body in strict.asked]
-    assert asks == [joined == 1 and turn > 0 for turn in range(3)]
+    asks = ["block_binding" in body.get("thinking", {}) for body in strict.asked]
+    asked = joined == 1 and provider == "anthropic"
+    assert asks == [asked and turn > 0 for turn in range(3)]
     if joined == 0:
         check(turns)
 

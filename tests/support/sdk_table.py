@@ -117,7 +117,7 @@ class Sdk:
 # --- openai ---------------------------------------------------------------------------
 
 _FUNCTION = {"name": TOOL, "parameters": SCHEMA}
-_CHAT: dict[str, Any] = {
+CHAT: dict[str, Any] = {
     "model": "qwen3",
     "tools": [{"type": "function", "function": _FUNCTION}],
 }
@@ -132,7 +132,7 @@ def _openai(http: Any, address: str, is_async: bool) -> Any:
 
 
 def _start_chat(client: Any, history: list[Any], streams: bool) -> Any:
-    return client.chat.completions.create(messages=history, stream=streams, **_CHAT)
+    return client.chat.completions.create(messages=history, stream=streams, **CHAT)
 
 
 def _whole_chat(answer: Any) -> Said:
@@ -156,6 +156,8 @@ def _chat_message(deltas: list[dict[str, Any]]) -> dict[str, Any]:
         for name in ("content", "reasoning_content"):
             if delta.get(name):
                 message[name] = message.get(name, "") + delta[name]
+        if delta.get("thinking_blocks"):
+            message.setdefault("thinking_blocks", []).extend(delta["thinking_blocks"])
         for part in delta.get("tool_calls") or ():
             empty = {"id": part["id"], "type": "function", "function": {}}
             function = calls.setdefault(part["index"], empty)["function"]
@@ -370,7 +372,7 @@ def _mistral(http: Any, address: str, is_async: bool) -> Any:
 def _start_mistral(client: Any, history: list[Any], streams: bool) -> Any:
     name = "stream" if streams else "complete"
     start = getattr(client.chat, f"{name}_async" if client.chat.is_async else name)
-    return start(messages=history, **_CHAT)
+    return start(messages=history, **CHAT)
 
 
 def _streamed_mistral(events: list[Any]) -> Said:

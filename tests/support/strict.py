@@ -142,7 +142,7 @@ def _event(wire: str, document: Document) -> bytes:
 
 
 def _chat(
-    number: int, texts: list[str], call: Document | None, _state: list[str]
+    number: int, texts: list[str], call: Document | None, seals: list[str]
 ) -> Iterator[Document]:
     shared = {"id": f"c{number}", "created": 1, "model": "m"}
     arguments = call and json.dumps(call["arguments"])
@@ -150,7 +150,10 @@ def _chat(
     called = call and {"id": call["id"], "type": "function", "function": function}
     reason = "tool_calls" if call else "stop"
     deltas: list[Document] = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": text} for text in texts]
+    signed = [{**_THINKS, "signature": each} for each in seals]
+    thoughts = [{"thinking_blocks": [each]} for each in signed]
+    said = [{"content": text} for text in texts]
+    deltas += [*thoughts[:1], *said, *thoughts[1:]]
     deltas += [{"tool_calls": [{"index": 0, **called}]}] if called else []
     for delta in [*deltas, {}]:
         ended = None if delta else reason
@@ -158,6 +161,7 @@ def _chat(
         yield {**shared, "object": "chat.completion.chunk", "choices": [choice]}
     message: Document = {"role": "assistant", "content": "".join(texts)}
     message |= {"tool_calls": [called]} if called else {}
+    message |= {"thinking_blocks": signed} if signed else {}
     choice = {"index": 0, "message": message, "finish_reason": reason}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     whole = {"object": "chat.completion", "choices": [choice], "usage": usage}
