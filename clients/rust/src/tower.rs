@@ -221,7 +221,7 @@ where
                 let request = Request::from_parts(head, body.into());
                 return Ok(inner.call(request).await?.map(SidecarBody::passing));
             };
-            let exchange = Exchange::new(options, asked);
+            let exchange = Exchange::new(options, asked, &head.headers);
             if let Some(response) = exchange.unsent().await {
                 return Ok(response);
             }

@@ -95,6 +95,23 @@ test("a request whose body is signed is sent as it is", async () => {
   expect(sent.map((each) => each.body)).toEqual([body]);
 });
 
+test("the answer to a signed request has no thinking that the next one cannot carry", async () => {
+  const thought = (signature: string) => ({ type: "thinking", thinking: "Hm", signature });
+  const text = (said: string) => ({ type: "text", text: said });
+  const content = [thought("YQ=="), text(LEAK), thought("Yg=="), text("Five.")];
+  const answer = { ...ANSWER, model: "claude-opus-5-5", content };
+  const clean = sidecarFetch(sidecar, { fetch: () => Promise.resolve(Response.json(answer)) });
+  const given = { method: "POST", body: JSON.stringify({ model: "claude-opus-5-5", messages: [] }) };
+  const contentOf = async (headers: Record<string, string>) =>
+    ((await (await clean(URL_OF_CLAUDE, { ...given, headers })).json()) as typeof answer).content;
+  expect(await contentOf({ authorization: "AWS4-HMAC-SHA256 Credential=..." })).toEqual([
+    thought("YQ=="),
+    text("Four."),
+    text("Five."),
+  ]);
+  expect(await contentOf({})).toEqual([thought("YQ=="), text("Four."), thought(""), text("Five.")]);
+});
+
 test("the sidecar is given no header but those that it reads", async () => {
   const prepare = vi.spyOn(sidecar, "prepare");
   const headers = { "X-Api-Key": "k", Cookie: "c", Authorization: "Bearer k", "Anthropic-Beta": "one" };

@@ -113,7 +113,7 @@ class Cleaner:
     ) -> tuple[bytes, JsonObject] | None:
         """The body to send in place of the caller's, and the headers to set with it.
         None if the caller's own request must be sent."""
-        if not self._prepares:
+        if not self._is_prepared(asked):
             return None
         read = {n: value for n, value in headers.items() if n.lower() in HEADER_NAMES}
         try:
@@ -135,6 +135,9 @@ class Cleaner:
         if not result.changed:
             return None
         return encode(result.body), result.headers or {}
+
+    def _is_prepared(self, asked: Asked) -> bool:
+        return self._prepares and not asked.is_signed
 
     def streamed(self, asked: Asked, media_type: str) -> CleanBody | None:
         """The clean body of a response that streams. None if it does not stream or
@@ -165,11 +168,11 @@ class Cleaner:
         return None if result.body == came else encode(result.body)
 
     def options(self, asked: Asked) -> dict[str, Any]:
-        """The options of a stream. If requests are prepared, reasoning from the text
-        goes to the wire's field for it. Each response has a new id, so that calls of
-        two turns never share an id."""
+        """The options of a stream. If requests like this one are prepared, reasoning
+        from the text goes to the wire's field for it. Each response has a new id, so
+        that calls of two turns never share an id."""
         emit: dict[str, Any] = {"wire": asked.wire, "claims": self._claims}
-        if self._prepares:
+        if self._is_prepared(asked):
             emit["reasoning"] = "include"
         return {
             "wire": asked.wire,

@@ -120,7 +120,7 @@ const LONGEST_BODY: usize = 32 << 20;
 const UNREAD: [&str; 2] = ["malformed-chunk", "unknown-chunk"];
 
 impl Exchange {
-    pub(super) fn new(options: Arc<Options>, asked: Asked) -> Self {
+    pub(super) fn new(options: Arc<Options>, asked: Asked, headers: &HeaderMap) -> Self {
         // Ids of promoted calls contain the stream's id, so two turns must not share it.
         let stream_id = stream::new_id();
         let sidecar = options.pool.of(&stream_id).clone();
@@ -138,7 +138,8 @@ impl Exchange {
         };
         let losses = options.losses.clone();
         let warnings = sidecar.warnings().clone();
-        let passage = sidecar.passage(params).prepare(options.prepares);
+        let prepares = options.prepares && !covers_body(headers);
+        let passage = sidecar.passage(params).prepare(prepares);
         let passage = passage.reporting_old_once(Arc::clone(&options.reported_old));
         let passage = passage.on_lost(move |error| {
             if !error.is_start() {
@@ -155,9 +156,6 @@ impl Exchange {
         mut head: request::Parts,
         body: Bytes,
     ) -> Request<B> {
-        if covers_body(&head.headers) {
-            return Request::from_parts(head, body.into());
-        }
         let fields = head.headers.iter();
         let fields = fields.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
         let (prepared, to_set) = self.passage.request_with_headers(body.clone(), fields).await;
