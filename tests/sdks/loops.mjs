@@ -36,6 +36,17 @@ async function all(stream) {
   return items;
 }
 
+/** What the items of a response say. */
+function saidIn(output) {
+  const calls = output.filter(({ type }) => type === "function_call");
+  const content = output.flatMap((item) => (item.type === "message" ? item.content : []));
+  return {
+    text: content.map(({ text }) => text).join(""),
+    calls: calls.map(({ name, arguments: given }) => [name, JSON.parse(given)]),
+    next: [...output, ...calls.map(({ call_id }) => ({ type: "function_call_output", call_id, output: RESULT }))],
+  };
+}
+
 /** A row asks a turn: it gives `text`, `calls` (names and arguments) and what follows in the history. */
 const ROWS = {
   "openai chat": {
@@ -60,14 +71,16 @@ const ROWS = {
     async ask(client, input, stream) {
       const asked = { model: "qwen3", input, tools: [{ type: "function", ...FUNCTION, strict: false }], stream };
       const answer = await client.responses.create(asked);
-      const { output } = stream ? (await all(answer)).at(-1).response : answer;
-      const calls = output.filter(({ type }) => type === "function_call");
-      const content = output.flatMap((item) => (item.type === "message" ? item.content : []));
-      return {
-        text: content.map(({ text }) => text).join(""),
-        calls: calls.map(({ name, arguments: given }) => [name, JSON.parse(given)]),
-        next: [...output, ...calls.map(({ call_id }) => ({ type: "function_call_output", call_id, output: RESULT }))],
-      };
+      return saidIn((stream ? (await all(answer)).at(-1).response : answer).output);
+    },
+  },
+  "openai helper": {
+    server: "responses",
+    make: (address, fetch) => new OpenAI({ ...SHARED, baseURL: `${address}/v1`, fetch }),
+    async ask(client, input) {
+      const tools = [{ type: "function", ...FUNCTION, strict: false }];
+      const { output } = await client.responses.stream({ model: "qwen3", input, tools }).finalResponse();
+      return saidIn(output);
     },
   },
   anthropic: {
@@ -187,7 +200,8 @@ for (const script of ["native", "written"]) {
       await tried(name, script, stream, () => threeTurns(row, sidecar, script, stream));
     }
     await tried("ai", script, stream, () => aiSdk(MODELS.chat(sidecar, script), stream));
-    const sealed = `${script}+sealed`;
+    const [sealed, numbered] = [`${script}+sealed`, `${script}+numbered`];
+    await tried("openai helper", numbered, true, () => threeTurns(ROWS["openai helper"], sidecar, numbered, true));
     const fresh = ASKED.slice(-1);
     await tried("anthropic", sealed, stream, () => threeTurns(ROWS.anthropic, sidecar, sealed, stream, [...fresh]));
     if (isOld) continue;

@@ -11,7 +11,11 @@ from sdk_table import CHAT, SDKS, Said, Waiting, started_by_helper
 from strict import CALLS, Strict
 
 ROWS = [(name, server) for name, sdk in SDKS.items() for server in sdk.servers]
-SEALED = [("anthropic", "anthropic"), ("openai chat", "litellm")]
+SEALED = [
+    ("anthropic", "anthropic"),
+    ("openai chat", "litellm"),
+    ("google-genai", "google"),
+]
 WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 STREAMS = pytest.mark.parametrize("streams", [False, True], ids=["whole", "stream"])
 

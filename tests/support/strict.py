@@ -14,6 +14,7 @@ anew.
 
 from __future__ import annotations
 
+import base64
 import json
 import select
 import threading
@@ -78,7 +79,8 @@ def reply(path: str, body: Any, headers: Any = None) -> Reply:
     server, script, *_ = address.strip("/").split("/")
     script, _, kind = script.partition("+")
     wire = next(wire for end, wire in _ENDPOINTS.items() if address.endswith(end))
-    own = misfits(wire, body, headers) if kind == "sealed" else _leaks(wire, body)
+    sealed = kind == "sealed"
+    own = _misfits(wire, body, headers) if sealed else _leaks(wire, body)
     refused = [*own, *objections(server, wire, body)]
     refused = [each for each in refused if each != _OTHERS or kind == "numbered"]
     if refused:
@@ -88,7 +90,7 @@ def reply(path: str, body: Any, headers: Any = None) -> Reply:
     results = sum(len(turn.answers) for turn in turns(wire, body))
     texts, call = _script(script, results)
     states = {"": [], "numbered": ["rs_0"]}
-    state = _seals(wire, body, texts) if kind == "sealed" else states[kind]
+    state = _seals(wire, body, texts, call) if sealed else states[kind]
     made = MAKERS[wire](results, texts, call, state)
     if not streams:
         *_, whole = made
@@ -168,8 +170,34 @@ def _chat(
     yield {**shared, **whole}
 
 
-def _seals(wire: str, body: Any, texts: list[str]) -> list[str]:
-    """The signatures of the thinking before and behind the text."""
+def _misfits(wire: str, body: Any, headers: Any) -> list[str]:
+    """What the seals of a request do not fit. Gemini's are bound to their part."""
+    if wire != "gemini":
+        return misfits(wire, body, headers)
+    parts = [part for item in body["contents"] for part in item["parts"]]
+    signed = [part for part in parts if "thoughtSignature" in part]
+    return [
+        f"Corrupted thought signature: {part}"
+        for part in signed
+        if part["thoughtSignature"] not in (_part_seal(part["functionCall"]), _UNSEALED)
+    ]
+
+
+_UNSEALED = "skip_thought_signature_validator"
+"""Google's own word for a call that another model made
+(ai.google.dev/gemini-api/docs/thought-signatures)."""
+
+
+def _part_seal(call: Document) -> str:
+    said = json.dumps([call["name"], call.get("args", call.get("arguments"))])
+    return base64.b64encode(said.encode()).decode()
+
+
+def _seals(wire: str, body: Any, texts: list[str], call: Document | None) -> list[str]:
+    """The signatures of the thinking before and behind the text; Gemini's of its
+    call."""
+    if wire == "gemini":
+        return [_part_seal(call)] if call else []
     first = {**_THINKS, "signature": seal(wire, body)}
     said = [first, {"type": "text", "text": "".join(texts)}]
     return [first["signature"], seal(wire, body, said)]
@@ -281,12 +309,13 @@ def _responses(
 
 
 def _gemini(
-    _number: int, texts: list[str], call: Document | None, _state: list[str]
+    _number: int, texts: list[str], call: Document | None, seals: list[str]
 ) -> Iterator[Document]:
     parts: list[Document] = [{"text": text} for text in texts]
     if call:
         function = {"name": call["name"], "args": call["arguments"]}
-        signed = {"functionCall": function, "thoughtSignature": "c2lnbmVk"}
+        signature = seals[0] if seals else "c2lnbmVk"
+        signed = {"functionCall": function, "thoughtSignature": signature}
         parts.append(signed)
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     for part in [*parts, {"text": ""}]:
