@@ -14,6 +14,7 @@ _CONTENT, _DETAILS = "reasoning_content", "reasoning_details"
 _NO_NAMES = "[^a-z0-9_-]"
 _THINK = ("<think>", "</think>")
 _PAIRS: frozenset[Refused] = frozenset(("broken-pairs",))
+_NULLS: frozenset[Refused] = frozenset(("nulls",))
 _LOCAL = "llama|\\bjan\\b|lm.?studio|vllm|sglang|ollama"
 _LOCAL_TURNS: frozenset[Refused] = frozenset(("empty-turns", "null-content"))
 _DEEPSEEK: frozenset[Refused] = _PAIRS | {"lists", "missing-content"}
@@ -25,8 +26,13 @@ _OPENAI: dict[str, Any] = {
     "no_ids": "^.{41}",
     "no_names": _NO_NAMES,
     "longest_name": 64,
-    "refuses": _PAIRS | {"empty-calls", "null-content"},
+    "refuses": _PAIRS | {"empty-calls", "null-content", "nulls"},
 }
+_NOT_OTHERS = (
+    "^(?!.*(deepseek|kimi|glm|grok|qwen|llama|[a-z]stral|minimax|command|\\bphi))"
+)
+"""Matches no models of other makers, which Azure serves, too."""
+
 _QWEN = (
     "huggingface.co/Qwen/Qwen3-8B, Best Practices: no thinking in the history; its"
     " template keeps that of the tool loop (NousResearch/hermes-agent#56004 for"
@@ -38,23 +44,27 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "openrouter.ai/docs/use-cases/reasoning-tokens, Preserving reasoning blocks",
         provider="openrouter",
+        is_gateway=True,
         field=_DETAILS,
         came_in=_DETAILS,
     ),
     Rule(
         "no page was found; recordings of charmbracelet/fantasy send what came",
         provider="vercel",
+        is_gateway=True,
     ),
     Rule(
         "as the row below; Missing corresponding tool call for tool response message"
         " (BerriAI/litellm, prompt_templates/factory.py)",
         provider="litellm",
+        is_gateway=True,
         model="gemini",
         refuses=_PAIRS,
     ),
     Rule(
         "docs.litellm.ai/docs/reasoning_content: thinking_blocks go back with calls",
         provider="litellm",
+        is_gateway=True,
     ),
     Rule(
         "'messages.1': property 'reasoning_content' is unsupported (janhq/jan#8136),"
@@ -63,7 +73,7 @@ RULES: tuple[Rule, ...] = (
         provider="groq",
         has_refusals=False,
         reasoning="never",
-        refuses=frozenset(("models-lists",)),
+        refuses=frozenset(("models-lists", "nulls")),
     ),
     Rule(
         "property 'messages.2.assistant.reasoning_content' is unsupported"
@@ -71,6 +81,8 @@ RULES: tuple[Rule, ...] = (
         provider="cerebras",
         has_refusals=False,
         field="reasoning",
+        is_only=True,
+        refuses=_NULLS,
     ),
     Rule(
         "extra_forbidden: body.messages.assistant.reasoning_content"
@@ -85,7 +97,8 @@ RULES: tuple[Rule, ...] = (
         provider="mistral",
         has_refusals=False,
         field="content.thinking",
-        refuses=_PAIRS | {"repeated-ids", "user-after-results"},
+        is_only=True,
+        refuses=_PAIRS | _NULLS | {"repeated-ids", "user-after-results"},
         no_prefix="",
         no_ids="[^a-z0-9]|^(?!.{9}$)",
         no_names=_NO_NAMES,
@@ -97,6 +110,8 @@ RULES: tuple[Rule, ...] = (
         provider="fireworks",
         has_refusals=False,
         field=_CONTENT,
+        is_only=True,
+        refuses=_NULLS,
     ),
     Rule(
         "Function call is missing a thought_signature (manthanabc/paws#103); the"
@@ -175,7 +190,7 @@ RULES: tuple[Rule, ...] = (
         " (pig-mesh/deepseek4j#40); invalid type: sequence, expected a string"
         " (browser-use/web-ui#99)",
         refuses=_DEEPSEEK,
-        model="deepseek-(v3\\.[2-9]|v[4-9]|flash|pro|chat)",
+        model="deepseek-(v3\\.[2-9]|v[4-9]|flash|pro|chat(?!-v))",
         field=_CONTENT,
         required="turns",
     ),
@@ -235,6 +250,7 @@ RULES: tuple[Rule, ...] = (
         "as the row of OpenAI's models, under the name of a deployment"
         " (langchain-ai/langchainjs#4153)",
         provider="azure",
+        model=_NOT_OTHERS,
         **_OPENAI,
     ),
     Rule(
