@@ -1146,10 +1146,11 @@ export interface TurnCitation {
 }
 
 /**
- * The model that wrote the message, and the provider that the host asked. If the host asked a router, `hostProvider` is the router.
+ * The model that wrote the message, the provider that the response names, and the one that the host asked. If the host asked a router, `hostProvider` is the router, and `provider` the one that it asked.
  */
 export interface TurnMetadata {
   model?: string | null;
+  provider?: string | null;
   hostProvider?: string | null;
 }
 
