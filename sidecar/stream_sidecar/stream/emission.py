@@ -269,8 +269,9 @@ class Emission:
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
         if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
-        row, origins, states = self._writer.row, self._outlet.origins, self._states
-        self._writer, self._states = row.make_writer(wire, origins, self._stream), None
+        row, states = self._writer.row, self._states
+        self._states, origins = None, self._outlet.origins
+        self._writer = row.make_writer(wire, origins, self._stream)
         chunks = self._write(list(_reported(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
