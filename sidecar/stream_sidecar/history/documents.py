@@ -4,7 +4,7 @@
 message, a list of messages, or an event or session that holds some, also as JSON in a
 string. The input and the output of tools are not searched: messages there are quoted,
 and are not a model's in this session. On the way `messages_in` notes the texts that
-belong to no message. `cuts_of` turns repairs into cuts in the text of the document.
+belong to no message. `changes_of` turns repairs into changes of the document's text.
 Everything else in that text stays as it is: escapes, spaces, odd numbers.
 Pure, like ``stream_sidecar.history``.
 """
@@ -22,6 +22,7 @@ from stream_sidecar.history.unread import UnreadText, is_text_name
 from stream_sidecar.records import frozen
 from stream_sidecar.values.json_places import items, locate, offsets
 from stream_sidecar.values.jsontext import loads
+from stream_sidecar.values.surrogates import without_halves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 Cut: TypeAlias = "JsonSpan"
 """In code points of a document's text."""
+
+Change: TypeAlias = tuple[int, int, str]
+"""A cut, and what comes in its place."""
 
 _DEEPEST = 32
 """Below this many objects and arrays no message is looked for."""
@@ -78,6 +82,8 @@ _MESSAGES_AS_TEXT = frozenset(("gen_ai.input.messages", "gen_ai.output.messages"
 _VALUES = (("value", "stringValue"), ("value", "string_value"), ("value",))
 """The places of the value in an attribute that has its name in ``key``: the first two
 in OTLP, the last in Jaeger's JSON."""
+
+_HALF_ESCAPE = patterns.compile(r"(\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 _STRING = patterns.compile(r'"((?:[^"\\]|\\.)*+)')
 
@@ -342,9 +348,11 @@ def edited_in(found: FoundMessage, repair: Repair) -> list[Path]:
     return [(*found.path, *path_of(each, found.message)) for each in pointers]
 
 
-def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[Cut]:
-    """The cuts in ``text``, the document of the messages, that make the repairs. They
-    are sorted and do not overlap."""
+def changes_of(
+    text: str, repairs: Iterable[tuple[FoundMessage, Repair]]
+) -> list[Change]:
+    """The changes of ``text``, the document of the messages, that make the repairs.
+    They are sorted and do not overlap."""
     strings: dict[Path, list[Edit]] = {}
     dropped: dict[Path, set[int]] = {}
     for found, repair in repairs:
@@ -356,10 +364,21 @@ def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[C
             if not any(path[:end] in gone for end in range(len(path) + 1)):
                 strings.setdefault((*found.path, *path), []).append(edit)
     places = locate(text, [*strings, *dropped])
-    cuts = [cut for p, edits in strings.items() for cut in _cuts(places[p], edits)]
+    changes = [
+        (start, end, halves_replaced(text[start:end]) if edit.new_text else "")
+        for path, edits in strings.items()
+        for edit, (start, end) in zip(edits, _cuts(places[path], edits), strict=True)
+    ]
     for path, numbers in dropped.items():
-        cuts += _outward(places[path], _without(items(places[path]), numbers))
-    return sorted(cuts)
+        gone = _outward(places[path], _without(items(places[path]), numbers))
+        changes += [(start, end, "") for start, end in gone]
+    return sorted(changes)
+
+
+def halves_replaced(written: str) -> str:
+    """Halves of characters as a JSON text has them, replaced by U+FFFD: an escape by an
+    escape of its length, also in a string within a string."""
+    return without_halves(_HALF_ESCAPE.sub(r"\1fffd", written))
 
 
 def _cuts(place: Place, edits: list[Any]) -> Iterator[Cut]:
@@ -412,10 +431,10 @@ def _without(
             yield start, end
 
 
-def spliced(text: str, cuts: Iterable[Cut]) -> str:
-    """``text`` without the cuts."""
+def spliced(text: str, changes: Iterable[Change]) -> str:
+    """``text`` with the changes."""
     kept, at = [], 0
-    for start, end in cuts:
-        kept.append(text[at:start])
+    for start, end, new in changes:
+        kept += (text[at:start], new)
         at = end
     return "".join([*kept, text[at:]])
