@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from places import ROOT, TESTS
-from refusing import seal, unfit_seals
+from sealing import misfits, seal_all
 
 pytest.importorskip("httpx", reason="no httpx (pip install --group sdks)")
 pytest.importorskip("httpx2", reason="no httpx2 (pip install --group sdks)")
@@ -298,7 +298,7 @@ def sealed(text: str) -> dict[str, Any]:
         "thinking": {"type": "adaptive"},
         "messages": [user, answer, user, copy.deepcopy(answer), user],
     }
-    seal(body)
+    seal_all("anthropic", body)
     return body
 
 
@@ -319,13 +319,13 @@ def test_a_provider_is_asked_to_drop_what_no_longer_fits(
     lane: Lane, own: list[tuple[str, str]], spelled: list[tuple[str, str]]
 ) -> None:
     body = sealed("<think>So.</think>Four.")
-    assert not unfit_seals(body, {})
+    assert not misfits("anthropic", body, {})
     lane.get(answers(cut(b"{}", 9), JSON), body, MESSAGES, headers=own)
     (request,) = lane.sent
     sent = json.loads(request.content)
     assert sent["messages"][1]["content"][1]["text"] == "Four."
     assert len(sent["messages"][3]["content"]) == 2
-    assert not unfit_seals(sent, dict(request.headers))
+    assert not misfits("anthropic", sent, dict(request.headers))
     raw = [(name.decode(), value.decode()) for name, value in request.headers.raw]
     assert [each for each in raw if each[0].lower() == "anthropic-beta"] == spelled
     assert lane.lost == []

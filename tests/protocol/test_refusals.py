@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from places import TESTS
-from refusing import SERVERS, objections
+from refusing import CHECKS, SERVERS, objections
 
 from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
@@ -111,23 +111,86 @@ def test_a_turn_depends_on_no_later_one() -> None:
             assert two.get("body", longer)[name][: len(short)] == short
 
 
-@pytest.mark.parametrize("server", ["ollama", "vllm", "llama.cpp", "lm studio"])
-@pytest.mark.parametrize("model", ["glm-4.7", "minimax-m2", "deepseek-r1", "gemma-3"])
-def test_a_model_does_not_hide_what_its_server_refuses(server: str, model: str) -> None:
+# --- Two rows answer ------------------------------------------------------------------
+
+_SHAPES = ("no-content", "neither-content-nor-calls", "empty-turn")
+SERVERS_ROWS = {
+    **dict.fromkeys(("ollama", "vllm", "llama.cpp", "lm studio", "sglang"), _SHAPES),
+    "openrouter": (),
+    "litellm": (),
+    "groq": ("members-of-chat", "models-content-is-a-list"),
+    "cerebras": ("members-of-cerebras",),
+    "fireworks": ("members-of-fireworks",),
+    "dashscope": ("call-without-result",),
+}
+"""A server -> checks of `refusing` for what it refuses, whatever the model is."""
+
+_BY_GATEWAY = ("openrouter", "litellm")
+MODELS_ROWS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "glm-4.7": (("no-user",), False),
+    "minimax-m2": (("call-without-result", "result-without-call"), False),
+    "deepseek-r1": (("call-without-result", "content-is-missing"), True),
+    "deepseek-v3.2": (("result-without-call", "content-is-missing"), True),
+    "kimi-k2-thinking": (("call-without-result", "empty-turn"), True),
+    "gemma-3": ((), False),
+}
+"""A model -> checks for what it refuses, whoever serves it, and whether turns with
+calls need reasoning, be it empty."""
+
+_REASONING = ("reasoning_content", "reasoning")
+
+
+def _calls(*ids: str) -> Json:
     call = {"name": "f", "arguments": "{}"}
-    calls = [{"id": "call_1", "type": "function", "function": call}]
+    return [{"id": id, "type": "function", "function": call} for id in ids]
+
+
+@pytest.mark.parametrize("server", SERVERS_ROWS)
+@pytest.mark.parametrize("model", MODELS_ROWS)
+def test_neither_of_two_rows_hides_the_other(server: str, model: str) -> None:
     messages = [
-        {"role": "user", "content": "Hi"},
         {"role": "assistant", "content": None, "reasoning_content": "Hm"},
-        {"role": "user", "content": "Hi?"},
-        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "assistant", "content": "", "tool_calls": _calls("call_1", "call_2")},
         {"role": "tool", "tool_call_id": "call_1", "content": None},
+        {"role": "tool", "tool_call_id": "call_3", "content": "4"},
+        {"role": "assistant", "tool_calls": _calls("call_4")},
+        {"role": "tool", "tool_call_id": "call_4", "content": "4"},
     ]
+    if model != "glm-4.7":
+        messages[:0] = [{"role": "user", "content": "Hi"}]
     body = {"model": model, "messages": messages}
     row = {"wire": "openai-chat", "provider": server, "model": model}
-    sent = _prepare(row, body)["body"]["messages"]
+    sent = _prepare(row, body).get("body", body)
 
-    assert [each["role"] for each in sent].count("assistant") == 1
-    assert all(each["content"] is not None for each in sent)
-    if model == "deepseek-r1":  # what the model needs stays
-        assert sent[-2]["reasoning_content"] == ""
+    _assert_accepted(server, model, sent)
+    again = _prepare(row, sent)
+    assert (again["changed"], again["lost"]) == (False, [])
+
+
+@pytest.mark.parametrize("server", SERVERS_ROWS)
+@pytest.mark.parametrize("model", MODELS_ROWS)
+def test_a_rendered_turn_is_by_two_rows(server: str, model: str) -> None:
+    call = {"type": "tool-call", "toolCallId": "call_1", "name": "f", "arguments": "{}"}
+    params = {
+        "message": {"blocks": [call]},
+        "wire": "openai-chat",
+        "provider": server,
+        "model": model,
+        "results": [{"toolCallId": "call_1", "content": None}],
+    }
+    rendered = METHODS["message/render"].call(Sessions(Policy(), Limits()), params)
+    user = {"role": "user", "content": "Hi"}
+    messages = json.loads(dumps(rendered))["messages"]
+
+    _assert_accepted(server, model, {"messages": [user, *messages]})
+
+
+def _assert_accepted(server: str, model: str, body: Json) -> None:
+    refused, needs_reasoning = MODELS_ROWS[model]
+    if server in _BY_GATEWAY:
+        refused = tuple(name for name in refused if name != "content-is-missing")
+    checks = (*SERVERS_ROWS[server], *refused)
+    assert [name for name in checks if CHECKS[name]("openai-chat", body)] == []
+    turns = [each for each in body["messages"] if each.get("tool_calls")]
+    if needs_reasoning and server != "groq":
+        assert all(any(name in turn for name in _REASONING) for turn in turns)

@@ -1,7 +1,7 @@
 """Signed thinking that is bound to the conversation before it.
 
 The server seals each thinking block with a hash of what stands before it, and refuses a
-request in which a signature does not fit, as `refusing.unfit_seals` says.
+request in which a signature does not fit, as `sealing.misfits` says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from refusing import seal, unfit_seals
+from sealing import misfits, seal_all
 
 from stream_sidecar.api import Stream, as_json, normalize, prepare, render, repair
 from stream_sidecar.wires.anthropic.writer import AnthropicWriter
@@ -61,7 +61,7 @@ def _body(texts: list[list[str]]) -> Json:
         "thinking": {"type": "adaptive"},
         "messages": messages,
     }
-    seal(body)
+    seal_all("anthropic", body)
     return body
 
 
@@ -80,9 +80,9 @@ def test_no_edit_makes_a_provider_refuse(turns: list[list[str]], given: bool) ->
     result = prepare(body, "anthropic", provider="anthropic", headers=headers)
 
     assert body == was
-    assert not unfit_seals(body, headers or {})
+    assert not misfits("anthropic", body, headers or {})
     now = result.body or body
-    assert not unfit_seals(now, {**(headers or {}), **(result.headers or {})})
+    assert not misfits("anthropic", now, {**(headers or {}), **(result.headers or {})})
     if LEAK not in [text for turn in turns for text in turn]:
         assert (result.changed, result.lost, result.headers) == (False, [], None)
 
@@ -165,7 +165,7 @@ def _signed(body: Json, answer: Json) -> Json:
     """The answer to a request, as the provider signs it."""
     whole = copy.deepcopy(body)
     whole["messages"].append({"role": "assistant", "content": answer["content"]})
-    seal(whole)
+    seal_all("anthropic", whole)
     return {**answer, "content": whole["messages"][-1]["content"]}
 
 
@@ -244,7 +244,7 @@ def test_a_conversation_that_goes_through_us_is_never_refused(
         assert result.headers is None
         sent = result.body or body
         assert "block_binding" not in sent["thinking"]
-        assert not unfit_seals(sent, {})
+        assert not misfits("anthropic", sent, {})
         answer = _signed(sent, _answer(texts))
         emit = {"wire": "anthropic", "reasoning": reasoning}
         content = way(answer, emit)

@@ -8,8 +8,6 @@ refusal (`test_refusals.py`).
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -637,6 +635,20 @@ def _null_content(wire: str, body: Json) -> bool:
     return any(item.get("content") is None for item in items)
 
 
+_HOSTED = (
+    *("web_search_call", "file_search_call", "code_interpreter_call"),
+    *("image_generation_call", "mcp_call", "mcp_list_tools", "mcp_approval_request"),
+    "computer_call",
+)
+
+
+@check
+def _hosted_item_without_id(wire: str, body: Json) -> bool:
+    """The schema of a server's item requires its ``id``."""
+    hosted = [item for item in body["input"] if item.get("type") in _HOSTED]
+    return any(not item.get("id") for item in hosted)
+
+
 # --- Servers --------------------------------------------------------------------------
 
 _PAIRS = ("call-without-result", "result-without-call", "result-twice")
@@ -712,46 +724,3 @@ SERVERS: dict[str, tuple[str, ...]] = {
 def objections(server: str, wire: str, body: Json) -> list[str]:
     """The parts of a body that this server refuses."""
     return [name for name in SERVERS[server] if CHECKS[name](wire, body)]
-
-
-# --- Seals ----------------------------------------------------------------------------
-
-_BETA = "thinking-binding-controls-2026-08-01"
-
-
-def _seals(body: Json) -> Iterator[tuple[Json, str]]:
-    """Each signed thinking block with the seal that fits where it stands."""
-    before: list[Json] = []
-    for message in body["messages"]:
-        content = message["content"]
-        blocks = content if isinstance(content, list) else []
-        for number, block in enumerate(blocks):
-            if block.get("type") == "thinking" and "signature" in block:
-                bound = [body.get("system"), body.get("tools"), before, blocks[:number]]
-                hashed = hashlib.sha256(json.dumps(bound).encode()).digest()
-                yield block, base64.b64encode(hashed).decode()
-        before.append(message)
-
-
-def seal(body: Json) -> None:
-    """Signs each thinking block as the provider does when it makes the block."""
-    for block, fitting in _seals(body):
-        block["signature"] = fitting
-
-
-def unfit_seals(body: Json, headers: dict[str, str]) -> str:
-    """The words of the refusal; "" if every seal fits, or if the server is asked to
-    drop those that do not."""
-    betas = [v for n, v in headers.items() if n.lower() == "anthropic-beta"]
-    binding = (body.get("thinking") or {}).get("block_binding") or {}
-    has_beta = any(_BETA in value for value in betas)
-    if binding and not has_beta:
-        return "block_binding: Extra inputs are not permitted"
-    if binding.get("prefix_mismatch_behavior") == "drop_block":
-        return ""
-    if all(block["signature"] == fitting for block, fitting in _seals(body)):
-        return ""
-    return (
-        "Invalid signature in thinking block. "
-        "The block is bound to a different conversation."
-    )

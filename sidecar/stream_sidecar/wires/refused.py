@@ -233,9 +233,11 @@ class Refusals:
         rule, has_calls = self.rule, bool(message.get("tool_calls"))
         self._has_called = self._has_called or has_calls
         is_due = has_calls or (rule.required == "turns" and self._has_called)
-        name = rule.field if rule.required and self.reasoning != "none" else None
-        if name is None or not is_due or name in message:
+        is_due = is_due and bool(rule.required) and self.reasoning != "none"
+        named = (*_PLAIN, rule.field or "")
+        if not is_due or any(message.get(name) is not None for name in named):
             return message
+        name = rule.field if rule.field in _PLAIN else _PLAIN[0]
         return {**message, name: ""}
 
     def _stand_in(self, message: JsonObject) -> JsonObject:
@@ -261,9 +263,8 @@ class Refusals:
         rule, text = self.rule, _first(message, _PLAIN)
         if rule.field != _CHUNKS and rule.field not in _PLAIN:
             return message
-        is_strict = bool(rule.provider.pattern)
         gone = [each for each in named if each != rule.field]
-        gone = [each for each in gone if is_strict or each in _PLAIN]
+        gone = [each for each in gone if rule.is_only or each in _PLAIN]
         if not gone:
             return message
         new = {name: message[name] for name in message if name not in gone}

@@ -89,12 +89,13 @@ def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
         return {}
     native = [b for b in thoughts if b.source != "tag" or not rule.tags]
     text = "".join(block.raw_text or block.text for block in native)
+    is_due = rule.required == "turns" or bool(rule.required and turn.calls)
     if rule.field in PLAIN:
-        is_due = rule.required == "turns" or (rule.required and turn.calls)
-        is_there = text or is_due
-        return {rule.field: text} if is_there else {}
+        return {rule.field: text} if text or is_due else {}
     fields = _as_it_came(native, text)
-    return {rule.field: fields[rule.field]} if rule.field in fields else fields
+    if rule.field in fields:
+        return {rule.field: fields[rule.field]}
+    return fields or ({_DEFAULT: ""} if is_due else {})
 
 
 def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:

@@ -27,6 +27,11 @@ _OPENAI: dict[str, Any] = {
     "longest_name": 64,
     "refuses": _PAIRS | {"empty-calls", "null-content"},
 }
+_NOT_OTHERS = (
+    "^(?!.*(deepseek|kimi|glm|grok|qwen|llama|[a-z]stral|minimax|command|\\bphi))"
+)
+"""Matches no models of other makers, which Azure serves, too."""
+
 _QWEN = (
     "huggingface.co/Qwen/Qwen3-8B, Best Practices: no thinking in the history; its"
     " template keeps that of the tool loop (NousResearch/hermes-agent#56004 for"
@@ -38,23 +43,27 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "openrouter.ai/docs/use-cases/reasoning-tokens, Preserving reasoning blocks",
         provider="openrouter",
+        is_gateway=True,
         field=_DETAILS,
         came_in=_DETAILS,
     ),
     Rule(
         "no page was found; recordings of charmbracelet/fantasy send what came",
         provider="vercel",
+        is_gateway=True,
     ),
     Rule(
         "as the row below; Missing corresponding tool call for tool response message"
         " (BerriAI/litellm, prompt_templates/factory.py)",
         provider="litellm",
+        is_gateway=True,
         model="gemini",
         refuses=_PAIRS,
     ),
     Rule(
         "docs.litellm.ai/docs/reasoning_content: thinking_blocks go back with calls",
         provider="litellm",
+        is_gateway=True,
     ),
     Rule(
         "'messages.1': property 'reasoning_content' is unsupported (janhq/jan#8136),"
@@ -71,6 +80,7 @@ RULES: tuple[Rule, ...] = (
         provider="cerebras",
         has_refusals=False,
         field="reasoning",
+        is_only=True,
     ),
     Rule(
         "extra_forbidden: body.messages.assistant.reasoning_content"
@@ -85,6 +95,7 @@ RULES: tuple[Rule, ...] = (
         provider="mistral",
         has_refusals=False,
         field="content.thinking",
+        is_only=True,
         refuses=_PAIRS | {"repeated-ids", "user-after-results"},
         no_prefix="",
         no_ids="[^a-z0-9]|^(?!.{9}$)",
@@ -97,6 +108,7 @@ RULES: tuple[Rule, ...] = (
         provider="fireworks",
         has_refusals=False,
         field=_CONTENT,
+        is_only=True,
     ),
     Rule(
         "Function call is missing a thought_signature (manthanabc/paws#103); the"
@@ -235,6 +247,7 @@ RULES: tuple[Rule, ...] = (
         "as the row of OpenAI's models, under the name of a deployment"
         " (langchain-ai/langchainjs#4153)",
         provider="azure",
+        model=_NOT_OTHERS,
         **_OPENAI,
     ),
     Rule(

@@ -1,14 +1,14 @@
 """State that is bound to more than itself, so that an edit elsewhere breaks it.
 
-``BINDINGS`` says which models bind their signed thinking to everything before it, and
-``ASKED`` which servers can be asked to drop thinking that no longer fits. A provider
-refuses the whole conversation otherwise. Never raises for any JSON value.
+``BINDINGS`` says for each kind of state what it is bound to, and ``ASKED`` which
+servers can be asked to drop thinking that no longer fits. A provider refuses the whole
+conversation otherwise. Never raises for any JSON value.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
 
@@ -29,30 +29,93 @@ _FIELD = "block_binding"
 _BEHAVIOR = "prefix_mismatch_behavior"
 
 
+StateKind: TypeAlias = Literal[
+    "thinking",
+    "reasoning-details",
+    "encrypted-content",
+    "reasoning-item",
+    "thought-signature",
+]
+"""Kinds of state: Claude's signed thinking, on any wire; an item of OpenRouter's list;
+an encrypted item of Responses; a reasoning item of Responses; Gemini's signature."""
+
+BoundTo: TypeAlias = Literal[
+    "system", "tools", "before", "account", "maker", "model", "part", "next-item"
+]
+"""What state is bound to: the system's text, the tools, all earlier messages and
+blocks; the account or key, the maker of the model, or the model; the part on which it
+stands; the item after it."""
+
+
 @records.frozen
 class Binding:
-    """A row: from which version on a maker's models bind their state, and to what.
+    """A row: what a kind of state is bound to, from which version of a model on.
 
-    ``model`` has the groups ``major`` and ``minor``. A date is no minor version.
+    ``model`` has the groups ``major`` and ``minor`` if ``since`` says more than (0, 0);
+    an empty pattern fits every name. A date is no minor version.
     """
 
-    model: re.Pattern[str]
-    since: tuple[int, int]
-    to: tuple[Literal["system", "tools", "before"], ...]
+    kind: StateKind
+    to: tuple[BoundTo, ...]
     source: str
+    model: re.Pattern[str] = patterns.compile("")
+    since: tuple[int, int] = (0, 0)
 
+    def fits(self, model: str) -> bool:
+        """Whether the row is for a model of this name."""
+        found = self.model.search(model)
+        if found is None or self.since == (0, 0):
+            return found is not None
+        return (int(found["major"]), int(found["minor"] or 0)) >= self.since
+
+
+def _claude(family: str) -> re.Pattern[str]:
+    """Finds the version in the names of a family of Claude's models, in any router's
+    spelling."""
+    return patterns.compile(
+        rf"claude-(?:{family})-(?P<major>\d{{1,3}})"
+        r"(?:[.-](?P<minor>\d{1,3}))?(?!\d)",
+        re.IGNORECASE,
+    )
+
+
+_PRESERVED = "platform.claude.com/docs/en/build-with-claude/preserved-thinking"
 
 BINDINGS = (
     Binding(
-        patterns.compile(
-            r"claude-[a-z]{1,32}-(?P<major>\d{1,3})(?:[.-](?P<minor>\d{1,3}))?(?!\d)",
-            re.IGNORECASE,
-        ),
-        (5, 1),
+        "thinking",
+        ("system", "tools", "before", "account"),
+        _PRESERVED,
+        _claude("sonnet|haiku"),
+        (5, 5),
+    ),
+    Binding(
+        "thinking",
         ("system", "tools", "before"),
-        "platform.claude.com/docs/en/build-with-claude/preserved-thinking",
+        _PRESERVED,
+        _claude("[a-z]{1,32}"),
+        (5, 1),
+    ),
+    Binding("thinking", ("model",), "vybestack/llxprt-code#2335"),
+    Binding(
+        "reasoning-details",
+        ("maker",),
+        "openrouter.ai/docs/use-cases/reasoning-tokens; earendil-works/pi#9100",
+    ),
+    Binding(
+        "encrypted-content",
+        ("account", "maker"),
+        "openai/codex#17541, anomalyco/opencode#48805",
+    ),
+    Binding("reasoning-item", ("next-item",), "continuedev/continue#8933"),
+    Binding(
+        "thought-signature",
+        ("part", "maker"),
+        "ai.google.dev/gemini-api/docs/thought-signatures; google-gemini/gemini-cli"
+        "#13467",
     ),
 )
+"""The first row that fits the kind and the model counts."""
 
 
 def _any_case(pattern: str) -> re.Pattern[str]:
@@ -69,17 +132,131 @@ where the beta is named
 (docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html)."""
 
 
+def _row(kind: StateKind, model: str | None) -> Binding:
+    rows = (row for row in BINDINGS if row.kind == kind)
+    return next(row for row in rows if row.fits(model or ""))
+
+
 def binding_of(model: str | None) -> Binding | None:
-    """The row for a model's name, in any router's spelling; None if it binds nothing.
+    """The row for the thinking of a model that binds it to what is before it, by the
+    model's name in any router's spelling; None for other models.
 
     ``us.anthropic.claude-opus-5-5-20260901-v1:0`` is bound, ``claude-opus-5-20260901``
     is not.
     """
-    for row in BINDINGS:
-        if found := row.model.search(model or ""):
-            version = int(found["major"]), int(found["minor"] or 0)
-            return row if version >= row.since else None
-    return None
+    row = _row("thinking", model)
+    return row if "before" in row.to else None
+
+
+# Where state stands
+
+StatePlace: TypeAlias = "tuple[str | int, ...]"
+
+
+@records.frozen
+class BoundState:
+    """State in a message: its JSON Pointer, its kind, what it is bound to, and the
+    source of that."""
+
+    path: str
+    kind: StateKind
+    to: tuple[BoundTo, ...]
+    source: str
+
+
+def seals_in(message: Json, model: str | None = None) -> list[BoundState]:
+    """The seals of a message, item or content, of any wire, or of a message of our own.
+    ``model``: the one that wrote it, if it is known."""
+    found: list[BoundState] = []
+    for place, kind, value in states_in(message):
+        if kind == "reasoning-details" and binding_of(model) and signature_of(value):
+            kind = "thinking"
+        if kind != "reasoning-details" or _is_sealed(value):
+            row, path = _row(kind, model), "".join(f"/{each}" for each in place)
+            found.append(BoundState(path, kind, row.to, row.source))
+    return found
+
+
+def _is_sealed(detail: Json) -> bool:
+    sealing = ("signature", "data")
+    return isinstance(detail, dict) and any(detail.get(name) for name in sealing)
+
+
+def states_in(holder: Json) -> Iterator[tuple[StatePlace, StateKind, Json]]:
+    """The pieces of state in a message, an item or a content, each with its place and
+    its kind."""
+    if not isinstance(holder, dict):
+        return
+    if isinstance(holder.get("type"), str):
+        yield from _item_states(holder)
+    yield from _listed_states(holder)
+    fields = holder.get("provider_specific_fields")
+    inner = fields if isinstance(fields, dict) else {}
+    for place, kind, value in _listed_states(inner):
+        yield ("provider_specific_fields", *place), kind, value
+    yield from _signatures(holder)
+    for number, call in enumerate(_list(holder.get("tool_calls"))):
+        for place, kind, value in _signatures(call):
+            yield ("tool_calls", number, *place), kind, value
+    for number, block in enumerate(_list(holder.get("blocks"))):
+        yield from _block_states(("blocks", number), block)
+
+
+def _item_states(item: JsonObject) -> Iterator[tuple[StatePlace, StateKind, Json]]:
+    """The state of an item of Responses: the whole item is its place."""
+    is_encrypted = isinstance(item.get("encrypted_content"), str)
+    if is_encrypted:
+        yield (), "encrypted-content", item
+    if item["type"] == "reasoning" and (is_encrypted or item.get("id")):
+        yield (), "reasoning-item", item
+
+
+def _listed_states(holder: JsonObject) -> Iterator[tuple[StatePlace, StateKind, Json]]:
+    for name in ("content", "thinking_blocks"):
+        for number, part in enumerate(_list(holder.get(name))):
+            if signature_of(part):
+                yield (name, number), "thinking", part
+    for number, part in enumerate(_list(holder.get("reasoning_details"))):
+        yield ("reasoning_details", number), "reasoning-details", part
+    for number, item in enumerate(_list(holder.get("reasoning_items"))):
+        yield ("reasoning_items", number), "encrypted-content", item
+    for number, sign in enumerate(_list(holder.get("thought_signatures"))):
+        yield ("thought_signatures", number), "thought-signature", sign
+    for number, part in enumerate(_list(holder.get("parts"))):
+        for place, kind, value in _signatures(part):
+            yield ("parts", number, *place), kind, value
+
+
+_SIGNATURES: tuple[StatePlace, ...] = (
+    ("thoughtSignature",),
+    ("thought_signature",),
+    ("provider_specific_fields", "thought_signature"),
+    ("extra_content", "google"),
+)
+"""Where a part, a call or a message has Gemini's signature."""
+
+
+def _signatures(part: Json) -> Iterator[tuple[StatePlace, StateKind, Json]]:
+    for place in _SIGNATURES:
+        value = part
+        for name in place:
+            value = value.get(name) if isinstance(value, dict) else None
+        if value:
+            yield place, "thought-signature", value
+
+
+def _block_states(
+    at: StatePlace, block: Json
+) -> Iterator[tuple[StatePlace, StateKind, Json]]:
+    """The state of a block in a message of our own."""
+    if not isinstance(block, dict):
+        return
+    fields = _list(block.get("fields"))
+    if isinstance(block.get("signature"), str) and "reasoning_details" not in fields:
+        is_googles = fields == ["thought"]
+        yield at, "thought-signature" if is_googles else "thinking", block
+    for place, kind, value in states_in(block.get("opaque")):
+        yield (*at, "opaque", *place), kind, value
 
 
 # What a block is sealed with

@@ -1,15 +1,17 @@
 """What each provider requires of an assistant's turn in a request, and what it refuses.
 
 Not a wire: the type of the rows in the tables ``RULES`` beside the writers of requests.
-The first row that fits the names of the provider and the model counts. So a provider's
-own rows stand above rows for a model that many providers have. ``source``: how the rule
-is known, such as a page of the provider's documentation, the words of its refusal, or a
-public thread. A new provider is one row (wires/README.md, "Requests").
+Two rows answer for a request: the first that fits and names the provider says what the
+server refuses, and the first that fits and names only the model says what the model
+needs. ``source``: how the rule is known, such as a page of the provider's
+documentation, the words of its refusal, or a public thread. A new provider is one row
+(wires/README.md, "Requests").
 """
 
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
@@ -47,6 +49,14 @@ Refused: TypeAlias = Literal[
 - of Chat Completions: a content that is a list (the model's, or an empty one), an empty
   list of calls, a content of null, a missing content
 """
+
+_OF_MESSAGES: frozenset[Refused] = frozenset(
+    (
+        *("lists", "models-lists", "empty-lists", "empty-calls"),
+        *("null-content", "missing-content"),
+    )
+)
+"""Shapes of single messages, which a gateway translates."""
 
 _NEVER = "(?!)"
 _BLANK = "[\\s\\x00-\\x1f\\x7f]"
@@ -119,7 +129,10 @@ class Rule:
     - ``reasoning``: when it goes back: with every turn, only with turns that call
       tools, or never.
     - ``field``: the only field of Chat Completions for reasoning; without one, it goes
-      back in the fields in which it came.
+      back in the fields in which it came. ``is_only``: other fields are refused.
+    - ``is_gateway``: it translates messages for the model. So its own row says when
+      reasoning goes back and which shapes of a message it refuses, whatever the model's
+      row says.
     - ``came_in``: if no provider is named, reasoning in this field identifies this
       provider.
     - ``required``: turns that must have the field even if it is empty.
@@ -147,6 +160,8 @@ class Rule:
     model: re.Pattern[str] = records.field(default="", converter=_any_case)
     reasoning: Literal["turns", "calls", "never"] = "turns"
     field: str | None = None
+    is_only: bool = False
+    is_gateway: bool = False
     came_in: str | None = None
     required: Literal["", "calls", "turns"] = ""
     unsigned: bool = False
@@ -188,33 +203,42 @@ ANYBODY: tuple[Rule, ...] = (Rule("no demand is known"),)
 def rule_for(
     rules: tuple[Rule, ...], asked: Names, fields: Collection[str] = ()
 ) -> Rule:
-    """The first of ``rules`` that fits the names ``asked``; the last rule fits all.
-    ``fields``: the names of the fields in which reasoning came. If no provider is
-    named, a rule for one of these fields comes before a rule for the model's name. To a
-    rule for the model alone, a later row for the provider adds what it refuses."""
-    reported = () if asked.provider else tuple(r for r in rules if r.came_in in fields)
-    fitting = (rule for rule in rules if rule.fits(asked.provider, asked.model))
-    first = reported[0] if reported else next(fitting)
-    if first.provider.pattern or not first.model.pattern:
-        return first
+    """The rule for the names ``asked``: of the server's row and the model's, if there
+    are both; the last of ``rules`` fits all. ``fields``: the names of the fields in
+    which reasoning came. If no provider is named, they may show the server."""
+    fitting = [rule for rule in rules if rule.fits(asked.provider, asked.model)]
+    reported = () if asked.provider else (r for r in rules if r.came_in in fields)
     servers = (rule for rule in fitting if rule.provider.pattern)
-    return next((_both(first, server) for server in servers), first)
+    models = (r for r in fitting if r.model.pattern and not r.provider.pattern)
+    server, model = next(chain(reported, servers), None), next(models, None)
+    if server is None or model is None:
+        return server or model or fitting[-1]
+    return _both(server, model)
 
 
-def _both(model: Rule, server: Rule) -> Rule:
-    """A rule of two rows: what a ``model`` needs, and what it or its ``server``
-    refuses."""
+def _both(server: Rule, model: Rule) -> Rule:
+    """A rule of two rows: what the ``model`` needs, unless the ``server`` refuses it,
+    and what either refuses."""
+    is_refused = server.reasoning == "never"
+    is_servers = is_refused or server.is_gateway
+    refuses = model.refuses - (_OF_MESSAGES if server.is_gateway else frozenset())
     return evolve(
-        model,
-        has_refusals=model.has_refusals and server.has_refusals,
+        server,
+        source=f"{server.source}; {model.source}",
+        reasoning=server.reasoning if is_servers else model.reasoning,
+        field=server.field or model.field,
+        required="" if is_refused else model.required,
+        unsigned=model.unsigned,
+        tags=model.tags,
         raw_arguments=model.raw_arguments and server.raw_arguments,
+        has_refusals=model.has_refusals and server.has_refusals,
         is_closed=model.is_closed or server.is_closed,
         no_end=model.no_end or server.no_end,
-        no_ids=_either(model.no_ids, server.no_ids),
-        no_names=_either(model.no_names, server.no_names),
+        no_ids=_either(server.no_ids, model.no_ids),
+        no_names=_either(server.no_names, model.no_names),
         longest_name=min(model.longest_name, server.longest_name),
-        refuses=model.refuses | server.refuses,
-        no_prefix=_either(model.no_prefix, server.no_prefix),
+        refuses=refuses | server.refuses,
+        no_prefix=_either(server.no_prefix, model.no_prefix),
     )
 
 
