@@ -67,8 +67,8 @@ Exit codes: 0; 1 with --check if there is a leak; 2 if a file could not be read
 or written, with --write also if a leak had to stay (a hash protects it, or a seal
 is bound to it), with --check also if no message of a model was recognised in a
 file, a line could not be read, or a folder has a database, an archive or a
-compressed file that was not looked at; 141 if the reader of the output went away; 128 plus
-the number of a signal that ended the command.
+compressed file that was not looked at; 141 if the reader of the output went
+away; 128 plus the number of a signal that ended the command.
 """
 
 

@@ -147,9 +147,10 @@ class RepairPage:
         if self._bound:
             self._terminal.paragraph(_BOUND.format(f"{self._bound} bound"))
         if self._unsealed:
-            words = "were removed" if self._write else "would be removed"
+            done = "was" if self._unsealed == 1 else "were"
+            done = f"{done} removed" if self._write else "would be removed"
             blocks = count(self._unsealed, "block")
-            self._terminal.paragraph(f"{blocks} of signed thinking {words}")
+            self._terminal.paragraph(f"{blocks} of signed thinking {done}")
         if self._unsure:
             self._terminal.paragraph(_UNSURE.format(self._unsure))
         if self._files < files:

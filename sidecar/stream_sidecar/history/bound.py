@@ -44,8 +44,9 @@ _OF_PROVIDERS = ("metadata", "providerMetadata", "providerOptions")
 _STATES = ("thinking_blocks", "reasoning_details")
 """Lists of a message of Chat Completions. The first block came before the text."""
 
-_MAY_HAVE_SEAL = b'ignature"'
-_NAMES_PARENT = (b'"parentUuid"', b'"parentId"')
+_OF_SEAL = 'ignature"'
+_OF_PARENT = ('"parentUuid"', '"parentId"')
+_IN_LINE = tuple(each.encode() for each in (_OF_SEAL, *_OF_PARENT))
 _LINKS = (("uuid", "parentUuid"), ("id", "parentId"))
 """The names of a record's id and of its parent's: Claude Code's, pi's."""
 
@@ -197,6 +198,11 @@ class RecordsBeforeSeals:
         return number < len(self._before) and bool(self._before[number])
 
 
+def may_have_seal(text: str) -> bool:
+    """Whether JSON text may have a seal."""
+    return _OF_SEAL in text
+
+
 def must_be_read(line: bytes) -> bool:
     """Whether a line may have a seal, or names the record that it continues."""
-    return _MAY_HAVE_SEAL in line or any(name in line for name in _NAMES_PARENT)
+    return any(each in line for each in _IN_LINE)

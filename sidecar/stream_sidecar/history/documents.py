@@ -49,7 +49,11 @@ _OPERATIONS = (0, 1, 2)
 _TYPES = frozenset(("ai", "human", "tool", "system"))
 _MODELS = ("model", "modelID", "model_name", "gen_ai.request.model")
 _PROVIDERS = ("provider", "providerID", "model_provider", "gen_ai.provider.name")
-_ORIGINS = frozenset((*_MODELS, *_PROVIDERS))
+_ORIGIN_HOLDERS = ("info", "model", "response_metadata")
+"""Objects of a record with the names of its model and provider: opencode's, Zed's,
+LangChain's."""
+
+_ORIGINS = frozenset((*_MODELS, *_PROVIDERS, *_ORIGIN_HOLDERS))
 
 _TOOL_DATA = frozenset(
     (
@@ -171,8 +175,8 @@ class _Search:
         """The messages in ``value``. ``model`` and ``provider``: named by the objects
         around the value. ``of_tool``: the value is in a record of a tool."""
         if isinstance(value, dict) and not _ORIGINS.isdisjoint(value):
-            model = _first_string(value, _MODELS) or model
-            provider = _first_string(value, _PROVIDERS) or provider
+            model = _origin(value, _MODELS) or model
+            provider = _origin(value, _PROVIDERS) or provider
         place = (*self.state, *path[len(self.root) :]) if self.root else path
         shape = shape_of(value, place, self.role_elsewhere)
         if path[-1:] == (0,) and is_question(value):
@@ -301,6 +305,13 @@ def _is_message(value: Json) -> bool:
         return "output" in value
     has_role = isinstance(value.get("role"), str) or kind in _TYPES
     return has_role and any(name in value for name in _BODIES)
+
+
+def _origin(record: dict[str, Json], names: tuple[str, ...]) -> str | None:
+    """The first of ``names`` that a record, or an object in it for them, has."""
+    inner = (record.get(name) for name in _ORIGIN_HOLDERS)
+    holders = (record, *(each for each in inner if isinstance(each, dict)))
+    return next(filter(None, (_first_string(each, names) for each in holders)), None)
 
 
 def _first_string(value: dict[str, Json], names: tuple[str, ...]) -> str | None:

@@ -512,10 +512,10 @@ def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
         start, start_utf16 = piece.start, piece.start_utf16
         new = without_halves(piece.removed) if piece.kind == SURROGATE else ""
         last = joined[-1] if joined else None
-        if last and (last.path, last.end) == (path, start):
-            if bool(last.new_text) == bool(new):
-                joined.pop()
-                start, start_utf16 = last.start, last.start_utf16
-                new = last.new_text + new
+        touches = last is not None and (last.path, last.end) == (path, start)
+        if last is not None and touches and bool(last.new_text) == bool(new):
+            joined.pop()
+            start, start_utf16 = last.start, last.start_utf16
+            new = last.new_text + new
         joined.append(Edit(path, start, piece.end, start_utf16, piece.end_utf16, new))
     return joined

@@ -113,19 +113,16 @@ class RowRepair:
         removals: list[dict[str, Any]] = []
         report = FileReport(self._path)
         tally, history = Tally(report, removals.append), History(self._options)
-        new, repairs = value, []
-        if isinstance(value, str):
+        document, is_text = value, isinstance(value, str)
+        if is_text:
             try:
                 document = loads(value.removeprefix(_BOM))
-                repairs, made = self._repairs(document, history, report)
-                new = repaired(value, made)
             except (ValueError, RecursionError):
-                report.unreadable = 1
-        else:
-            repairs, made = self._repairs(value, history, report)
-            new = replaced(value, made)
+                report.unreadable, document = 1, None
+        repairs, made = self._repairs(document, history, report)
         for found, repair in repairs:
             tally.add({"rowInBatch": number}, found, repair)
+        new = repaired(value, made) if is_text else replaced(value, made)
         done = tally.finish()
         models = [asdict(each) for each in done.models]
         counts = [done.unreadable, done.bound, done.unsealed, done.kept]

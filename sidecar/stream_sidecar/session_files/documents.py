@@ -9,11 +9,9 @@ file by bytes, the lines of the file keep their length.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 from functools import cache, partial
 from io import BytesIO
 from itertools import repeat
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from stream_sidecar import patterns
@@ -41,7 +39,8 @@ from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import decode_utf8, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.history import History
@@ -138,7 +137,7 @@ class TextSession:
         data, made = bounds.read_whole(file), Made()
         model = self.history.options.model
         try:
-            lines = BytesIO(unpack_zstd(data))
+            lines = unpack_zstd(data)
         except ValueError:
             self.tally.report.unreadable += 1
         else:
@@ -146,11 +145,9 @@ class TextSession:
                 self,
                 new=made,
                 advance=lambda _size: self.advance(0),
-                before_seals=cache(
-                    partial(lines_before_seals, lines.getvalue(), model)
-                ),
+                before_seals=cache(partial(lines_before_seals, lines, model)),
             )
-            inner.repair_lines(lines)
+            inner.repair_lines(BytesIO(lines))
         if made.new is None:
             self.new.keep(data)
         else:

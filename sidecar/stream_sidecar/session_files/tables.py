@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.history.bound import seals_of
+from stream_sidecar.history.bound import may_have_seal, seals_of
 from stream_sidecar.history.documents import (
     FoundMessage,
     changes_of,
@@ -160,7 +160,7 @@ class _Order:
         return {
             row.session: row.key
             for row in rows
-            if "ignature" in row.text and self._is_sealed(row)
+            if may_have_seal(row.text) and self._is_sealed(row)
         }
 
     def _is_sealed(self, row: _Row) -> bool:
