@@ -17,8 +17,10 @@ import pytest
 from agent_stores import compressed, database
 from attrs import frozen
 from click.testing import CliRunner, Result
+from fixing import WHOLE, fixed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
+from rpc_client import RpcClient
 from sealing import misfits, seal_all
 
 from stream_sidecar.cli import main
@@ -435,3 +437,233 @@ def test_half_a_character_in_a_cell(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         ((cell,),) = db.execute("SELECT content_json FROM messages")
     assert cell == f"[{part}]".replace("d83d", "fffd")
+
+
+# --- How agents spell it --------------------------------------------------------------
+
+
+def _chat(**more: Json) -> Json:
+    return {"role": "assistant", "content": LEAK, "model": MODEL, **more}
+
+
+_CLAUDE = {"type": "reasoning.text", "text": "Hm", "format": "anthropic-claude-v1"}
+_SIGNED = {**_CLAUDE, "signature": "c2ln"}
+_TEXT = {"type": "text", "text": LEAK}
+
+SPELLINGS: dict[str, Json] = {
+    "pi": [
+        {"type": "session", "id": "s"},
+        {
+            "type": "message",
+            "id": "1",
+            "parentId": None,
+            "message": {"role": "assistant", "model": MODEL, "content": [_TEXT]},
+        },
+        {
+            "type": "message",
+            "id": "2",
+            "parentId": "1",
+            "message": {
+                "role": "assistant",
+                "model": MODEL,
+                "content": [
+                    {"type": "thinking", "thinking": "", "thinkingSignature": "c2ln"}
+                ],
+            },
+        },
+    ],
+    "zed": {
+        "model": {"provider": "anthropic", "model": MODEL},
+        "messages": [
+            {"Agent": {"content": [{"Text": LEAK}]}},
+            {"Agent": {"content": [{"Thinking": {"text": "", "signature": "c2ln"}}]}},
+        ],
+    },
+    "pydantic-ai": [
+        {
+            "kind": "response",
+            "model_name": MODEL,
+            "parts": [
+                {"part_kind": "text", "content": LEAK},
+                {"part_kind": "thinking", "content": "", "signature": "c2ln"},
+            ],
+        }
+    ],
+    "AI SDK": [
+        {
+            "role": "assistant",
+            "model": MODEL,
+            "parts": [
+                _TEXT,
+                {
+                    "type": "reasoning",
+                    "text": "",
+                    "providerMetadata": {"anthropic": {"signature": "c2ln"}},
+                },
+            ],
+        }
+    ],
+    "LangChain": [
+        {
+            "type": "ai",
+            "response_metadata": {"model_name": MODEL},
+            "content": [_TEXT, thinking("c2ln")],
+        }
+    ],
+    "Bedrock": [
+        {
+            "role": "assistant",
+            "model": f"us.anthropic.{MODEL}-v1:0",
+            "content": [
+                {"text": LEAK},
+                {"reasoningContent": {"reasoningText": {"signature": "c2ln"}}},
+            ],
+        }
+    ],
+    "thinking_blocks": [_chat(), _chat(thinking_blocks=[thinking("c2ln")], content="")],
+    "reasoning_details": [
+        _chat(reasoning_details=[{**_CLAUDE, "signature": "Zmlyc3Q="}, _SIGNED])
+    ],
+}
+"""An agent -> a session with a leak before a seal."""
+
+FREE: dict[str, Json] = {
+    "unsigned": [_chat(), {**_chat(content=[thinking()])}],
+    "redacted": [{**_chat(), "content": [_TEXT, {"type": "redacted_thinking"}]}],
+    "the first block is before": [_chat(reasoning_details=[_SIGNED])],
+    "of another model": [{**_chat(), "model": "claude-opus-5"}, _chat(content="")],
+    "a user's": [_chat(), {"role": "user", "content": [thinking("c2ln")]}],
+    "odd": [_chat(thinking_blocks=[None, 7, {"type": ["a"]}], reasoning_details=7)],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_bound"), [*((e, True) for e in SPELLINGS), *((e, False) for e in FREE)]
+)
+def test_spellings_of_seals(tmp_path: Path, name: str, is_bound: bool) -> None:
+    session = (SPELLINGS | FREE)[name]
+    path = tmp_path / ("a.jsonl" if name == "pi" else "a.json")
+    if name == "pi":
+        _write_lines(path, session)
+    else:
+        path.write_text(json.dumps(session), encoding="utf-8")
+    (file,) = json.loads(repair(path, "--output-format", "json").output)["files"]
+    assert file["changed"] == 1
+    assert bool(file["bound"]) == is_bound
+    repair(path, "--write", "--unseal")
+    assert LEAK not in path.read_text()
+    assert ("c2ln" in path.read_text()) == (name in FREE and "c2ln" in str(session))
+
+
+def test_parts_of_a_table(tmp_path: Path) -> None:
+    """Crush has the parts of a message in a cell, and the model in a column."""
+    path = tmp_path / "crush.db"
+    thought = {"type": "reasoning", "data": {"thinking": "", "signature": "c2ln"}}
+    with database(path) as db:
+        db.execute(
+            "CREATE TABLE messages (id, role, parts TEXT, session_id TEXT, model TEXT)"
+        )
+        for parts in ([{"type": "text", "data": {"text": LEAK}}], [thought]):
+            row = (json.dumps(parts), MODEL)
+            db.execute("INSERT INTO messages VALUES (1, 'assistant', ?, 's', ?)", row)
+    assert "1 bound" in repair(path).output
+    assert repair(path, "--write", "--unseal").exit_code == 0
+    with closing(sqlite3.connect(path)) as db:
+        cells = [cell for (cell,) in db.execute("SELECT parts FROM messages")]
+    assert cells == [json.dumps([{"type": "text", "data": {"text": "Four."}}]), "[]"]
+
+
+def _part_files(folder: Path, model: str) -> list[Path]:
+    """A session of opencode's older store: a leak, and in the next message a seal."""
+    made: list[Path] = []
+
+    def write(name: str, document: Json) -> None:
+        path = folder / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document), encoding="utf-8")
+        made.append(path)
+
+    thought = _parts({"content": [thinking("c2ln")]})[0]
+    for number, parts in enumerate(([_TEXT], [thought, _TEXT])):
+        said = {"id": f"msg_{number}", "sessionID": "ses_1", "role": "assistant"}
+        write(f"message/ses_1/msg_{number}", {**said, "modelID": model})
+        for place, part in enumerate(parts):
+            of = {"messageID": f"msg_{number}", "sessionID": "ses_1"}
+            write(f"part/msg_{number}/prt_{place}", {**of, **part})
+    write("message/ses_1/msg_2", 7)
+    return [each for each in made if LEAK in each.read_text()]
+
+
+@pytest.mark.parametrize("more", [[], ["--unseal"]])
+def test_files_of_parts(tmp_path: Path, more: list[str]) -> None:
+    before, after = _part_files(tmp_path, MODEL)
+    assert repair(tmp_path, "--write", "--jobs", "1", *more).exit_code == 2
+    assert LEAK in before.read_text()
+    assert LEAK not in after.read_text()
+    (tmp_path / "part" / "msg_1" / "prt_0.json").write_text("{}", encoding="utf-8")
+    assert repair(tmp_path, "--write", "--jobs", "1").exit_code == 0
+    assert LEAK not in before.read_text()
+
+
+# --- In an editor ---------------------------------------------------------------------
+
+
+def test_an_editor_has_no_fix_for_bound_text(tmp_path: Path) -> None:
+    path = _bound_log(tmp_path)
+    document = {"textDocument": {"uri": path.as_uri()}}
+    with RpcClient() as client:
+        client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
+        for fix in ("all", "message", "one"):
+            new = fixed(client, path, fix=fix)
+            messages = [json.loads(line)["message"] for line in new.splitlines()]
+            assert not misfits("anthropic", sent(messages))
+            assert new.count("<think>") == (2 if fix == "message" else 1)
+        item = {"uri": path.as_uri(), "languageId": "jsonl", "version": 1}
+        opened = {"textDocument": {**item, "text": path.read_text(encoding="utf-8")}}
+        client.notify("textDocument/didOpen", opened)
+        reported = client.request("textDocument/diagnostic", document)["items"]
+        lenses = client.request("textDocument/codeLens", document)
+        place = {**document, "position": reported[0]["range"]["start"]}
+        hover = client.request("textDocument/hover", place)["contents"]["value"]
+    why = "it stays: a later seal is bound to it"
+    assert [f"({why})" in each["message"] for each in reported] == [True, False]
+    titles = [each["command"]["title"] for each in lenses]
+    one = "1 leak: reasoning"
+    assert titles == [f"{one}; {why}", one, "Take it out"]
+    assert "There is no fix: a later seal is bound to it." in hover
+    assert "--unseal" in hover
+
+
+def test_an_editor_fixes_the_other_texts_of_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    leaks = conversation(["ltl"])
+    leaks[1]["content"][2]["text"] = f"{LEAK} \ud83d"
+    path.write_text(json.dumps(leaks, indent=1), encoding="utf-8")
+    document = {"textDocument": {"uri": path.as_uri()}}
+    with RpcClient() as client:
+        client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
+        for fix in ("message", "all"):
+            new = json.loads(fixed(client, path, fix=fix))[1]["content"]
+            assert (new[0]["text"], new[2]["text"]) == (LEAK, "Four. \ufffd")
+        item = {"uri": path.as_uri(), "languageId": "json", "version": 1}
+        opened = {"textDocument": {**item, "text": path.read_text(encoding="utf-8")}}
+        client.notify("textDocument/didOpen", opened)
+        lenses = client.request("textDocument/codeLens", document)
+        asked = {**document, "range": WHOLE, "context": {"diagnostics": []}}
+        actions = client.request("textDocument/codeAction", asked)
+        reported = client.request("textDocument/diagnostic", document)["items"]
+        place = {**document, "position": reported[-1]["range"]["start"]}
+        hover = client.request("textDocument/hover", place)["contents"]["value"]
+    first = "3 leaks: 2 reasoning, 1 surrogate; 1 of them stays: a later seal is bound"
+    assert lenses[0]["command"]["title"] == f"{first} to it"
+    titles = [each["title"] for each in actions]
+    assert titles[:2] == ["Take it out: reasoning", "Replace it: surrogate"]
+    assert "puts U+FFFD in its place" in hover
+
+
+def test_an_editor_sees_the_files_of_parts(tmp_path: Path) -> None:
+    before, after = _part_files(tmp_path, MODEL)
+    with RpcClient() as client:
+        client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
+        assert "<think>" in fixed(client, before)
+        assert "<think>" not in fixed(client, after)

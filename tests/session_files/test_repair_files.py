@@ -27,6 +27,7 @@ from systems import not_on_windows
 from telling import skip_unless_writers_are_reported
 
 from stream_sidecar.cli import main
+from stream_sidecar.history.bound import BoundTexts
 from stream_sidecar.history.documents import halves_replaced, messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.options import StreamOptions
@@ -87,7 +88,7 @@ def _written(draw: Any) -> str:
 
 def repairs_of(text: str, history: History) -> list[RepairedMessage]:
     found = messages_in(loads(text.removeprefix("\ufeff")))
-    return documents.repairs_of([*found], history)
+    return documents.repairs_of([*found], history, BoundTexts([], None))
 
 
 @settings(max_examples=250)

@@ -240,7 +240,13 @@ class SessionDocument:
         results: list[object] = []
         document, read = self._found(text)
         all_found = [*read]
-        bound = BoundTexts(all_found, self._options.model, lambda: is_bound)
+        model, beside = self._options.model, self._beside
+        is_bound = is_bound or (
+            self._reading == WHOLE
+            and beside is not None
+            and beside.is_before_seal(document, model)
+        )
+        bound = BoundTexts(all_found, model, lambda: is_bound)
         for number, found in enumerate(all_found):
             until = bound.until(number)
             messages.append(self._message(found, history, new, until))

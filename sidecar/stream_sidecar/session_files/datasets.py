@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, evolve
 
+from stream_sidecar.history.bound import BoundTexts
 from stream_sidecar.history.documents import messages_in, path_of
 from stream_sidecar.history.history import History
 from stream_sidecar.history.repair_counts import ModelRepairCounters
@@ -133,13 +134,12 @@ class RowRepair:
     ) -> tuple[list[RepairedMessage], list[RepairedMessage]]:
         """The repairs of a row's messages, and those that are made, with the removal of
         the seals that they break."""
-        found = [*messages_in(document)]
-        if not self._unseal:
-            repairs = repairs_of(found, history)
-            return repairs, repairs
-        repairs = [(each, history.repair_found(each)) for each in found]
+        found, model = [*messages_in(document)], self._options.model
+        bound = BoundTexts([] if self._unseal else found, model)
+        repairs = repairs_of(found, history, bound)
         changed = [each for each in repairs if each[1].changed]
-        model = self._options.model
+        if not self._unseal:
+            return repairs, changed
         made, report.unsealed = unsealed(
             document, found, changed, model, is_after=False
         )

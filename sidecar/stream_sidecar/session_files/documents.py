@@ -173,7 +173,7 @@ class TextSession:
             return
         unread: list[UnreadText] = []
         found = [*messages_in(document, self.beside.role, unread)]
-        repairs = self._repairs(found, line, by_line=by_line)
+        repairs = self._repairs(document, found, line, by_line=by_line)
         if self._is_piece(document, repairs, by_line=by_line):
             report.piece = True
         elif unread:
@@ -193,18 +193,19 @@ class TextSession:
             self.new.keep(data)
 
     def _repairs(
-        self, found: list[FoundMessage], line: int, *, by_line: bool
+        self, document: Any, found: list[FoundMessage], line: int, *, by_line: bool
     ) -> list[RepairedMessage]:
         """The messages of a document with their repairs. ``by_line``: the document is a
         line of a log, and a later line may have a seal."""
-        history = self.history
-        if self.after_edits is not None:
-            return [(each, history.repair_found(each)) for each in found]
+        model, unseals = self.history.options.model, self.after_edits is not None
 
         def is_later() -> bool:
-            return by_line and self.before_seals().has(line - 1)
+            if by_line:
+                return not unseals and self.before_seals().has(line - 1)
+            return self.beside.is_before_seal(document, model)
 
-        return repairs_of(found, history, is_later)
+        bound = BoundTexts([] if unseals else found, model, is_later)
+        return repairs_of(found, self.history, bound)
 
     def _unsealed(
         self,
@@ -300,13 +301,9 @@ class Lines:
 
 
 def repairs_of(
-    found: list[FoundMessage],
-    history: History,
-    is_later: Callable[[], bool] = lambda: False,
+    found: list[FoundMessage], history: History, bound: BoundTexts
 ) -> list[RepairedMessage]:
-    """The messages of a document with their repairs, which leave text that a seal is
-    bound to: a seal in the document or, if ``is_later``, after it."""
-    bound = BoundTexts(found, history.options.model, is_later)
+    """The messages of a document with their repairs, which leave ``bound`` text."""
     return [
         (each, history.repair_found(each, partial(bound.until, number)))
         for number, each in enumerate(found)

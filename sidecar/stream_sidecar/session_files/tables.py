@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.history.bound import may_have_seal, seals_of
+from stream_sidecar.history.bound import BoundTexts, may_have_seal, seals_of
 from stream_sidecar.history.documents import (
     FoundMessage,
     changes_of,
@@ -168,6 +168,9 @@ class _Order:
         return any(seals_of(each, self._model) for each in found)
 
     def is_before_seal(self, row: _Row) -> bool:
+        """Whether a seal in a later row binds the texts of ``row``."""
+        if self.after_edits is not None:
+            return False
         return row.key < self._last.get(row.session, row.key)
 
 
@@ -374,11 +377,10 @@ def _repair(
     if read is None:
         tally.report.unreadable += 1
         return None
-    if order.after_edits is None:
-        is_later = partial(order.is_before_seal, row)
-        repairs = repairs_of(read.messages, history, is_later)
-    else:
-        repairs = [(each, history.repair_found(each)) for each in read.messages]
+    unseals, model = order.after_edits is not None, history.options.model
+    is_later = partial(order.is_before_seal, row)
+    bound = BoundTexts([] if unseals else read.messages, model, is_later)
+    repairs = repairs_of(read.messages, history, bound)
     name_unread(read.document, unread, history, tally.report)
     for found, repair in repairs:
         tally.add({"table": layout.table, "row": row.key}, found, repair)
