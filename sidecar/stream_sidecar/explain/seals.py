@@ -57,10 +57,10 @@ def sealed_in_stored(
         name = model_of(each.message) or each.model or model
         states = seals_in(each.message, name) if each.shape is not None else []
         known = {state.path for state in states}
-        row = binding_of(name)
-        for seal in seals_of(each, model) if row is not None else ():
-            if (path := pointer(seal.path)) not in known:
-                states.append(BoundState(path, "thinking", row.to, row.source))
+        if (row := binding_of(name)) is not None:
+            paths = (pointer(seal.path) for seal in seals_of(each, model))
+            new = (path for path in paths if path not in known)
+            states += (BoundState(e, "thinking", row.to, row.source) for e in new)
         for state in states:
             yield f"message {number}", name, state
         number += text_of(each) != ""

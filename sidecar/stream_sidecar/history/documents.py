@@ -381,8 +381,8 @@ def changes_of(
         for edit, (start, end) in zip(edits, _cuts(places[path], edits), strict=True)
     ]
     for path, numbers in dropped.items():
-        gone = _outward(places[path], _without(items(places[path]), numbers))
-        changes += [(start, end, "") for start, end in gone]
+        cuts = _outward(places[path], _without(items(places[path]), numbers))
+        changes += [(start, end, "") for start, end in cuts]
     return sorted(changes)
 
 
@@ -444,7 +444,8 @@ def _without(
 
 def spliced(text: str, changes: Iterable[Change]) -> str:
     """``text`` with the changes."""
-    kept, at = [], 0
+    kept: list[str] = []
+    at = 0
     for start, end, new in changes:
         kept += (text[at:start], new)
         at = end
