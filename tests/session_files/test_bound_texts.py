@@ -200,13 +200,15 @@ def _write_export(path: Path, messages: list[Json]) -> None:
         }
         for each in messages
     ]
-    path.write_text(json.dumps({"info": {"id": "s"}, "messages": listed}))
+    path.write_text(
+        json.dumps({"info": {"id": "s"}, "messages": listed}), encoding="utf-8"
+    )
 
 
 def _read_export(path: Path) -> list[Json]:
     return [
         {"role": each["info"]["role"], "content": _content(each["parts"])}
-        for each in json.loads(path.read_text())["messages"]
+        for each in json.loads(path.read_text(encoding="utf-8"))["messages"]
     ]
 
 
@@ -220,9 +222,10 @@ STORES = [
     Store(
         "session.json",
         lambda path, messages: (
-            path.write_text(json.dumps({"messages": messages})) and None
+            path.write_text(json.dumps({"messages": messages}), encoding="utf-8")
+            and None
         ),
-        lambda path: json.loads(path.read_text())["messages"],
+        lambda path: json.loads(path.read_text(encoding="utf-8"))["messages"],
     ),
     Store("opencode.db", _write_opencode, _read_opencode),
     Store("export.json", _write_export, _read_export),
@@ -300,7 +303,9 @@ def test_what_unseal_would_change(tmp_path: Path) -> None:
     assert "1 unsealed" in done.output
     assert "1 block of signed thinking was removed" in done.output
     assert (
-        json.loads(path.read_text().splitlines()[3])["message"]["content"]
+        json.loads(path.read_text(encoding="utf-8").splitlines()[3])["message"][
+            "content"
+        ]
         == [{"type": "text", "text": "Four."}] * 2
     )
 
@@ -334,7 +339,7 @@ def test_the_model_of_the_command_counts_if_none_is_named(
     path.write_text(json.dumps(messages), encoding="utf-8")
     done = repair(path, "--write", "--model", model)
     assert done.exit_code == (2 if is_bound else 0)
-    assert (LEAK in path.read_text()) == is_bound
+    assert (LEAK in path.read_text(encoding="utf-8")) == is_bound
 
 
 def test_a_branch_that_a_seal_does_not_continue(tmp_path: Path) -> None:
@@ -351,14 +356,14 @@ def test_a_branch_that_a_seal_does_not_continue(tmp_path: Path) -> None:
 
     _write_lines(path, [*lines[:4], branch, *lines[4:]])
     assert repair(path, "--write", "--unseal").exit_code == 0
-    assert "signature" not in path.read_text()
+    assert "signature" not in path.read_text(encoding="utf-8")
 
 
 def test_a_message_of_thinking_alone_goes_from_its_list(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(conversation(["l", "t", "tc"])), encoding="utf-8")
     assert repair(path, "--write", "--unseal").exit_code == 0
-    roles = [each["role"] for each in json.loads(path.read_text())]
+    roles = [each["role"] for each in json.loads(path.read_text(encoding="utf-8"))]
     assert roles == ["user", "assistant", "user", "user", "assistant"]
 
 
@@ -378,7 +383,7 @@ def test_a_large_log_on_all_cores(tmp_path: Path) -> None:
     (file,) = json.loads(repair(path, "--output-format", "json").output)["files"]
     assert (file["bound"], file["changed"]) == (1, 2)
     assert repair(path, "--write", "--unseal").exit_code == 0
-    assert "<think>" not in path.read_text()
+    assert "<think>" not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("as_text", [True, False])
@@ -551,8 +556,10 @@ def test_spellings_of_seals(tmp_path: Path, name: str, is_bound: bool) -> None:
     assert file["changed"] == 1
     assert bool(file["bound"]) == is_bound
     repair(path, "--write", "--unseal")
-    assert LEAK not in path.read_text()
-    assert ("c2ln" in path.read_text()) == (name in FREE and "c2ln" in str(session))
+    assert LEAK not in path.read_text(encoding="utf-8")
+    assert ("c2ln" in path.read_text(encoding="utf-8")) == (
+        name in FREE and "c2ln" in str(session)
+    )
 
 
 def test_parts_of_a_table(tmp_path: Path) -> None:
@@ -591,18 +598,18 @@ def _part_files(folder: Path, model: str) -> list[Path]:
             of = {"messageID": f"msg_{number}", "sessionID": "ses_1"}
             write(f"part/msg_{number}/prt_{place}", {**of, **part})
     write("message/ses_1/msg_2", 7)
-    return [each for each in made if LEAK in each.read_text()]
+    return [each for each in made if LEAK in each.read_text(encoding="utf-8")]
 
 
 @pytest.mark.parametrize("more", [[], ["--unseal"]])
 def test_files_of_parts(tmp_path: Path, more: list[str]) -> None:
     before, after = _part_files(tmp_path, MODEL)
     assert repair(tmp_path, "--write", "--jobs", "1", *more).exit_code == 2
-    assert LEAK in before.read_text()
-    assert LEAK not in after.read_text()
+    assert LEAK in before.read_text(encoding="utf-8")
+    assert LEAK not in after.read_text(encoding="utf-8")
     (tmp_path / "part" / "msg_1" / "prt_0.json").write_text("{}", encoding="utf-8")
     assert repair(tmp_path, "--write", "--jobs", "1").exit_code == 0
-    assert LEAK not in before.read_text()
+    assert LEAK not in before.read_text(encoding="utf-8")
 
 
 # --- In an editor ---------------------------------------------------------------------

@@ -30,10 +30,11 @@ from stream_sidecar.cli import main
 from stream_sidecar.history.bound import BoundTexts
 from stream_sidecar.history.documents import halves_replaced, messages_in
 from stream_sidecar.history.history import History
+from stream_sidecar.history.unsealing import RepairedMessage
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.session_files import backups, beside, documents, replacing
 from stream_sidecar.session_files.datasets import RowRepair, replaced
-from stream_sidecar.session_files.documents import RepairedMessage, repaired
+from stream_sidecar.session_files.documents import repaired
 from stream_sidecar.session_files.files import Job, format_of, repair_file
 from stream_sidecar.session_files.layouts import PRESETS
 from stream_sidecar.session_files.replacing import FileChangedError, Replacement

@@ -52,7 +52,7 @@ _LINKS = (("uuid", "parentUuid"), ("id", "parentId"))
 
 
 @frozen
-class Seal:
+class SealedBlock:
     """A sealed block at ``path`` of its message. ``order``: it is bound to the texts of
     the message whose order is less."""
 
@@ -71,7 +71,7 @@ def order_of(path: Path) -> int:
     return next((step for step in path if isinstance(step, int)), 0)
 
 
-def seals_of(found: FoundMessage, model: str | None) -> list[Seal]:
+def seals_of(found: FoundMessage, model: str | None) -> list[SealedBlock]:
     """The bound seals of a model's message. ``model``: the model, if neither the
     message nor its document names one."""
     if found.shape is None:
@@ -80,15 +80,15 @@ def seals_of(found: FoundMessage, model: str | None) -> list[Seal]:
     return [] if binding_of(known) is None else [*_seals(found)]
 
 
-def _seals(found: FoundMessage) -> Iterator[Seal]:
+def _seals(found: FoundMessage) -> Iterator[SealedBlock]:
     shape = found.shape or MESSAGE
     for body in shape.bodies:
         value = at(found.message, body)
         if is_signed(value):
-            yield Seal(body, 0)
+            yield SealedBlock(body, 0)
         for number, part in enumerate(_list(value)):
             if is_signed(part):
-                yield Seal((*body, number), number)
+                yield SealedBlock((*body, number), number)
     states = [
         (name, number)
         for name in _STATES
@@ -96,7 +96,7 @@ def _seals(found: FoundMessage) -> Iterator[Seal]:
         if is_signed(part)
     ]
     for place, path in enumerate(states):
-        yield Seal(path, inf if place else -1)
+        yield SealedBlock(path, inf if place else -1)
 
 
 def is_signed(part: Json) -> bool:

@@ -94,7 +94,7 @@ Until: TypeAlias = "Callable[[], float]"
 """Returns the order below which the texts of a message are bound (`bound.BoundTexts`).
 It is called only if something has to be removed."""
 
-Verdict: TypeAlias = "Callable[[RemovedSpan], str]"
+Judge: TypeAlias = "Callable[[RemovedSpan], str]"
 
 
 @frozen
@@ -307,7 +307,7 @@ def _portable(item: Json) -> Json:
 def _read(
     items: tuple[StoredItem, ...],
     options: StreamOptions,
-    verdict: Verdict | None,
+    verdict: Judge | None,
     sieve: Sieve,
 ) -> _Field:
     """Reads a field, and then what is left of it, until a reading removes nothing, or
@@ -336,7 +336,7 @@ class _Choice:
     """The removals of a field that are made, and those that stay because they are
     ``bound``. What is not made once stays in every later reading."""
 
-    def __init__(self, whole: list[PlacedText], verdict: Verdict | None) -> None:
+    def __init__(self, whole: list[PlacedText], verdict: Judge | None) -> None:
         self._whole, self._verdict = whole, verdict
         self._kept: list[Mark] = []
         self.bound: list[Mark] = []

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.results import Repair
+    from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.options import StreamOptions
-    from stream_sidecar.session_files.documents import RepairedMessage
     from stream_sidecar.values.json_places import Path as JsonPath
 
 NOTES = "_stream_sidecar"

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.history import History
-    from stream_sidecar.history.results import Repair
     from stream_sidecar.history.unread import UnreadText
+    from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.session_files.neighbours import Neighbours
     from stream_sidecar.session_files.reports import FileReport, Tally
     from stream_sidecar.values.json_places import Path as JsonPath
@@ -57,8 +57,6 @@ Advance: TypeAlias = "Callable[[int], None]"
 class Stopped(Exception):  # noqa: N818 - a request, not an error
     """Raised by `Advance`: the run must end before this file is done."""
 
-
-RepairedMessage: TypeAlias = "tuple[FoundMessage, Repair]"
 
 Seal: TypeAlias = "Callable[[Any, list[JsonPath]], str | None]"
 """Returns why strings of a document are not edited; None if they may be."""

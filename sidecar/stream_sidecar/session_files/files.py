@@ -105,7 +105,7 @@ class Job:
 
 @lru_cache(maxsize=2)
 def _lines_before_seals(path: Path, model: str | None) -> RecordsBeforeSeals:
-    """The same for all blocks of a file, until `forget`."""
+    """`lines_before_seals`, read once for all blocks of a file."""
     return lines_before_seals(path, model)
 
 

@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 
     from stream_sidecar.history.history import History
     from stream_sidecar.history.unread import UnreadText
-    from stream_sidecar.session_files.documents import Advance, RepairedMessage, Seal
+    from stream_sidecar.history.unsealing import RepairedMessage
+    from stream_sidecar.session_files.documents import Advance, Seal
     from stream_sidecar.session_files.layouts import RoleOf, SearchIndex, TableLayout
     from stream_sidecar.session_files.reports import Tally
 
