@@ -185,6 +185,16 @@ def test_a_rendered_turn_is_by_two_rows(server: str, model: str) -> None:
     _assert_accepted(server, model, {"messages": [user, *messages]})
 
 
+@pytest.mark.parametrize(("server", "is_kept"), [("ollama", True), ("litellm", False)])
+def test_a_gateway_needs_no_tags_of_its_models(server: str, is_kept: bool) -> None:
+    user = {"role": "user", "content": "2 + 2?"}
+    turn = {"role": "assistant", "content": "<think>So.</think>4"}
+    body = {"model": "minimax-m2", "messages": [user, turn, user]}
+    row = {"wire": "openai-chat", "provider": server, "model": "minimax-m2"}
+
+    assert _prepare(row, body)["changed"] != is_kept
+
+
 def _assert_accepted(server: str, model: str, body: Json) -> None:
     refused, needs_reasoning = MODELS_ROWS[model]
     if server in _BY_GATEWAY:

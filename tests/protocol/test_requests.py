@@ -9,6 +9,7 @@ import pytest
 from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
+from stream_sidecar.wires.shared.item_ids import made_item_id
 
 USER = {"role": "user", "content": "Hi"}
 THOUGHT = {"role": "assistant", "content": "Hi", "reasoning_content": "Hm."}
@@ -149,10 +150,10 @@ def test_signed_thinking_stays() -> None:
 
 
 def test_an_item_that_no_server_gave_is_refused() -> None:
-    made = {"type": "reasoning", "id": "rs_0", "summary": []}
-    given = {"type": "reasoning", "id": "rs_" + "0a" * 24, "summary": []}
-    sealed = {**made, "encrypted_content": "x"}
-    items = [USER, made, given, sealed, CLEAN, USER]
+    made = {"type": "reasoning", "id": made_item_id("reasoning", "r"), "summary": []}
+    given = {"type": "reasoning", "id": "rs_0", "summary": []}
+    sealed = {"type": "reasoning", "summary": [], "encrypted_content": "x"}
+    items = [USER, made, given, {**made, **sealed}, CLEAN, USER]
     body = {"model": "gpt-5", "input": items}
     result = _prepare("openai-responses", body, provider="openai")
     assert result["body"]["input"] == [USER, given, sealed, CLEAN, USER]

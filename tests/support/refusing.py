@@ -604,13 +604,76 @@ def _item_not_stored(wire: str, body: Json) -> bool:
 
 @check
 def _item_id_of_64(wire: str, body: Json) -> bool:
-    return any(len(item.get("id", "")) > 64 for item in body["input"])
+    return any(len(item.get("id") or "") > 64 for item in body["input"])
 
 
 @check
 def _item_twice(wire: str, body: Json) -> bool:
-    ids = [item["id"] for item in body["input"] if "id" in item]
+    ids = [item["id"] for item in body["input"] if item.get("id")]
     return len(ids) != len(set(ids))
+
+
+_PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc"}
+_PREFIXES |= {"custom_tool_call": "ctc", "web_search_call": "ws"}
+
+
+@check
+def _id_of_another_kind(wire: str, body: Json) -> bool:
+    """It does not begin as the ids of such items do, or has other characters."""
+    for item in body["input"]:
+        id, prefix = item.get("id"), _PREFIXES.get(item.get("type"), "")
+        is_given = isinstance(id, str)
+        is_odd = is_given and not re.fullmatch("[a-zA-Z0-9_-]+", id)
+        if is_odd or (is_given and not id.startswith(prefix)):
+            return True
+    return False
+
+
+_NULLABLE = (
+    *("content", "encrypted_content", "phase", "caller", "call_id"),
+    *("approval_request_id", "output", "error"),
+)
+
+
+@check
+def _null_in_an_item(wire: str, body: Json) -> bool:
+    parts = [p for i in body["input"] for p in (i, i.get("action"), *_content(i))]
+    holders = [part for part in parts if isinstance(part, dict)]
+    return any(v is None and n not in _NULLABLE for h in holders for n, v in h.items())
+
+
+def _content(item: Json) -> list[Json]:
+    content = item.get("content")
+    return content if isinstance(content, list) else []
+
+
+@check
+def _null_in_a_message(wire: str, body: Json) -> bool:
+    members = ("name", "tool_calls", "tool_call_id", "annotations")
+    return any(m.get(n, 0) is None for m in body["messages"] for n in members)
+
+
+@check
+def _any_null_in_a_message(wire: str, body: Json) -> bool:
+    members = [(n, v) for m in body["messages"] for n, v in m.items()]
+    return any(value is None and name != "content" for name, value in members)
+
+
+@check
+def _null_caller(wire: str, body: Json) -> bool:
+    parts = [part for turn in turns(wire, body) for part in turn.parts]
+    return any(part.get("caller", 0) is None for part in parts)
+
+
+@check
+def _no_queries(wire: str, body: Json) -> bool:
+    actions = [item.get("action") or {} for item in body["input"]]
+    return any(a.get("type") == "search" and "queries" not in a for a in actions)
+
+
+@check
+def _empty_reasoning(wire: str, body: Json) -> bool:
+    return any(not item.get("content") for item in _thought_items(body))
 
 
 @check
@@ -656,13 +719,17 @@ _CLAUDE = (
     *(*_PAIRS, "id-twice", "id-of-claude", "blank-text", "empty-turn", "arguments"),
     *("white-space-at-the-end", "no-signature", "signature", "name-of-letters"),
 )
-_OPENAI = (*_PAIRS, "no-name", "name-of-64", "no-calls-in-the-list", "no-content")
+_OPENAI = (
+    *(*_PAIRS, "no-name", "name-of-64", "no-calls-in-the-list", "no-content"),
+    "null-in-a-message",
+)
 _LOCAL = ("models-turn-last", "two-models-turns-last")
 _ITEMS = (
     *(*_PAIRS, "reasoning-is-followed-by-nothing", "item-without-its-reasoning"),
     *("item-not-stored", "item-id-of-64", "id-of-64", "content-of-reasoning"),
     *("no-name", "name-of-letters", "models-input", "null-content", "no-summary"),
     *("item-twice", "long-key", "response-not-stored"),
+    *("id-of-another-kind", "null-in-an-item"),
 )
 _BEDROCK = (
     *(*_PAIRS, "id-twice", "id-of-bedrock", "blank-text", "empty-turn"),
@@ -676,6 +743,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
         *("servers-call-without-result", "servers-result-without-call"),
         *("thinking-late", "no-data-in-redacted", "half-surrogate"),
         *("no-container", "unknown-tool", "many-marks", "mark-on-empty-text"),
+        "null-caller",
     ),
     "bedrock-messages": (*_CLAUDE, "same-role"),
     "deepseek-messages": ("no-reasoning-with-calls",),
@@ -693,7 +761,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
         *("id-of-9", "name-of-64", "user-after-results", "models-turn-last"),
         "members-of-chat",
     ),
-    "groq": ("members-of-chat", "models-content-is-a-list"),
+    "groq": ("members-of-chat", "models-content-is-a-list", "any-null-in-a-message"),
     "cerebras": ("members-of-cerebras",),
     "fireworks": ("members-of-fireworks",),
     "xai": ("empty-list",),
@@ -708,7 +776,8 @@ SERVERS: dict[str, tuple[str, ...]] = {
     "responses": _ITEMS,
     "azure-responses": _ITEMS,
     "xai-responses": ("no-summary",),
-    "deepseek-responses": ("call-without-result",),
+    "deepseek-responses": ("call-without-result", "no-queries"),
+    "llama.cpp-responses": ("empty-reasoning",),
     "gemini": (
         *("no-call-signature", "signature", "other-number-of-results", "no-name"),
         *("call-behind-a-models-turn", "result-without-call", "models-turn-last"),

@@ -263,7 +263,7 @@ NAMES = {
     ),
     "openai-responses": (
         *(("azure", ""), ("openai", ""), ("copilot", ""), ("xai", "")),
-        *(("deepseek", ""), ("", "")),
+        *(("deepseek", ""), ("llama.cpp", ""), ("", "")),
     ),
     "anthropic": (
         ("bedrock", "claude-opus-4-7"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from stream_sidecar.wires.requests.seals import BINDINGS, seals_in
+from stream_sidecar.wires.requests.seals import BINDINGS, StateKind, seals_in
 
 Json = Any
 
@@ -33,6 +33,16 @@ ITEM = {"type": "reasoning", "id": "rs_1", "encrypted_content": "c2ln"}
             {"content": [{"reasoningContent": {"reasoningText": THOUGHT}}]},
             "eu.anthropic.claude-opus-5-5-v1:0",
             [("/content/0", BEFORE)],
+        ),
+        (
+            {"content": [{"type": "redacted_thinking", "data": "c2ln"}]},
+            "claude-opus-5-5",
+            [("/content/0", ("model",))],
+        ),
+        (
+            {"content": [{"reasoningContent": {"redactedContent": "c2ln"}}]},
+            None,
+            [("/content/0", ("model",))],
         ),
         ({"thinking_blocks": [THOUGHT]}, "opus", [("/thinking_blocks/0", ("model",))]),
         (
@@ -85,8 +95,19 @@ def test_seals_of_a_message(message: Json, model: str | None, seals: Json) -> No
     assert [(each.path, each.to) for each in seals_in(message, model)] == seals
 
 
-def test_every_row_has_a_source() -> None:
-    assert all(row.source for row in BINDINGS)
+def test_every_kind_has_a_row_for_any_model() -> None:
+    last = {row.kind: row for row in BINDINGS}
+
+    assert set(last) == set(get_args(StateKind))
+    for row in BINDINGS:
+        assert row.source
+        assert all(last[row.kind].fits(each) for each in ("", "made-up-9.9", "\ud800"))
+
+
+@pytest.mark.parametrize("model", ["", "claude-", "claude-opus-" + "5" * 999, "5.5"])
+def test_unknown_models_bind_nothing(model: str) -> None:
+    seals = seals_in({"content": [THOUGHT]}, model)
+    assert [each.to for each in seals] == [("model",)]
 
 
 @pytest.mark.parametrize("odd", [None, 5, "x", [], [None], {"x": 1}, True])

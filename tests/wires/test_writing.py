@@ -18,6 +18,7 @@ from stream_sidecar.events import (
 )
 from stream_sidecar.message.outlet import Origin
 from stream_sidecar.wires import WIRES, WRITERS
+from stream_sidecar.wires.shared.item_ids import is_made
 from stream_sidecar.wires.shared.writing import REPORTED_AGAIN, TextPlaces
 
 FINISH = Finish(9, 0, "stop", False, True)
@@ -121,7 +122,62 @@ def test_parts_of_one_thought_stay_in_it() -> None:
 def test_an_id_that_is_too_long_for_every_event_is_replaced() -> None:
     origins = {0: Origin("m" * 2000, kind="message")}
     chunks = _write("openai-responses", TextDelta(1, 0, 0, "One."), origins=origins)
-    assert {chunk.get("item_id", "msg_0") for chunk in chunks} == {"msg_0"}
+    ids = {chunk["item_id"] for chunk in chunks if "item_id" in chunk}
+    assert len(ids) == 1
+    assert all(map(is_made, ids))
+
+
+def _numbered(response: str, *items: tuple[str, str]) -> list[Any]:
+    """A stream whose messages and calls have the ids of a server that counts them."""
+    chunks: list[Any] = [{"type": "response.created", "response": {"id": response}}]
+    for place, (id, text) in enumerate(items):
+        item: Any = {"id": id, "type": "message", "content": []}
+        part = {"type": "output_text", "text": text}
+        if id.startswith("fc_"):
+            item = {"id": id, "type": "function_call", "call_id": id, "name": "f"}
+            done = item | {"arguments": text}
+        else:
+            done = item | {"content": [part]}
+        where = {"output_index": place}
+        chunks.append({"type": "response.output_item.added", "item": item} | where)
+        chunks.append({"type": "response.output_item.done", "item": done} | where)
+    output = [chunk["item"] for chunk in chunks[2::2]]
+    response_ = {"id": response, "status": "completed", "output": output}
+    return [*chunks, {"type": "response.completed", "response": response_}]
+
+
+def _ids(response: str, *items: tuple[str, str]) -> list[str]:
+    params = {"wire": "openai-responses", "model": "qwen3"}
+    trip = emitted(params, _numbered(response, *items), "openai-responses")
+    return [item["id"] for item in trip.chunks[-1]["response"]["output"]]
+
+
+def test_a_made_id_meets_none_of_the_servers() -> None:
+    """OpenAI's ``responses.stream()`` stops at a second item with an id."""
+    leak = "One.<think>Hm.</think>Two."
+    items = (("msg_2", leak), ("fc_1", "{}"), ("msg_3", "<think>Hm.</think>"))
+    ids = _ids("resp_1", *items)
+
+    assert [id for id in ids if not is_made(id)] == ["msg_2", "fc_1"]
+    assert len(set(ids)) == len(ids) == 5
+    assert ids == _ids("resp_1", *items)
+    others = _ids("resp_2", *items)
+    assert {id for id in ids if is_made(id)}.isdisjoint(others)
+
+
+def test_an_item_with_a_made_id_goes_on() -> None:
+    """Blocks of one item are one item, whatever its id is here."""
+    origins = {block: Origin("rs_1", kind="reasoning") for block in (0, 2, 3)}
+    deltas = [
+        ReasoningDelta(1, 0, 0, "a", "native"),
+        TextDelta(2, 0, 1, "One."),
+        ReasoningDelta(3, 0, 2, "b", "native"),
+        ReasoningDelta(4, 0, 3, "c", "native"),
+    ]
+    (*_, last) = _write("openai-responses", *deltas, origins=origins)
+    *_, again = last["response"]["output"]
+    assert is_made(again["id"])
+    assert [part["text"] for part in again["summary"]] == ["b", "c"]
 
 
 def test_what_comes_too_late_for_its_item_is_left_out() -> None:

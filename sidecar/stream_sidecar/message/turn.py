@@ -52,10 +52,12 @@ class TurnCitation:
 
 @frozen
 class TurnMetadata:
-    """The model that wrote the message, and the provider that the host asked. If the
-    host asked a router, ``host_provider`` is the router."""
+    """The model that wrote the message, the provider that the response names, and the
+    one that the host asked. If the host asked a router, ``host_provider`` is the
+    router, and ``provider`` the one that it asked."""
 
     model: str | None = None
+    provider: str | None = None
     host_provider: str | None = None
 
 

@@ -22,6 +22,7 @@ from stream_sidecar.values.surrogates import whole_values
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
 from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
+from stream_sidecar.wires.requests.issuers import readable_items
 from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
     BOUND,
@@ -33,6 +34,7 @@ from stream_sidecar.wires.requests.seals import (
 )
 from stream_sidecar.wires.settings import refused_settings, reported_of_end
 from stream_sidecar.wires.shared.rendering import LostPart
+from stream_sidecar.wires.shared.request_rules import Names
 from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
@@ -96,6 +98,10 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     if rule is not None:
         given = {**body, **bound}
         cleaned, settings = _freed(params, rule, given, cleaned, lost)
+    elif maker := _maker(params):
+        prefix = _prefix(params.wire, cleaned)
+        earlier = readable_items(params.wire, cleaned[:prefix], maker, lost)
+        cleaned = [*earlier, *cleaned[prefix:]]
     settings = bound | settings
     is_same = len(cleaned) == len(items) and all(map(_is, cleaned, items))
     if not (settings or headers or halves) and is_same:
@@ -107,6 +113,10 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
 def _model(params: PrepareParams) -> str | None:
     named = (params.model, params.body.get("model"), params.body.get("modelId"))
     return next((each for each in named if each and isinstance(each, str)), None)
+
+
+def _maker(params: PrepareParams) -> str:
+    return Names(params.provider or "", _model(params) or "").maker
 
 
 def _wants(params: PrepareParams, rule: Rule | None) -> Callable[[RemovedSpan], bool]:
@@ -153,7 +163,8 @@ def _freed(
     """The items without what the provider refuses, and the settings to change."""
     wire, model = params.wire, _model(params) or ""
     stores = params.body.get("store") is not False
-    refusals = Refusals(wire, rule, model, params.reasoning, stores, lost)
+    reasoning, maker = params.reasoning, _maker(params)
+    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost)
     prefix = _prefix(wire, items)
     freed: list[tuple[int, Json]] = []
     for number, item in enumerate(items[:prefix]):

@@ -186,7 +186,8 @@ class Emission:
         self._outlet = outlet
         row = WIRES[outlet.emit.wire]
         self._documents = OwnDocuments(row, options.limits.max_held_chars)
-        self._writer = row.make_writer(wire, outlet.origins)
+        self._stream = options.stream_id or ""
+        self._writer = row.make_writer(wire, outlet.origins, self._stream)
         self._left_out = defaultdict[int, list[str]](list)
         self._decided: tuple[type, ...] = (
             *(ToolCall, ToolCallDelta, ToolResult, BlockEnd),
@@ -256,11 +257,11 @@ class Emission:
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
         if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
-        self._writer = self._writer.row.make_writer(wire, self._outlet.origins)
+        row, origins = self._writer.row, self._outlet.origins
+        self._writer = row.make_writer(wire, origins, self._stream)
         chunks = self._write(list(_reported(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
-        row = self._writer.row
         return body if own is None else Chunk(around(body, inside_of(own), row))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:

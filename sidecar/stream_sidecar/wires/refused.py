@@ -9,28 +9,32 @@ items. Never raises for any JSON value.
 
 from __future__ import annotations
 
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
-from stream_sidecar.wires.requests.issuers import FOREIGN, without_foreign
+from stream_sidecar.wires.requests.issuers import readable
+from stream_sidecar.wires.requests.items import NOT_WANTED, ItemRefusals
+from stream_sidecar.wires.requests.nulls import (
+    block_without_nulls,
+    message_without_nulls,
+)
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
 from stream_sidecar.wires.shared.rendering import (
-    LONGEST_ITEM_ID,
     LostPart,
     is_base64,
     text_of,
 )
-from stream_sidecar.wires.shared.request_rules import Names, maker_of, rule_for
+from stream_sidecar.wires.shared.request_rules import Names, rule_for
 from stream_sidecar.wires.shared.request_shapes import (
     CALL_MEMBERS,
     SERVER_IDS,
     SHAPES,
     changed,
     function_of,
-    held,
     name_of,
     same,
     with_function,
@@ -55,17 +59,11 @@ _STATES = (
     "reasoning_items",
 )
 _CHUNKS = "content.thinking"
-_SHORTEST_ITEM_ID = 32
-"""The ids that servers give to items have at least this many characters. Ids that the
-sidecar made are shorter."""
-
 _LONGEST_KEY = 256
 """A longer name of an argument, in characters, is refused (openai/codex#26402)."""
 
 NEVER = "this provider refuses to be sent reasoning"
 UNSIGNED = "thinking without the provider's signature is refused"
-UNKNOWN_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
-TWICE = "an item can be sent only once"
 BLANK = "blank text is refused"
 NO_DATA = "a part without content is refused"
 TEXT_ALONE = "this provider accepts only text"
@@ -76,7 +74,6 @@ NO_OBJECT = "the arguments are no JSON object that this provider accepts"
 NO_BASE64 = "its signature is no base64"
 NO_MEMBER = "this provider does not know it"
 BROKEN_OFF = "a server's call and its result go together, or not at all"
-NOT_WANTED = "the host wants none to be sent"
 
 
 def is_turn(wire: str, item: Json) -> bool:
@@ -95,20 +92,19 @@ def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
 @define
 class Refusals:
     """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
-    the server keeps the items that it sent. ``lost``: reports of what was removed.
-    ``_is_torn``: reasoning of the current turn is missing."""
+    the server keeps the items that it sent. ``maker``: whose state the model can read;
+    "" fits all. ``lost``: reports of what was removed."""
 
     wire: str
     rule: Rule
     model: str
     reasoning: Reasoning
     stores: bool
+    maker: str
     lost: list[LostPart] = field(factory=list)
     _path: str = ""
     _reported: set[LostPart] = field(factory=set)
-    _is_torn: bool = False
     _has_called: bool = False
-    _items: set[str] = field(factory=set)
     _servers: set[str] = field(factory=set)
 
     def free(self, item: Json, path: str) -> Json:
@@ -118,13 +114,15 @@ class Refusals:
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
-        reported = shape.change_calls(item, self._call)
+        new = readable(item, self.maker, path, self.lost)
+        if not isinstance(new, dict):
+            self._items.tear()
+            return None
+        reported = shape.change_calls(new, self._call)
         reported = reported and shape.change_answers(reported, self._answer)
         how = _FREED.get(self.wire)
         if reported is None or how is None:
             return reported
-        if shape.role(reported) == "user":
-            self._is_torn = bool(self.rule.thinks.search(self.model))
         return how(self, reported)
 
     def _lose(self, inner: str, what: str, why: str) -> None:
@@ -139,7 +137,8 @@ class Refusals:
     def _call(self, call: JsonObject) -> JsonObject | None:
         name = name_of(call)
         is_named = isinstance(name, str) and name_for(self.rule, name)
-        is_bare = name is None and self.wire == "openai-responses"
+        is_item = self.wire == "openai-responses" and type_of(call) not in _NAMED
+        is_bare = name is None and is_item
         if not is_named and not is_bare:
             self._lose("", "tool-call", NO_NAME)
             return None
@@ -200,6 +199,9 @@ class Refusals:
 
     def chat(self, message: JsonObject) -> JsonObject:
         refuses = self.rule.refuses
+        if "nulls" in refuses:
+            has_refusals = self.rule.has_refusals
+            message = message_without_nulls(message, has_refusals=has_refusals)
         content, is_models = message.get("content"), is_turn(self.wire, message)
         is_refused = "lists" in refuses or ("models-lists" in refuses and is_models)
         if isinstance(content, list) and (
@@ -212,9 +214,6 @@ class Refusals:
             message = {**message, "content": ""}
         if not is_models:
             return message
-        message, foreign = without_foreign(message, maker_of(self.model))
-        for path in foreign:
-            self._lose(path, "reasoning", FOREIGN)
         message = self._reasoning_fields(message)
         if "empty-calls" in refuses and message.get("tool_calls") == []:
             message = {n: message[n] for n in message if n != "tool_calls"}
@@ -298,9 +297,10 @@ class Refusals:
             and self._is_models(message)
         ):
             message = self._known(message, ("role", "content"))
-        content = message.get("content")
-        if not isinstance(content, list):
+        given = message.get("content")
+        if not isinstance(given, list):
             return message
+        content = self._without_nulls(given)
         ends = self._servers_ends(content)
         kept: list[Json] = []
         for number, block in enumerate(content):
@@ -314,7 +314,15 @@ class Refusals:
                 kept[-1] = {"cache_control": mark} | kept[-1]
         if not kept and "empty-turns" not in self.rule.refuses:
             kept = content
-        return self._thinking_first(changed(message, {"content": same(content, kept)}))
+        return self._thinking_first(changed(message, {"content": same(given, kept)}))
+
+    def _without_nulls(self, content: list[Json]) -> list[Json]:
+        if self.wire != "anthropic" or not self.rule.is_closed:
+            return content
+        return [
+            block_without_nulls(block) if isinstance(block, dict) else block
+            for block in content
+        ]
 
     def _is_models(self, message: JsonObject) -> bool:
         return is_turn(self.wire, message)
@@ -396,64 +404,14 @@ class Refusals:
         return changed(answer, {"content": same(content, news or [{"json": {}}])})
 
     def item(self, item: JsonObject) -> JsonObject | None:
-        """An item of Responses as it may be sent; None if it may not. If a reasoning
-        item was removed, the items that it led to lose their ids."""
-        is_known = self.rule.is_closed
-        if is_known and len(_first(item, ("id",))) > LONGEST_ITEM_ID:
-            self._is_torn = self._is_torn or type_of(item) == "reasoning"
-            item = _without_id(item)
-        if type_of(item) == "reasoning":
-            return self._reasoning_item(item)
-        if type_of(item) == "item_reference" and _first(item, ("id",))[:3] == "rs_":
-            self._is_torn = False
-        if is_known and type_of(item) in ("", "message"):
-            item = self._message(item)
-        if self._is_torn and is_turn(self.wire, item):
-            item = _without_id(item)
-        return self._once(item)
+        if SHAPES[self.wire].role(item) == "user":
+            self._items.begin(thinks=bool(self.rule.thinks.search(self.model)))
+        return self._items.free(item)
 
-    def _reasoning_item(self, item: JsonObject) -> JsonObject | None:
-        id = item.get("id")
-        is_known = self.stores and isinstance(id, str)
-        is_made = isinstance(id, str) and len(id) < _SHORTEST_ITEM_ID
-        is_taken = item.get("encrypted_content") or (is_known and not is_made)
-        if is_taken and self.reasoning != "none":
-            if self.rule.is_closed and item.get("content"):
-                item = {name: item[name] for name in item if name != "content"}
-            self._is_torn = False
-            reported = item if "summary" in item else {**item, "summary": []}
-            return self._once(reported)
-        why = NOT_WANTED if self.reasoning == "none" else UNKNOWN_ITEM
-        self._lose("", "reasoning", why)
-        self._is_torn = self._is_torn or not is_made
-        return None
-
-    def _once(self, item: JsonObject) -> JsonObject | None:
-        """``item`` if its id is new, else the item without the id, or None for
-        reasoning. Repeated ids are refused with "Duplicate item found with id"
-        (OpenRouterTeam/ai-sdk-provider#254)."""
-        id = _first(item, ("id",))
-        if not id or not self.rule.is_closed or id not in self._items:
-            self._items.add(id)
-            return item
-        if type_of(item) not in ("reasoning", "item_reference"):
-            return _without_id(item)
-        self._lose("", "reasoning", TWICE)
-        self._is_torn = True
-        return None
-
-    def _message(self, item: JsonObject) -> JsonObject:
-        content = item.get("content", "")
-        if content is None:
-            return {**item, "content": ""}
-        if not isinstance(content, list) or not is_turn(self.wire, item):
-            return item
-        news = [
-            {**part, "type": "output_text"} if held(part, "input_text") else part
-            for part in content
-        ]
-        is_same = all(old == new for old, new in zip(content, news, strict=True))
-        return item if is_same else {**item, "content": news}
+    @cached_property
+    def _items(self) -> ItemRefusals:
+        how = self.rule, self.reasoning, self.stores
+        return ItemRefusals(*how, partial(self._lose, ""))
 
     def content(self, content: JsonObject) -> JsonObject:
         """A content of Gemini as it may be sent: without empty parts and without
@@ -492,6 +450,9 @@ class Refusals:
 
 
 _CALL = "functionCall"
+_NAMED = ("function_call", "custom_tool_call")
+"""Types of a Responses item that must have a name."""
+
 _SERVERS_CALLS = ("server_tool_use", "mcp_tool_use")
 
 _FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
@@ -510,10 +471,6 @@ _ANSWERS: dict[str, Callable[[Refusals, JsonObject], JsonObject]] = {
 
 def _is(one: Json, other: Json) -> bool:
     return one is other
-
-
-def _without_id(item: JsonObject) -> JsonObject:
-    return {name: item[name] for name in item if name != "id"} if "id" in item else item
 
 
 def _is_servers_end(block: JsonObject) -> bool:

@@ -6,22 +6,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.records import evolve
+from stream_sidecar.records import define, evolve
 from stream_sidecar.wires import WIRES
-from stream_sidecar.wires.requests.issuers import FOREIGN, issuer_of, without_foreign
+from stream_sidecar.wires.requests.issuers import (
+    BLOCKS,
+    FOREIGN,
+    OTHER_ACCOUNT,
+    is_account_bound,
+    issuers_in,
+    maker_of_blocks,
+    without_foreign,
+)
 from stream_sidecar.wires.requests.seals import BOUND
 from stream_sidecar.wires.shared.fitting import fit
 from stream_sidecar.wires.shared.rendering import Rendering
-from stream_sidecar.wires.shared.request_rules import Names, maker_of, rule_for
+from stream_sidecar.wires.shared.request_rules import (
+    Names,
+    differ,
+    rule_for,
+    seller,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from stream_sidecar.message.turn import Turn, TurnBlock, TurnResult
     from stream_sidecar.parts import JsonObject
-    from stream_sidecar.wires.shared.rendering import Lost, Reasoning
+    from stream_sidecar.wires.shared.rendering import Lost, Reasoning, What
 
 
+_DETAILS = "reasoning_details"
 _TYPES = ("text", "reasoning", "tool-call", "tool-result")
 
 _CONTINUED = ("pause", "tool-calls")
@@ -60,8 +74,10 @@ def render(
             work.lose(block, "reasoning", BOUND)
         if block.type not in _TYPES:
             work.lose(block, "unknown", f'a block has no type "{block.type[:64]}"')
-    work.blocks = tuple(_readable(work, block, asked) for block in work.blocks)
-    fit(work, results, is_known=rule.accepts_state(given, asked))
+    maker = Names(who.provider or "", given.model).maker or given.maker
+    state = _State(work, given, asked, maker, _maker_of_details(given_blocks))
+    work.blocks = tuple(map(state.readable, work.blocks))
+    fit(work, results, state.is_known)
     return row.request(work), work.lost
 
 
@@ -71,18 +87,63 @@ def _fields(block: TurnBlock) -> Iterable[str]:
     return (*block.fields, *(block.opaque if is_state else ()))
 
 
-def _readable(work: Rendering, block: TurnBlock, asked: Names) -> TurnBlock:
-    """A block without the state that another maker issued, as its own mark says. Its
-    signature is part of this state."""
-    maker = maker_of(asked.model)
-    opaque = block.opaque if isinstance(block.opaque, dict) else {}
-    new, gone = without_foreign(opaque, maker)
-    fields = (issuer_of(name, None) for name in block.fields)
-    is_foreign = bool(maker and any(each not in ("", maker) for each in fields))
-    if not gone and not (is_foreign and block.signature):
-        return block
-    work.lose(block, "reasoning", FOREIGN)
-    return evolve(block, opaque=new or None, signature=None)
+def _maker_of_details(blocks: Iterable[TurnBlock]) -> str:
+    """The maker that all marks in a message's ``reasoning_details`` name; else ""."""
+    opaque = (block.opaque for block in blocks if isinstance(block.opaque, dict))
+    details = [{_DETAILS: each[_DETAILS]} for each in opaque if _DETAILS in each]
+    makers = {maker for each in details for maker in issuers_in(each).values()}
+    return makers.pop() if len(makers) == 1 else ""
+
+
+@define
+class _State:
+    """Which state of a message the next model can read. ``given``: the provider and
+    model of the message, ``maker``: the maker of this model; ``asked``: those of the
+    next request; ``details``: the maker that its ``reasoning_details`` name."""
+
+    work: Rendering
+    given: Names
+    asked: Names
+    maker: str
+    details: str
+
+    def readable(self, block: TurnBlock) -> TurnBlock:
+        """A block without the state that another maker issued, as its own mark says. A
+        signature is part of this state; one that is bound to another account goes,
+        too."""
+        opaque = block.opaque if isinstance(block.opaque, dict) else {}
+        new, gone = without_foreign(opaque, self.asked.maker)
+        is_foreign = bool(gone) or differ(self._signer(block), self.asked.maker)
+        is_bound = bool(block.signature) and is_account_bound(self.given, self.asked)
+        if not is_foreign and not is_bound:
+            return block
+        what: What = "reasoning" if block.type == "reasoning" else "state"
+        self.work.lose(block, what, FOREIGN if is_foreign else OTHER_ACCOUNT)
+        return evolve(block, opaque=new or None, signature=None)
+
+    def is_known(self, block: TurnBlock) -> bool:
+        """Whether the next model can read the state of a block that is left: by its own
+        mark, else by the names of the message."""
+        given, rule = self.given, self.work.rule
+        if not differ(self.maker, self.asked.maker):
+            return rule.accepts_state(given, self.asked)
+        opaque = block.opaque if isinstance(block.opaque, dict) else {}
+        makers = {*issuers_in(opaque, self.asked.maker).values()}
+        makers |= {self._signer(block)} if block.signature else set()
+        provider = "" if seller(given.provider) else given.provider
+        is_marked = makers == {self.asked.maker}
+        return is_marked and rule.accepts_state(Names(provider), self.asked)
+
+    def _signer(self, block: TurnBlock) -> str:
+        """The maker that issued a block's signature, by the field in which it came; ""
+        if the field does not show it, or without a signature."""
+        if not block.signature:
+            return ""
+        if _DETAILS in block.fields:
+            return self.details
+        if any(name.endswith(BLOCKS) for name in block.fields):
+            return maker_of_blocks(self.maker, self.asked.maker)
+        return ""
 
 
 def _goes(block: TurnBlock, *, claims: bool) -> bool:

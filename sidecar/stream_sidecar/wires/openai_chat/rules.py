@@ -14,6 +14,7 @@ _CONTENT, _DETAILS = "reasoning_content", "reasoning_details"
 _NO_NAMES = "[^a-z0-9_-]"
 _THINK = ("<think>", "</think>")
 _PAIRS: frozenset[Refused] = frozenset(("broken-pairs",))
+_NULLS: frozenset[Refused] = frozenset(("nulls",))
 _LOCAL = "llama|\\bjan\\b|lm.?studio|vllm|sglang|ollama"
 _LOCAL_TURNS: frozenset[Refused] = frozenset(("empty-turns", "null-content"))
 _DEEPSEEK: frozenset[Refused] = _PAIRS | {"lists", "missing-content"}
@@ -25,7 +26,7 @@ _OPENAI: dict[str, Any] = {
     "no_ids": "^.{41}",
     "no_names": _NO_NAMES,
     "longest_name": 64,
-    "refuses": _PAIRS | {"empty-calls", "null-content"},
+    "refuses": _PAIRS | {"empty-calls", "null-content", "nulls"},
 }
 _NOT_OTHERS = (
     "^(?!.*(deepseek|kimi|glm|grok|qwen|llama|[a-z]stral|minimax|command|\\bphi))"
@@ -72,7 +73,7 @@ RULES: tuple[Rule, ...] = (
         provider="groq",
         has_refusals=False,
         reasoning="never",
-        refuses=frozenset(("models-lists",)),
+        refuses=frozenset(("models-lists", "nulls")),
     ),
     Rule(
         "property 'messages.2.assistant.reasoning_content' is unsupported"
@@ -81,6 +82,7 @@ RULES: tuple[Rule, ...] = (
         has_refusals=False,
         field="reasoning",
         is_only=True,
+        refuses=_NULLS,
     ),
     Rule(
         "extra_forbidden: body.messages.assistant.reasoning_content"
@@ -96,7 +98,7 @@ RULES: tuple[Rule, ...] = (
         has_refusals=False,
         field="content.thinking",
         is_only=True,
-        refuses=_PAIRS | {"repeated-ids", "user-after-results"},
+        refuses=_PAIRS | _NULLS | {"repeated-ids", "user-after-results"},
         no_prefix="",
         no_ids="[^a-z0-9]|^(?!.{9}$)",
         no_names=_NO_NAMES,
@@ -109,6 +111,7 @@ RULES: tuple[Rule, ...] = (
         has_refusals=False,
         field=_CONTENT,
         is_only=True,
+        refuses=_NULLS,
     ),
     Rule(
         "Function call is missing a thought_signature (manthanabc/paws#103); the"

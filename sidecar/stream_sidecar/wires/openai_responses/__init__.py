@@ -80,10 +80,17 @@ ROW = WireRow(
             raw_arguments=True,
         ),
         Rule(
-            "No tool output found for tool call (openai/codex#620)",
+            "No tool output found for tool call (openai/codex#620); missing field"
+            " `queries` (lidge-jun/opencodex#929)",
             provider="deepseek",
             raw_arguments=True,
-            refuses=frozenset(("broken-pairs",)),
+            refuses=frozenset(("broken-pairs", "one-query")),
+        ),
+        Rule(
+            "item['content'] is empty (ggml-org/llama.cpp#29159); Failed to parse tool"
+            " call arguments as JSON (ggml-org/llama.cpp#25510)",
+            provider=r"llama[._-]?(cpp|server)|^llama$",
+            refuses=frozenset(("empty-reasoning",)),
         ),
         Rule(
             "Item 'fc_...' of type 'function_call' was provided without its required"

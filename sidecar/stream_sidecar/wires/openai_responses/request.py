@@ -14,9 +14,20 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
+from stream_sidecar.wires.requests.items import (
+    REFUSED_ID,
+    TORN,
+    WITHOUT_CALL,
+    in_shape,
+)
 from stream_sidecar.wires.shared.fields import is_responses_state, type_of
-from stream_sidecar.wires.shared.rendering import (
+from stream_sidecar.wires.shared.item_ids import (
+    BOUND_TO_ID,
     LONGEST_ITEM_ID,
+    is_accepted,
+    is_made,
+)
+from stream_sidecar.wires.shared.rendering import (
     caller_of,
     parts_of,
     text_of,
@@ -46,32 +57,69 @@ _NO_CALL = "no call of this turn is the same item"
 
 
 def write(turn: Rendering) -> list[JsonObject]:
-    thoughts, is_whole = _thoughts(turn)
+    thoughts, is_whole, is_torn = _thoughts(turn)
+    gone = _gone(turn, is_torn=is_torn)
     calls, outcomes = (_whole(turn, kind) for kind in ("tool-call", "tool-result"))
     items: list[JsonObject] = []
-    for kind, blocks in groupby(turn.blocks, key=lambda block: block.type):
+    left = [block for block in turn.blocks if id(block) not in gone]
+    for kind, blocks in groupby(left, key=lambda block: block.type):
         if kind == "text":
-            items += _messages(blocks, with_id=is_whole)
+            items += _messages(turn, blocks, with_id=is_whole)
         elif kind == "reasoning":
             pairs = [(b, item) for b in blocks for item in thoughts.get(id(b), ())]
-            is_last = pairs and pairs[-1][0] is turn.blocks[-1]
+            is_last = pairs and pairs[-1][0] is left[-1]
             items += (
                 without_last_thoughts(turn, pairs) if is_last else [i for _, i in pairs]
             )
         else:
             items += _tools(turn, blocks, calls, outcomes, with_id=is_whole)
-    items += [_approval(turn, *pair) for pair in turn.approvals]
-    return items + [_answer(turn, *pair) for pair in turn.answers]
+    for answers, shape in ((turn.approvals, _approval), (turn.answers, _answer)):
+        for call, result in answers:
+            if id(call) in gone:
+                turn.lose(None, "tool-result", WITHOUT_CALL)
+            else:
+                items.append(shape(turn, call, result))
+    return [in_shape(turn.rule, item) for item in items]
 
 
-def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
-    """The items to send for each block of reasoning (by ``id(block)``), and whether all
-    reasoning goes back.
+def _gone(turn: Rendering, *, is_torn: bool) -> set[int]:
+    """The blocks (by ``id(block)``) whose items cannot go without an id that would be
+    refused, and those that name such an item."""
+    gone: set[int] = set()
+    names: set[Json] = set()
+    for block in turn.blocks:
+        item, caller = _item(block), block.caller
+        why = _why_not(turn, item, is_torn=is_torn)
+        named = {caller.get("caller_id")} if isinstance(caller, dict) else set()
+        if block.type == "tool-result":
+            named |= {block.tool_call_id}
+        if why or named & names:
+            what: What = "tool-call" if block.type == "tool-call" else "tool-result"
+            turn.lose(block, what, why or WITHOUT_CALL)
+            gone.add(id(block))
+            names |= {block.tool_call_id} - {None}
+    return gone
+
+
+def _why_not(turn: Rendering, item: JsonObject, *, is_torn: bool) -> str:
+    """Why an item that must have an id cannot go; "" if it can. A server that nobody
+    knows may check that its reasoning is there."""
+    kind, id = type_of(item), item.get("id")
+    if kind not in BOUND_TO_ID or not isinstance(id, str):
+        return ""
+    if is_torn and (turn.rule.is_closed or not turn.rule.provider.pattern):
+        return TORN
+    return "" if _is_fit(turn, kind, id) else REFUSED_ID
+
+
+def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool, bool]:
+    """The items to send for each block of reasoning (by ``id(block)``), whether all
+    reasoning goes back with its id, and whether some does not go back.
 
     Each part of a summary is a block, and the last of these blocks has the item.
     """
     found: dict[int, list[JsonObject]] = {}
-    is_reported, is_whole = False, True
+    is_reported, is_whole, is_torn = False, True, False
     is_stored = all(block.opaque != GONE for block in turn.blocks)
     for block in reversed(turn.blocks):
         if block.type != "reasoning":
@@ -79,18 +127,25 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
             continue
         item = block.opaque if isinstance(block.opaque, dict) else {}
         is_item = _is_state(item)
-        is_kept = is_item and _can_go(item, is_stored=is_stored)
+        is_kept = is_item and _can_go(turn, item, is_stored=is_stored)
         is_reported = is_kept if type_of(item) else is_reported
         is_thought = not is_item or type_of(item) == _THOUGHT
         if is_thought and not turn.thinks(block):
-            is_whole = False
+            is_torn = True
         elif is_reported:
             found[id(block)] = [_reported(turn, item)] if is_item else []
-            is_whole = is_whole and len(str(item.get("id", ""))) <= LONGEST_ITEM_ID
+            is_whole = is_whole and (not item.get("id") or _is_own(turn, item))
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
-            is_whole = False
-    return found, is_whole
+            is_torn = True
+    return found, is_whole and not is_torn, is_torn
+
+
+def _is_own(turn: Rendering, item: JsonObject) -> bool:
+    """Whether the id of an item is one that the provider may have given to it."""
+    id = item.get("id")
+    kind = type_of(item)
+    return isinstance(id, str) and not is_made(id) and _is_fit(turn, kind, id)
 
 
 def _reported(turn: Rendering, item: JsonObject) -> JsonObject:
@@ -98,16 +153,24 @@ def _reported(turn: Rendering, item: JsonObject) -> JsonObject:
     (newo-ether/Agora#141), and for OpenAI no content (openai/codex#36551)."""
     left = ("status", *(("content",) if turn.rule.is_closed else ()))
     reported = {name: item[name] for name in item if name not in left}
-    if len(str(item.get("id", ""))) > LONGEST_ITEM_ID:
-        del reported["id"]
+    if not _is_own(turn, item):
+        reported.pop("id", None)
     return {"summary": []} | reported if type_of(item) == _THOUGHT else reported
 
 
-def _can_go(item: JsonObject, *, is_stored: bool) -> bool:
+def _can_go(turn: Rendering, item: JsonObject, *, is_stored: bool) -> bool:
     """Whether ``item`` can go back. A reasoning item needs encrypted content, or an id
-    if the server keeps items (``is_stored``)."""
-    has_id = is_stored and bool(item.get("id"))
-    return type_of(item) != _THOUGHT or has_id or bool(item.get("encrypted_content"))
+    if the server keeps items (``is_stored``). Servers of open models take plain
+    content."""
+    seal, is_plain = item.get("encrypted_content"), bool(item.get("content"))
+    is_stored = is_stored and _is_own(turn, item)
+    if type_of(item) != _THOUGHT:
+        return True
+    if turn.rule.is_closed:
+        return bool(seal) or (is_stored and not is_plain and seal != "")
+    if "empty-reasoning" in turn.rule.refuses:
+        return is_plain
+    return bool(seal) or is_stored or is_plain
 
 
 def _is_state(item: JsonObject) -> bool:
@@ -116,7 +179,9 @@ def _is_state(item: JsonObject) -> bool:
     return kind == _THOUGHT or (bool(kind) and is_responses_state(item))
 
 
-def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObject]:
+def _messages(
+    turn: Rendering, blocks: Iterable[TurnBlock], *, with_id: bool
+) -> Iterator[JsonObject]:
     """Yields a message for each item among ``blocks``. The last block of an item has
     the item's state."""
     content: list[JsonObject] = []
@@ -124,19 +189,19 @@ def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObj
         kind, name = _REFUSAL if block.refusal else _TEXT
         content.append({"type": kind, name: block.text})
         if isinstance(block.opaque, dict):
-            yield _message(content, block.opaque, with_id=with_id)
+            yield _message(turn, content, block.opaque, with_id=with_id)
             content = []
     if content:
-        yield _message(content, {}, with_id=with_id)
+        yield _message(turn, content, {}, with_id=with_id)
 
 
 def _message(
-    content: list[JsonObject], state: JsonObject, *, with_id: bool
+    turn: Rendering, content: list[JsonObject], state: JsonObject, *, with_id: bool
 ) -> JsonObject:
     """A message with ``content``. Without an id it is no item of the server's, so its
     content is plain text: servers that check types require that."""
     kept = {n: state[n] for n in ("phase",) if n in state}
-    kept |= _id_of(state, with_id=with_id)
+    kept |= _id_of(turn, "message", state, with_id=with_id)
     message: JsonObject = {"type": "message", "role": "assistant", "content": content}
     if "id" in kept:
         return message | kept | {"status": "completed"}
@@ -162,16 +227,25 @@ def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
         item
         | caller_of(turn, block, "caller_id")
         | kept
-        | _id_of(state, with_id=with_id)
+        | _id_of(turn, type_of(item), state, with_id=with_id)
     )
 
 
-def _id_of(state: JsonObject, *, with_id: bool) -> JsonObject:
-    """The id in ``state``, as a member; empty without one. A long id would be refused
-    (github/app#499), and an item needs no id."""
+def _id_of(
+    turn: Rendering, kind: str, state: JsonObject, *, with_id: bool
+) -> JsonObject:
+    """The id in ``state``, as a member; empty without one, and without one that an item
+    of this ``kind`` may have. These items need no id."""
     id = state.get("id")
-    is_fit = with_id and isinstance(id, str) and 0 < len(id) <= LONGEST_ITEM_ID
-    return {"id": id} if is_fit else {}
+    is_fit = with_id and isinstance(id, str) and bool(id)
+    return {"id": id} if is_fit and _is_fit(turn, kind, str(id)) else {}
+
+
+def _is_fit(turn: Rendering, kind: str, id: str) -> bool:
+    """Whether the provider accepts ``id`` for an item of the type ``kind``."""
+    if turn.rule.is_closed:
+        return is_accepted(kind, id)
+    return len(id) <= LONGEST_ITEM_ID
 
 
 def _item(block: TurnBlock) -> JsonObject:

@@ -16,6 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import dumps, portable
 from stream_sidecar.wires.openai_responses.content import GONE
+from stream_sidecar.wires.shared.item_ids import made_item_id
 from stream_sidecar.wires.shared.usage import with_counts
 from stream_sidecar.wires.shared.writing import ChunkWriter, arguments_of
 
@@ -39,12 +40,11 @@ _LONGEST_ID = 1024
 """A longer id of an item, in code points, is replaced. Copilot's have some hundred."""
 
 _MESSAGE, _REASONING, _SERVED = "message", "reasoning", "mcp_call"
+_WITHOUT_STATUS = (_REASONING, "mcp_list_tools", "mcp_approval_request", "program")
+"""Types of items that have no status when they are done."""
+
 _CALLING = "calling"
 """The status of a server's call whose result comes in another turn."""
-
-_PREFIXES = {_MESSAGE: "msg", _REASONING: "rs", "custom_tool_call": "ctc"}
-"""Type of an item -> prefix of an id that is made up for it. For other types it is the
-prefix of a call's id."""
 
 _CONTINUED = ("stop", "tool-calls", "length")
 """Finish reasons of a response that continued after an error."""
@@ -68,6 +68,7 @@ class _Item:
     start: int = 0  # where its text begins in the answer
     is_cut: bool = False
     served: str = ""  # the id of the server's call
+    came: str = ""  # the id of the provider's item that it continues
     refuses: bool = False
 
     @property
@@ -286,7 +287,8 @@ class OpenAIResponsesWriter(ChunkWriter):
         """The open item for a block of text. It continues the message before if both
         came from one item of the provider."""
         open, id = self._talking, self._item_of(block, _MESSAGE)
-        if open and (open.type, open.id, open.refuses) == (_MESSAGE, id, refuses):
+        is_same = open is not None and open.came == id != "" and open.refuses == refuses
+        if open is not None and open.type == _MESSAGE and is_same:
             open.block = block
             return open
         self._suppress()
@@ -294,6 +296,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             {"id": self._free(id, _MESSAGE), "type": _MESSAGE, "role": "assistant"},
             content=[],
         )
+        item.came = id
         item.block, item.start = block, self.places.starts.get(block, 0)
         item.refuses = refuses
         self._refused = self._refused or refuses
@@ -305,14 +308,14 @@ class OpenAIResponsesWriter(ChunkWriter):
         """The open item for a block of reasoning. The block is a further part of the
         open item if both came from one item of the provider."""
         open, id = self._talking, self._item_of(block, _REASONING)
-        if open is not None and open.type == _REASONING and open.id == id:
+        if open is not None and open.type == _REASONING and open.came == id != "":
             self._end_summary(open)
             open.block = block
             return open
         self._suppress()
-        id = self._free(id, _REASONING)
-        item = self._add({"id": id, "type": _REASONING}, summary=[])
-        item.block = block
+        free = self._free(id, _REASONING)
+        item = self._add({"id": free, "type": _REASONING}, summary=[])
+        item.block, item.came = block, id
         self._talking = item
         return item
 
@@ -376,8 +379,10 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _free(self, id: str, kind: str) -> str:
         """``id``; a made up one if it is empty, taken, or too long for every event."""
-        if not 0 < len(id) <= _LONGEST_ID or id in self._ids:
-            id = f"{_PREFIXES.get(kind, 'fc')}_{self._count}"
+        number = self._count
+        while not 0 < len(id) <= _LONGEST_ID or id in self._ids:
+            id = made_item_id(kind, self.id, self.stream, str(number))
+            number += 1
         self._ids.add(id)
         return id
 
@@ -398,7 +403,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         state: JsonObject = portable(item.state)
         if item.is_cut:
             status, state = "incomplete", {**state, "status": "incomplete"}
-        reported = {} if item.type == _REASONING else {"status": status}
+        reported = {} if item.type in _WITHOUT_STATUS else {"status": status}
         body = self._output[item.index] = {**reported, **state, **item.body}
         self._write("response.output_item.done", output_index=item.index, item=body)
 

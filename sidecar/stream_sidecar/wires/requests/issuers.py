@@ -1,23 +1,32 @@
-"""Who issued a piece of state, by the piece's own mark.
+"""Who issued a piece of state: by its own mark, else by the turn that names its model.
 
-A message may hold state of several makers: its conversation may have changed the model,
+A history may hold state of several makers: its conversation may have changed the model,
 and routers pass on the state of many. The maker in a mark counts, whatever model the
-message or the host names. State without a mark has no issuer here. Never raises for any
-JSON value.
+turn or the host names. State without a mark is of the maker that its turn names; if it
+names none, the state has no issuer here. Never raises for any JSON value.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
+from stream_sidecar.wires.requests.seals import bound_to_account, states_in
+from stream_sidecar.wires.shared.fields import type_of
+from stream_sidecar.wires.shared.rendering import LostPart
+from stream_sidecar.wires.shared.request_rules import Names, differ
+from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.requests.seals import StateKind, StatePlace
 
 FOREIGN = "it is state of another maker's models, which this model cannot read"
+OTHER_ACCOUNT = "it is bound to the account that it came from"
 
 FORMATS = {
     "anthropic-claude": "anthropic",
@@ -26,47 +35,173 @@ FORMATS = {
     "google-gemini": "google",
     "xai-responses": "xai",
 }
-"""``format`` of an item of OpenRouter's ``reasoning_details``, without its version ->
-the maker of the models that issue it (openrouter.ai/docs/use-cases/reasoning-tokens;
-"Corrupted thought signature" for another maker's: earendil-works/pi#9100)."""
+"""``format`` of an item of OpenRouter's ``reasoning_details``, or of its items of
+Responses, without the version -> the maker of the models that issue it
+(openrouter.ai/docs/use-cases/reasoning-tokens; "Corrupted thought signature" for
+another maker's: earendil-works/pi#9100)."""
 
-MARKED_LISTS = {"thinking_blocks": "anthropic"}
-"""Lists of a message whose items all have one maker (docs.litellm.ai/docs/
-reasoning_content)."""
+BLOCKS = "thinking_blocks"
+"""LiteLLM's list of thinking: Claude's (docs.litellm.ai/docs/reasoning_content), or
+that of `_LIKE_CLAUDE`, in a turn that names their model. Gemini's has its signatures in
+the same message, too (BerriAI/litellm, vertex_and_google_ai_studio_gemini.py)."""
+
+_LIKE_CLAUDE = ("google", "minimax", "mistral")
+_UNSIGNED = ("minimax", "mistral")
+"""Makers whose models do not check the signatures there."""
+
+_GOOGLES = ("thought_signature", "thought_signatures", "google")
+"""Members with Gemini's signatures on Chat Completions. ``thoughtSignature`` is no
+mark: Google's servers sign the calls of other models, too."""
 
 _VERSION = patterns.compile(r"-v\d{1,3}$")
-_DETAILS = "reasoning_details"
+_OPENAIS = "gAAAA"
+"""How a Fernet token begins. OpenAI's encrypted content is one (openai/codex#8119), as
+are the signatures that proxies make of it (chenyme/grok2api#688 does so for xAI's)."""
+
+_SEALED = ("encrypted_content", "data", "signature")
+_MODELS = ("model", "modelID", "modelId")
+_PROVIDERS = ("provider", "providerID", "model_provider", "hostProvider")
 
 
-def issuer_of(name: str, item: Json) -> str:
-    """The maker that issued an item of the list ``name``; "" if no mark says so."""
-    if name in MARKED_LISTS:
-        return MARKED_LISTS[name]
-    mark = item.get("format") if isinstance(item, dict) else None
-    if name != _DETAILS or not isinstance(mark, str):
-        return ""
-    return FORMATS.get(_VERSION.sub("", mark), "")
-
-
-def without_foreign(holder: JsonObject, maker: str) -> tuple[JsonObject, list[str]]:
-    """A message, or state that has a message's fields, without the items that another
-    maker than ``maker`` issued, and the paths of these. ``maker`` of "" fits all."""
-    gone = list(_foreign(holder, maker)) if maker else []
+def without_foreign(
+    holder: JsonObject, maker: str
+) -> tuple[JsonObject | None, list[str]]:
+    """A message or item, or state that has a message's fields, without the pieces of
+    state that another maker than ``maker`` issued, and their JSON Pointers; None if all
+    of it is such state. ``maker`` of "" fits all."""
+    issued = issuers_in(holder, maker) if maker else {}
+    gone = [place for place, issuer in issued.items() if differ(issuer, maker)]
     if not gone:
         return holder, []
-    new = dict(holder)
-    for name in {name for name, _ in gone}:
-        left = [each for n, each in enumerate(holder[name]) if (name, n) not in gone]
-        if left:
-            new[name] = left
-        else:
-            del new[name]
-    return new, [f"/{name}/{number}" for name, number in gone]
+    left = None if () in gone else _without(holder, gone)
+    return left, ["".join(f"/{each}" for each in place) for place in gone]
 
 
-def _foreign(holder: JsonObject, maker: str) -> Iterator[tuple[str, int]]:
-    for name in (_DETAILS, *MARKED_LISTS):
-        items = holder.get(name)
-        for number, item in enumerate(items if isinstance(items, list) else ()):
-            if issuer_of(name, item) not in ("", maker):
-                yield name, number
+def issuers_in(holder: JsonObject, asked: str = "") -> dict[StatePlace, str]:
+    """The place of each piece of state -> the maker that issued it; "" if it is not
+    known. ``asked``: the maker of the next model."""
+    states = list(states_in(holder))
+    if not states:
+        return {}
+    named, marks = _named(holder), [_mark(*state) for state in states]
+    of_blocks = maker_of_blocks("google" if "google" in marks else named, asked)
+    return {
+        place: of_blocks if BLOCKS in place else mark or named
+        for (place, _, _), mark in zip(states, marks, strict=True)
+    }
+
+
+def maker_of_blocks(named: str, asked: str) -> str:
+    """The maker of signed ``thinking_blocks`` in a turn that names the maker ``named``,
+    "" if it names none. ``asked``: as in `issuers_in`."""
+    if named in _LIKE_CLAUDE:
+        return named
+    return "" if asked in _UNSIGNED and not named else "anthropic"
+
+
+def _mark(place: StatePlace, kind: StateKind, value: Json) -> str:
+    """The maker in a piece's own mark; "" if it has none."""
+    if kind == "thought-signature":
+        return "" if set(_GOOGLES).isdisjoint(place) else "google"
+    state = value if isinstance(value, dict) else {}
+    mark = state.get("format")
+    if isinstance(mark, str) and (found := FORMATS.get(_VERSION.sub("", mark))):
+        return found
+    sealed = (state.get(name) for name in _SEALED)
+    texts = (text for text in sealed if isinstance(text, str))
+    return "openai" if any(text.startswith(_OPENAIS) for text in texts) else ""
+
+
+def _named(holder: JsonObject) -> str:
+    """The maker of the model, or else of the provider, that a turn names."""
+    metadata = holder.get("metadata")
+    holders = [holder, metadata] if isinstance(metadata, dict) else [holder]
+    models = (Names(model=name) for name in _texts(holders, _MODELS))
+    sellers = (Names(provider=name) for name in _texts(holders, _PROVIDERS))
+    makers = (names.maker for each in (models, sellers) for names in each)
+    return next(filter(None, makers), "")
+
+
+def _texts(holders: list[JsonObject], names: tuple[str, ...]) -> Iterator[str]:
+    values = (holder.get(name) for holder in holders for name in names)
+    return (value for value in values if isinstance(value, str))
+
+
+_KEPT = ("content", "parts")
+"""Members that stay when they are empty."""
+
+
+def _without(value: Json, places: list[StatePlace]) -> Json:
+    """``value`` without what is at ``places``, and without what is empty then; None if
+    nothing is left."""
+    if () in places:
+        return None
+    inner: defaultdict[str | int, list[StatePlace]] = defaultdict(list)
+    for first, *rest in places:
+        inner[first].append(tuple(rest))
+    is_list = isinstance(value, list)
+    left = dict(enumerate(value) if is_list else value)
+    for name, rests in inner.items():
+        left[name] = _without(left[name], rests)
+        if left[name] is None and name in _KEPT:
+            left[name] = []
+        elif left[name] is None:
+            del left[name]
+    return (list(left.values()) if is_list else left) or None
+
+
+# A request, and a block
+
+
+def readable(item: JsonObject, maker: str, path: str, lost: list[LostPart]) -> Json:
+    """An item of a request without state of other makers than ``maker``; None if all of
+    it is such state. ``path``: its place in the request, for reports."""
+    new, gone = without_foreign(item, maker)
+    lost += [LostPart(path + each, "reasoning", FOREIGN) for each in gone]
+    return new
+
+
+def readable_items(
+    wire: str, items: list[Json], maker: str, lost: list[LostPart]
+) -> Iterator[Json]:
+    """The items of a request without state of other makers than ``maker``. What led
+    to an item of Responses is gone: such an item loses its id if it needs none."""
+    is_torn = False
+    for number, item in enumerate(items):
+        if not isinstance(item, dict) or SHAPES[wire].role(item) == "user":
+            is_torn = False
+            yield item
+            continue
+        new = readable(item, maker, f"/{SHAPES[wire].items}/{number}", lost)
+        kind = type_of(item)
+        is_torn = new is None or (is_torn and kind != "reasoning")
+        if is_torn and kind in _WITHOUT_IDS and isinstance(new, dict):
+            new = {name: new[name] for name in new if name != "id"}
+        if new is not None:
+            yield new
+
+
+_WITHOUT_IDS = ("message", "function_call", "custom_tool_call")
+"""Types of items that need no id."""
+
+
+def is_account_bound(given: Names, asked: Names) -> bool:
+    """Whether the signatures of ``given`` are bound to an account that ``asked`` does
+    not have: another platform has other accounts."""
+    one, other = _platform(given.provider), _platform(asked.provider)
+    return differ(one, other) and bound_to_account(asked.model)
+
+
+_PLATFORMS = {
+    "bedrock": patterns.compile("bedrock|aws|amazon", re.IGNORECASE),
+    "vertex": patterns.compile("vertex|google", re.IGNORECASE),
+    "foundry": patterns.compile("azure|foundry", re.IGNORECASE),
+    "anthropic": patterns.compile("anthropic", re.IGNORECASE),
+}
+"""A platform with accounts of its own that serves Claude -> a pattern for its names;
+the first one that fits counts."""
+
+
+def _platform(provider: str) -> str:
+    found = (name for name, each in _PLATFORMS.items() if each.search(provider))
+    return next(found, "")

@@ -31,13 +31,15 @@ _BEHAVIOR = "prefix_mismatch_behavior"
 
 StateKind: TypeAlias = Literal[
     "thinking",
+    "redacted-thinking",
     "reasoning-details",
     "encrypted-content",
     "reasoning-item",
     "thought-signature",
 ]
-"""Kinds of state: Claude's signed thinking, on any wire; an item of OpenRouter's list;
-an encrypted item of Responses; a reasoning item of Responses; Gemini's signature."""
+"""Kinds of state: Claude's signed, and its redacted thinking, on any wire; an item of
+OpenRouter's list; an encrypted item of Responses; a reasoning item of Responses;
+Gemini's signature."""
 
 BoundTo: TypeAlias = Literal[
     "system", "tools", "before", "account", "maker", "model", "part", "next-item"
@@ -97,6 +99,7 @@ BINDINGS = (
         (5, 1),
     ),
     Binding("thinking", ("model",), "vybestack/llxprt-code#2335"),
+    Binding("redacted-thinking", ("model",), "microsoft/vscode#320196"),
     Binding(
         "reasoning-details",
         ("maker",),
@@ -146,6 +149,11 @@ def binding_of(model: str | None) -> Binding | None:
     """
     row = _row("thinking", model)
     return row if "before" in row.to else None
+
+
+def bound_to_account(model: str) -> bool:
+    """Whether the thinking of a model is bound to the account, too."""
+    return "account" in _row("thinking", model).to
 
 
 # Where state stands
@@ -203,7 +211,9 @@ def states_in(holder: Json) -> Iterator[tuple[StatePlace, StateKind, Json]]:
 
 
 def _item_states(item: JsonObject) -> Iterator[tuple[StatePlace, StateKind, Json]]:
-    """The state of an item of Responses: the whole item is its place."""
+    """The state of an item of Responses, or of a block: all of it is its place."""
+    if _is_redacted(item):
+        yield (), "redacted-thinking", item
     is_encrypted = isinstance(item.get("encrypted_content"), str)
     if is_encrypted:
         yield (), "encrypted-content", item
@@ -216,6 +226,8 @@ def _listed_states(holder: JsonObject) -> Iterator[tuple[StatePlace, StateKind, 
         for number, part in enumerate(_list(holder.get(name))):
             if signature_of(part):
                 yield (name, number), "thinking", part
+            elif _is_redacted(part):
+                yield (name, number), "redacted-thinking", part
     for number, part in enumerate(_list(holder.get("reasoning_details"))):
         yield ("reasoning_details", number), "reasoning-details", part
     for number, item in enumerate(_list(holder.get("reasoning_items"))):
@@ -225,6 +237,14 @@ def _listed_states(holder: JsonObject) -> Iterator[tuple[StatePlace, StateKind, 
     for number, part in enumerate(_list(holder.get("parts"))):
         for place, kind, value in _signatures(part):
             yield ("parts", number, *place), kind, value
+
+
+def _is_redacted(part: Json) -> bool:
+    if not isinstance(part, dict):
+        return False
+    inner = part.get("reasoningContent")
+    is_bedrocks = isinstance(inner, dict) and inner.get("redactedContent") is not None
+    return is_bedrocks or part.get("type") == "redacted_thinking"
 
 
 _SIGNATURES: tuple[StatePlace, ...] = (

@@ -16,7 +16,7 @@ from stream_sidecar.records import evolve
 from stream_sidecar.values.made_id import made_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.wires.shared.rendering import Rendering, What
@@ -28,16 +28,21 @@ _UNDECIDED = "it waits for an approval, and none is given"
 _OPEN = "no result is given, and without one the call is refused"
 
 
-def fit(turn: Rendering, results: tuple[TurnResult, ...], *, is_known: bool) -> None:
+def fit(
+    turn: Rendering,
+    results: tuple[TurnResult, ...],
+    is_known: Callable[[TurnBlock], bool],
+) -> None:
     """Replaces the blocks of ``turn`` by blocks that the provider accepts, and assigns
     the host's ``results`` to its calls.
 
-    ``is_known``: the next provider can read the state in the message.
+    ``is_known``: whether the next provider can read the state in a block.
     """
-    blocks = list(_named(turn))
-    if not is_known:
-        fitting = (_without_state(turn, block) for block in blocks)
-        blocks = [block for block in fitting if block is not None]
+    fitting = (
+        block if is_known(block) else _without_state(turn, block)
+        for block in _named(turn)
+    )
+    blocks = [block for block in fitting if block is not None]
     given = [block.tool_call_id or "" for block in blocks if _is_clients(block)]
     turn.blocks = tuple(_renamed(turn, blocks))
     calls: defaultdict[str, list[TurnBlock]] = defaultdict(list)

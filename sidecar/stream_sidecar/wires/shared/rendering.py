@@ -241,9 +241,6 @@ def parts_of(content: Json) -> list[JsonObject] | None:
     return parts if parts and len(parts) == len(items) else None
 
 
-LONGEST_ITEM_ID = 64
-"""The id of a Responses item has at most this many code points."""
-
 _BASE64 = patterns.compile("[A-Za-z0-9+/_-]*={0,2}")
 
 

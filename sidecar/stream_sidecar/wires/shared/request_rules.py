@@ -38,6 +38,9 @@ Refused: TypeAlias = Literal[
     "empty-calls",
     "null-content",
     "missing-content",
+    "nulls",
+    "one-query",
+    "empty-reasoning",
 ]
 """Which parts of a history a provider refuses:
 
@@ -47,13 +50,14 @@ Refused: TypeAlias = Literal[
 - a system's turn first, or later
 - reasoning with nothing after it; a tool loop without thinking while thinking is on
 - of Chat Completions: a content that is a list (the model's, or an empty one), an empty
-  list of calls, a content of null, a missing content
+  list of calls, a content of null, a missing content; null in other members
+- of Responses: a search with one query in place of a list; reasoning without content
 """
 
 _OF_MESSAGES: frozenset[Refused] = frozenset(
     (
         *("lists", "models-lists", "empty-lists", "empty-calls"),
-        *("null-content", "missing-content"),
+        *("null-content", "missing-content", "nulls"),
     )
 )
 """Shapes of single messages, which a gateway translates."""
@@ -81,8 +85,19 @@ _MAKERS = {
     "minimax": "minimax",
     "amazon": r"\bnova",
     "cohere": "command",
+    "nvidia": "nemotron",
+    "meta": "llama",
+    "microsoft": r"\bphi-\d",
 }
 """The maker of a model -> a pattern for its models' names."""
+
+_SELLERS = {
+    "openai": r"^openai$|\bapi\.openai\.com|chatgpt",
+    "anthropic": r"^anthropic$|\bapi\.anthropic\.com",
+    "xai": r"^x[-.]?ai$|\bapi\.x\.ai",
+    "google": "^google$|ai.?studio|generativelanguage|^gemini",
+}
+"""A maker -> a pattern for providers that serve only its models."""
 
 
 @records.frozen
@@ -92,14 +107,27 @@ class Names:
     provider: str = ""
     model: str = ""
 
+    @property
+    def maker(self) -> str:
+        """The maker of the model; of one with an unknown name, the maker whose models
+        alone this provider serves; "" if neither is known."""
+        return maker_of(self.model) or seller(self.provider)
 
-def _differ(one: str, other: str) -> bool:
+
+def differ(one: str, other: str) -> bool:
+    """Whether two names are both known, and not the same."""
     return bool(one and other and one != other)
 
 
 def maker_of(model: str) -> str:
     """The maker of a model; "" if the name does not show it."""
     found = (m for m, name in _NAMED.items() if name.search(model))
+    return next(found, "")
+
+
+def seller(provider: str) -> str:
+    """The maker whose models alone a provider serves; "" for other providers."""
+    found = (maker for maker, name in _SOLD.items() if name.search(provider))
     return next(found, "")
 
 
@@ -119,6 +147,7 @@ def _any_case(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
 
 _DIGIT = patterns.compile("[0-9]")
 _NAMED = {maker: _any_case(name) for maker, name in _MAKERS.items()}
+_SOLD = {maker: _any_case(name) for maker, name in _SELLERS.items()}
 
 
 @records.frozen
@@ -130,9 +159,9 @@ class Rule:
       tools, or never.
     - ``field``: the only field of Chat Completions for reasoning; without one, it goes
       back in the fields in which it came. ``is_only``: other fields are refused.
-    - ``is_gateway``: it translates messages for the model. So its own row says when
-      reasoning goes back and which shapes of a message it refuses, whatever the model's
-      row says.
+    - ``is_gateway``: it translates messages for the model. So its own row says when,
+      in which field and in which tags reasoning goes back, and which shapes of a
+      message are refused, whatever the model's row says.
     - ``came_in``: if no provider is named, reasoning in this field identifies this
       provider.
     - ``required``: turns that must have the field even if it is empty.
@@ -181,15 +210,13 @@ class Rule:
     one_model: bool = False
 
     def accepts_state(self, given: Names, asked: Names) -> bool:
-        """Whether ``asked`` can read the state that ``given`` issued. Names that are
-        not known count as equal."""
-        if self.one_model and _differ(model_name(given.model), model_name(asked.model)):
-            return False
-        if _differ(maker_of(given.model), maker_of(asked.model)):
+        """Whether ``asked`` can read the state that ``given`` issued, which is of the
+        same maker. Names that are not known count as equal."""
+        if self.one_model and differ(model_name(given.model), model_name(asked.model)):
             return False
         if self.issuers.pattern and given.provider and asked.provider:
             return bool(self.issuers.search(given.provider))
-        return not _differ(given.provider.lower(), asked.provider.lower())
+        return not differ(given.provider.lower(), asked.provider.lower())
 
     def fits(self, provider: str, model: str) -> bool:
         """Whether the row is for these names."""
@@ -226,10 +253,10 @@ def _both(server: Rule, model: Rule) -> Rule:
         server,
         source=f"{server.source}; {model.source}",
         reasoning=server.reasoning if is_servers else model.reasoning,
-        field=server.field or model.field,
+        field=server.field or (None if server.is_gateway else model.field),
         required="" if is_refused else model.required,
         unsigned=model.unsigned,
-        tags=model.tags,
+        tags=None if server.is_gateway else model.tags,
         raw_arguments=model.raw_arguments and server.raw_arguments,
         has_refusals=model.has_refusals and server.has_refusals,
         is_closed=model.is_closed or server.is_closed,

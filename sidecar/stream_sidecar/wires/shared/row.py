@@ -61,7 +61,9 @@ class WireRow:
     fits: Callable[[Document], bool] = field(default=lambda _document: False)
     usage: UsageShape = UsageShape()
     reasons: Mapping[str, str] = field(factory=dict)
-    writer: Callable[[WireRow, str, Mapping[int, Origin]], EventWriter] | None = None
+    writer: Callable[[WireRow, str, Mapping[int, Origin], str], EventWriter] | None = (
+        None
+    )
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
     reported: frozenset[str] = frozenset()
     defaults: Mapping[str, frozenset[str]] = field(factory=dict)
@@ -74,10 +76,13 @@ class WireRow:
         """A new reader."""
         return self.reader(self, provider)
 
-    def make_writer(self, source: str, origins: Mapping[int, Origin]) -> EventWriter:
-        """A new writer for a stream that was read from the wire ``source``."""
+    def make_writer(
+        self, source: str, origins: Mapping[int, Origin], stream: str = ""
+    ) -> EventWriter:
+        """A new writer for a stream that was read from the wire ``source``. ``stream``:
+        the host's id of it."""
         assert self.writer is not None
-        return self.writer(self, source, origins)
+        return self.writer(self, source, origins, stream)
 
     def reason_of(self, raw: str | None) -> str:
         """Our word for a provider's finish reason."""

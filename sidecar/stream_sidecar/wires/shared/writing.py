@@ -105,7 +105,7 @@ class TextPlaces:
 
 class ChunkWriter(ABC):
     """Writes the events of one stream on the wire of ``row``. ``source``: the wire from
-    which the stream was read.
+    which the stream was read. ``stream``: the host's id of the stream.
 
     ``origins``: block -> what the parts say about it before it is over. ``words``: our
     finish reason -> the wire's word; a reason without a word is written as an error.
@@ -115,10 +115,11 @@ class ChunkWriter(ABC):
     words: ClassVar[Mapping[str, str]]
 
     def __init__(
-        self, row: WireRow, source: str, origins: Mapping[int, Origin]
+        self, row: WireRow, source: str, origins: Mapping[int, Origin], stream: str
     ) -> None:
         self.row = row
         self.source = source
+        self.stream = stream
         self.chunks: list[Chunk] = []
         self.id = self.model = ""
         self.created = 0
