@@ -580,6 +580,27 @@ def test_parts_of_a_table(tmp_path: Path) -> None:
     assert cells == [json.dumps([{"type": "text", "data": {"text": "Four."}}]), "[]"]
 
 
+def test_events_that_repeat_parts(tmp_path: Path) -> None:
+    """opencode's events are bound as the parts are that they repeat."""
+    path = tmp_path / "opencode.db"
+    _write_opencode(path, conversation(["l", "tc"]))
+    with database(path) as db:
+        db.execute("CREATE TABLE event (aggregate_id, type TEXT, data TEXT)")
+        parts = db.execute("SELECT message_id, data FROM part").fetchall()
+        cells = [
+            json.dumps({"part": {"messageID": m, **json.loads(d)}}) for m, d in parts
+        ]
+        for cell in (*cells, '"signature"', '{"signature": '):
+            row = ("message.part.updated.1", cell)
+            db.execute("INSERT INTO event VALUES ('s', ?, ?)", row)
+    assert "2 bound" in repair(path, "--write").output
+    with closing(sqlite3.connect(path)) as db:
+        assert LEAK in str(db.execute("SELECT data FROM event").fetchall())
+    assert repair(path, "--write", "--unseal").exit_code == 0
+    with closing(sqlite3.connect(path)) as db:
+        assert LEAK not in str(db.execute("SELECT data FROM event").fetchall())
+
+
 def _part_files(folder: Path, model: str) -> list[Path]:
     """A session of opencode's older store: a leak, and in the next message a seal."""
     made: list[Path] = []

@@ -165,7 +165,12 @@ class _Order:
         }
 
     def _is_sealed(self, row: _Row) -> bool:
-        found = [] if (read := _found_in(row, self._layout)) is None else read.messages
+        read, shape = _found_in(row, self._layout), self._layout.shape
+        if read is None:
+            return False
+        found = read.messages
+        if shape is not None:  # the documents that do not fit may be thinking
+            found = [FoundMessage((), read.document, row.model, shape=shape)]
         return any(seals_of(each, self._model) for each in found)
 
     def is_before_seal(self, row: _Row) -> bool:
