@@ -45,8 +45,7 @@ _STATES = ("thinking_blocks", "reasoning_details")
 """Lists of a message of Chat Completions. The first block came before the text."""
 
 _OF_SEAL = 'ignature"'
-_OF_PARENT = ('"parentUuid"', '"parentId"')
-_IN_LINE = tuple(each.encode() for each in (_OF_SEAL, *_OF_PARENT))
+_OF_PARENT = (b'"parentUuid"', b'"parentId"')
 _LINKS = (("uuid", "parentUuid"), ("id", "parentId"))
 """The names of a record's id and of its parent's: Claude Code's, pi's."""
 
@@ -198,11 +197,11 @@ class RecordsBeforeSeals:
         return number < len(self._before) and bool(self._before[number])
 
 
-def may_have_seal(text: str) -> bool:
+def may_have_seal(text: str | bytes) -> bool:
     """Whether JSON text may have a seal."""
-    return _OF_SEAL in text
+    return _OF_SEAL in text if isinstance(text, str) else _OF_SEAL.encode() in text
 
 
-def must_be_read(line: bytes) -> bool:
-    """Whether a line may have a seal, or names the record that it continues."""
-    return any(each in line for each in _IN_LINE)
+def names_parent(line: bytes) -> bool:
+    """Whether a line names the record that it continues."""
+    return any(each in line for each in _OF_PARENT)

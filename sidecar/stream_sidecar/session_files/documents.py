@@ -18,7 +18,8 @@ from stream_sidecar import patterns
 from stream_sidecar.history.bound import (
     BoundTexts,
     RecordsBeforeSeals,
-    must_be_read,
+    may_have_seal,
+    names_parent,
     seals_of,
 )
 from stream_sidecar.history.chat_logs import answers_in, message_of
@@ -309,16 +310,25 @@ def repairs_of(
 
 
 def lines_before_seals(log: bytes | Path, model: str | None) -> RecordsBeforeSeals:
-    """The lines of a log, or of the log in a file, that come before a bound seal."""
+    """The lines of a log, or of the log in a file, that come before a bound seal. Most
+    logs have none, so only lines that may have one are decoded at first."""
     before = RecordsBeforeSeals()
     with BytesIO(log) if isinstance(log, bytes) else log.open("rb") as file:
+        if not any(_is_sealed(data, model) for data, _ in bounds.lines_of(file)):
+            return before
+        file.seek(0)
         for data, piece in bounds.lines_of(file):
             if piece is not bounds.LinePart.REST:
-                is_read = piece is bounds.LinePart.LINE and must_be_read(data)
+                is_read = piece is bounds.LinePart.LINE and names_parent(data)
                 record = _record(data) if is_read else None
-                sealed = (seals_of(found, model) for found in messages_in(record))
-                before.add(record, is_sealed=any(sealed))
+                before.add(record, is_sealed=_is_sealed(data, model))
     return before
+
+
+def _is_sealed(line: bytes, model: str | None) -> bool:
+    """Whether a line has a bound seal."""
+    found = messages_in(_record(line)) if may_have_seal(line) else ()
+    return any(seals_of(each, model) for each in found)
 
 
 def _record(line: bytes) -> Any:
