@@ -123,7 +123,7 @@ class RowRepair:
         repairs, made = self._repairs(document, history, report)
         for found, repair in repairs:
             tally.add({"rowInBatch": number}, found, repair)
-        new = repaired(value, made) if is_text else replaced(value, made)
+        new = repaired(value, made) if made and is_text else replaced(value, made)
         done = tally.finish()
         models = [asdict(each) for each in done.models]
         counts = [done.unreadable, done.bound, done.unsealed, done.kept]
