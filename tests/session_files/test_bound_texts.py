@@ -367,6 +367,19 @@ def test_a_message_of_thinking_alone_goes_from_its_list(tmp_path: Path) -> None:
     assert roles == ["user", "assistant", "user", "user", "assistant"]
 
 
+def test_a_message_of_thinking_alone_goes_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    messages = conversation(["l", "t", "tc"])
+    _write_whole_records(path, messages)
+    assert repair(path, "--write", "--unseal").exit_code == 0
+    roles = [each["type"] for each in _lines_in(path)]
+    assert roles == ["user", "assistant", "user", "user", "assistant"]
+    _write_lines(path, _claude_code_lines(messages))
+    assert repair(path, "--write", "--unseal").exit_code == 0
+    contents = [each["message"]["content"] for each in _lines_in(path)]
+    assert contents.count([]) == 2
+
+
 def test_a_compressed_log(tmp_path: Path) -> None:
     plain = _bound_log(tmp_path).read_bytes()
     path = tmp_path / "b.jsonl.zst"

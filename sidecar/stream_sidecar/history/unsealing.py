@@ -64,15 +64,19 @@ def _emptied(
 ) -> RepairedMessage | None:
     """The removal of a message from its list, if the parts that are ``dropped`` are all
     its content; None if it has other content, or is in no list."""
-    shape = found.shape or MESSAGE
-    holders = [at(found.message, body) for body in shape.bodies]
-    has_more = sum(map(len, map(_list, holders))) > len(dropped)
-    has_more = has_more or any(isinstance(each, str) for each in holders)
     items = at(document, found.path[:-1])
-    if has_more or not (found.path and isinstance(items, list)):
+    if not (found.path and isinstance(items, list) and is_emptied(found, dropped)):
         return None
     holder = evolve(found, path=found.path[:-1], message=items)
     return holder, evolve(_NOTHING_ELSE, dropped=[f"/{found.path[-1]}"])
+
+
+def is_emptied(found: FoundMessage, dropped: list[str]) -> bool:
+    """Whether the parts that are ``dropped`` are all the content of a message."""
+    shape = found.shape or MESSAGE
+    holders = [at(found.message, body) for body in shape.bodies]
+    is_text = any(isinstance(each, str) for each in holders)
+    return not is_text and sum(map(len, map(_list, holders))) == len(dropped) > 0
 
 
 def first_edit(

@@ -33,7 +33,12 @@ from stream_sidecar.history.documents import (
 from stream_sidecar.history.lengths import padding
 from stream_sidecar.history.shapes import is_based_elsewhere, is_piece
 from stream_sidecar.history.unread import may_be_said
-from stream_sidecar.history.unsealing import RecordsAfterEdits, first_edit, unsealed
+from stream_sidecar.history.unsealing import (
+    RecordsAfterEdits,
+    first_edit,
+    is_emptied,
+    unsealed,
+)
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.session_files import bounds
 from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
@@ -186,6 +191,10 @@ class TextSession:
             made = self._unsealed(document, found, made, line)
         if made:
             keeps_length = by_line and self.beside.keeps_length(document)
+            may_go = by_line and not (keeps_length or names_parent(data))
+            if may_go and len(found) == 1 and is_emptied(found[0], made[0][1].dropped):
+                self.new.change(b"")
+                return
             new = repaired(text, made, keeps_length=keeps_length)
             self.new.change(new.encode("utf-8", _HALVES))
         else:
