@@ -640,7 +640,8 @@ export interface ErrorData {
  * `path` is a JSON Pointer into the message.
  */
 export interface Finding {
-  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | "surrogate" | (string & {});
+  kind:
+    "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | "surrogate" | (string & {});
   path: string;
   start: number;
   end: number;
@@ -1075,7 +1076,8 @@ export interface Reclassify {
  * What was removed from the string at `path`, and where it was.
  */
 export interface Removal {
-  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | "surrogate" | (string & {});
+  kind:
+    "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | "surrogate" | (string & {});
   path: string;
   start: number;
   end: number;
@@ -1146,10 +1148,11 @@ export interface TurnCitation {
 }
 
 /**
- * The model that wrote the message, and the provider that the host asked. If the host asked a router, `hostProvider` is the router.
+ * The model that wrote the message, the provider that the response names, and the one that the host asked. If the host asked a router, `hostProvider` is the router, and `provider` the one that it asked.
  */
 export interface TurnMetadata {
   model?: string | null;
+  provider?: string | null;
   hostProvider?: string | null;
 }
 
