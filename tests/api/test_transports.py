@@ -331,6 +331,35 @@ def test_a_provider_is_asked_to_drop_what_no_longer_fits(
     assert lane.lost == []
 
 
+def test_a_signed_request_gets_no_thinking_that_the_next_cannot_carry(
+    lane: Lane,
+) -> None:
+    """What a signature of AWS covers is sent as it is, so it must fit."""
+    seals = [{"type": "thinking", "thinking": "Hm", "signature": s} for s in "ab"]
+    text = {"type": "text", "text": "<think>So.</think>Four."}
+    content = [seals[0], text, seals[1], text]
+    answer = {"id": "m", "type": "message", "role": "assistant", "content": content}
+    answer |= {"model": "claude-opus-5-5", "stop_reason": "end_turn"}
+    come = answers(cut(json.dumps(answer).encode(), 9), JSON)
+    signed = {"authorization": "AWS4-HMAC-SHA256 Credential=..."}
+    body = {**sealed("Four."), "messages": [{"role": "user", "content": "2 + 2?"}]}
+    clean = {"type": "text", "text": "Four."}
+
+    got = lane.get(come, body, MESSAGES, headers=signed).json()["content"]
+    assert got == [seals[0], clean, clean]
+    got = lane.get(come, body, MESSAGES).json()["content"]
+    assert got == [seals[0], clean, {**seals[1], "signature": ""}, clean]
+
+
+def test_a_call_that_stays_in_the_text_stays_in_the_next_request(lane: Lane) -> None:
+    """Otherwise each request would undo what is sealed behind it."""
+    body = sealed('<tool_call>{"name": "f", "arguments": {}}</tool_call>Four.')
+    for claims in ("text", "drop"):
+        lane.get(answers(cut(b"{}", 9), JSON), body, MESSAGES, claims=claims)
+    kept, dropped = (json.loads(request.content) for request in lane.sent)
+    assert (kept, dropped == body) == (body, False)
+
+
 def test_a_sealed_conversation_without_an_edit_goes_as_it_is(lane: Lane) -> None:
     body = json.dumps(sealed("Four."), indent=3).encode()
     lane.get(answers(cut(b"{}", 9), JSON), body, MESSAGES)

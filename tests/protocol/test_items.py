@@ -70,6 +70,13 @@ def test_an_item_goes_whole_with_its_reasoning(kind: str) -> None:
     assert [what for _, what in lost] == kinds
 
 
+def test_an_item_goes_whole_where_the_host_wants_no_reasoning() -> None:
+    items = [SEALED, SEARCH, {**CALL, "id": "fc_1"}, OUTPUT]
+    sent, lost = _prepare(items, reasoning="none")
+    assert sent == [CALL, OUTPUT]
+    assert [what for _, what in lost] == ["reasoning", "tool-call"]
+
+
 @pytest.mark.parametrize("kind", sorted(BOUND_TO_ID - {"program_output"}))
 def test_an_item_keeps_the_id_that_it_needs(kind: str) -> None:
     """With its reasoning, and where none came."""
@@ -174,3 +181,27 @@ def test_empty_reasoning_is_refused_by_llama_cpp() -> None:
 def test_deepseek_has_a_list_of_queries(action: Json, sent: Json) -> None:
     items, _ = _prepare([{**SEARCH, "action": action}, SAID], provider="deepseek")
     assert items[0]["action"] == (sent and {"type": action["type"], **sent})
+
+
+@pytest.mark.parametrize(
+    "named", [{"previous_response_id": "resp_1"}, {"conversation": "conv_1"}]
+)
+def test_a_result_stays_whose_call_the_server_has(named: Json) -> None:
+    body = {"model": "gpt-5", "input": [OUTPUT], **named}
+    params = {"wire": "openai-responses", "provider": "openai", "body": body}
+    result = METHODS["request/prepare"].call(Sessions(Policy(), Limits()), params)
+    assert result == {"changed": False, "lost": []}
+
+
+def test_a_result_stays_behind_references() -> None:
+    names = [{"type": "item_reference", "id": id} for id in ("rs_1", "fc_1")]
+    assert _prepare([*names, OUTPUT]) == ([*names, OUTPUT], [])
+    sent, lost = _prepare([OUTPUT, *names, SAID])
+    assert (sent, lost) == ([*names, SAID], [("/input/1", "tool-result")])
+
+
+def test_a_reference_goes_once_and_to_items_of_the_server() -> None:
+    one, made = ({"type": "item_reference", "id": id} for id in ("rs_1", MADE))
+    sent, lost = _prepare([one, made, CALL, OUTPUT, USER, one, SAID])
+    assert sent == [one, CALL, OUTPUT, USER, SAID]
+    assert [what for _, what in lost] == ["state", "reasoning"]

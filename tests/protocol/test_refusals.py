@@ -195,6 +195,20 @@ def test_a_gateway_needs_no_tags_of_its_models(server: str, is_kept: bool) -> No
     assert _prepare(row, body)["changed"] != is_kept
 
 
+@pytest.mark.parametrize("server", ["openrouter", "vercel", "litellm", "cerebras"])
+@pytest.mark.parametrize("model", ["deepseek/deepseek-chat-v3.1", "z-ai/glm-4.7"])
+def test_a_model_that_needs_nothing_changes_nothing(server: str, model: str) -> None:
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]},
+        {"role": "assistant", "content": None, "tool_calls": _calls("call_1")},
+        {"role": "tool", "tool_call_id": "call_1", "content": "4"},
+    ]
+    body = {"model": model, "messages": messages}
+    row = {"wire": "openai-chat", "provider": server, "model": model}
+
+    assert _prepare(row, body) == {"changed": False, "lost": []}
+
+
 def _assert_accepted(server: str, model: str, body: Json) -> None:
     refused, needs_reasoning = MODELS_ROWS[model]
     if server in _BY_GATEWAY:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from sealing import misfits, seal_all
+from sealing import foreign, misfits, seal_all, state
 
 from stream_sidecar.api import Stream, as_json, normalize, prepare, render, repair
 from stream_sidecar.wires.anthropic.writer import AnthropicWriter
@@ -131,6 +131,84 @@ def test_thinking_that_the_body_demands_is_bound() -> None:
     result = prepare(body, "anthropic", provider="anthropic")
 
     assert (result.changed, [each.what for each in result.lost]) == (False, ["bound"])
+
+
+@pytest.mark.parametrize("wire", ["bedrock-converse", "openai-chat"])
+def test_an_open_loop_demands_its_thinking_on_every_wire(wire: str) -> None:
+    """Where the provider cannot be asked, because it is to refuse, or has no field."""
+    thinking = {"type": "enabled", "block_binding": {"prefix_mismatch_behavior": "x"}}
+    body: Json = {"model": "claude-opus-5-5", "messages": []}
+    call: Json = {"id": "a", "type": "function", "function": {"name": "f"}}
+    thought: Json = {"type": "thinking", "thinking": "Hm", "signature": "c2ln"}
+    turn: Json = {"thinking_blocks": [thought], "content": None, "tool_calls": [call]}
+    answer: Json = {"role": "tool", "tool_call_id": "a", "content": "x"}
+    leak: Json = LEAK
+    if wire == "openai-chat":
+        body["thinking"] = thinking
+    else:
+        body["additionalModelRequestFields"] = {"thinking": thinking}
+        text = {"text": "Hm", "signature": "c2ln"}
+        call = {"toolUseId": "a", "name": "f", "input": {}}
+        said: Json = {"reasoningContent": {"reasoningText": text}}
+        turn = {"content": [said, {"toolUse": call}]}
+        result = {"toolUseId": "a", "content": [{"text": "x"}]}
+        answer = {"role": "user", "content": [{"toolResult": result}]}
+        leak = [{"text": LEAK}]
+    user = {"role": "user", "content": [{"text": "Go."}]}
+    said = {"role": "assistant", "content": leak}
+    turn |= {"role": "assistant"}
+    body["messages"] = [user, said, user, turn, answer]
+    result = prepare(body, wire, provider="bedrock")
+    assert (result.changed, [each.what for each in result.lost]) == (False, ["bound"])
+
+    body["messages"] = [user, said, user, turn, answer, turn, user]
+    assert prepare(body, wire, provider="bedrock").changed
+
+
+@pytest.mark.parametrize("thinking", [None, {"type": "disabled"}, 7, {}, {"type": 7}])
+@pytest.mark.parametrize("binding", [None, 7, [], {}, {"prefix_mismatch_behavior": 7}])
+def test_nothing_is_asked_where_the_body_has_no_thinking(
+    thinking: Json, binding: Json
+) -> None:
+    body = _body([[LEAK], ["Four."]])
+    given = isinstance(thinking, dict) and binding is not None
+    body["thinking"] = {**thinking, "block_binding": binding} if given else thinking
+    is_on = isinstance(thinking, dict) and thinking.get("type") == 7
+    is_asked = is_on and not (binding or {} if isinstance(binding, dict) else binding)
+    result = prepare(body, "anthropic", provider="anthropic", headers={})
+    new = result.body or {}
+
+    assert (result.headers is not None) == is_asked
+    assert bool(result.lost) != is_asked
+    assert len(new["messages"][3]["content"]) == 1 + is_asked
+    assert is_asked or new["thinking"] == body["thinking"]
+
+
+def test_a_signature_that_is_no_base64_breaks_nothing() -> None:
+    body = _body([["Four."], ["Four."]])
+    body["messages"][1]["content"][0]["signature"] = "no base64!"
+    result = prepare(body, "anthropic", provider="anthropic", headers={})
+
+    assert (result.headers, len(result.lost)) == (None, 1)
+    assert (result.body or {})["messages"][3] == body["messages"][3]
+
+
+def test_text_that_only_the_request_shows_to_be_a_result_stays() -> None:
+    """``emit`` did not know the result, so what came later was sealed with the text."""
+    said = '{"degrees": 21, "city": "Bonn"}'
+    body = _body([[said + "Warm."], ["Four."]])
+    call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": said}
+    user = body["messages"][0]
+    loop = [{"role": "assistant", "content": [call]}, {"role": "user"}]
+    loop[1]["content"] = [result]
+    body["messages"][:0] = [user, *loop]
+    about: Json = {"provider": "anthropic", "headers": {}}
+    assert not prepare(body, "anthropic", **about).changed
+
+    policy: Json = {"toolResults": {"known": [json.loads(said)]}}
+    assert prepare(body, "anthropic", **about, policy=policy).headers
+    assert prepare(body, "anthropic", **about, model="claude-opus-4-6").changed
 
 
 @pytest.mark.parametrize("value", [["a", "b"], None, 7, ""])
@@ -304,6 +382,118 @@ def test_no_wire_emits_a_broken_seal(field: str, reasoning: str) -> None:
     assert ("Hm 1" in str(sent)) == (reasoning == "include")
 
 
+@pytest.mark.parametrize(
+    ("field", "inner"),
+    [
+        ("thinking_blocks", False),
+        ("thinking_blocks", True),
+        ("reasoning_details", False),
+    ],
+)
+def test_state_passes_once_and_where_it_came(field: str, inner: bool) -> None:
+    """After a removal, too; ``inner``: as LiteLLM's copy, in one chunk with text."""
+
+    def chunk(number: int, **more: Json) -> Json:
+        text, sign = f"Hm {number}", f"c2ln{number}AAA"
+        block = {"type": "thinking", "thinking": text, "signature": sign}
+        if field == "reasoning_details":
+            block = {"type": "reasoning.text", "text": text, "signature": sign}
+        state: Json = {field: [{**block, "index": number}]}
+        delta = {"provider_specific_fields": state} if inner else state
+        return _chat_chunk({**delta, **more})
+
+    encrypted = {"type": "reasoning.encrypted", "data": "eA==", "index": 3}
+    chunks = [
+        *(chunk(0), _chat_chunk({"content": "Well. "})),
+        *(chunk(1, content=LEAK), chunk(2, content="Sure.")),
+        *(_chat_chunk({"reasoning_details": [encrypted]}), _chat_chunk({}, "stop")),
+    ]
+    emit = {"wire": "openai-chat", "reasoning": "include"}
+    stream = Stream(wire="openai-chat", emit=emit)
+    sent = [each for chunk in chunks for each in stream.push(chunk).chunks or ()]
+    sent += stream.close().chunks or []
+
+    counts = [str(sent).count(f"c2ln{number}AAA") for number in range(3)]
+    assert counts == [1, 1, 0]
+    assert str(sent).count("eA==") == 1
+    order = [str(sent).index(each) for each in ("c2ln0AAA", "Well. ", "c2ln1AAA")]
+    assert order == sorted(order)
+
+
+def _chat_chunk(delta: Json, reason: str | None = None) -> Json:
+    return {
+        "id": "gen-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "anthropic/claude-opus-5.5",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
+    }
+
+
+def test_a_whole_completion_keeps_its_first_thinking_after_a_removal() -> None:
+    """It does not tell what of its text came before the second."""
+    blocks = [
+        {"type": "thinking", "thinking": f"Hm {sign}", "signature": sign}
+        for sign in ("c2ln", "c2lo")
+    ]
+    redacted = {"type": "redacted_thinking", "data": "eA=="}
+    message = {"role": "assistant", "content": LEAK}
+    message |= {"thinking_blocks": [blocks[0], redacted, blocks[1]]}
+    body = {
+        "object": "chat.completion",
+        "model": "anthropic/claude-opus-5.5",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    }
+    emit = {"wire": "openai-chat", "reasoning": "include"}
+    for model, left in (("claude-opus-5-5", 1), ("claude-opus-4-6", 2)):
+        clean = normalize({**body, "model": model}, wire="openai-chat", emit=emit)
+        new = (clean.body or {})["choices"][0]["message"]
+        assert new["thinking_blocks"] == [blocks[0], redacted, blocks[1]][: left + 1]
+
+
+def test_unsigned_thinking_blocks_do_not_go_to_claude() -> None:
+    blocks: Json = [{"type": "thinking", "thinking": "Hm"}]
+    signed = {"type": "thinking", "thinking": "Hm", "signature": "c2ln"}
+    user = {"role": "user", "content": "2 + 2?"}
+    for kept in ([], [signed]):
+        turn = {"role": "assistant", "content": "4", "thinking_blocks": blocks + kept}
+        body = {"model": "claude-opus-5-5", "messages": [user, turn, user]}
+        result = prepare(body, "openai-chat", provider="litellm")
+        now = (result.body or {})["messages"][1]
+        assert now.get("thinking_blocks", []) == kept
+        assert [each.path for each in result.lost] == ["/messages/1/thinking_blocks/0"]
+
+
+REDACTED = {"type": "redacted_thinking", "data": "eA=="}
+SPELLED = {
+    "anthropic": REDACTED,
+    "bedrock-converse": {"reasoningContent": {"redactedContent": "eA=="}},
+    "openai-chat": REDACTED,
+}
+
+
+@pytest.mark.parametrize("to", SPELLED)
+@pytest.mark.parametrize("source", SPELLED)
+def test_redacted_thinking_goes_to_every_wire(source: str, to: str) -> None:
+    """Left out, it breaks what is sealed after it."""
+    content: Json = [SPELLED[source], {"text": "Four.", "type": "text"}]
+    body: Json = {"type": "message", "model": "claude-opus-5-5", "content": content}
+    if source == "bedrock-converse":
+        content[1] = {"text": "Four."}
+        body = {"output": {"message": {"role": "assistant", "content": content}}}
+    elif source == "openai-chat":
+        turn = {"content": "Four.", "thinking_blocks": [REDACTED]}
+        body = {"model": "claude-opus-5-5", "choices": [{"index": 0, "message": turn}]}
+    emit = {"wire": to} if to != "bedrock-converse" else None
+    read = normalize(body, wire=source, model="claude-opus-5-5", emit=emit)
+    assert emit is None or str(REDACTED["data"]) in str(read.body)
+
+    message = json.loads(json.dumps(as_json(read.message)))
+    server = "litellm" if to == "openai-chat" else "bedrock"
+    rendered = render(message, to, provider=server, model="claude-opus-5-5")
+    assert (str(SPELLED[to]) in str(rendered.messages), rendered.lost) == (True, [])
+
+
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_half_a_character_is_replaced_and_breaks_no_seal(role: str) -> None:
     body = _body([["Four."], ["Four."]])
@@ -365,6 +555,36 @@ def test_state_of_another_maker_does_not_go(model: str, foreign: list[int]) -> N
     rendered = render(message, "openai-chat", **options)
     assert rendered.messages[0]["reasoning_details"] == left
     assert [each.block for each in rendered.lost] == [0] * bool(foreign)
+
+
+MAKERS = {
+    "anthropic": ("anthropic/claude-opus-5.5", "anthropic-claude-v1"),
+    "openai": ("openai/gpt-5", "openai-responses-v1"),
+    "google": ("google/gemini-3-pro", "google-gemini-v1"),
+    "xai": ("x-ai/grok-4.5", "xai-responses-v1"),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@given(some.lists(some.sampled_from(list(MAKERS)), min_size=1, max_size=6))
+def test_a_session_that_changes_its_model_is_never_refused(
+    maker: str, makers: list[str]
+) -> None:
+    user = {"role": "user", "content": "2 + 2?"}
+    messages: list[Json] = [user]
+    for number, each in enumerate(makers):
+        item = {"type": "reasoning.encrypted", "format": MAKERS[each][1]}
+        details = [{**item, "data": state(each, str(number))}]
+        turn = {"role": "assistant", "content": "4", "reasoning_details": details}
+        messages += [turn, user]
+    body = {"model": MAKERS[maker][0], "messages": messages}
+    result = prepare(body, "openai-chat", provider="openrouter")
+    others = [each for each in makers if each != maker]
+
+    assert len(foreign(maker, body)) == len(others) == len(result.lost)
+    assert foreign(maker, result.body or body) == []
+    kept = str(result.body or body).count("reasoning.encrypted")
+    assert kept == len(makers) - len(others)
 
 
 @pytest.mark.parametrize("odd", [None, 7, "x", [7], [{"format": 7}], {"a": 1}])

@@ -57,7 +57,7 @@ def seal_all(wire: str, body: Json) -> None:
     """Signs each thinking block of a request as if the provider had made it there. On
     Chat Completions each message's blocks come before its text."""
     for messages, states, texts in _answers(wire, body):
-        for number, thought in _thoughts(states):
+        for number, thought in _signed(states):
             before = _blocks(states[:number] + (texts if number else []))
             turns = _turns(wire, messages)
             thought["signature"] = _hash(body, turns, _in_order(wire, before))
@@ -126,7 +126,7 @@ def _fits(
 ) -> bool:
     turns = _turns(wire, messages)
     whole = "".join(part["text"] for part in texts)
-    ends = range(len(whole) + 1 if wire == "openai-chat" else 1)
+    ends = range(len(whole) + 1 if states else 1)
     said = ([{"text": whole[:end]}] if end else [] for end in ends)
     fitting = (_hash(body, turns, _in_order(wire, _blocks(states + s))) for s in said)
     return thought["signature"] in fitting
@@ -153,11 +153,16 @@ def _name(message: Json) -> str:
     return next((name for name in _STATES if message.get(name)), _STATES[0])
 
 
-def _thoughts(blocks: Json) -> Iterator[tuple[int, Json]]:
+def _thoughts(blocks: Json) -> Iterable[tuple[int, Json]]:
     """The objects with a signature, each with the place of its block."""
+    return ((n, thought) for n, thought in _signed(blocks) if thought["signature"])
+
+
+def _signed(blocks: Json) -> Iterator[tuple[int, Json]]:
+    """As `_thoughts`, also with signatures that are to be made."""
     for number, part in enumerate(blocks):
         thought = _thought(part)
-        if thought is not None and thought.get("signature") is not None:
+        if thought is not None and "signature" in thought:
             yield number, thought
 
 

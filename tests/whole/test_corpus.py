@@ -23,8 +23,10 @@ from cutting import LONG
 from recordings import FRAMINGS
 from recordings import WIRES as NAMES
 
+from stream_sidecar.api import render
 from stream_sidecar.provider_errors.normalize import normalize_error
-from stream_sidecar.wires import WIRES
+from stream_sidecar.wires import REQUESTS, WIRES
+from stream_sidecar.wires.requests.issuers import FOREIGN
 
 pytestmark = pytest.mark.skipif(
     not CORPUS.exists(),
@@ -201,6 +203,18 @@ def test_a_proxy_s_server_tools_and_citations() -> None:
         assert all(each.blocks for each in citations), row["file"]
         found += len(cited)
     assert found > 50
+
+
+def test_state_goes_back_to_the_model_that_issued_it() -> None:
+    """What a recording's message has is not taken for another maker's."""
+    for row in _recordings():
+        message = _feed_recording(row, 0).message
+        for choice in message.choices or (message,):
+            wire = NAMES[row["wire"]]
+            lost = (
+                render(choice, wire, reasoning="all").lost if wire in REQUESTS else ()
+            )
+            assert FOREIGN not in {each.why for each in lost}, row["file"]
 
 
 def test_recordings_are_recognised() -> None:

@@ -204,6 +204,7 @@ def test_gemini_is_given_no_signature_of_a_turn_that_names_another() -> None:
     result = prepare({"contents": contents}, "gemini", model="gemini-3-pro")
 
     part = (result.body or {})["contents"][1]["parts"][0]
+    assert [each.what for each in result.lost] == ["state"]
     assert part["thoughtSignature"] == "skip_thought_signature_validator"
 
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, value::RawValue};
 use crate::{
     error::Error,
     handle::StreamHandle,
-    protocol::{AnyTool, EmitReasoning, OpenParams, PolicyPatch, Wire},
+    protocol::{AnyTool, EmitClaims, EmitReasoning, OpenParams, PolicyPatch, Wire},
     sidecar::Sidecar,
     watching::Callback,
 };
@@ -64,6 +64,8 @@ struct Asked<'a> {
     policy: Option<&'a PolicyPatch>,
     #[serde(rename = "responseTemplate", skip_serializing_if = "Option::is_none")]
     response_template: Option<&'a Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claims: Option<&'static str>,
 }
 
 #[derive(Deserialize)]
@@ -165,15 +167,28 @@ impl Passage {
         if !self.is_certain() {
             return Err(Error::Unsupported { method: PREPARE });
         }
-        let OpenParams { provider, model, tools, policy, response_template, .. } = &self.params;
+        let OpenParams { provider, model, tools, policy, response_template, emit, .. } =
+            &self.params;
+        // What stays in the text of an answer stays in the next request.
+        let is_text = emit.as_ref().is_some_and(|it| it.claims == Some(EmitClaims::Text));
+        let claims = is_text.then_some("include");
         let (provider, model) = (provider.as_deref(), model.as_deref());
         let (tools, policy) = (tools.as_deref(), policy.as_ref());
         let response_template = response_template.as_ref();
         let names = self.sidecar.capabilities().and_then(|it| it.request_headers.clone());
         let is_too_old = headers.is_some() && names.is_none();
         let headers = headers.zip(names).map(|(all, names)| selected(&all, &names));
-        let asked =
-            Asked { wire, body, headers, provider, model, tools, policy, response_template };
+        let asked = Asked {
+            wire,
+            body,
+            headers,
+            provider,
+            model,
+            tools,
+            policy,
+            response_template,
+            claims,
+        };
         let Prepared { changed, body, headers } = self.sidecar.request(PREPARE, &asked).await?;
         let Some(body) = body.filter(|_| changed) else { return Ok(None) };
         if is_too_old {

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use stream_sidecar::tower::SidecarLayer;
+use stream_sidecar::{EmitClaims, tower::SidecarLayer};
 use support::{
     builder,
     layer::{LEAKING, layer, losing},
@@ -121,6 +121,16 @@ async fn a_provider_is_asked_to_drop_thinking_whose_seal_no_longer_fits() {
     let signed = [("authorization", "AWS4-HMAC-SHA256 Credential=...")];
     assert_eq!(sent_to_claude(&layer, &body, &signed).await, (body.to_string(), vec![]));
     assert!(lost.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_call_that_stays_in_the_text_of_an_answer_stays_in_the_next_request() {
+    let body = sealed("<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>Four.");
+    for (claims, stays) in [(EmitClaims::Text, true), (EmitClaims::Drop, false)] {
+        let layer = layer().claims(claims).unwrap();
+        let (received, _) = sent_to_claude(&layer, &body, &[]).await;
+        assert_eq!(received == body.to_string(), stays);
+    }
 }
 
 #[tokio::test]

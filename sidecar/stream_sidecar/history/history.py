@@ -143,6 +143,8 @@ class History:
     removals that count, None for all. ``wants`` decides for every removal whether it is
     made; without ``wants`` all removals are made. ``known`` are results of tools that
     came before. ``readings`` are those of ``options``, if the caller has them.
+    ``learns``: results in the messages are remembered, so that later copies of them are
+    found.
     """
 
     def __init__(
@@ -152,8 +154,11 @@ class History:
         known: Iterable[Json] = (),
         readings: Readings | None = None,
         kinds: Collection[str] | None = None,
+        *,
+        learns: bool = True,
     ) -> None:
         self.options = options
+        self._learns = learns
         self._wants, self._kinds = wants, kinds
         self._readings = readings or Readings(options)
         self._known: deque[Json] = deque(known, maxlen=_KNOWN)
@@ -222,7 +227,7 @@ class History:
         """Remembers results of tools for the messages that follow. A result that is not
         an object is ignored, because only an object can be an echo."""
         longest = self.options.limits.max_held_chars  # more is never held
-        for result in filter(_may_be_object, results):
+        for result in filter(_may_be_object, results if self._learns else ()):
             text = result if isinstance(result, str) else dumps(result)
             value = known_value(result) if len(text) <= longest else None
             if isinstance(value, dict):

@@ -21,7 +21,7 @@ from stream_sidecar.values.jsontext import MAX_DEPTH, is_portable
 from stream_sidecar.values.surrogates import whole_values
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
-from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
+from stream_sidecar.wires.refused import Refusals, is_turn, rule_of, server_ends
 from stream_sidecar.wires.requests.issuers import readable_items
 from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
@@ -52,6 +52,8 @@ _UNWRITABLE = "it has values that cannot be written back, so it was not changed"
 _HALF = "half a character is refused, so U+FFFD is in its place"
 _TOO_LONG = "it is longer than maxDocumentChars, so it was not changed"
 _IN_TAGS = frozenset(("reasoning", "delimiter"))
+_EARLIER = ("previous_response_id", "conversation")
+"""Members of a Responses request that name items on the server."""
 
 
 def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
@@ -64,29 +66,28 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         return PrepareResult(False, [LostPart("", "body", _UNWRITABLE)])
     params = evolve(params, body=body)
     rule = rule_of(params.wire, params.provider, _model(params))
-    history = History(
-        StreamOptions(
-            provider=params.provider,
-            model=_model(params),
-            tools=tools_of(body) if params.tools is None else params.tools,
-            policy=patched(sessions.policy, params.policy or {}),
-            response_template=params.response_template,
-            limits=sessions.limits,
-        ),
-        _wants(params, rule),
+    binds = binding_of(_model(params)) is not None
+    options = StreamOptions(
+        provider=params.provider,
+        model=_model(params),
+        tools=tools_of(body) if params.tools is None else params.tools,
+        policy=patched(sessions.policy, params.policy or {}),
+        response_template=params.response_template,
+        limits=sessions.limits,
     )
+    history = History(options, _wants(params, rule), learns=not binds)
     name = SHAPES[params.wire].items
     held = body.get(name)
     items = held if isinstance(held, list) else []
     lost = [LostPart(path, "text", _HALF) for path in halves]
     cleaned = list(_cleaned(params.wire, items, history, lost))
-    broken = broken_seals(items, cleaned) if binding_of(_model(params)) else set()
+    broken = broken_seals(items, cleaned) if binds else set()
     asks = asked(params.wire, params.provider or "", body, params.headers)
     bound: JsonObject = {}
     headers: JsonObject = {}
     if broken and asks is not None:
         bound, headers = asks
-    elif broken and demands_thinking(body, items):
+    elif broken and demands_thinking(params.wire, body, items):
         return PrepareResult(False, [LostPart(f"/{name}", "bound", BOUND)])
     elif broken:
         cleaned = list(_unsealed(cleaned, broken, name, lost))
@@ -167,10 +168,13 @@ def _freed(
     refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost)
     prefix = _prefix(wire, items)
     freed: list[tuple[int, Json]] = []
+    ends = server_ends(wire, items)
     for number, item in enumerate(items[:prefix]):
-        new = refusals.free(item, f"/{SHAPES[wire].items}/{number}")
+        new = refusals.free(item, f"/{SHAPES[wire].items}/{number}", next(ends))
         freed += [] if new is None and item is not None else [(number, new)]
-    news = TurnList(wire, rule, model, freed, lost).mend() + items[prefix:]
+    continues = any(body.get(name) for name in _EARLIER)
+    turns = TurnList(wire, rule, model, freed, lost, continues)
+    news = turns.mend() + items[prefix:]
     lost += reported_of_end(wire, rule, model, list(enumerate(items))[prefix:])
     return news, refused_settings(wire, rule, body, news, lost)
 

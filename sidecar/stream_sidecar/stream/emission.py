@@ -193,6 +193,8 @@ class Emission:
             *(ToolCall, ToolCallDelta, ToolResult, BlockEnd),
         )
         self._whole: set[str] = set()  # signatures that were written
+        self._states = row.states
+        self._removals = 0  # before the document that is next
         self._ids = SentIds()
         if outlet.emit.reasoning != "include":
             self._decided += (ReasoningDelta, Reclassify)
@@ -207,9 +209,10 @@ class Emission:
             end = bisect_right(events, each.last, at, key=_seq)
             said = events[at:end]
             if each.between is None:
-                self._documents.push(each.chunks, self._write(said))
+                self._documents.push(each.chunks, self._dressed(each, said))
             else:
                 self._push_unread(each, said)
+            self._removals = each.removals
             cites = each.removals > 0 and any(isinstance(e, Citation) for e in said)
             stays = each.removals > 0 and self._outlet.binds()
             chunks += self._documents.after(each, cites=cites, stays=stays)
@@ -218,6 +221,15 @@ class Emission:
         if rest:
             self._hold(rest)
         return chunks
+
+    def _dressed(self, read: ReadDocument, said: list[Event]) -> list[Chunk]:
+        """What is written in place of a document, with its state."""
+        ours = self._write(said)
+        if self._states is not None:
+            is_broken = self._removals > 0 and self._outlet.binds()
+            for own in map(inside_of, read.chunks):
+                ours = self._states.add(own, ours, is_broken)
+        return ours
 
     def _push_unread(self, read: ReadDocument, said: list[Event]) -> None:
         """Adds a document whose text was not read, after the text that was held before
@@ -257,11 +269,14 @@ class Emission:
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
         if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
-        row, origins = self._writer.row, self._outlet.origins
-        self._writer = row.make_writer(wire, origins, self._stream)
+        row, origins, states = self._writer.row, self._outlet.origins, self._states
+        self._writer, self._states = row.make_writer(wire, origins, self._stream), None
         chunks = self._write(list(_reported(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
+        is_broken = self._outlet.removals > 0 and self._outlet.binds()
+        if states is not None and own is not None and is_broken:
+            body = states.cut(body)
         return body if own is None else Chunk(around(body, inside_of(own), row))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
@@ -300,6 +315,8 @@ class Emission:
         is_broken = event.block in self._outlet.broken
         if is_broken and not self._includes:
             return
+        if self._states is not None and not self._outlet.is_foreign:
+            event = _without(event, self._states.names)
         if is_broken or (event.raw_text is not None and self._outlet.binds()):
             opaque = without_signatures(event.opaque, self._whole)
             event = evolve(event, signature=None, opaque=opaque)
@@ -361,6 +378,16 @@ class Emission:
             and call.declared is not False
             and not is_ambiguous(call.arguments, call.input)
         )
+
+
+def _without(event: BlockEnd, names: tuple[str, ...]) -> BlockEnd:
+    """``event`` without the state that came in fields of these names."""
+    came = {*(event.fields or ()), *(event.opaque or ())}.intersection(names)
+    if not came:
+        return event
+    left = {name: event.opaque[name] for name in event.opaque or () if name not in came}
+    signature = None if came.intersection(event.fields or ()) else event.signature
+    return evolve(event, signature=signature, opaque=left or None)
 
 
 def _chunk(value: JsonObject, event: str | None) -> Chunk:
@@ -425,5 +452,5 @@ def _reported_block(block: Block, choice: int) -> Iterator[Event]:
     if text:
         source: Any = block.source or "native"
         yield ReasoningDelta(0, choice, number, text, source)
-    state = block.signature, opaque, block.raw_text
+    state = block.signature, opaque, block.raw_text, block.fields
     yield BlockEnd(0, choice, number, "reasoning", *state)

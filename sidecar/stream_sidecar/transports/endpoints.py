@@ -33,7 +33,8 @@ _ENDPOINTS: tuple[tuple[Any, EmitWire], ...] = (
 @frozen
 class Asked:
     """A request to one of the endpoints; ``host`` and ``path`` are parts of its
-    address."""
+    address. ``is_signed``: a signature of AWS covers the body, which must not change
+    then."""
 
     wire: EmitWire
     host: str
@@ -41,6 +42,7 @@ class Asked:
     body: dict[str, Any]
     model: str | None
     tools: list[Any] | None
+    is_signed: bool = False
 
     def format_of(self, media_type: str) -> BodyFormat | None:
         """The format of the response's body if the response streams, else None."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stream_sidecar.records import frozen
+from stream_sidecar.records import evolve, frozen
 from stream_sidecar.transports.cleaning import UncleanedError
 from stream_sidecar.transports.endpoints import Asked, asked_of, is_endpoint
 
@@ -51,6 +51,8 @@ class Exchange:
         asked, address = None, (request.method, str(request.url))
         if isinstance(request.stream, library.ByteStream):
             asked = asked_of(*address, request.read())  # unread after a redirect
+            if asked is not None and _covers_body(request):
+                asked = evolve(asked, is_signed=True)
         elif is_endpoint(*address):
             cleaner.lose(UncleanedError("the request's body is read while it is sent"))
         return cls(library, cleaner, request, asked)
@@ -58,7 +60,7 @@ class Exchange:
     def sent(self) -> Any:
         """The request with the prepared body; the same request if nothing changes."""
         request = self.request
-        if self.asked is None or _covers_body(request):
+        if self.asked is None:
             return request
         prepared = self.cleaner.prepared(self.asked, _spelled(request.headers))
         if prepared is None:
@@ -186,7 +188,7 @@ class PassingBody:
 
 
 def _covers_body(request: Any) -> bool:
-    """Whether a signature of AWS covers the body, which must not change then."""
+    """Whether a signature of AWS covers the body."""
     authorization: str = request.headers.get("authorization", "")
     return authorization.startswith("AWS4-HMAC")
 

@@ -85,13 +85,15 @@ class Call:
 class TurnList:
     """The items of one request with their original places. ``model``: the model that
     the request is for. ``lost``: collects reports of what is removed, and of what stays
-    although it is refused."""
+    although it is refused. ``continues``: the server has earlier items, which the
+    request names and does not repeat."""
 
     wire: str
     rule: Rule
     model: str
     items: list[tuple[int, Json]]
     lost: list[LostPart]
+    continues: bool = False
     _taken: set[str] = field(factory=set)
 
     @property
@@ -179,6 +181,7 @@ class TurnList:
         turn = 0
         for place, entry in enumerate(entries):
             entry.place = place
+            self.continues = self.continues or _is_reference(entry.value)
             if entry.kind == "answer":
                 self._answered(entry, open, answered, turn)
                 continue
@@ -213,7 +216,10 @@ class TurnList:
                 self._lose(before.answer.number, "tool-result", SURPASSED)
                 before.answer.call, before.answer, entry.call = None, entry, before
                 return
-        self._lose(entry.number, "tool-result", STRAY)
+        if self.continues and not self.shape.parts:
+            entry.kind = "model"  # the server has its call
+        else:
+            self._lose(entry.number, "tool-result", STRAY)
 
     def _keys(self, id: Json, name: Json) -> Iterator[Key]:
         """The keys by which a result finds its call: the id; on a wire where ids may be
@@ -475,6 +481,11 @@ def _can_join(turn: tuple[int, Any]) -> bool:
 
 def _place(reported: tuple[ListedTurn, Call]) -> int:
     return reported[0].place
+
+
+def _is_reference(item: Json) -> bool:
+    """Whether an item of Responses stands for an item that the server has."""
+    return isinstance(item, dict) and type_of(item) == "item_reference"
 
 
 _NONE: deque[Call] = deque()

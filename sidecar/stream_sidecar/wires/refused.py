@@ -4,12 +4,14 @@
 (wires/README.md, "Requests"). How several items must fit together is decided in
 `conversation`. Everything else of an item stays as it is. An item in which nothing is
 refused is returned as the same object. The result for an item never depends on later
-items. Never raises for any JSON value.
+items, except on turns of the model right after it, which continue it. Never raises for
+any JSON value.
 """
 
 from __future__ import annotations
 
 from functools import cached_property, partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import define, field
@@ -21,6 +23,7 @@ from stream_sidecar.wires.requests.nulls import (
     block_without_nulls,
     message_without_nulls,
 )
+from stream_sidecar.wires.requests.seals import is_thought, signature_of
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
 from stream_sidecar.wires.shared.rendering import (
@@ -41,7 +44,7 @@ from stream_sidecar.wires.shared.request_shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator
 
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.rendering import Reasoning
@@ -52,12 +55,8 @@ _OF_MANY = {"openai-chat", "openai-responses", "anthropic"}
 anything."""
 
 _PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
-_STATES = (
-    "reasoning_details",
-    "thinking_blocks",
-    "reasoning_opaque",
-    "reasoning_items",
-)
+_BLOCKS = "thinking_blocks"
+_STATES = ("reasoning_details", _BLOCKS, "reasoning_opaque", "reasoning_items")
 _CHUNKS = "content.thinking"
 _LONGEST_KEY = 256
 """A longer name of an argument, in characters, is refused (openai/codex#26402)."""
@@ -89,6 +88,18 @@ def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
     return None if is_nobody or not (provider or model) else rule
 
 
+def server_ends(wire: str, items: list[Json]) -> Iterator[set[str]]:
+    """For each item, the ids of the server's calls that have a result in its run of
+    turns of the model. Each item of a run has the same set."""
+    for is_models, run in groupby(items, lambda item: is_turn(wire, item)):
+        turns = list(run)
+        contents = [item.get("content") for item in turns if is_models]
+        blocks = [b for each in contents if isinstance(each, list) for b in each]
+        ends = (b for b in blocks if isinstance(b, dict) and _is_servers_end(b))
+        ids = {_first(end, ("tool_use_id",)) for end in ends}
+        yield from (ids for _ in turns)
+
+
 @define
 class Refusals:
     """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
@@ -106,11 +117,13 @@ class Refusals:
     _reported: set[LostPart] = field(factory=set)
     _has_called: bool = False
     _servers: set[str] = field(factory=set)
+    _ends: Collection[str] = frozenset()
 
-    def free(self, item: Json, path: str) -> Json:
+    def free(self, item: Json, path: str, ends: Collection[str] = frozenset()) -> Json:
         """The item without what the provider refuses; None if all of it is refused.
-        ``path``: its place in the request, for reports."""
-        self._path, self._reported = path, set()
+        ``path``: its place in the request, for reports. ``ends``: the ids in its run of
+        `server_ends`."""
+        self._path, self._reported, self._ends = path, set(), ends
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
@@ -214,7 +227,7 @@ class Refusals:
             message = {**message, "content": ""}
         if not is_models:
             return message
-        message = self._reasoning_fields(message)
+        message = self._reasoning_fields(self._signed_thinking(message))
         if "empty-calls" in refuses and message.get("tool_calls") == []:
             message = {n: message[n] for n in message if n != "tool_calls"}
         return self._stand_in(self._required(message))
@@ -253,6 +266,21 @@ class Refusals:
             **message,
             "tool_calls": [{**calls[0], "extra_content": google}, *calls[1:]],
         }
+
+    def _signed_thinking(self, message: JsonObject) -> JsonObject:
+        """A message without blocks of LiteLLM's that Claude refuses unsigned."""
+        blocks = message.get(_BLOCKS)
+        if not isinstance(blocks, list) or self.maker != "anthropic":
+            return message
+        kept: list[Json] = []
+        for number, block in enumerate(blocks):
+            if is_thought(block) and not signature_of(block):
+                self._lose(f"/{_BLOCKS}/{number}", "reasoning", UNSIGNED)
+            else:
+                kept.append(block)
+        if not kept:
+            return {name: message[name] for name in message if name != _BLOCKS}
+        return changed(message, {_BLOCKS: same(blocks, kept)})
 
     def _reasoning_fields(self, message: JsonObject) -> JsonObject:
         why = self._refusal(bool(message.get("tool_calls")))
@@ -341,10 +369,12 @@ class Refusals:
 
     def _servers_ends(self, content: list[Json]) -> set[str]:
         """Ids of the server's calls that may be sent. They have a result in their turn,
-        or the turn has a call of the client's, so that the result comes later."""
+        which may go on in the model's next one after a pause. Or the turn has a call of
+        the client's, so that the result comes later."""
         blocks = [block for block in content if isinstance(block, dict)]
         uses = {_first(b, ("id",)) for b in blocks if type_of(b) in _SERVERS_CALLS}
         ends = {_first(b, ("tool_use_id",)) for b in blocks if _is_servers_end(b)}
+        ends |= uses.intersection(self._ends)
         if any(type_of(block) == "tool_use" for block in blocks):
             ends |= uses
         self._servers |= {id for id in uses & ends if SERVER_IDS.fullmatch(id)}

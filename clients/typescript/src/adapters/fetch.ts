@@ -136,13 +136,16 @@ class Cleaner {
   async prepared({ asked, body, headers }: ReadRequest, signal: Signal) {
     if (this.#losses.isStrict) await unlessAborted(this.#sidecar.start(), signal);
     if (coversBody(headers)) return undefined;
-    const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body) };
+    // What stays in the text of an answer stays in the next request.
+    const kept = this.#options.claims === "text" && { claims: "include" as const };
+    const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body), ...kept };
     const result = await this.#preparing.request(request, headers as HeadersLike, signal);
     if (!result?.changed || !result.body) return undefined;
     return { body: stringifyExact(result.body), headers: withSet(headers, result.headers ?? {}) };
   }
 
-  async clean(response: Response, { url, asked }: ReadRequest, signal: Signal): Promise<Response> {
+  async clean(response: Response, read: ReadRequest, signal: Signal): Promise<Response> {
+    const { url, asked } = read;
     const type = response.headers.get("content-type");
     const format = formatOf(asked, url, type ?? "");
     if (!format && !isOfType(type, "application/json")) {
@@ -152,7 +155,7 @@ class Cleaner {
     const gone = new AbortController();
     const over = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
     const source = new KeptSource(response.body as ReadableStream<Uint8Array>, over);
-    const slices = format ? await this.#streamed(source, asked, format, over) : this.#whole(source, asked, over);
+    const slices = format ? await this.#streamed(source, read, format, over) : this.#whole(source, read, over);
     if (!slices && this.#isProxy) return response;
     return answer(readableOf(slices ?? source.again(), gone), response);
   }
@@ -160,37 +163,37 @@ class Cleaner {
   /** The slices of a clean stream; undefined: the response passes unchanged. */
   async #streamed(
     source: KeptSource,
-    asked: Asked,
+    read: ReadRequest,
     format: BodyFormat,
     signal: AbortSignal,
   ): Promise<Slices | undefined> {
-    const params = { ...this.#params(asked), framing: format.framing };
+    const params = { ...this.#params(read), framing: format.framing };
     const open = async () => emitting(await this.#sidecar.open(params, { signal }));
     if (!this.#isProxy) source.readAhead();
     const stream = await this.#losses.attempt(() => unlessAborted(open(), signal), signal);
     if (!stream) return undefined;
-    const listening = new Listening(this.#options, this.#losses, stream.id, asked.model);
+    const listening = new Listening(this.#options, this.#losses, stream.id, read.asked.model);
     return this.#written({ stream, listening, source, format, signal });
   }
 
   /** The slices of a whole response, which is read when its reader wants it, as without a sidecar. */
-  async *#whole(source: KeptSource, asked: Asked, signal: AbortSignal): Slices {
+  async *#whole(source: KeptSource, read: ReadRequest, signal: AbortSignal): Slices {
     try {
       const bytes = await wholeOf(source);
       if (!bytes) return yield* this.#again(source, new SidecarError("unsupported", TOO_LONG));
       const body = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-      const clean = objectIn(body) && (await this.#normalized(body, asked, signal));
+      const clean = objectIn(body) && (await this.#normalized(body, read, signal));
       yield clean ? new TextEncoder().encode(JSON.stringify(clean)) : bytes;
     } finally {
       source.stop();
     }
   }
 
-  #normalized(body: string, asked: Asked, signal: AbortSignal): Promise<object | undefined> {
+  #normalized(body: string, read: ReadRequest, signal: AbortSignal): Promise<object | undefined> {
     // Ids of promoted calls contain the stream's id, so two turns must not share it.
     const streamId = crypto.randomUUID();
-    const params = { ...this.#params(asked), framing: "json" as const, body, streamId };
-    const listening = new Listening(this.#options, this.#losses, streamId, asked.model);
+    const params = { ...this.#params(read), framing: "json" as const, body, streamId };
+    const listening = new Listening(this.#options, this.#losses, streamId, read.asked.model);
     return this.#losses.attempt(
       async () => reported(await this.#sidecar.normalize(params, { signal }), listening),
       signal,
@@ -242,9 +245,10 @@ class Cleaner {
     yield* source.again();
   }
 
-  #params(asked: Asked): OpenParams {
+  #params({ asked, headers }: ReadRequest): OpenParams {
     const { claims = "drop" } = this.#options;
-    const reasoning = this.#preparing.isCertain && { reasoning: "include" as const };
+    const isPrepared = this.#preparing.isCertain && !coversBody(headers);
+    const reasoning = isPrepared && { reasoning: "include" as const };
     return { ...this.#about(asked), wire: asked.wire, emit: { wire: asked.wire, claims, ...reasoning } };
   }
 

@@ -16,6 +16,7 @@ from stream_sidecar.wires.anthropic.blocks import (
     THINKING,
     is_location,
 )
+from stream_sidecar.wires.requests.seals import redacted_in
 from stream_sidecar.wires.shared.fields import is_responses_state, type_of
 from stream_sidecar.wires.shared.rendering import (
     caller_of,
@@ -71,6 +72,8 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return None
     if is_state:
         return state
+    if redacted := redacted_in(state):
+        return {"type": REDACTED, "data": redacted}
     written = {"type": THINKING, THINKING: block.raw_text or block.text}
     if block.fields in _OWN_FIELDS and turn.signs(block):
         return written | {"signature": block.signature}

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from stream_sidecar import patterns
 from stream_sidecar.parts import Chunk
 from stream_sidecar.values.jsontext import dumps, loads, portable
-from stream_sidecar.wires.anthropic.blocks import RESULT, STATES
+from stream_sidecar.wires.anthropic.blocks import REDACTED, RESULT, STATES
+from stream_sidecar.wires.requests.seals import redacted_in
 from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
     arguments_of,
@@ -147,6 +148,8 @@ class AnthropicWriter(ChunkWriter):
 
     def block_end(self, event: events.BlockEnd) -> None:
         opaque = event.opaque if isinstance(event.opaque, dict) else {}
+        if opaque.get("type") not in STATES and (data := redacted_in(opaque)):
+            opaque = {"type": REDACTED, "data": data}
         if opaque.get("type") in STATES:
             self._suppress()
             self._stop(self._start(portable(opaque)))
@@ -154,6 +157,7 @@ class AnthropicWriter(ChunkWriter):
             if event.block != self._talking:
                 self._think(event.block)
             self._delta(self._index, type="signature_delta", signature=event.signature)
+            self._suppress()
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)

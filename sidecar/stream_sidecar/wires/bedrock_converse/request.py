@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.bedrock_converse.reader import REASONING
+from stream_sidecar.wires.requests.seals import redacted_in
 from stream_sidecar.wires.shared.rendering import in_blocks, parts_of, text_of
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return None
     if isinstance(block.opaque, dict) and REASONING in block.opaque:
         return {REASONING: block.opaque[REASONING]}
+    if redacted := redacted_in(block.opaque):
+        return {REASONING: {"redactedContent": redacted}}
     reported: JsonObject = {"text": block.raw_text or block.text}
     if block.fields in _OWN_FIELDS and turn.signs(block):
         return {REASONING: {"reasoningText": reported | {"signature": block.signature}}}

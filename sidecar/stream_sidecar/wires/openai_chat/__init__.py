@@ -5,8 +5,13 @@ from __future__ import annotations
 from stream_sidecar.wires.openai_chat.reader import CHAT_REPORTED, OpenAIChatWire, fits
 from stream_sidecar.wires.openai_chat.request import write
 from stream_sidecar.wires.openai_chat.rules import RULES
-from stream_sidecar.wires.openai_chat.writer import OpenAIChatWriter
-from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.openai_chat.writer import (
+    PASSED,
+    OpenAIChatWriter,
+    with_states,
+    without_later,
+)
+from stream_sidecar.wires.shared.row import PassedStates, WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
 ROW = WireRow(
@@ -35,6 +40,7 @@ ROW = WireRow(
     ),
     writer=OpenAIChatWriter,
     reported=CHAT_REPORTED,
+    states=PassedStates(PASSED, with_states, without_later),
     stands_alone=True,
     is_extra=lambda value: not (value.get("choices") or value.get("usage")),
     request=write,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+from stream_sidecar.wires.requests.seals import redacted_in
 
 if TYPE_CHECKING:
     from stream_sidecar.message.turn import TurnBlock, TurnResult
@@ -131,6 +132,8 @@ def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
         redacted = opaque.get("thinking_blocks")
         if isinstance(redacted, list):
             blocks += redacted
+        elif data := redacted_in(opaque):
+            blocks.append({"type": "redacted_thinking", "data": data})
         elif block.signature and not _BLOCKS.isdisjoint(block.fields):
             text = block.raw_text or block.text
             signed = {"thinking": text, "signature": block.signature}

@@ -190,7 +190,7 @@ RULES: tuple[Rule, ...] = (
         " (pig-mesh/deepseek4j#40); invalid type: sequence, expected a string"
         " (browser-use/web-ui#99)",
         refuses=_DEEPSEEK,
-        model="deepseek-(v3\\.[2-9]|v[4-9]|flash|pro|chat)",
+        model="deepseek-(v3\\.[2-9]|v[4-9]|flash|pro|chat(?!-v))",
         field=_CONTENT,
         required="turns",
     ),

@@ -16,6 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+from stream_sidecar.wires.requests.seals import is_thought, redacted_in
 from stream_sidecar.wires.shared.usage import with_counts
 from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
@@ -30,9 +31,15 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
 
 _DETAILS, _BLOCKS = "reasoning_details", "thinking_blocks"
-_STATE = (_DETAILS, _BLOCKS, "provider_specific_fields")
+_COPIES = "provider_specific_fields"
+_STATE = (_DETAILS, _BLOCKS, _COPIES)
 """Members of provider state that are fields of a delta."""
 
+_LISTS = (_DETAILS, _BLOCKS)
+PASSED = (*_LISTS, f"{_COPIES}.{_BLOCKS}")
+"""Lists of state, which pass with the documents in which they came."""
+
+_HEAD = ("id", "object", "created", "model")
 _REFUSED = "refusal"
 _DETAIL = "reasoning.server_tool_call"
 
@@ -148,7 +155,7 @@ class OpenAIChatWriter(ChunkWriter):
 
     def block_end(self, event: events.BlockEnd) -> None:
         choice, delta = self._choices[event.choice], _fields(event.opaque)
-        if event.signature and _DETAILS not in delta:
+        if event.signature and _DETAILS not in {*delta, *(event.fields or ())}:
             text = "" if choice.signed else "".join(choice.thought)
             block = {"type": "thinking", "thinking": text, "signature": event.signature}
             delta[_BLOCKS] = [block]
@@ -310,8 +317,8 @@ def _fields(opaque: Json) -> JsonObject:
     """The fields of the message in provider state of this wire; empty for another."""
     if not isinstance(opaque, dict):
         return {}
-    if opaque.get("type") == "redacted_thinking":
-        return {_BLOCKS: [portable(opaque)]}
+    if _BLOCKS not in opaque and (data := redacted_in(opaque)):
+        return {_BLOCKS: [{"type": "redacted_thinking", "data": data}]}
     return {name: portable(opaque[name]) for name in _STATE if name in opaque}
 
 
@@ -326,6 +333,55 @@ def _state_of_call(opaque: Json) -> JsonObject:
     return {name: portable(opaque[name]) for name in CALL_STATE if name in opaque}
 
 
+def with_states(own: Chunk, ours: list[Chunk], is_broken: bool) -> list[Chunk]:
+    """``ours`` with the lists of state in ``own``, once each and where they came. They
+    are added to the first document of their choice, or come before all others."""
+    choices = own.get("choices")
+    new: list[JsonObject] = []
+    for choice in choices if isinstance(choices, list) else ():
+        states = _states_of(choice, is_broken=is_broken)
+        if not states:
+            continue
+        index = choice.get("index", 0)
+        written = (each for chunk in ours for each in chunk.get("choices", ()))
+        first = next((each for each in written if each["index"] == index), None)
+        if first is None:
+            new.append({"index": index, "delta": states, "finish_reason": None})
+        else:
+            first["delta"] |= states
+    if not new:
+        return ours
+    head = {name: own[name] for name in _HEAD if name in own}
+    return [Chunk({**head, "choices": new}), *ours]
+
+
+def without_later(body: Chunk) -> Chunk:
+    """A whole body in which only the first thinking of a message is left. Text may have
+    come before any other."""
+    for message in (choice["message"] for choice in body.get("choices", ())):
+        for name in _LISTS:
+            first, *more = message.get(name) or [None]
+            if later := [each for each in more if is_thought(each)]:
+                message[name] = [first, *(e for e in more if e not in later)]
+    return body
+
+
+def _states_of(choice: Json, *, is_broken: bool) -> JsonObject:
+    """The lists of state in a choice, without thinking that a removal broke."""
+    holder = choice.get("delta", choice.get("message")) if type(choice) is dict else {}
+    states: JsonObject = {}
+    if type(holder) is not dict:
+        return states
+    copies = holder.get(_COPIES)
+    found = {_BLOCKS: copies.get(_BLOCKS)} if type(copies) is dict else {}
+    found |= {name: holder[name] for name in _LISTS if name in holder}
+    for name, items in found.items():
+        if type(items) is list:
+            kept = [each for each in items if not (is_broken and is_thought(each))]
+            states |= {name: kept} if kept else {}
+    return states
+
+
 def _whole(index: int) -> JsonObject:
     message = {"role": "assistant", "content": None}
     return {"index": index, "message": message, "finish_reason": None}
@@ -337,13 +393,31 @@ def _add(whole: JsonObject, chunk: JsonObject) -> None:
     message = whole["message"]
     for name, value in chunk["delta"].items():
         known = message.get(name)
-        if name in ("tool_calls", "annotations", _BLOCKS):
+        if name in ("tool_calls", "annotations"):
             value = [_without_index(each) for each in value]
+        elif name == _BLOCKS:
+            known, value = None, _joined(known or [], value)
         elif name == "executed_tools":
             known = [each for each in known or () if each["index"] != value[0]["index"]]
         is_more = isinstance(known, str | list) and isinstance(value, type(known))
         message[name] = known + value if is_more and name != "role" else value
     whole["finish_reason"] = chunk["finish_reason"] or whole["finish_reason"]
+
+
+def _joined(blocks: list[JsonObject], news: list[JsonObject]) -> list[JsonObject]:
+    """The blocks of thinking with further ones. Text without a signature waits for the
+    block with the signature."""
+    *before, last = blocks or [{}]
+    for each in map(_without_index, news):
+        if last.get("type") == each.get("type") == "thinking" and _is_open(last):
+            last = {**each, "thinking": last["thinking"] + each.get("thinking", "")}
+        else:
+            before, last = ([*before, last] if last else before), each
+    return [*before, last]
+
+
+def _is_open(block: JsonObject) -> bool:
+    return not block.get("signature")
 
 
 def _without_index(item: JsonObject) -> JsonObject:

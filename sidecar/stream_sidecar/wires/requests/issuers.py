@@ -127,6 +127,7 @@ def _texts(holders: list[JsonObject], names: tuple[str, ...]) -> Iterator[str]:
     return (value for value in values if isinstance(value, str))
 
 
+_OF_CALLS = ("/tool_calls", "/parts")
 _KEPT = ("content", "parts")
 """Members that stay when they are empty."""
 
@@ -157,7 +158,9 @@ def readable(item: JsonObject, maker: str, path: str, lost: list[LostPart]) -> J
     """An item of a request without state of other makers than ``maker``; None if all of
     it is such state. ``path``: its place in the request, for reports."""
     new, gone = without_foreign(item, maker)
-    lost += [LostPart(path + each, "reasoning", FOREIGN) for each in gone]
+    for each in gone:
+        what = "state" if each.startswith(_OF_CALLS) else "reasoning"
+        lost.append(LostPart(path + each, what, FOREIGN))
     return new
 
 

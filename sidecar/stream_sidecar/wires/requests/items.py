@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Rule
 
 UNKNOWN_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
+UNKNOWN_ID = "the sidecar made this id, so the server has no such item"
 NOT_WANTED = "the host wants none to be sent"
 NO_CONTENT = "a reasoning item without content is refused"
 TWICE = "an item can be sent only once"
@@ -71,6 +72,9 @@ class ItemRefusals:
         item = in_shape(self.rule, item)
         if type_of(item) == _REASONING:
             return self._reasoning(item)
+        if type_of(item) == _REFERENCE and is_made(item.get("id")):
+            self.lose("state", UNKNOWN_ID)
+            return None
         if not self.rule.is_closed:
             return item
         if type_of(item) == _REFERENCE and _id(item).startswith("rs_"):

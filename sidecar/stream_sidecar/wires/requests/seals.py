@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
+from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -25,6 +26,7 @@ BETA_HEADER = "anthropic-beta"
 HEADERS = (BETA_HEADER,)
 """The headers of a request that are read. Clients give no other."""
 BETA_MEMBER = "anthropic_beta"
+_NESTED = "additionalModelRequestFields"
 _FIELD = "block_binding"
 _BEHAVIOR = "prefix_mismatch_behavior"
 
@@ -284,7 +286,6 @@ def _block_states(
 _STATES = ("thinking_blocks", "reasoning_details")
 _HOLDERS = ("content", *_STATES)
 _THOUGHTS = ("thinking", "reasoning.text")
-_HALF = patterns.compile("[\ud800-\udfff]")
 
 
 def _thought(part: Json) -> JsonObject | None:
@@ -298,10 +299,28 @@ def _thought(part: Json) -> JsonObject | None:
     return part if part.get("type") in _THOUGHTS else None
 
 
+def is_thought(part: Json) -> bool:
+    """Whether a part is thinking that has a signature, or may have one."""
+    return _thought(part) is not None
+
+
 def signature_of(part: Json) -> str | None:
     """The signature of a sealed thinking block, in any wire's spelling."""
     found = (_thought(part) or {}).get("signature")
     return found if isinstance(found, str) and found else None
+
+
+def redacted_in(opaque: Json) -> str:
+    """The encrypted thinking in provider state of a block, in any wire's spelling; ""
+    without it. Left out, it breaks the seals after it, so it goes to every wire."""
+    state = opaque if isinstance(opaque, dict) else {}
+    inner = state.get("reasoningContent")
+    holders = (state, *_list(state.get(_STATES[0]))[:1])
+    found = [
+        inner.get("redactedContent") if isinstance(inner, dict) else None,
+        *(h.get("data") for h in holders if _is_redacted(h)),
+    ]
+    return next((each for each in found if isinstance(each, str)), "")
 
 
 def signatures_in(opaque: Json) -> set[str]:
@@ -333,7 +352,8 @@ def broken_seals(before: list[Json], after: list[Json]) -> set[str]:
     """The signatures in ``after`` that stand after the first edit of ``before``.
 
     Only edits count of what a provider could have accepted: unsigned thinking, blank
-    text, members of null and halves of surrogates are left out of the comparison.
+    text and members of null are left out of the comparison. What `wires.refused` and
+    `wires.conversation` change afterwards does not count either, because it is refused.
     """
     if all(one is other for one, other in zip(before, after, strict=True)):
         return set()
@@ -374,19 +394,19 @@ def _list(value: Json) -> list[Json]:
 
 def _sealable(part: Json) -> Json:
     """``part`` as a provider could have sealed it; None if it could not."""
-    if _thought(part) is not None and not signature_of(part):
+    if _thought(part) is not None:
+        return part if signature_of(part) else None
+    if not isinstance(part, dict):
+        return part
+    text = part.get("text")
+    if isinstance(text, str) and not text.strip():
         return None
-    if isinstance(part, dict):
-        text = part.get("text")
-        if isinstance(text, str) and not text.strip():
-            return None
-        is_text = isinstance(text, str) and part.get("type") == "text"
-        return {
-            name: _sealable(value) if isinstance(value, str) else value
-            for name, value in part.items()
-            if value is not None and not (is_text and name == "type")
-        }
-    return _HALF.sub("\ufffd", part) if isinstance(part, str) else part
+    is_text = isinstance(text, str) and part.get("type") == "text"
+    return {
+        name: value
+        for name, value in part.items()
+        if value is not None and not (is_text and name == "type")
+    }
 
 
 def without_seals(
@@ -423,9 +443,7 @@ def asked(
     place = next(fitting, None)
     if place is None or (place == "header" and headers is None):
         return None
-    nested = "additionalModelRequestFields"
-    is_nested = isinstance(body.get(nested), dict)
-    fields = body[nested] if is_nested else body
+    fields = _fields(body)
     thinking = fields.get("thinking")
     if not isinstance(thinking, dict) or thinking.get("type") in (None, "disabled"):
         return None
@@ -444,7 +462,7 @@ def asked(
     betas = betas if isinstance(betas, list) else [betas]
     if BETA not in betas:
         news[BETA_MEMBER] = [*betas, BETA]
-    return ({nested: {**fields, **news}} if is_nested and news else news), {}
+    return ({_NESTED: {**fields, **news}} if fields is not body and news else news), {}
 
 
 def _header(headers: JsonObject) -> JsonObject:
@@ -458,12 +476,15 @@ def _header(headers: JsonObject) -> JsonObject:
     return {name: f"{said},{BETA}" if said.strip() else BETA}
 
 
-def demands_thinking(body: JsonObject, items: list[Json]) -> bool:
+def demands_thinking(wire: str, body: JsonObject, items: list[Json]) -> bool:
     """Whether the body is refused without its thinking: thinking is on by ``enabled``
     and the list ends with a tool's result."""
-    thinking = body.get("thinking")
+    thinking = _fields(body).get("thinking")
     is_on = isinstance(thinking, dict) and thinking.get("type") == "enabled"
-    last = items[-1] if items else None
-    parts = _list(last.get("content")) if isinstance(last, dict) else []
-    results = (p.get("type") for p in parts if isinstance(p, dict))
-    return is_on and "tool_result" in results
+    return is_on and bool(SHAPES[wire].answers(items[-1] if items else None))
+
+
+def _fields(body: JsonObject) -> JsonObject:
+    """The object with the members that only Claude knows: on Converse an inner one."""
+    inner = body.get(_NESTED)
+    return inner if isinstance(inner, dict) else body

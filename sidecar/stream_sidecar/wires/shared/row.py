@@ -36,6 +36,18 @@ class EventWriter(Protocol):
 
 
 @frozen
+class PassedStates:
+    """Lists of provider state, the members ``names`` of a turn, that pass with the
+    documents in which they came. ``add`` gets such a document, those written in its
+    place, and whether a removal before it broke what is bound to earlier text.
+    ``cut``: a whole body without thinking that may have come after its text."""
+
+    names: tuple[str, ...]
+    add: Callable[[Chunk, list[Chunk], bool], list[Chunk]]
+    cut: Callable[[Chunk], Chunk]
+
+
+@frozen
 class WireRow:
     """A wire: its ``name``, and the ``title`` of its section in wires/README.md.
 
@@ -49,6 +61,7 @@ class WireRow:
     - ``reported``: members that only ``writer`` may write.
     - ``defaults``: ``object`` of a document -> members that ``writer`` gives a default
       value, so that the value of the provider's own document counts.
+    - ``states``: the lists of state that ``writer`` leaves to the provider's documents.
     - ``stands_alone``: a document means the same whatever came before it.
     - ``is_extra``: whether a document is of a kind that no writer writes.
     - ``request``: writes a turn as messages of the next request, by the first of
@@ -67,6 +80,7 @@ class WireRow:
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
     reported: frozenset[str] = frozenset()
     defaults: Mapping[str, frozenset[str]] = field(factory=dict)
+    states: PassedStates | None = None
     stands_alone: bool = False
     is_extra: Callable[[JsonObject], bool] = field(default=lambda _value: False)
     request: RequestWriter | None = None
