@@ -34,10 +34,12 @@ SETS = {
         _EXAMPLES,
     ),
     "agents": ({"instructor", "openai-agents"}, _EXAMPLES),
-    "litellm-proxy": ({"litellm[proxy]>=1.108"}, f"{_ROOM}/test_litellm_proxy.py"),
+    "litellm-proxy": ({"litellm[proxy]==1.108.5"}, f"{_ROOM}/test_litellm_proxy.py"),
 }
 """The name of a set -> what pip installs, and the tests that are run. Frameworks that
-want different versions of an SDK are in different sets."""
+want different versions of an SDK are in different sets. Each version of LiteLLM pins
+the packages of its proxy, and not all of later versions are on the index: without a
+pin, pip tries one version after the other for more than nine minutes."""
 
 JAVASCRIPT = {
     "js-newest": (
@@ -46,10 +48,11 @@ JAVASCRIPT = {
         "@google/genai",
         "ai",
         "@ai-sdk/openai",
+        "@ai-sdk/anthropic",
     ),
     "js-older": (
         *("openai@5.23.2", "@anthropic-ai/sdk@0.65.0", "@google/genai@1.22.0"),
-        *("ai@5.0.60", "@ai-sdk/openai@2.0.42"),
+        *("ai@5.0.60", "@ai-sdk/openai@2.0.42", "@ai-sdk/anthropic@2.0.23"),
     ),
 }
 """The name of a set -> what npm installs."""

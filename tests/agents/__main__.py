@@ -27,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compared import Done, changes, differences
+from compared import Done, changes, differences, repairs
 from environment import ROOT, ensure
 from programs import PROGRAMS, environment, executable, install, node, version
 from provider import TURN, Provider, Run
@@ -46,12 +46,19 @@ class Trial:
         self.folder, self.provider, self.sidecar = folder, provider, sidecar
 
     def run(
-        self, agent: str, name: str, *, is_behind_gateway: bool, leaks: bool
+        self,
+        agent: str,
+        name: str,
+        *,
+        is_behind_gateway: bool,
+        leaks: bool,
+        repairs: bool = False,
     ) -> Done:
-        """All turns of a scenario."""
+        """All turns of a scenario. ``repairs``: the stored session, before the last."""
         scenario = SCENARIOS[name]
         way = "gateway" if is_behind_gateway else "direct"
         tag = f"{agent}-{name}-{way}-{'leaks' if leaks else 'clean'}"
+        tag += "-repaired" if repairs else ""
         run = self.provider.runs[tag] = Run(scenario, leaks, PROGRAMS[agent].has_tools)
         place = self.folder / "runs" / tag
         shutil.rmtree(place, ignore_errors=True)
@@ -61,14 +68,20 @@ class Trial:
         for each in (home, work, wiring):
             each.mkdir(parents=True)
         variables = environment(self.folder, agent, home)
-        start = (
-            self._behind_gateway(agent, tag, record)
-            if is_behind_gateway
-            else self._directly(agent, tag, wiring, variables)
-        )
+        start = [str(executable(self.folder, agent))]
+        if scenario.seals:
+            variables |= PROGRAMS[agent].binding or {}
+            variables["ANTHROPIC_BASE_URL"] = self.provider.base(tag)
+            start = ["env", *start]  # the gateway sets this variable only for others
+        if is_behind_gateway:
+            start = [*self._gateway(tag, record), *start]
+        elif not scenario.seals:
+            start = self._directly(agent, tag, wiring, variables)
         codes, outputs, errors = [], [], []
         for turn in range(len(scenario.turns)):
             program = PROGRAMS[agent]
+            if repairs and turn == len(scenario.turns) - 1:
+                outputs.append(self._repaired(agent, variables))
             words = [
                 *(program.again if turn else program.arguments),
                 f"Go on. {TURN.format(turn)}",
@@ -90,7 +103,14 @@ class Trial:
             codes, files, printed, reported, run, record if is_behind_gateway else None
         )
 
-    def _behind_gateway(self, agent: str, tag: str, record: Path) -> list[str]:
+    def _repaired(self, agent: str, variables: dict[str, str]) -> str:
+        """What the command says. It fails where bound texts are left as they were."""
+        command = [self.sidecar, "repair", PROGRAMS[agent].stored, "--write"]
+        return subprocess.run(
+            command, env=variables, capture_output=True, text=True, check=False
+        ).stdout
+
+    def _gateway(self, tag: str, record: Path) -> list[str]:
         program = TYPESCRIPT / "dist/gateway/bin.js"
         options = (
             "--claims",
@@ -110,7 +130,7 @@ class Trial:
             self.provider.base(tag),
             *options,
         )
-        return [*map(str, gateway), "--", str(executable(self.folder, agent))]
+        return [*map(str, gateway), "--"]
 
     def _directly(
         self, agent: str, tag: str, folder: Path, variables: dict[str, str]
@@ -190,9 +210,17 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
     found, wire = {}, ""
     for name in names:
         scenario = SCENARIOS[name]
-        if scenario.needs_tools and not PROGRAMS[agent].has_tools:
+        program = PROGRAMS[agent]
+        if scenario.needs_tools and not program.has_tools:
+            continue
+        if scenario.seals and program.binding is None:
             continue
         run = partial(trial.run, agent, name)
+        if scenario.is_stored:
+            leaking = run(is_behind_gateway=False, leaks=True)
+            repaired = run(is_behind_gateway=False, leaks=True, repairs=True)
+            found[name] = [*repairs(scenario, leaking, repaired)]
+            continue
         direct = run(is_behind_gateway=False, leaks=False)
         found[name] = [
             *differences(scenario, direct, run(is_behind_gateway=True, leaks=True))

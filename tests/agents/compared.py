@@ -81,12 +81,32 @@ def differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str
     for done in (direct, cleaned):
         if done.files != scenario.files:
             yield f"files {done.files}"
+    yield from seals(direct, cleaned)
     if abs(len(direct.run.asked) - len(cleaned.run.asked)) > 1:
         yield f"{len(direct.run.asked)} and {len(cleaned.run.asked)} requests"
     if direct.words() != cleaned.words():
         yield f"printed {direct.output[-200:]!r} and {cleaned.output[-200:]!r}"
     yield from (f"id {each} twice" for each in cleaned.twice())
     yield from (f"a request with {each}" for each in cleaned.leaks())
+
+
+def seals(without: Done, ours: Done) -> Iterator[str]:
+    """What we break. Some agents break seals themselves, and try again."""
+    if ours.run.unfit != without.run.unfit:
+        yield f"unfit seals {without.run.unfit} and {ours.run.unfit}"
+    if ours.run.drops > without.run.drops:
+        yield f"{ours.run.drops} requests ask to drop thinking"
+
+
+def repairs(scenario: Scenario, leaking: Done, repaired: Done) -> Iterator[str]:
+    """Of a stored session that was repaired, against the same one as it was."""
+    yield from seals(leaking, repaired)
+    if repaired.codes != [0] * len(scenario.turns):
+        yield f"exit codes {repaired.codes}"
+    if repaired.files != scenario.files:
+        yield f"files {repaired.files}"
+    if "backup:" not in repaired.output:
+        yield "nothing was repaired"
 
 
 def changes(clean: Done) -> Iterator[str]:

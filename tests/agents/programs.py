@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 NODE = "node@24"
+BINDING = "claude-opus-5-5"
+"""A model that binds its thinking to everything before it."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Program:
     has_tools: bool = True
     #: From PyPI, not npm.
     is_python: bool = False
+    #: Variables with which it asks a model of Anthropic that binds its thinking, at
+    #: ANTHROPIC_BASE_URL. None: it cannot.
+    binding: dict[str, str] | None = None
+    #: What ``stream-sidecar repair`` calls its sessions.
+    stored: str = ""
 
 
 _KEY = {"OPENAI_API_KEY": "k"}
@@ -43,6 +50,16 @@ _GEMINI = {
     "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
 }
 _QWEN = {**_GEMINI, "security": {"auth": {"selectedType": "openai"}}}
+_OPENCODE = {
+    "model": f"anthropic/{BINDING}",
+    "provider": {
+        "anthropic": {
+            "npm": "@ai-sdk/anthropic",
+            "options": {"baseURL": "{env:ANTHROPIC_BASE_URL}/v1", "apiKey": "k"},
+            "models": {BINDING: {"name": BINDING, "reasoning": True}},
+        }
+    },
+}
 
 PROGRAMS = {
     "claude": Program(
@@ -57,6 +74,8 @@ PROGRAMS = {
             "DISABLE_AUTOUPDATER": "1",
             "IS_SANDBOX": "1",
         },
+        binding={"ANTHROPIC_MODEL": BINDING},
+        stored="claude-code",
     ),
     "codex": Program(
         "Codex",
@@ -108,6 +127,8 @@ PROGRAMS = {
                 {"permission": "allow", "share": "disabled"}
             )
         },
+        binding={"OPENCODE_CONFIG_CONTENT": json.dumps(_OPENCODE)},
+        stored="opencode",
     ),
     "cn": Program(
         "Continue",

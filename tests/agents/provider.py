@@ -1,5 +1,6 @@
 """Plays a provider on the loopback address. It answers what a scenario says, and keeps
-what it was asked. The first step of a request's path names the run it belongs to.
+what it was asked. The first step of a request's path names the run it belongs to. If
+the scenario says so, it seals thinking (`sealing.py`), and refuses what breaks a seal.
 """
 
 from __future__ import annotations
@@ -9,13 +10,18 @@ import itertools
 import json
 import re
 import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
 
 from scenarios import Answer, Kind, Scenario
 from scenarios import Part as Said
+from sealing import misfits, seal, unfit_places
 from wires import Call, Gemini, Messages, Part, Reasoning, Text, Tool, Wire, wire_of
 
 #: How a prompt names its turn; turns count from 0.
@@ -42,6 +48,10 @@ class Run:
     left: threading.Event = field(default_factory=threading.Event)
     failed: set[Kind] = field(default_factory=set)
     ids: itertools.count[int] = field(default_factory=itertools.count)
+    #: Seals that did not fit: of requests that were refused, or that asked to drop
+    #: such thinking; and how many asked.
+    unfit: list[str] = field(default_factory=list)
+    drops: int = 0
 
     def said(self, wire: Wire, body: dict[str, Any]) -> tuple[Said, ...] | None:
         """None: this is no turn of the scenario."""
@@ -103,6 +113,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(run, wire, body, (Said(Kind.TEXT, _extra(body)),))
             return
         run.asked.append((wire, body))
+        if run.scenario.seals:
+            run.unfit += unfit_places("anthropic", body)
+            run.drops += "block_binding" in body.get("thinking", {})
+            if refused := misfits("anthropic", body, self.headers):
+                error = {"type": "invalid_request_error", "message": refused[0]}
+                self._json({"type": "error", "error": error}, 400)
+                return
         try:
             self._answer(run, wire, body, said)
         except (BrokenPipeError, ConnectionResetError):
@@ -146,6 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         name = f"answer{next(run.ids)}"
         parts = _parts(run, wire.tools(body), said)
+        if run.scenario.seals:
+            parts = _sealed(body, parts)
         streams = body.get("stream") or (
             isinstance(wire, Gemini) and "stream" in self.path
         )
@@ -157,6 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         for number, document in enumerate(wire.stream(name, parts)):
+            if run.scenario.seals and document["type"] == "message_start":
+                document["message"]["model"] = body["model"]
             self._write(document, number)
         if Kind.STALL in kinds:
             self._stall(run, wire, name)
@@ -216,6 +237,22 @@ def _parts(run: Run, tools: list[Tool], said: tuple[Said, ...]) -> list[Part]:
         elif part:
             parts.append(part)
     return parts
+
+
+def _sealed(body: dict[str, Any], parts: list[Part]) -> list[Part]:
+    """The parts, whose reasoning is bound to all before it."""
+    sealed: list[Part] = []
+    before: list[dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, Reasoning):
+            signature = seal("anthropic", body, before)
+            sealed.append(Reasoning(part.words, signature))
+            thought = {"type": "thinking", "thinking": part.words}
+            before.append({**thought, "signature": signature})
+        else:
+            sealed.append(part)
+            before.append({"type": "text", "text": getattr(part, "words", "call")})
+    return sealed
 
 
 def _part(run: Run, tools: list[Tool], said: Said) -> Part | None:

@@ -37,6 +37,10 @@ class Scenario:
     turns: tuple[tuple[Answer, ...], ...]
     needs_tools: bool = False
     aborts: bool = False
+    #: Thinking is bound to all before it.
+    seals: bool = False
+    #: The answers leak into the stored session. It is repaired before the last turn.
+    is_stored: bool = False
     #: The files that are there afterwards.
     files: dict[str, str] = field(default_factory=dict)
 
@@ -125,8 +129,73 @@ TOOLS = Scenario(
     ),
 )
 
+
+def _around(words: str, leak: str, *calls: Part) -> tuple[Part, ...]:
+    """Text with a leak between two thoughts."""
+    return (_reasoning("Hm."), text(f"{leak}{words}"), _reasoning("So."), *calls)
+
+
+_LEAK = "<think>\nA file it is.\n</think>\n\n"
+
+_BOUND = (
+    (
+        Answer(
+            _around("I write it.", "", _call(_FIRST)),
+            _around("I write it.", _LEAK, _call(_FIRST)),
+        ),
+        Answer(
+            (_reasoning("Done."), text("The file is there.")),
+            (_reasoning("Done."), text("The file is there.<|im_end|>")),
+        ),
+    ),
+    (
+        Answer(
+            (_reasoning("Two."), text("Two at once.\n"), _call(_SECOND), _call(_THIRD)),
+            (
+                *(_reasoning("Two."), text("Two at once.\n"), _claim(_SECOND)),
+                *(_claim(_THIRD), _reasoning("That is it.")),
+            ),
+        ),
+        Answer(_around("Both are there.", ""), _around("Both are there.", _LEAK)),
+    ),
+    (
+        Answer(
+            _around("I read.\n", "", _call(_READ)),
+            _around("I read.\n", "", _call(_READ)),
+        ),
+        Answer((text("That is all."),), (text("That is all.<|im_end|>"),)),
+    ),
+)
+
+SEALED = Scenario(
+    title="sealed thinking",
+    needs_tools=True,
+    seals=True,
+    files=TOOLS.files,
+    turns=_BOUND,
+)
+
+_STORED = _around("I write it.", _LEAK, _call(_FIRST))
+_LAST = (_reasoning("Done."), text("The file is there.<|im_end|>"))
+_AGAIN = (_reasoning("Again."), text("Yes.<|im_end|>"))  # nothing is sealed behind it
+
+STORED = Scenario(
+    title="a repaired session, sealed",
+    needs_tools=True,
+    seals=True,
+    is_stored=True,
+    files={"one.txt": "one\n"},
+    turns=(
+        (Answer(_STORED, _STORED), Answer(_LAST, _LAST)),
+        (Answer(_AGAIN, _AGAIN),),
+        (_done("That is all.", "That is all."),),
+    ),
+)
+
 SCENARIOS = {
     "tools": TOOLS,
+    "sealed": SEALED,
+    "stored": STORED,
     "long": Scenario(
         "200 kB",
         ((_done(_LONG, f"<think>\nLong.\n</think>\n\n{_LONG}<|im_end|>", "Long."),),),

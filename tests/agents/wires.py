@@ -23,6 +23,7 @@ class Text:
 @dataclass(frozen=True)
 class Reasoning:
     words: str
+    signature: str = "c2lnbmF0dXJl"
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ class Messages:
                 {"type": "thinking_delta", "thinking": piece}
                 for piece in pieces(part.words)
             ]
-            signature = {"type": "signature_delta", "signature": "c2lnbmF0dXJl"}
+            signature = {"type": "signature_delta", "signature": part.signature}
             return {"type": "thinking", "thinking": "", "signature": ""}, [
                 *reported,
                 signature,

@@ -122,6 +122,19 @@ def test_an_exception_of_the_consumer_cancels() -> None:
     assert ended(stream) == ("So: ", "cancelled")
 
 
+def test_an_exception_of_the_consumer_cancels_in_a_block() -> None:
+    def consume() -> None:
+        with stream:
+            for _ in stream.pipe(chunks()):
+                raise ValueError("not mine")
+
+    stream = Stream(wire="text")
+    with pytest.raises(ValueError, match="not mine"):
+        consume()
+    assert ended(stream) == ("So: ", "cancelled")
+    assert stream.message.errors == ()
+
+
 @pytest.mark.parametrize("closes_generator", [True, False])
 def test_an_asynchronous_consumer_that_stops_cancels(closes_generator: bool) -> None:
     async def main(stream: Stream) -> None:

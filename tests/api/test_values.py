@@ -135,6 +135,14 @@ def test_what_is_no_chunk_is_refused(value: Any, path: str) -> None:
     assert stream.push(SSE).events  # the refused chunk changed nothing
 
 
+def test_what_contains_itself_is_refused() -> None:
+    document: dict[str, Any] = {"choices": [{}]}
+    document["choices"] += [document, {}]
+    for call in (Stream().push, normalize):
+        with pytest.raises(UsageError, match="contains itself"):
+            call(document)
+
+
 def test_a_document_may_be_nested_without_end() -> None:
     deep: Any = []
     for _ in range(100_000):
@@ -168,6 +176,7 @@ HEADERS = {"retry-after": "3"}
     "error",
     [
         {"status": 429, "headers": HEADERS, "body": RATE},
+        {"status": 429, "headers": HEADERS, "body": json.dumps(RATE).encode()},
         HttpError(
             status_code=429, body=RATE, response=SimpleNamespace(headers=HEADERS)
         ),

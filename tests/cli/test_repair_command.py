@@ -200,6 +200,8 @@ def test_json(session: Path) -> None:
         "messages": 3,
         "changed": 1,
         "blocked": 1,
+        "bound": 0,
+        "unsealed": 0,
         "repaired": 0,
         "removed": {"reasoning": 1, "delimiter": 1},
         "unrecognised": 1,

@@ -216,6 +216,15 @@ def test_repeated_diagnostics_are_one_line() -> None:
     assert reported[0].endswith("(5 times)")
 
 
+def test_diagnostics_that_were_reported_together_are_one_line() -> None:
+    answer = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
+    data = b"data: [no\n\n" * 100 + answer
+    lines = run("normalize", "-", data=data).stdout.decode().splitlines()
+    reported = [line for line in lines if "malformed-chunk" in line]
+    assert len(reported) == 1
+    assert reported[0].endswith("left out. (100 times)")
+
+
 @pytest.mark.parametrize(
     "words",
     [

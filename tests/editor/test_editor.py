@@ -150,8 +150,8 @@ def test_leaks_are_what_a_repair_cuts(
             for each in reversed(placed.unit.messages):
                 leaks = reversed(each.leaks) if alone else [None]
                 for leak in leaks if each.leaks else []:
-                    cuts = each.cuts(placed.unit, leak)
-                    moved = [(s + placed.start, e + placed.start) for s, e in cuts]
+                    inner, at = each.changes(placed.unit, leak), placed.start
+                    moved = [(start + at, end + at, n) for start, end, n in inner]
                     new = spliced(new, moved)
         assert (
             read(SessionDocument(StreamOptions(), LINES if by_line else WHOLE), new)
@@ -176,11 +176,11 @@ def test_a_leak_in_a_string_of_json() -> None:
     assert read(session, text) == [escaped, escaped]
     (placed,) = session.units
     (each,) = (each for each in placed.unit.messages if each.leaks)
-    assert spliced(text, each.cuts(placed.unit)) == attribute("😀Four.")
+    assert spliced(text, each.changes(placed.unit)) == attribute("😀Four.")
     for leak_alone, left in zip(
         each.leaks, ([f"😀{leak}Four."], [leak, "😀Four."]), strict=True
     ):
-        assert spliced(text, each.cuts(placed.unit, leak_alone)) == attribute(*left)
+        assert spliced(text, each.changes(placed.unit, leak_alone)) == attribute(*left)
 
 
 # --- Through a client of the field ----------------------------------------------------

@@ -265,8 +265,9 @@ def test_values_that_cannot_be_written_back() -> None:
 
 def test_half_characters_keep_their_places() -> None:
     halves = assistant("\ud83d\ude00<think>a</think>\ude00b")
-    (edit,) = repair(halves).edits
+    edit, half = repair(halves).edits
     assert (edit.start, edit.end, edit.start_utf16) == (2, 18, 2)
+    assert (half.start, half.end, half.new_text) == (18, 19, "\ufffd")
 
 
 def test_time_is_linear_in_the_number_of_findings() -> None:

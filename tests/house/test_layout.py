@@ -48,7 +48,7 @@ ROOMS: dict[str, str] = {
         "parts events options values framing provider_errors forms text message wires "
         "tools channel"
     ),
-    "history": "parts events options values forms tools channel stream",
+    "history": "parts events options values forms wires tools channel stream",
     "protocol": (
         " parts errors events options values provider_errors dialects message wires "
         "tools stream history"

@@ -604,3 +604,37 @@ def test_thinking_blocks_go_to_claude_alone() -> None:
         body = {"model": model, "messages": [user, turn, user]}
         result = prepare(body, "openai-chat", provider="litellm")
         assert ("thinking_blocks" in (result.body or body)["messages"][1]) == goes
+
+
+def test_what_stays_is_said_and_half_a_character_is_mended() -> None:
+    body = _body([[LEAK], ["Four."]])
+    body["messages"][1]["content"][1]["text"] = f"{LEAK} \ud83d"
+    call = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": "\udc00"}}
+    messages = [*body["messages"], {"role": "assistant", "content": [call]}]
+    results = repair(messages, model=body["model"]).results
+
+    assert [bool(each.bound) for each in results] == [n == 1 for n in range(6)]
+    assert [each.changed for each in results] == [n == 1 for n in range(6)]
+    (stays,) = results[1].stays or ()
+    assert (stays.kind, stays.text) == ("reasoning", "<think>So.</think>")
+    (edit,) = results[1].edits
+    assert (edit.path, edit.start, edit.new_text) == ("/content/1/text", 24, "\ufffd")
+    assert results[1].message["content"][1]["text"] == f"{LEAK} \ufffd"
+    again = repair([results[1].message, messages[3]], model=body["model"]).results
+    assert [(each.changed, each.bound) for each in again] == [
+        (False, True),
+        (False, None),
+    ]
+
+
+def test_sealed_text_keeps_half_a_character() -> None:
+    """Only text that is not provider state itself is mended."""
+    part = {"text": "4 \ud83d", "thoughtSignature": "c2ln"}
+    message = {
+        "role": "model",
+        "parts": [part, {"text": "5 \ud83d\ude00 \ude00\ud83d"}],
+    }
+    (result,) = repair([message]).results
+    assert [(e.path, e.new_text) for e in result.edits] == [
+        ("/parts/1/text", "\ufffd\ufffd")
+    ]

@@ -7,6 +7,7 @@ tried that the TypeScript client is developed with.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -39,3 +40,6 @@ def test_loops(strict: Strict) -> None:
     )
     assert (done.stdout, done.returncode) == ("everything passed\n", 0), done.stderr
     assert strict.refused == []
+    asked = json.dumps(strict.asked)
+    assert "signature" in asked
+    assert "block_binding" not in asked  # every host began with us

@@ -50,7 +50,11 @@ def _proxy(upstream: str, folder: Path) -> Iterator[str]:
     models = [{"model_name": "qwen3", "litellm_params": where}]
     settings = {"callbacks": f"{HOOK.stem}.proxy"}
     config = folder / "config.yaml"
-    whole = {"model_list": models, "litellm_settings": settings}
+    whole = {
+        "model_list": models,
+        "litellm_settings": settings,
+        "general_settings": {"master_key": "k"},  # without one it does not start
+    }
     config.write_text(json.dumps(whole), encoding="utf-8")
     port = str(_free_port())
     command = [str(COMMAND), "--config", str(config)]

@@ -198,4 +198,4 @@ def test_names_of_places_in_files() -> None:
         assert has_offsets(f"CREATE TABLE t (a TEXT, {name} INTEGER)")
     for name in ("offset", "offsets", "bytes", "byte_offset_of"):
         assert not says_offsets(json.dumps({name: 1}).encode())
-    assert padding('{"a": "é"} \r\n', [(7, 8)]) == (9, "  ")
+    assert padding('{"a": "é"} \r\n', [(7, 8, "")]) == (9, "  ")

@@ -139,6 +139,25 @@ def test_a_result_that_the_model_wrote_is_not_emitted() -> None:
     assert _deltas(trip, "executed_tools") == []
 
 
+def test_a_signed_block_ends_once_before_text_that_leaked() -> None:
+    """Its end has gone out as it came when the text behind it turns out to leak."""
+    thought = [
+        {"type": "thinking_delta", "thinking": "Hm."},
+        {"type": "signature_delta", "signature": "c2ln"},
+    ]
+    said = [{"type": "text_delta", "text": "<think>So.</think>Four."}]
+    chunks: list[Any] = [{"type": "message_start", "message": {"model": "claude"}}]
+    for index, (kind, deltas) in enumerate((("thinking", thought), ("text", said))):
+        start = {"type": "content_block_start", "content_block": {"type": kind}}
+        between = [{"type": "content_block_delta", "delta": each} for each in deltas]
+        documents = [start, *between, {"type": "content_block_stop"}]
+        chunks += [{**each, "index": index} for each in documents]
+    written = emitted({"wire": "anthropic"}, chunks, "anthropic").chunks
+    edges = [(each["type"][14:], each["index"]) for each in written if "index" in each]
+    edges = [each for each in edges if each[0] != "delta"]
+    assert edges == [("start", 0), ("stop", 0), ("start", 1), ("stop", 1)]
+
+
 def test_nothing_takes_back_in_a_body() -> None:
     body = {"choices": [{"message": {"content": "Hm.\n</think>\nHi"}}]}
     trip = emitted({"wire": "openai-chat"}, [body], "openai-chat", whole=True)

@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -117,7 +117,7 @@ class Sdk:
 # --- openai ---------------------------------------------------------------------------
 
 _FUNCTION = {"name": TOOL, "parameters": SCHEMA}
-_CHAT: dict[str, Any] = {
+CHAT: dict[str, Any] = {
     "model": "qwen3",
     "tools": [{"type": "function", "function": _FUNCTION}],
 }
@@ -132,7 +132,7 @@ def _openai(http: Any, address: str, is_async: bool) -> Any:
 
 
 def _start_chat(client: Any, history: list[Any], streams: bool) -> Any:
-    return client.chat.completions.create(messages=history, stream=streams, **_CHAT)
+    return client.chat.completions.create(messages=history, stream=streams, **CHAT)
 
 
 def _whole_chat(answer: Any) -> Said:
@@ -156,6 +156,8 @@ def _chat_message(deltas: list[dict[str, Any]]) -> dict[str, Any]:
         for name in ("content", "reasoning_content"):
             if delta.get(name):
                 message[name] = message.get(name, "") + delta[name]
+        if delta.get("thinking_blocks"):
+            message.setdefault("thinking_blocks", []).extend(delta["thinking_blocks"])
         for part in delta.get("tool_calls") or ():
             empty = {"id": part["id"], "type": "function", "function": {}}
             function = calls.setdefault(part["index"], empty)["function"]
@@ -188,6 +190,24 @@ def _start_response(client: Any, history: list[Any], streams: bool) -> Any:
     tools = [{"type": "function", **_FUNCTION, "strict": False}]
     asked = {"model": "qwen3", "tools": tools, "stream": streams}
     return client.responses.create(input=history, **asked)
+
+
+def started_by_helper(client: Any, history: list[Any], _streams: bool) -> Any:
+    """The items of a stream, as the SDK's own helper reads them."""
+    tools = [{"type": "function", **_FUNCTION, "strict": False}]
+    made = client.responses.stream(input=history, model="qwen3", tools=tools)
+    return _all_async(made) if hasattr(made, "__aenter__") else _all(made)
+
+
+def _all(made: Any) -> Iterator[Any]:
+    with made as stream:
+        yield from stream
+
+
+async def _all_async(made: Any) -> AsyncIterator[Any]:
+    async with made as stream:
+        async for each in stream:
+            yield each
 
 
 def _whole_response(response: Any) -> Said:
@@ -226,7 +246,8 @@ def _anthropic(http: Any, address: str, is_async: bool) -> Any:
 
 def _start_message(client: Any, history: list[Any], streams: bool) -> Any:
     tools = [{"name": TOOL, "input_schema": SCHEMA}]
-    asked = {"model": "claude", "max_tokens": 99, "tools": tools}
+    asked = {"model": "claude-opus-5-5", "max_tokens": 99, "tools": tools}
+    asked["thinking"] = {"type": "adaptive"}
     return client.messages.create(messages=history, stream=streams, **asked)
 
 
@@ -351,7 +372,7 @@ def _mistral(http: Any, address: str, is_async: bool) -> Any:
 def _start_mistral(client: Any, history: list[Any], streams: bool) -> Any:
     name = "stream" if streams else "complete"
     start = getattr(client.chat, f"{name}_async" if client.chat.is_async else name)
-    return start(messages=history, **_CHAT)
+    return start(messages=history, **CHAT)
 
 
 def _streamed_mistral(events: list[Any]) -> Said:

@@ -5,10 +5,16 @@ An address begins with the name of a server of `refusing.SERVERS` and a script:
 ``http://127.0.0.1:1234/deepseek/native/v1/chat/completions``. A script says how the
 model calls (`CALLS`), what it answers without calls (`TEXTS`), or where the answer
 stops (`STOPS`). The model calls twice, and answers when it has two results.
+
+``native+sealed`` seals: the model thinks before and behind its leaking text, and the
+server refuses what breaks a seal, and only that and what its name refuses.
+``native+numbered`` begins its items with reasoning, and numbers them in each answer
+anew.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import select
 import threading
@@ -20,6 +26,7 @@ from typing import Any
 from attrs import frozen
 from refusing import LISTS, objections, turns
 from sdk_table import ARGUMENTS, TOOL
+from sealing import misfits, seal
 
 Document = dict[str, Any]
 
@@ -66,19 +73,25 @@ class Reply:
     stop: str = ""
 
 
-def reply(path: str, body: Any) -> Reply:
+def reply(path: str, body: Any, headers: Any = None) -> Reply:
     """The answer to a request; ``path`` has the server and the script."""
     address = path.partition("?")[0]
     server, script, *_ = address.strip("/").split("/")
+    script, _, kind = script.partition("+")
     wire = next(wire for end, wire in _ENDPOINTS.items() if address.endswith(end))
-    refused = [*_leaks(wire, body), *objections(server, wire, body)]
-    refused = [each for each in refused if each != _OTHERS]
+    sealed = kind == "sealed"
+    own = _misfits(wire, body, headers) if sealed else _leaks(wire, body)
+    refused = [*own, *objections(server, wire, body)]
+    refused = [each for each in refused if each != _OTHERS or kind == "numbered"]
     if refused:
         said = {"type": "invalid_request_error", "message": ", ".join(refused)}
         return Reply(400, "application/json", [json.dumps({"error": said}).encode()])
     streams = body.get("stream") or ":streamGenerateContent" in address
     results = sum(len(turn.answers) for turn in turns(wire, body))
-    made = MAKERS[wire](results, *_script(script, results))
+    texts, call = _script(script, results)
+    states = {"": [], "numbered": ["rs_0"]}
+    state = _seals(wire, body, texts, call) if sealed else states[kind]
+    made = MAKERS[wire](results, texts, call, state)
     if not streams:
         *_, whole = made
         return Reply(200, "application/json", [json.dumps(whole).encode()])
@@ -130,14 +143,19 @@ def _event(wire: str, document: Document) -> bytes:
 # --- Documents of an answer; the last is the whole one --------------------------------
 
 
-def _chat(number: int, texts: list[str], call: Document | None) -> Iterator[Document]:
+def _chat(
+    number: int, texts: list[str], call: Document | None, seals: list[str]
+) -> Iterator[Document]:
     shared = {"id": f"c{number}", "created": 1, "model": "m"}
     arguments = call and json.dumps(call["arguments"])
     function = call and {"name": call["name"], "arguments": arguments}
     called = call and {"id": call["id"], "type": "function", "function": function}
     reason = "tool_calls" if call else "stop"
     deltas: list[Document] = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": text} for text in texts]
+    signed = [{**_THINKS, "signature": each} for each in seals]
+    thoughts = [{"thinking_blocks": [each]} for each in signed]
+    said = [{"content": text} for text in texts]
+    deltas += [*thoughts[:1], *said, *thoughts[1:]]
     deltas += [{"tool_calls": [{"index": 0, **called}]}] if called else []
     for delta in [*deltas, {}]:
         ended = None if delta else reason
@@ -145,14 +163,51 @@ def _chat(number: int, texts: list[str], call: Document | None) -> Iterator[Docu
         yield {**shared, "object": "chat.completion.chunk", "choices": [choice]}
     message: Document = {"role": "assistant", "content": "".join(texts)}
     message |= {"tool_calls": [called]} if called else {}
+    message |= {"thinking_blocks": signed} if signed else {}
     choice = {"index": 0, "message": message, "finish_reason": reason}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     whole = {"object": "chat.completion", "choices": [choice], "usage": usage}
     yield {**shared, **whole}
 
 
+def _misfits(wire: str, body: Any, headers: Any) -> list[str]:
+    """What the seals of a request do not fit. Gemini's are bound to their part."""
+    if wire != "gemini":
+        return misfits(wire, body, headers)
+    parts = [part for item in body["contents"] for part in item["parts"]]
+    signed = [part for part in parts if "thoughtSignature" in part]
+    return [
+        f"Corrupted thought signature: {part}"
+        for part in signed
+        if part["thoughtSignature"] not in (_part_seal(part["functionCall"]), _UNSEALED)
+    ]
+
+
+_UNSEALED = "skip_thought_signature_validator"
+"""Google's own word for a call that another model made
+(ai.google.dev/gemini-api/docs/thought-signatures)."""
+
+
+def _part_seal(call: Document) -> str:
+    said = json.dumps([call["name"], call.get("args", call.get("arguments"))])
+    return base64.b64encode(said.encode()).decode()
+
+
+def _seals(wire: str, body: Any, texts: list[str], call: Document | None) -> list[str]:
+    """The signatures of the thinking before and behind the text; Gemini's of its
+    call."""
+    if wire == "gemini":
+        return [_part_seal(call)] if call else []
+    first = {**_THINKS, "signature": seal(wire, body)}
+    said = [first, {"type": "text", "text": "".join(texts)}]
+    return [first["signature"], seal(wire, body, said)]
+
+
+_THINKS = {"type": "thinking", "thinking": "Hm."}
+
+
 def _messages(
-    number: int, texts: list[str], call: Document | None
+    number: int, texts: list[str], call: Document | None, seals: list[str]
 ) -> Iterator[Document]:
     usage = {"input_tokens": 1, "output_tokens": 1}
     shared = {"id": f"m{number}", "type": "message", "role": "assistant", "model": "m"}
@@ -161,6 +216,10 @@ def _messages(
     yield {"type": "message_start", "message": begun}
     text = {"type": "text", "text": ""}
     blocks = [(text, [{"type": "text_delta", "text": each} for each in texts])]
+    signed = [{**_THINKS, "signature": each} for each in seals]
+    thinks = {**_THINKS, "thinking": "", "signature": ""}
+    thoughts = [(thinks, _thinking_deltas(each)) for each in signed]
+    blocks = [*thoughts[:1], *blocks, *thoughts[1:]]
     used = call and {"type": "tool_use", "id": call["id"], "name": call["name"]}
     if used:
         json_delta = {"type": "input_json_delta"}
@@ -176,48 +235,67 @@ def _messages(
     yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 9}}
     yield {"type": "message_stop"}
     content: list[Any] = [{"type": "text", "text": "".join(texts)}]
+    content = [*signed[:1], *content, *signed[1:]]
     content += [{**used, "input": call["arguments"]}] if used else []
     yield {**shared, "content": content, "stop_reason": reason}
 
 
+def _thinking_deltas(block: Document) -> list[Document]:
+    return [
+        {"type": f"{name}_delta", name: block[name]}
+        for name in ("thinking", "signature")
+    ]
+
+
 def _responses(
-    number: int, texts: list[str], call: Document | None
+    number: int, texts: list[str], call: Document | None, numbered: list[str]
 ) -> Iterator[Document]:
     response: Document = {"id": f"r{number}", "object": "response", "created_at": 1}
     response |= {"model": "m", "tools": [], "tool_choice": "auto", "error": None}
     response |= {"parallel_tool_calls": True, "incomplete_details": None}
     text = "".join(texts)
     part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-    message = {"type": "message", "id": f"msg_{number}", "role": "assistant"}
+    output: list[Document] = [
+        {"type": "reasoning", "id": each, "summary": []} for each in numbered
+    ]
+    place = len(output)
+    id = "msg_1" if numbered else f"msg_{number}"
+    message = {"type": "message", "id": id, "role": "assistant"}
     done = {**message, "status": "completed", "content": [part]}
-    output: list[Document] = [done]
-    at = {"item_id": message["id"], "output_index": 0, "content_index": 0}
+    at = {"item_id": id, "output_index": place, "content_index": 0}
     begun = {**message, "status": "in_progress", "content": []}
     said: list[tuple[str, Document]] = [
         ("created", {"response": {**response, "status": "in_progress", "output": []}}),
-        ("output_item.added", {"output_index": 0, "item": begun}),
+        *(
+            (f"output_item.{step}", {"output_index": 0, "item": item})
+            for item in output
+            for step in ("added", "done")
+        ),
+        ("output_item.added", {"output_index": place, "item": begun}),
         ("content_part.added", {**at, "part": {**part, "text": ""}}),
         *(("output_text.delta", {**at, "delta": e, "logprobs": []}) for e in texts),
         ("output_text.done", {**at, "text": text, "logprobs": []}),
         ("content_part.done", {**at, "part": part}),
-        ("output_item.done", {"output_index": 0, "item": done}),
+        ("output_item.done", {"output_index": place, "item": done}),
     ]
+    output.append(done)
     if call:
         arguments = json.dumps(call["arguments"])
-        item = {"type": "function_call", "id": f"fc_{call['id']}"}
+        id = "fc_2" if numbered else f"fc_{call['id']}"
+        item = {"type": "function_call", "id": id}
         item |= {"call_id": call["id"], "name": call["name"]}
         called = {**item, "arguments": arguments, "status": "completed"}
         output.append(called)
         begun = {**item, "arguments": "", "status": "in_progress"}
-        at = {"item_id": item["id"], "output_index": 1}
+        at = {"item_id": id, "output_index": place + 1}
         said += [
-            ("output_item.added", {"output_index": 1, "item": begun}),
+            ("output_item.added", {"output_index": place + 1, "item": begun}),
             ("function_call_arguments.delta", {**at, "delta": arguments}),
             (
                 "function_call_arguments.done",
                 {**at, "name": call["name"], "arguments": arguments},
             ),
-            ("output_item.done", {"output_index": 1, "item": called}),
+            ("output_item.done", {"output_index": place + 1, "item": called}),
         ]
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     usage |= {"input_tokens_details": {"cached_tokens": 0}}
@@ -231,12 +309,13 @@ def _responses(
 
 
 def _gemini(
-    _number: int, texts: list[str], call: Document | None
+    _number: int, texts: list[str], call: Document | None, seals: list[str]
 ) -> Iterator[Document]:
     parts: list[Document] = [{"text": text} for text in texts]
     if call:
         function = {"name": call["name"], "args": call["arguments"]}
-        signed = {"functionCall": function, "thoughtSignature": "c2lnbmVk"}
+        signature = seals[0] if seals else "c2lnbmVk"
+        signed = {"functionCall": function, "thoughtSignature": signature}
         parts.append(signed)
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     for part in [*parts, {"text": ""}]:
@@ -295,7 +374,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.asked.append(body)
-        answer = reply(self.path, body)
+        answer = reply(self.path, body, self.headers)
         if answer.status != 200:
             self.server.refused.append(answer.pieces[0].decode())
         if answer.stop != "silent":

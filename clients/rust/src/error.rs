@@ -117,10 +117,10 @@ pub enum Error {
         /// The missing method.
         method: &'static str,
     },
-    /// A response, or a document in it, is too long to be cleaned.
+    /// A response, or a document in it, cannot be cleaned.
     #[error("{problem}")]
-    TooLong {
-        /// What is too long, and what became of it; of a document, the message of the diagnostic
+    Uncleaned {
+        /// What is too long or of another type; of a document, the message of the diagnostic
         /// `document-limit`.
         problem: String,
     },
@@ -237,7 +237,7 @@ impl Error {
             Self::Rpc(error) => error.kind_text(),
             Self::StreamLost { .. } => "stream-lost",
             Self::QueueFull { .. } => "queue-full",
-            Self::Unsupported { .. } | Self::TooLong { .. } => "unsupported",
+            Self::Unsupported { .. } | Self::Uncleaned { .. } => "unsupported",
             Self::ShutDown => "sidecar-closed",
             Self::Json { .. } => "no-json",
         }
@@ -252,7 +252,7 @@ impl Error {
             | Self::StreamLost { .. }
             | Self::Version { .. }
             | Self::Unsupported { .. }
-            | Self::TooLong { .. }
+            | Self::Uncleaned { .. }
             | Self::ShutDown
             | Self::Json { .. } => false,
             _ => true,

@@ -1313,7 +1313,7 @@ pub struct RenderResult {
     pub lost: Vec<Lost>,
 }
 
-/// The repair of one item. `blocked`: nothing would be left, so the item is unchanged. `bound`: a text is unchanged, because a seal after it is bound to it.
+/// The repair of one item. `blocked`: nothing would be left, so the item is unchanged. `bound`: a text is unchanged, because a seal after it is bound to it; `stays`: what was found in such texts.
 ///
 /// `message` is the item without the removals. It is absent if it cannot be written back exactly (protocol.md, "JSON"). `dropped` are the parts that became empty and were removed. The other fields hold what the engine took out: reasoning, echoes, calls.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -1342,9 +1342,12 @@ pub struct Repair {
     /// Calls that were removed from the text: claims, never to be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCall>>,
-    /// Bound.
+    /// True if a text was not changed, because a seal after it is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<bool>,
+    /// What was found in texts that were not changed because they are bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Vec<Removal>>,
 }
 
 /// One result for each of `messages`, in their order.
@@ -2129,6 +2132,7 @@ open_enum! {
         ToolCall = "tool-call",
         Marker = "marker",
         WhiteSpace = "white-space",
+        Surrogate = "surrogate",
     }
 }
 

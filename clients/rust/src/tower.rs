@@ -54,6 +54,17 @@ pub struct AnswerInfo {
     pub model: Option<String>,
 }
 
+/// What happens to a response that cannot be cleaned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unavailable {
+    /// It passes unchanged.
+    #[default]
+    Pass,
+    /// Its body breaks off with the [`Error`]. If no sidecar can be started, the request is not
+    /// sent: then the response has the status 503, and nothing but such a body.
+    Fail,
+}
+
 /// Wraps a service that sends requests over HTTP in a [`SidecarService`].
 #[derive(Clone)]
 pub struct SidecarLayer {
@@ -124,9 +135,16 @@ impl SidecarLayer {
         self.with(|it| it.on_message = Some(Arc::new(callback)))
     }
 
+    /// What happens to a response that cannot be cleaned because there is no sidecar, or because
+    /// it is too old, refuses the response or breaks. Default: it passes unchanged.
+    #[must_use]
+    pub fn unavailable(self, unavailable: Unavailable) -> Self {
+        self.with(|it| it.unavailable = unavailable)
+    }
+
     /// `callback` gets the reason if a response passes unchanged or breaks off, or if a request
     /// is sent unprepared: the sidecar is lost, or refuses it, or is too old (reported once), or
-    /// the response is too long. Default: the first reason is a
+    /// the response is too long, encoded, or of another type. Default: the first reason is a
     /// [warning](crate::Builder::on_warning) of the sidecar.
     #[must_use]
     pub fn on_lost(self, callback: impl Fn(&Error) + Send + Sync + 'static) -> Self {
@@ -204,6 +222,9 @@ where
                 return Ok(inner.call(request).await?.map(SidecarBody::passing));
             };
             let exchange = Exchange::new(options, asked, &head.headers);
+            if let Some(response) = exchange.unsent().await {
+                return Ok(response);
+            }
             let request = exchange.request(head, body).await;
             let response = inner.call(request).await?.map(SidecarBody::passing);
             Ok(exchange.clean(response).await)

@@ -18,12 +18,13 @@ use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use serde_json::{Value, json};
 use stream_sidecar::{
-    Event, Sidecar,
-    tower::{BoxError, SidecarLayer},
+    Error, Event, Sidecar,
+    tower::{BoxError, SidecarBody, SidecarLayer, Unavailable},
 };
 use support::{
     bodies::{chat, chat_of, completion},
-    layer::{CHAT, JSON, LEAKING, client_of, layer, losing, read, text, warning},
+    builder,
+    layer::{CHAT, JSON, LEAKING, ask, client_of, layer, losing, read, text, warning},
     server::{Answer, End, Server},
 };
 use tower::{Service, ServiceBuilder, ServiceExt, util::BoxCloneService};
@@ -77,6 +78,59 @@ async fn types_of_bodies_are_compared_without_case() {
         let answer = Answer { fields, ..Answer::events(body) };
         let received = read(layer.clone(), CHAT, answer).await;
         assert!(!received.contains("think>") && received.contains("Because."), "{received}");
+    }
+}
+
+#[tokio::test]
+async fn a_response_that_is_not_read_passes_and_is_reported() {
+    let zipped = || Answer {
+        fields: vec!["Content-Type: text/event-stream", "Content-Encoding: gzip"],
+        ..Answer::events(LEAKING)
+    };
+    let html = || Answer::ok("Content-Type: text/html", LEAKING);
+    for (answer, what) in
+        [(&zipped as &dyn Fn() -> Answer, "encoded"), (&html, r#"the type "text/html""#)]
+    {
+        let (listening, lost) = losing(layer().unavailable(Unavailable::Fail));
+        assert_eq!(read(listening, CHAT, answer()).await, LEAKING);
+        assert_eq!(*lost.lock().unwrap(), ["unsupported"]);
+        let (silent, warnings) = warning(builder());
+        for _ in 0..2 {
+            assert_eq!(read(silent.clone(), CHAT, answer()).await, LEAKING);
+        }
+        let warnings = warnings.lock().unwrap();
+        assert!(warnings.len() == 1 && warnings[0].contains(what), "{warnings:?}");
+    }
+}
+
+/// The kind of the error that a body breaks off with at once.
+async fn failure(response: Response<SidecarBody>) -> String {
+    let error = response.into_body().collect().await.unwrap_err();
+    error.downcast::<Error>().unwrap().kind().to_owned()
+}
+
+#[tokio::test]
+async fn a_response_that_must_not_pass_breaks_off() {
+    let none = Sidecar::builder().command(["/does/not/exist"]).build().unwrap();
+    let (strict, lost) = losing(SidecarLayer::new(none).unavailable(Unavailable::Fail));
+    let server = Server::start(vec![chat(LEAKING).into()]);
+    let response = ask(strict, &format!("{}{CHAT}", server.url), "{}").await;
+    assert_eq!(response.status(), 503);
+    assert_eq!(failure(response).await, "sidecar-unavailable");
+    assert_eq!(*lost.lock().unwrap(), ["sidecar-unavailable"]);
+    assert!(server.asked().is_empty(), "it is not sent");
+
+    let older = "from stream_sidecar.protocol.methods import METHODS as it; \
+                 it.pop('stream/open'); it.pop('message/normalize'); \
+                 from stream_sidecar.__main__ import main; main()";
+    let command = [&*support::command()[0], "-c", older, "--stdio"];
+    let refusing = builder().command(command).build().unwrap();
+    let strict = SidecarLayer::new(refusing).prepare(false).unavailable(Unavailable::Fail);
+    for answer in [Answer::events(chat(LEAKING)), Answer::ok(JSON, completion(LEAKING))] {
+        let server = Server::answering(vec![answer]);
+        let response = ask(strict.clone(), &format!("{}{CHAT}", server.url), "{}").await;
+        assert_eq!(response.status(), 200);
+        assert_ne!(failure(response).await, "sidecar-unavailable");
     }
 }
 

@@ -59,6 +59,15 @@ function shaped(shape: Shape): Check {
 }
 
 export const anything: Check = () => {};
+
+/** A check for a string or a list that is not empty. */
+export function filled(check: Check): Check {
+  return (value, path) => {
+    check(value, path);
+    if ((value as string | readonly unknown[]).length === 0) throw new TypeError(`${path} must not be empty`);
+  };
+}
+
 export const text: Check = kind("string", "a string");
 export const flag: Check = kind("boolean", "true or false");
 export const callback: Check = kind("function", "a function");
@@ -112,6 +121,14 @@ export const pause: Check = (value, path) => {
   if (typeof value !== "number") throw wrong(path, "a number of milliseconds", value);
   if (!(value >= 0)) throw new RangeError(`${path} must be 0 milliseconds or more, or Infinity, not ${value}`);
 };
+
+/** A check for a number that has to end: `Infinity` is refused. */
+export function finite(check: Check): Check {
+  return (value, path) => {
+    check(value, path);
+    if (value === Infinity) throw new RangeError(`${path} must not be Infinity`);
+  };
+}
 
 /** Milliseconds, more than 0; `Infinity` is no limit. */
 export const time: Check = (value, path) => {

@@ -7,6 +7,8 @@ import {
   count,
   data,
   eitherOf,
+  filled,
+  finite,
   flag,
   limits,
   listOf,
@@ -152,7 +154,7 @@ const CLIENT: Checks<ClientOptions> = {
   maxConcurrentRequests: count(1),
   maxConcurrentBytes: count(1),
   maxQueuedRequests: count(0),
-  restarts: objectOf({ max: count(0), windowMs: pause, delayMs: pause }),
+  restarts: objectOf({ max: count(0), windowMs: pause, delayMs: finite(pause) }),
   replay: objectOf({ maxStreamBytes: count(0), maxBytes: count(0) }),
   readAhead: objectOf({ maxChunks: count(1), maxBytes: count(1) }),
   onLost: callback,
@@ -175,7 +177,7 @@ export const START: Checks<StartOptions> = {
 
 export const SIDECAR: Checks<SidecarOptions> = {
   ...START,
-  command: eitherOf([listOf(text), text]),
+  command: filled(eitherOf([listOf(text), text])),
   python: text,
   allowDownload: flag,
   allowWebAssembly: flag,

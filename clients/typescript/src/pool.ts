@@ -4,7 +4,7 @@
 
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { count } from "./checks.js";
+import { count, finite } from "./checks.js";
 import type { SidecarOptions } from "./options.js";
 import type { OpenParams } from "./protocol.js";
 import { Sidecar, type OpenOptions } from "./sidecar.js";
@@ -22,7 +22,7 @@ export class SidecarPool implements AsyncDisposable {
 
   /** A pool of `workers` sidecars with the same options; each is started at its first use. */
   static create(workers: number, options: SidecarOptions = {}): SidecarPool {
-    count(1)(workers, "workers");
+    finite(count(1))(workers, "workers");
     return new SidecarPool(Array.from({ length: workers }, () => Sidecar.create(options)));
   }
 

@@ -640,7 +640,8 @@ export interface ErrorData {
  * `path` is a JSON Pointer into the message.
  */
 export interface Finding {
-  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | (string & {});
+  kind:
+    "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | "surrogate" | (string & {});
   path: string;
   start: number;
   end: number;
@@ -1075,7 +1076,8 @@ export interface Reclassify {
  * What was removed from the string at `path`, and where it was.
  */
 export interface Removal {
-  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | (string & {});
+  kind:
+    "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | "surrogate" | (string & {});
   path: string;
   start: number;
   end: number;
@@ -1146,10 +1148,11 @@ export interface TurnCitation {
 }
 
 /**
- * The model that wrote the message, and the provider that the host asked. If the host asked a router, `hostProvider` is the router.
+ * The model that wrote the message, the provider that the response names, and the one that the host asked. If the host asked a router, `hostProvider` is the router, and `provider` the one that it asked.
  */
 export interface TurnMetadata {
   model?: string | null;
+  provider?: string | null;
   hostProvider?: string | null;
 }
 
@@ -1180,7 +1183,7 @@ export interface RenderResult {
 }
 
 /**
- * The repair of one item. `blocked`: nothing would be left, so the item is unchanged. `bound`: a text is unchanged, because a seal after it is bound to it.
+ * The repair of one item. `blocked`: nothing would be left, so the item is unchanged. `bound`: a text is unchanged, because a seal after it is bound to it; `stays`: what was found in such texts.
  *
  * `message` is the item without the removals. It is absent if it cannot be written back exactly (protocol.md, "JSON"). `dropped` are the parts that became empty and were removed. The other fields hold what the engine took out: reasoning, echoes, calls.
  */
@@ -1195,6 +1198,7 @@ export interface Repair {
   toolResults?: ToolResult[];
   toolCalls?: ToolCall[];
   bound?: boolean;
+  stays?: Removal[];
 }
 
 /**

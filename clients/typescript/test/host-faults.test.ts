@@ -142,7 +142,7 @@ const overall: (middleware: boolean) => Loop =
     const result = streamText({ model, prompt: "?", maxRetries: 0, abortSignal, onError, onAbort });
     for await (const part of result.fullStream) {
       if (part.type === "text-delta") show(part.text);
-      if (part.type === "error" || part.type === "abort" || part.type === "finish") note(part.type);
+      else note(part.type);
     }
   };
 

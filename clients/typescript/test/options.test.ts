@@ -26,7 +26,10 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ restarts: { maximum: 1 } }, 'restarts has no option "maximum"'],
   [{ onLost: "log" }, "onLost must be a function"],
   [{ logLevel: "loud" }, "logLevel must be"],
+  [{ restarts: { delayMs: Infinity } }, "restarts.delayMs must not be Infinity"],
   [{ command: [1] }, "command"],
+  [{ command: [] }, "command must not be empty"],
+  [{ command: "" }, "command must not be empty"],
 ];
 
 test.for(WRONG)("%j", async ([options, words]) => {
@@ -44,6 +47,10 @@ test.for(WRONG)("%j", async ([options, words]) => {
     expect(isTyped(error)).toBe(true);
   }
   expect(await rejection(Sidecar.spawn(options))).toEqual(expected);
+});
+
+test("a pool has a number of workers that ends", () => {
+  expect(() => SidecarPool.create(Infinity)).toThrow("workers must not be Infinity");
 });
 
 test("a connection of the host's has options, too", () => {

@@ -82,6 +82,19 @@ test("a restart by hand does not wait for the delay of an automatic one", async 
   expect((await waiting).streams.open).toBe(0);
 });
 
+test("a pipe whose source stalls ends when its stream is cancelled", async () => {
+  await using sidecar = await Sidecar.spawn(REAL);
+  const stream = await sidecar.openStream(text);
+  let isStopped = false;
+  const source: Source = {
+    getReader: () => ({ read: () => new Promise(() => {}), cancel: async () => void (isStopped = true) }),
+  };
+  const ended = rejection(collect(stream.pipe(source)));
+  await stream.cancel();
+  expect(await ended).toMatchObject({ kind: "stream-closed" });
+  expect(isStopped).toBe(true);
+});
+
 test("a stream of a sidecar that hangs is cancelled at once", () =>
   timeless(async (pass) => {
     const sidecar = await Sidecar.spawn({ ...fake("hangs"), shutdownTimeoutMs: 50 });

@@ -39,8 +39,15 @@ export function sealed(text: string) {
   const user = { role: "user", content: "Sure?" };
   const messages = [user, answer(), user, answer(), user];
   const body = { model: "claude-opus-5-5", max_tokens: 9, thinking: { type: "adaptive" }, messages };
-  for (const [block, fitting] of seals(body as Body)) block.signature = fitting;
+  seal(body);
   return body;
+}
+
+/** Makes the seals of a conversation fit, and returns them. */
+export function seal(body: unknown): string[] {
+  const fitting: string[] = [];
+  for (const [block, each] of seals(body as Body)) fitting.push((block.signature = each));
+  return fitting;
 }
 
 /** The words of the refusal; "" if every seal fits, or if the request asks to drop those that do not. */

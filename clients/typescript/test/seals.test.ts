@@ -2,15 +2,19 @@
 // adapters give `request/prepare` the headers that it reads, and set those that it returns.
 
 import Anthropic from "@anthropic-ai/sdk";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { generateText, streamText, wrapLanguageModel, type LanguageModelMiddleware, type ModelMessage } from "ai";
+import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { createServer, request as byHttp, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { sidecarMiddleware } from "../src/adapters/ai-sdk.js";
 import { sidecarFetch } from "../src/adapters/fetch.js";
 import { createGateway } from "../src/gateway/gateway.js";
 import { Sidecar } from "../src/index.js";
 import { closeServers, listening } from "./gateways.js";
-import { BETA, refusal, sealed } from "./sealing.js";
+import { BETA, refusal, seal, sealed } from "./sealing.js";
 import { REAL } from "./support.js";
 
 let sidecar: Sidecar;
@@ -163,4 +167,149 @@ test("the gateway asks in the agent's spelling, and sends all other headers as t
     expect.arrayContaining(["X-Api-Key: k", `ANTHROPIC-Beta: one,${BETA}`, "Content-Type: application/json"]),
   );
   expect(pairs?.filter((pair) => /beta/i.test(pair))).toHaveLength(1);
+});
+
+/** A prompt of the AI SDK in which `text` stands between two sealed thoughts of one answer, and a third comes later. */
+function prompt(text: string, seals: readonly string[] = ["", "", ""]): ModelMessage[] {
+  const thought = (at: number) => ({
+    ...{ type: "reasoning" as const, text: `Hm ${at}` },
+    providerOptions: { anthropic: { signature: seals[at] ?? "" } },
+  });
+  return [
+    { role: "user", content: "2 + 2?" },
+    { role: "assistant", content: [thought(0), { type: "text", text }, thought(1)] },
+    { role: "user", content: "Sure?" },
+    { role: "assistant", content: [thought(2), { type: "text", text: "Yes." }] },
+    { role: "user", content: "Good." },
+  ];
+}
+
+interface Conversation {
+  readonly messages: ModelMessage[];
+  readonly modelId?: string;
+  readonly middleware?: LanguageModelMiddleware;
+  readonly thinking?: object;
+}
+
+/** What Anthropic is sent for a prompt. */
+async function asked({ messages, modelId = "claude-opus-5-5", middleware, thinking }: Conversation): Promise<Sent> {
+  const { sent, fetch } = sealing();
+  const native = createAnthropic({ apiKey: "k", fetch })(modelId);
+  const model = middleware ? wrapLanguageModel({ model: native, middleware }) : native;
+  const options = { anthropic: { thinking: { type: "adaptive", ...thinking } } };
+  await generateText({ model, messages, providerOptions: options as never, maxRetries: 0 }).catch(() => {});
+  return sent[0]!;
+}
+
+/** The prompt with the seals that Anthropic makes for it. */
+async function sealedPrompt(text: string): Promise<ModelMessage[]> {
+  return prompt(text, seal(JSON.parse((await asked({ messages: prompt(text) })).body)));
+}
+
+const isRefused = ({ body, headers }: Sent) => refusal(body, headers.get("anthropic-beta") ?? "");
+const blocks = ({ body }: Sent) =>
+  (JSON.parse(body) as { messages: { role: string; content: { thinking?: string; text?: string }[] }[] }).messages
+    .filter(({ role }) => role === "assistant")
+    .map(({ content }) => content.map(({ thinking, text }) => thinking ?? text));
+
+const ADDED = { blockBinding: { prefixMismatchBehavior: "drop_block" } };
+
+test.each([
+  ["what is bound to changed text goes, which is reported", LEAK, {}, [["Hm 0", "Four."], ["Yes."]], ["bound"]],
+  [
+    "nothing goes that the host has dropped",
+    LEAK,
+    ADDED,
+    [
+      ["Hm 0", "Four.", "Hm 1"],
+      ["Hm 2", "Yes."],
+    ],
+    [],
+  ],
+  [
+    "nothing goes where nothing was changed",
+    "Four.",
+    {},
+    [
+      ["Hm 0", "Four.", "Hm 1"],
+      ["Hm 2", "Yes."],
+    ],
+    [],
+  ],
+])("the middleware of the AI SDK: %s", async (_name, text, thinking, expected, kinds) => {
+  const messages = await sealedPrompt(text);
+  expect(isRefused(await asked({ messages }))).toBe("");
+  const lost: unknown[] = [];
+  const middleware = sidecarMiddleware(sidecar, { onLost: (error) => lost.push(error) });
+  const sent = await asked({ messages, middleware, thinking });
+  expect(isRefused(sent)).toBe("");
+  expect(blocks(sent)).toEqual(expected);
+  expect(lost.map((error) => (error as { kind: string }).kind)).toEqual(kinds);
+});
+
+test("the middleware warns once of reasoning that it leaves out", async () => {
+  const warnings: string[] = [];
+  await using own = await Sidecar.spawn({ ...REAL, onWarning: (words) => warnings.push(words) });
+  const messages = await sealedPrompt(LEAK);
+  const middleware = sidecarMiddleware(own);
+  for (let turn = 0; turn < 2; turn += 1) await asked({ messages, middleware });
+  expect(warnings).toEqual([expect.stringContaining("signed reasoning is left out")]);
+});
+
+test("the middleware of the AI SDK keeps what a model does not bind", async () => {
+  const messages = await sealedPrompt(LEAK);
+  const sent = await asked({ messages, modelId: "claude-opus-4-5", middleware: sidecarMiddleware(sidecar) });
+  expect(blocks(sent)).toEqual([
+    ["Hm 0", "Four.", "Hm 1"],
+    ["Hm 2", "Yes."],
+  ]);
+});
+
+/** An answer that leaks between two thoughts, from a model without raw chunks. */
+const leaking = () => [
+  ...thoughtParts("1"),
+  ...[
+    { type: "text-start", id: "2" },
+    { type: "text-delta", id: "2", delta: LEAK },
+    { type: "text-end", id: "2" },
+  ],
+  ...thoughtParts("3"),
+];
+const thoughtParts = (id: string) => [
+  ...[
+    { type: "reasoning-start", id },
+    { type: "reasoning-delta", id, delta: `Hm ${id}` },
+  ],
+  { type: "reasoning-end", id, providerMetadata: { bedrock: { signature: `sig ${id}` } } },
+];
+
+test.each([
+  [
+    "us.anthropic.claude-opus-5-5-v1:0",
+    [
+      ["Hm 1", "sig 1"],
+      ["Hm 3", undefined],
+    ],
+  ],
+  [
+    "us.anthropic.claude-opus-4-5-v1:0",
+    [
+      ["Hm 1", "sig 1"],
+      ["Hm 3", "sig 3"],
+    ],
+  ],
+])("the middleware keeps no seal behind a removal in the same answer: %s", async (modelId, expected) => {
+  const finish = {
+    type: "finish",
+    finishReason: { unified: "stop", raw: "end_turn" },
+    usage: { inputTokens: {}, outputTokens: {} },
+  };
+  const chunks = [{ type: "stream-start", warnings: [] }, ...leaking(), finish];
+  const doStream = async () => ({ stream: simulateReadableStream({ chunks }) });
+  const native = new MockLanguageModelV3({ provider: "amazon-bedrock", modelId, doStream: doStream as never });
+  const model = wrapLanguageModel({ model: native, middleware: sidecarMiddleware(sidecar) });
+  const content = await streamText({ model, prompt: "?" }).content;
+  const reasoning = content.filter((part) => part.type === "reasoning");
+  const states = reasoning.map(({ text, providerMetadata }) => [text, providerMetadata?.["bedrock"]?.["signature"]]);
+  expect(states).toEqual(expected);
 });

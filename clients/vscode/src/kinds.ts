@@ -8,6 +8,7 @@ const ICONS: Readonly<Record<string, string>> = {
   "tool-call": "tools",
   marker: "bookmark",
   "white-space": "whitespace",
+  surrogate: "symbol-string",
 };
 
 export function isKind(name: string): boolean {
@@ -20,7 +21,7 @@ export function nounOf(kind: string): string {
 }
 
 export function titleOf(kind: string): string {
-  return `Leaked ${nounOf(kind)}`;
+  return kind === "surrogate" ? "Half a character" : `Leaked ${nounOf(kind)}`;
 }
 
 export function iconOf(kind: string): string {

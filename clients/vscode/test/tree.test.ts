@@ -60,6 +60,20 @@ test("an agent's row says how many files leak, and how many were looked at", () 
   expect(rows(tree)).toEqual(["An agent: no leaks in 3 files"]);
 });
 
+test("a leak that stays because it is bound says so", () => {
+  const tree = new SessionTree();
+  const bound = { ...finding("/p/1.jsonl"), bound: true, line: 3 };
+  const kept = { "a later seal is bound to it": 1 };
+  const file = { ...NOTHING, path: "/p/1.jsonl", changed: 2, written: true, kept };
+  tree.begin([AGENT]);
+  tree.add(AGENT, { files: [file], findings: [bound, finding("/p/1.jsonl")] }, new Map(), () => false);
+  expect(rows(tree)).toEqual(["An agent: 1 leak · 1 of 3 checked", "  1.jsonl: 1 leak · repaired"]);
+  const [row] = tree.getChildren(tree.session("/p/1.jsonl"));
+  const { description, tooltip } = tree.getTreeItem(row as Node);
+  expect(description).toBe("bound · </think>");
+  expect(tooltip).toBe("Line 3: </think>\n\nIt stays: a later seal is bound to it.");
+});
+
 test("a document with changes that are not saved is shown as its editor shows it", () => {
   const tree = checked();
   tree.edit([

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stream_sidecar.api.plain import plain
+from stream_sidecar.api.plain import BYTES, plain, text_of
 from stream_sidecar.errors import UsageError
 
 _STATUS_NAMES = ("status_code", "status", "code")
@@ -26,10 +26,18 @@ def ending(error: Any) -> dict[str, Any]:
     stream is cancelled and nothing failed.
     """
     if not isinstance(error, BaseException):
-        return {"error": error}
+        return {"error": _described(error)}
     if isinstance(error, UsageError) or not isinstance(error, Exception):
         return {"reason": "cancelled"}
     return {"error": _failure(error)}
+
+
+def _described(error: Any) -> Any:
+    """The fields of a failed response, with a body of bytes as text."""
+    body = error.get("body") if isinstance(error, Mapping) else None
+    return (
+        {**error, "body": text_of(body, "utf-8")} if isinstance(body, BYTES) else error
+    )
 
 
 def _failure(error: Exception) -> dict[str, Any]:

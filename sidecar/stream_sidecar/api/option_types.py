@@ -142,8 +142,8 @@ JsonObject: TypeAlias = Mapping[str, Any]
 ``TypedDict`` of an SDK fits, too."""
 
 Tools: TypeAlias = list[Any] | tuple[Any, ...]
-"""Declared tools: dictionaries or objects of an SDK, in the spelling of any
-provider."""
+"""Declared tools: dictionaries or objects of an SDK, in the spelling of OpenAI,
+Anthropic or the Model Context Protocol."""
 
 Chunk: TypeAlias = (
     str | bytes | bytearray | memoryview | JsonObject | HasModelDump | HasToDict

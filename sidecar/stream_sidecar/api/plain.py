@@ -49,6 +49,8 @@ def plain(value: Any, path: str) -> Any:
         where = path + error.path
         raise InvalidParamsError(f"{where}: {error.reason}", path=where) from None
     except RecursionError:
+        if _is_circular(value):
+            raise InvalidParamsError(f"{path}: contains itself", path=path) from None
         return value  # a document of a provider may be nested without end
 
 
@@ -75,6 +77,24 @@ def _plain(value: Any) -> Any:
             return value
         return [changed.get(place, item) for place, item in enumerate(value)]
     return _plain(_converted(value))
+
+
+def _is_circular(value: Any) -> bool:
+    """Whether a list or dictionary has itself in it, at any depth."""
+    above: dict[int, Any] = {}
+    waiting, done = [(value, False)], set[int]()
+    while waiting:
+        item, is_left = waiting.pop()
+        if is_left:
+            del above[id(item)]
+            done.add(id(item))
+        elif id(item) in above:
+            return True
+        elif isinstance(item, dict | list) and id(item) not in done:
+            above[id(item)] = item
+            inner = item.values() if isinstance(item, dict) else item
+            waiting += [(item, True), *((each, False) for each in inner)]
+    return False
 
 
 def _changed(items: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:

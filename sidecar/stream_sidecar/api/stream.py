@@ -151,8 +151,10 @@ class Stream:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        stopped_early = error is None and self._is_piped
-        self.close("cancelled" if stopped_early else None, error=error)
+        if self._is_piped:  # an exception of the source has closed it already
+            self.close("cancelled")
+        else:
+            self.close(error=error)
 
     async def __aenter__(self) -> Self:
         return self

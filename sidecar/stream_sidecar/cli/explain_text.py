@@ -72,6 +72,8 @@ class ExplainText:
         if not each.is_unknown:
             self._terminal.paragraph(summary(each))
         self._terminal.paragraph(*self._legend(each))
+        for sentence in each.seals:
+            self._terminal.paragraph(sentence, indent=2)
 
     def _legend(self, explanation: Explanation) -> Iterator[StyledText]:
         """Each owner that has characters, with their number."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events as kinds
 from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.stream.oddities import counted
 from stream_sidecar.values.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class Page:
     def show(self, events: list[Any]) -> None:
         for event in events:
             if isinstance(event, kinds.Diagnostic):
-                self._diagnostics[f"{event.code}: {event.message}"] += 1
+                message, number = counted(event)
+                self._diagnostics[f"{event.code}: {message}"] += number
             elif isinstance(event, kinds.TextDelta):
                 self._head("answer", f"choice {event.choice}" if event.choice else "")
                 self._body(event.text)

@@ -3,7 +3,8 @@
 Without ``--write`` it only prints what would change. Exit codes:
 
 - 1 with ``--check`` if there is a leak.
-- 2 if a file could not be read or written; with ``--write`` also if a leak had to stay;
+- 2 if a file could not be read or written; with ``--write`` also if a leak had to stay
+  (a hash protects it, or a seal is bound to it and ``--unseal`` is not given);
   with ``--check`` also if a file is not known to be clean: it or a text in it was not
   looked at, a folder has a database or a compressed file that was not looked at, or a
   line could not be read and there is no leak elsewhere.
@@ -25,14 +26,14 @@ import click
 from stream_sidecar.cli import Failure
 from stream_sidecar.cli.interrupts import interruption
 from stream_sidecar.cli.repair_agents import print_agents, print_agents_json
-from stream_sidecar.cli.repair_asking import Asking, kinds_of
+from stream_sidecar.cli.repair_asking import Asking
 from stream_sidecar.cli.repair_backups import Meant, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
 from stream_sidecar.cli.repair_options import options_in, read_policy
 from stream_sidecar.cli.repair_page import end
 from stream_sidecar.cli.report_file import PathArgument, open_report
 from stream_sidecar.cli.sections import SectionedCommand
-from stream_sidecar.history.results import KINDS
+from stream_sidecar.history.results import KINDS, chosen_kinds
 from stream_sidecar.records import define
 from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
 from stream_sidecar.session_files.backups import backups_named_after
@@ -56,22 +57,24 @@ Examples:
   stream-sidecar repair session.jsonl --write    changes it, keeps a backup
   stream-sidecar repair claude-code --check      exit code 1: a leak was found
   stream-sidecar repair codex --ask --only reasoning
+  stream-sidecar repair claude-code --write --unseal
   stream-sidecar repair codex --policy '{"toolCalls": {"mode": "off"}}'
   stream-sidecar repair session.jsonl --restore  puts the backup back
   stream-sidecar repair --list                   agents, and their sessions
   stream-sidecar repair --list codex --output-format json
 
 Exit codes: 0; 1 with --check if there is a leak; 2 if a file could not be read
-or written, with --check also if no message of a model was recognised in a file,
-a line could not be read, or a folder has a database, an archive or a compressed
-file that was not looked at; 141 if the reader of the output went away; 128 plus
-the number of a signal that ended the command.
+or written, with --write also if a leak had to stay (a hash protects it, or a seal
+is bound to it), with --check also if no message of a model was recognised in a
+file, a line could not be read, or a folder has a database, an archive or a
+compressed file that was not looked at; 141 if the reader of the output went
+away; 128 plus the number of a signal that ended the command.
 """
 
 
 _SECTIONS = {
     "See the leaks": ("check", "diff", "report_path", "output_format"),
-    "Remove them": ("write", "ask", "only", "but"),
+    "Remove them": ("write", "ask", "only", "but", "unseal"),
     "Undo it": ("back", "clean", "force"),
     "Agents": ("list_agents", "everywhere", "folders"),
     "Reading": ("policy", "model", "provider", "jobs"),
@@ -124,6 +127,11 @@ _SECTIONS = {
     type=click.Choice(KINDS),
     metavar="KIND",
     help="Not this kind (repeatable).",
+)
+@click.option(
+    "--unseal",
+    is_flag=True,
+    help="Also edit text that signed thinking is bound to; remove that thinking.",
 )
 @click.option("--restore", "back", is_flag=True, help="Put the latest backups back.")
 @click.option("--clean", is_flag=True, help="Remove the backups.")
@@ -206,7 +214,9 @@ def command(**given: Any) -> None:
     PATH is a file or a folder: JSON, JSONL, SQLite or aider's Markdown. AGENT is a name
     from --list: the command looks where that agent keeps its sessions. No file changes
     without --write, which keeps the old file as a backup. --diff and --report show each
-    removal.
+    removal. Text before signed thinking that is bound to it (Claude 5.1 and later)
+    stays: its provider would refuse the session. --unseal edits it, and removes the
+    signed thinking after it.
     """
     _check_pairs(given)
     if given["list_agents"]:
@@ -225,11 +235,12 @@ def command(**given: Any) -> None:
         raise SystemExit(clean(meant))
     if given["output_format"] == "text" and given["report_path"] is None:
         _refuse_nothing(meant)
-    wants: Any = kinds_of(given["only"], given["but"])
+    wants: Any = None
     write = given["write"]
     if given["ask"]:
-        wants, write, given["jobs"] = Asking(wants), True, 1
-    job = Job(options_in(given), _layout(given), write, wants)
+        wants, write, given["jobs"] = Asking(), True, 1
+    kinds, unseal = chosen_kinds(given["only"], given["but"]), given["unseal"]
+    job = Job(options_in(given), _layout(given), write, wants, kinds, unseal)
     page, is_text = FORMATS[given["output_format"]], given["output_format"] == "text"
     with interruption() as signal:
         outcome = _run(job, page(write=write), given, meant, signal.has_come)
@@ -270,6 +281,7 @@ _NOT_TOGETHER = (
     ("back", "clean"),
     *product(("back", "clean"), ("check", "write", "ask", "diff", "report_path")),
     *product(("list_agents",), ("check", "write", "ask", "back", "clean", "diff")),
+    *product(("back", "clean", "list_agents"), ("unseal",)),
     *product(("preset",), _LAYOUT),
 )
 """Pairs of options of which the second would have no effect, or the opposite."""
@@ -371,7 +383,7 @@ class _Outcome:
         self.messages += report.messages
         self.leaking = self.leaking or bool(report.leaking)
         self.failed = self.failed or report.error is not None
-        self.kept = self.kept or bool(report.kept)
+        self.kept = self.kept or bool(report.kept or report.bound)
         self.unseen = self.unseen or bool(report.unrecognised or report.left)
         self.broken = self.broken or bool(report.unreadable)
 

@@ -1,5 +1,4 @@
-"""Which removals are made: chosen by kind (``--only``, ``--except``), or one by one
-(``--ask``)."""
+"""Which removals are made, one by one (``--ask``)."""
 
 from __future__ import annotations
 
@@ -10,8 +9,7 @@ import click
 from stream_sidecar.cli.interrupts import raising
 from stream_sidecar.cli.repair_page import print_removal
 from stream_sidecar.cli.terminal import Terminal
-from stream_sidecar.history.results import chosen_kinds
-from stream_sidecar.records import frozen
+from stream_sidecar.history.results import SURROGATE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,39 +18,21 @@ if TYPE_CHECKING:
 
 _AROUND = 60
 _KEYS = "y: remove it, n: keep it, a: remove it and all others, q: keep it and the rest"
-
-
-@frozen
-class OfKinds:
-    """Accepts the removals of some ``kinds``."""
-
-    kinds: frozenset[str]
-
-    def __call__(self, path: Path, removal: RemovedSpan) -> bool:
-        return removal.kind in self.kinds
-
-
-def kinds_of(only: tuple[str, ...], but: tuple[str, ...]) -> OfKinds | None:
-    """The kinds of ``--only`` without those of ``--except``; None: all kinds."""
-    kinds = chosen_kinds(only, but)
-    return None if kinds is None else OfKinds(kinds)
+_QUESTIONS = {SURROGATE: "Replace it?"}
 
 
 class Asking:
-    """Shows each removal of the ``kinds``, and asks the user about it."""
+    """Shows each removal, and asks the user about it."""
 
-    def __init__(self, kinds: OfKinds | None) -> None:
+    def __init__(self) -> None:
         self._terminal = Terminal()
-        self._kinds = kinds
         self._rest: bool | None = None
 
     def __call__(self, path: Path, removal: RemovedSpan) -> bool:
-        if self._kinds is not None and not self._kinds(path, removal):
-            return False
         if self._rest is not None:
             return self._rest
         self._show(path, removal)
-        answer = self._answer()
+        answer = self._answer(_QUESTIONS.get(removal.kind, "Remove it?"))
         if answer in ("a", "q"):
             self._rest = answer == "a"
         return answer in ("y", "a")
@@ -63,11 +43,12 @@ class Asking:
         around = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
         print_removal(self._terminal, removal.removed, *around)
 
-    def _answer(self) -> str:
+    def _answer(self, question: str) -> str:
         while True:
             try:
                 with raising():
-                    reported = click.prompt("Remove it? [y,n,a,q,?]", prompt_suffix=" ")
+                    words = f"{question} [y,n,a,q,?]"
+                    reported = click.prompt(words, prompt_suffix=" ")
             except click.Abort:  # the end of the input, or Ctrl-C
                 return "q"
             answer = str(reported).strip().lower()[:1]

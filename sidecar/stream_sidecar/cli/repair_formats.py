@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from stream_sidecar import __version__
-from stream_sidecar.cli.repair_page import RepairPage, short
+from stream_sidecar.cli.repair_page import RepairPage, short, staying
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.editor.wording import WORDINGS
+from stream_sidecar.history.bound import BOUND
 from stream_sidecar.history.repair_counts import RepairCounts
 from stream_sidecar.values.jsontext import encode, loads
 
@@ -49,13 +50,14 @@ def reported(record: dict[str, Any]) -> str:
     """The finding in a sentence."""
     words = WORDS.get(record["kind"], record["kind"])
     text = f": {short(record['text'])}" if record["text"] else ""
-    return f"{words}{text} ({place_of(record)})"
+    stays = f"; bound: {BOUND}" if record.get("bound") else ""
+    return f"{words}{text} ({place_of(record)}){stays}"
 
 
 def why(report: FileReport) -> list[str]:
     """Why a file is not known to be clean, or could not be repaired."""
     reasons = [f"left alone: {report.error}"] if report.error else []
-    reasons += [f"{number} kept: {why}" for why, number in report.kept.items()]
+    reasons += staying(report)
     reasons += [f"{number} not read: {why}" for why, number in report.left.items()]
     if report.unrecognised:
         reasons.append("no message of a model recognised")
@@ -69,7 +71,7 @@ class JsonDocument:
         self._terminal = Terminal()
         self._files: list[dict[str, Any]] = []
         self._counts = RepairCounts()
-        self._repaired = 0
+        self._repaired = self._bound = self._unsealed = 0
         self._begun = False
 
     def show(self, line: bytes) -> None:
@@ -82,7 +84,10 @@ class JsonDocument:
             self._counts.add(each)
         if report.written:
             self._repaired += report.repairable
-        names = ("path", "format", "messages", "changed", "blocked", "unreadable")
+        self._bound += report.bound
+        self._unsealed += report.unsealed
+        counts = ("messages", "changed", "blocked", "bound", "unsealed", "unreadable")
+        names = ("path", "format", *counts)
         values = {
             name: getattr(report, name) for name in (*names, "removed", "written")
         }
@@ -97,6 +102,8 @@ class JsonDocument:
             "messages": total.messages,
             "changed": total.changed,
             "blocked": total.blocked,
+            "bound": self._bound,
+            "unsealed": self._unsealed,
             "repaired": self._repaired,
             "removed": total.removed,
             "unrecognised": sum(not each["recognised"] for each in self._files),

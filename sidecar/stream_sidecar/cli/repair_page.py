@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.history.bound import BOUND
 from stream_sidecar.history.repair_counts import RepairCounts
 from stream_sidecar.values.jsontext import loads
 
@@ -43,6 +44,11 @@ _UNSURE = (
     "checked. What that program still writes goes to the old file, not to the new one."
 )
 
+_BOUND = (
+    "{}: signed thinking after the text is bound to it, and the provider would refuse "
+    "the session. --unseal edits the text, and removes that thinking."
+)
+
 _SEALED = "databases, archives and compressed files may have leaks, too"
 
 
@@ -56,6 +62,8 @@ class RepairPage:
         self._files = 0
         self._repaired = 0
         self._kept = 0
+        self._bound = 0
+        self._unsealed = 0
         self._unsure = 0
         self._unrecognised = 0
         self._has_shown = False
@@ -81,6 +89,8 @@ class RepairPage:
         ):
             self._rows.append(report)
         self._kept += sum(report.kept.values())
+        self._bound += report.bound
+        self._unsealed += report.unsealed
         if report.written:
             self._repaired += report.repairable
             self._unsure += report.writers_unknown
@@ -100,8 +110,9 @@ class RepairPage:
         else:
             place = ":".join((file, *(str(record[name]) for name in places)))
         where = filter(None, (place, f"{record['message']}{record.get('path', '')}"))
+        bound = " bound" if record.get("bound") else ""
         self._terminal.line(
-            (f"{' '.join(where)} ", "bold"), (record["kind"], "bold yellow")
+            (f"{' '.join(where)} ", "bold"), (f"{record['kind']}{bound}", "bold yellow")
         )
         if record["kind"] != "blocked":
             around = record.get("before", ""), record.get("after", "")
@@ -133,6 +144,13 @@ class RepairPage:
                 f"{count(self._unrecognised, 'file')} in which no message of a model "
                 "was recognised: nobody knows whether there is a leak"
             )
+        if self._bound:
+            self._terminal.paragraph(_BOUND.format(f"{self._bound} bound"))
+        if self._unsealed:
+            done = "was" if self._unsealed == 1 else "were"
+            done = f"{done} removed" if self._write else "would be removed"
+            blocks = count(self._unsealed, "block")
+            self._terminal.paragraph(f"{blocks} of signed thinking {done}")
         if self._unsure:
             self._terminal.paragraph(_UNSURE.format(self._unsure))
         if self._files < files:
@@ -222,7 +240,9 @@ def _result(report: FileReport) -> str:
     elif report.written:
         old = f", backup: {report.backup}" if report.backup else ""
         reported.append(f"written{old}")
-    reported += [f"{number} kept: {reason}" for reason, number in report.kept.items()]
+    if report.unsealed:
+        reported.append(f"{report.unsealed} unsealed")
+    reported += staying(report)
     if report.blocked:
         reported.append(f"{report.blocked} would be left empty")
     if report.unreadable:
@@ -233,6 +253,13 @@ def _result(report: FileReport) -> str:
     if report.unrecognised:
         reported.append("no message of a model recognised")
     return "; ".join(reported)
+
+
+def staying(report: FileReport) -> list[str]:
+    """How many messages stay, by reason."""
+    kept = {**report.kept, BOUND: 0}
+    stays = [f"{number} kept: {why}" for why, number in kept.items() if number]
+    return stays + ([f"{report.bound} bound: {BOUND}"] if report.bound else [])
 
 
 def short(text: str) -> str:

@@ -48,6 +48,7 @@ def _repair(
         options_in(given),
         given["ray_address"],
         given["ray_output"] if given["write"] else None,
+        given["unseal"],
     )
     whole = FileReport(path, "dataset")
     tally = Tally(whole, None)

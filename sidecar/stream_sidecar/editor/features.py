@@ -7,7 +7,7 @@ and symbols. Nothing here sends anything to the client.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
@@ -29,17 +29,13 @@ if TYPE_CHECKING:
 
     from stream_sidecar.editor.session import Leak, PlacedUnit, SessionMessage
     from stream_sidecar.editor.text import DocumentText, Point
-    from stream_sidecar.history.documents import Cut
+    from stream_sidecar.history.documents import Change, Cut
 
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"
 FIX_MESSAGE_TITLE = "Take out all leaks of this message"
 FIX_ALL_TITLE = "Take out all leaks of this session"
 FIX_MESSAGE = "streamSidecar.fixMessage"
-
-Change: TypeAlias = tuple[int, int, str]
-"""``(start, end, new)``: code points of the document, and the text that replaces
-them."""
 
 _LONGEST = 80
 """The most characters of a text that the outline shows."""
@@ -98,11 +94,11 @@ class View:
             found.append((action, self._changes(placed, message, leak)))
         messages = {id(message): (placed, message) for placed, message, _ in touched}
         for placed, message in messages.values():
-            if len(message.leaks) == 1:  # its own fix does the same
+            if len(message.fixable) == 1:  # its own fix does the same
                 continue
             action = types.CodeAction(FIX_MESSAGE_TITLE, types.CodeActionKind.QuickFix)
             found.append((action, self._changes(placed, message)))
-        fixable = [each for _, each in self.malformed() if each.stays is None]
+        fixable = [each for _, each in self.malformed() if each.fixable]
         if found and len(fixable) > 1:
             action = types.CodeAction(FIX_ALL_TITLE, types.CodeActionKind.QuickFix)
             found.append((action, self.all_changes()))
@@ -115,7 +111,7 @@ class View:
         to ``end``."""
         for placed, message, leak in self.leaks():
             first, last = placed.place_of(leak)
-            if first <= end and last >= start and message.stays is None:
+            if first <= end and last >= start and leak.stays is None:
                 yield placed, message, leak
 
     def all_changes(self) -> list[Change]:
@@ -123,7 +119,7 @@ class View:
         return [
             change
             for placed, message in self.malformed()
-            if message.stays is None
+            if message.fixable
             for change in self._changes(placed, message)
         ]
 
@@ -140,10 +136,10 @@ class View:
     ) -> list[Change]:
         """The changes that remove ``leak`` from a message, or all its leaks if ``leak``
         is None."""
-        start, cuts = placed.start, message.cuts(placed.unit, leak)
-        changes = [(first + start, last + start, "") for first, last in cuts]
+        start, inner = placed.start, message.changes(placed.unit, leak)
+        changes = [(first + start, last + start, new) for first, last, new in inner]
         if placed.keeps_length:
-            at, blanks = padding(placed.unit.text, cuts)
+            at, blanks = padding(placed.unit.text, inner)
             changes.append((at + start, at + start, blanks))
         return changes
 
@@ -152,7 +148,7 @@ class View:
         `malformed`. Empty if there is no such message, or if nothing may be removed
         from it."""
         malformed = self.malformed()
-        if not 0 <= number < len(malformed) or malformed[number][1].stays is not None:
+        if not 0 <= number < len(malformed) or not malformed[number][1].fixable:
             return []
         return self._changes(*malformed[number])
 
@@ -171,12 +167,11 @@ class View:
         lenses = []
         for number, where in enumerate(ranges):
             _, message = malformed[number]
-            stays = "" if message.stays is None else f"; it stays: {message.stays}"
-            reported = types.Command(title=f"{_count(message)}{stays}", command="")
+            reported = types.Command(f"{_count(message)}{_stays(message)}", command="")
             lenses.append(types.CodeLens(where, reported))
-            if not stays:
+            if message.fixable:
                 arguments = [self.uri, self.version, number]
-                title = FIX_TITLE if len(message.leaks) == 1 else "Take them out"
+                title = FIX_TITLE if len(message.fixable) == 1 else "Take them out"
                 fix = types.Command(title, FIX_MESSAGE, arguments=arguments)
                 lenses.append(types.CodeLens(where, fix))
         return lenses
@@ -251,6 +246,17 @@ def _diagnostic(
         severity=types.DiagnosticSeverity.Warning,
         code=leak.finding.kind,
         source=SOURCE,
+    )
+
+
+def _stays(message: SessionMessage) -> str:
+    """Why leaks of a message stay, and how many of them if it is not all."""
+    kept = Counter(leak.stays for leak in message.leaks if leak.stays is not None)
+    return "".join(
+        f"; it stays: {why}"
+        if count == len(message.leaks)
+        else f"; {count} of them stay{'s' if count == 1 else ''}: {why}"
+        for why, count in kept.items()
     )
 
 

@@ -110,9 +110,7 @@ class Editor:
         return True
 
     def _session(self, uri: str, way: str) -> SessionDocument:
-        kinds = self._kinds
-        wants = None if kinds is None else lambda removal: removal.kind in kinds
-        return SessionDocument(self._options(), way, _beside(uri), wants)
+        return SessionDocument(self._options(), way, _beside(uri), self._kinds)
 
     def configured(self, params: types.DidChangeConfigurationParams) -> bool:
         """Reads all documents again if the setting chooses other kinds of leaks."""

@@ -13,17 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from stream_sidecar.history.bound import (
+    BOUND,
+    BoundTexts,
+    RecordsBeforeSeals,
+    may_have_seal,
+    seals_of,
+)
 from stream_sidecar.history.chat_logs import answers_in, message_of
 from stream_sidecar.history.documents import (
-    cuts_of,
+    changes_of,
     drops_of,
     edited_in,
+    halves_replaced,
     messages_in,
     spans_of,
 )
 from stream_sidecar.history.history import History
 from stream_sidecar.history.lengths import is_pointed_at, says_offsets
 from stream_sidecar.history.messages import results_of
+from stream_sidecar.history.results import SURROGATE
 from stream_sidecar.history.seals import seal_of
 from stream_sidecar.records import field, frozen
 from stream_sidecar.values.json_places import locate
@@ -33,8 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from stream_sidecar.editor.text import DocumentText
-    from stream_sidecar.history.documents import Cut, FoundMessage
-    from stream_sidecar.history.history import Wants
+    from stream_sidecar.history.documents import Change, Cut, FoundMessage
     from stream_sidecar.history.results import Finding, Inspection, Repair
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.session_files.neighbours import Neighbours
@@ -52,13 +60,14 @@ _BLOCKED = "nothing else would be left of the message"
 
 @frozen
 class Leak:
-    """A finding at ``start`` to ``end`` of the text of its `SessionUnit`. Removing the
-    span ``cut`` fixes it."""
+    """A finding at ``start`` to ``end`` of the text of its `SessionUnit`. The
+    ``change`` fixes it. ``stays``: the reason why it may not be removed, or None."""
 
     finding: Finding
     start: int
     end: int
-    cut: Cut
+    change: Change
+    stays: str | None = None
 
 
 @frozen
@@ -74,14 +83,19 @@ class SessionMessage:
     leaks: tuple[Leak, ...] = ()
     stays: str | None = None
 
-    def cuts(self, unit: SessionUnit, leak: Leak | None = None) -> list[Cut]:
-        """The spans to cut out of the text of ``unit``: for ``leak``, or for all leaks
-        if it is None."""
+    @property
+    def fixable(self) -> list[Leak]:
+        """The leaks that can be removed."""
+        return [leak for leak in self.leaks if leak.stays is None]
+
+    def changes(self, unit: SessionUnit, leak: Leak | None = None) -> list[Change]:
+        """The changes of the text of ``unit`` that fix ``leak``, or all leaks if it is
+        None."""
         if leak is not None:
-            return [leak.cut]
+            return [leak.change]
         if unit.is_plain:
-            return [(edit.start, edit.end) for edit in self.repair.edits]
-        return cuts_of(unit.text, [(self.found, self.repair)])
+            return [(each.start, each.end, each.new_text) for each in self.repair.edits]
+        return changes_of(unit.text, [(self.found, self.repair)])
 
 
 @frozen
@@ -115,11 +129,12 @@ class PlacedUnit:
 @frozen
 class _Memory:
     """Earlier results. A key has everything that a result depends on: the text of the
-    unit or message, its shape and model, and the state of the session before it."""
+    unit or message, its shape and model, the state of the session before it, and
+    whether a seal comes after it."""
 
-    units: dict[tuple[str, int], SessionUnit] = field(factory=dict)
+    units: dict[tuple[str, int, bool], SessionUnit] = field(factory=dict)
     messages: dict[
-        tuple[str, str | None, str | None, int], tuple[Inspection, Repair]
+        tuple[str, str | None, str | None, int, float], tuple[Inspection, Repair]
     ] = field(factory=dict)
 
 
@@ -133,29 +148,31 @@ class SessionDocument:
         options: StreamOptions,
         reading: str,
         beside: Neighbours | None = None,
-        wants: Wants | None = None,
+        kinds: frozenset[str] | None = None,
     ) -> None:
         self.units: list[PlacedUnit] = []
         self.inspected = 0
         self._options = options
         self._reading = reading
         self._beside = beside
-        self._wants = wants
+        self._kinds = kinds
         self._memory = _Memory()
 
     def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
         """Reads ``text``. After each message, yields two numbers: the code points read
         so far, and all code points. A reading that is stopped changes nothing."""
-        history, new = History(self._options, self._wants), _Memory()
+        history, new = History(self._options, kinds=self._kinds), _Memory()
         units: list[PlacedUnit] = []
         total = len(text.text)
-        for start, end in self._pieces(text):
+        before_seals = self._before_seals(text)
+        for number, (start, end) in enumerate(self._pieces(text)):
             unit_text = text.text[start:end]
-            unit = self._memory.units.get((unit_text, history.state))
-            key = (unit_text, history.state)
+            is_bound = before_seals.has(number)
+            key = (unit_text, history.state, is_bound)
+            unit = self._memory.units.get(key)
             if unit is None:
                 unit = self._unit(unit_text)
-                for read in self._inspect(unit_text, history, new):
+                for read in self._inspect(unit_text, history, new, is_bound=is_bound):
                     unit = read
                     yield start, total
             else:
@@ -167,11 +184,23 @@ class SessionDocument:
             units = [evolve(each, keeps_length=True) for each in units]
         self.units, self._memory = units, new
 
+    def _before_seals(self, text: DocumentText) -> RecordsBeforeSeals:
+        """The units that come before a bound seal of another unit: lines of a log."""
+        before, model = RecordsBeforeSeals(), self._options.model
+        if self._reading != LINES or not may_have_seal(text.text):
+            return before
+        for start, end in self._pieces(text):
+            line = text.text[start:end]
+            document, found = self._found(line)
+            sealed = any(seals_of(each, model) for each in found)
+            before.add(document, is_sealed=sealed)
+        return before
+
     def _is_pointed_into(self, text: str, units: list[PlacedUnit]) -> bool:
         """Whether something points into the document by byte offsets: the document or a
         file beside it says so. False if the answer makes no difference: nothing is to
         be cut, or all units keep their length."""
-        leaking = (m for each in units for m in each.unit.messages if m.leaks)
+        leaking = (m for each in units for m in each.unit.messages if m.fixable)
         if next(leaking, None) is None or all(each.keeps_length for each in units):
             return False
         if says_offsets(text.encode("utf-8", "surrogatepass")):
@@ -203,15 +232,24 @@ class SessionDocument:
         return SessionUnit(text, self._reading == CHAT_LOG, messages, results)
 
     def _inspect(
-        self, text: str, history: History, new: _Memory
+        self, text: str, history: History, new: _Memory, *, is_bound: bool
     ) -> Iterator[SessionUnit]:
         """Yields an empty unit after each inspected message, and the complete unit at
-        the end."""
+        the end. ``is_bound``: a later unit has a seal."""
         messages: list[SessionMessage] = []
         results: list[object] = []
-        document, all_found = self._found(text)
-        for found in all_found:
-            messages.append(self._message(found, history, new))
+        document, read = self._found(text)
+        all_found = [*read]
+        model, beside = self._options.model, self._beside
+        is_bound = is_bound or (
+            self._reading == WHOLE
+            and beside is not None
+            and beside.is_before_seal(document, model)
+        )
+        bound = BoundTexts(all_found, model, lambda: is_bound)
+        for number, found in enumerate(all_found):
+            until = bound.until(number)
+            messages.append(self._message(found, history, new, until))
             results += results_of(found.message)
             yield self._unit(text)
         if self._reading == CHAT_LOG:
@@ -243,13 +281,15 @@ class SessionDocument:
         return evolve(message, stays=seal(document, paths))
 
     def _message(
-        self, found: FoundMessage, history: History, new: _Memory
+        self, found: FoundMessage, history: History, new: _Memory, until: float
     ) -> SessionMessage:
         shape = found.shape.name if found.shape is not None else None
-        key = (dumps(found.message), shape, found.model, history.state)
+        key = (dumps(found.message), shape, found.model, history.state, until)
         known = self._memory.messages.get(key) or new.messages.get(key)
         if known is None:
-            known = history.examine(found.message, found.model, found.shape)
+            known = history.examine(
+                found.message, found.model, found.shape, lambda: until
+            )
             self.inspected += 1
         else:
             history.learn(results_of(found.message))
@@ -270,13 +310,26 @@ def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessag
             yield message
             continue
         cuts = _cuts_alone(text, message)
-        leaks = (
-            Leak(finding, *span, cuts.get(finding.path, span))
-            for finding, span in zip(
-                message.inspection.findings, next(spans), strict=True
-            )
-        )
+        leaks = []
+        for finding, span in zip(message.inspection.findings, next(spans), strict=True):
+            start, end = cuts.get(finding.path, span)
+            change = (start, end, _new(finding, text[start:end]))
+            leaks.append(_leak(message, finding, span, change))
         yield evolve(message, place=places[message.found.path].span, leaks=tuple(leaks))
+
+
+def _new(finding: Finding, written: str) -> str:
+    """The text that replaces a finding; ``written``: as the document has it."""
+    return halves_replaced(written) if finding.kind == SURROGATE else ""
+
+
+def _leak(
+    message: SessionMessage, finding: Finding, span: JsonSpan, change: Change
+) -> Leak:
+    place = (finding.path, finding.start, finding.kind)
+    bound = {(e.path, e.start, e.kind) for e in message.repair.stays or ()}
+    stays = BOUND if place in bound else message.stays
+    return Leak(finding, *span, change, stays)
 
 
 def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
@@ -301,7 +354,12 @@ def _placed_plain(
     positions in ``text``."""
     for message in messages:
         leaks = (
-            Leak(each, each.start, each.end, (each.start, each.end))
+            Leak(
+                each,
+                each.start,
+                each.end,
+                (each.start, each.end, _new(each, each.text)),
+            )
             for each in message.inspection.findings
         )
         yield evolve(message, place=(0, len(text)), leaks=tuple(leaks))

@@ -10,12 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
+from stream_sidecar.history.bound import BOUND
+from stream_sidecar.history.results import SURROGATE
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
     from stream_sidecar.editor.session import Leak, SessionMessage
 
 FIX_TITLE = "Take it out"
+REPLACE_TITLE = "Replace it"
+
+_UNSEAL = (
+    " The provider signed the thinking after the text together with it, and would "
+    "refuse the session. `stream-sidecar repair --write --unseal` edits the text, and "
+    "removes that thinking."
+)
 
 _SHORTEST = 24
 """A diagnostic quotes a leak of at most this number of characters."""
@@ -70,6 +79,12 @@ WORDINGS: dict[str, Wording] = {
         "The white space separated the answer from another leak.",
         "The text around it stays.",
     ),
+    SURROGATE: Wording(
+        "Half a character",
+        "A surrogate without its partner is not a character. Providers refuse every "
+        "request that has one.",
+        "The text around it stays.",
+    ),
 }
 """Kind of a leak -> its wording."""
 
@@ -80,14 +95,15 @@ def noun_of(kind: str) -> str:
 
 
 def fix_title(kind: str) -> str:
-    return f"{FIX_TITLE}: {noun_of(kind)}"
+    title = REPLACE_TITLE if kind == SURROGATE else FIX_TITLE
+    return f"{title}: {noun_of(kind)}"
 
 
 def diagnostic_text(message: SessionMessage, leak: Leak) -> str:
     text = leak.finding.text.strip()
     is_short = 0 < len(text) <= _SHORTEST and "\n" not in text
     what = text if is_short else _size(message, leak)
-    stays = "" if message.stays is None else f" (it stays: {message.stays})"
+    stays = "" if leak.stays is None else f" (it stays: {leak.stays})"
     return f"{WORDINGS[leak.finding.kind].name}: {what}{stays}"
 
 
@@ -120,8 +136,11 @@ def hover_text(
 
 
 def _fix_text(message: SessionMessage, leak: Leak, *, keeps_length: bool) -> str:
-    if message.stays is not None:
-        return f"There is no fix: {message.stays}."
+    if leak.stays is not None:
+        more = _UNSEAL if leak.stays == BOUND else ""
+        return f"There is no fix: {leak.stays}.{more}"
+    if leak.finding.kind == SURROGATE:
+        return f"The fix “{REPLACE_TITLE}” puts U+FFFD in its place."
     blanks = ", and adds as many blanks to the line" if keeps_length else ""
     after = WORDINGS[leak.finding.kind].after
     return f"The fix “{FIX_TITLE}” deletes the leaked characters{blanks}. {after}"

@@ -36,6 +36,7 @@ from stream_sidecar.explain.reasons import (
     of_wire,
 )
 from stream_sidecar.explain.received import ReceivedTexts
+from stream_sidecar.explain.seals import sealed_in, sentences_of
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import dumps
 
@@ -69,6 +70,7 @@ def explain(source: StreamSource) -> Explanation:
     opens, texts = stream.profile.starts_open, received.texts()
     owned = place(happened, texts, policy.reasoning, opens=opens)
     lanes = [*_texts(received.pieces, owned), *_parts(happened, stream.wire)]
+    made = stream.message()
     return Explanation(
         source.name,
         stream.wire,
@@ -76,7 +78,8 @@ def explain(source: StreamSource) -> Explanation:
         stream.profile.name,
         tuple(lanes),
         tuple(steps),
-        stream.message(),
+        made,
+        sentences_of(sealed_in(made, source.options.model)),
     )
 
 

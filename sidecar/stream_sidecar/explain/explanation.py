@@ -112,7 +112,8 @@ class Step:
 
 @frozen
 class Explanation:
-    """The explanation of one stream; ``wire`` and ``framing`` are those detected."""
+    """The explanation of one stream; ``wire`` and ``framing`` are those detected.
+    ``seals``: sentences about state, and what it is bound to."""
 
     name: str
     wire: str
@@ -121,6 +122,7 @@ class Explanation:
     lanes: tuple[Lane, ...]
     steps: tuple[Step, ...]
     message: Message
+    seals: tuple[str, ...] = ()
 
     @property
     def is_stored(self) -> bool:

@@ -753,6 +753,8 @@ if (data.unit === "message") at("answer-name").textContent = "The answers withou
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
 show(at("cut"), data.cut === null ? "" : data.cut[1]);
 at("about").open = isWide;
+show(at("seals"), data.seals.join("\n"));
+at("seals").hidden = data.seals.length === 0;
 at("unknown").textContent = data.unknown;
 at("unknown").hidden = !data.unknown;
 data.lanes.forEach(buildLane);

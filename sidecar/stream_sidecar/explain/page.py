@@ -60,6 +60,7 @@ def document(explanation: Explanation) -> dict[str, Any]:
         "cut": cut(explanation),
         "answer": answer(explanation),
         "facts": [[name, getattr(explanation, name)] for name in facts],
+        "seals": list(explanation.seals),
         "unknown": UNKNOWN if explanation.is_unknown else "",
         "owners": _owners(known),
         "reasons": [_reason(verdict) for verdict in known],

@@ -13,9 +13,9 @@ from attrs import evolve
 
 from stream_sidecar.explain.explaining import explain
 from stream_sidecar.explain.explanation import STORED, Step
+from stream_sidecar.explain.seals import sealed_in_stored, sentences_of, text_of
 from stream_sidecar.explain.source import PushedChunk, StreamSource, body
 from stream_sidecar.history.documents import messages_in
-from stream_sidecar.history.messages import Text
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
@@ -42,28 +42,21 @@ def explain_stored(
 ) -> Explanation | None:
     """Return the explanation of a session's texts; None if ``data`` is no session, or
     has no texts."""
+    found = [each for document in _documents(data) for each in messages_in(document)]
     reported = [
         explain(_source(text, evolve(options, model=options.model or model)))
-        for text, model in _texts(data)
+        for text, model in ((text_of(each), each.model) for each in found)
+        if text
     ]
-    return _joined(name, reported) if reported else None
+    if not reported:
+        return None
+    seals = sentences_of(sealed_in_stored(found, options.model))
+    return evolve(_joined(name, reported), seals=seals)
 
 
 def _source(text: str, options: StreamOptions) -> StreamSource:
     read = evolve(options, wire="text", framing="text", encoding="utf-8")
     return StreamSource("", read, lambda _stream: [PushedChunk(text, text)])
-
-
-def _texts(data: bytes) -> Iterator[tuple[str, str | None]]:
-    """The text of each message that a model wrote, and the model's name."""
-    for document in _documents(data):
-        for found in messages_in(document):
-            if found.stored is None:
-                continue
-            items = found.stored.fields[0]
-            text = "".join(item.text for item in items if isinstance(item, Text))
-            if text:
-                yield text, found.model
 
 
 def _documents(data: bytes) -> Iterator[object]:

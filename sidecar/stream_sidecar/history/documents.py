@@ -4,7 +4,7 @@
 message, a list of messages, or an event or session that holds some, also as JSON in a
 string. The input and the output of tools are not searched: messages there are quoted,
 and are not a model's in this session. On the way `messages_in` notes the texts that
-belong to no message. `cuts_of` turns repairs into cuts in the text of the document.
+belong to no message. `changes_of` turns repairs into changes of the document's text.
 Everything else in that text stays as it is: escapes, spaces, odd numbers.
 Pure, like ``stream_sidecar.history``.
 """
@@ -22,6 +22,7 @@ from stream_sidecar.history.unread import UnreadText, is_text_name
 from stream_sidecar.records import frozen
 from stream_sidecar.values.json_places import items, locate, offsets
 from stream_sidecar.values.jsontext import loads
+from stream_sidecar.values.surrogates import without_halves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 Cut: TypeAlias = "JsonSpan"
 """In code points of a document's text."""
 
+Change: TypeAlias = tuple[int, int, str]
+"""A cut, and what comes in its place."""
+
 _DEEPEST = 32
 """Below this many objects and arrays no message is looked for."""
 
@@ -45,7 +49,11 @@ _OPERATIONS = (0, 1, 2)
 _TYPES = frozenset(("ai", "human", "tool", "system"))
 _MODELS = ("model", "modelID", "model_name", "gen_ai.request.model")
 _PROVIDERS = ("provider", "providerID", "model_provider", "gen_ai.provider.name")
-_ORIGINS = frozenset((*_MODELS, *_PROVIDERS))
+_ORIGIN_HOLDERS = ("info", "model", "response_metadata")
+"""Objects of a record with the names of its model and provider: opencode's, Zed's,
+LangChain's."""
+
+_ORIGINS = frozenset((*_MODELS, *_PROVIDERS, *_ORIGIN_HOLDERS))
 
 _TOOL_DATA = frozenset(
     (
@@ -78,6 +86,8 @@ _MESSAGES_AS_TEXT = frozenset(("gen_ai.input.messages", "gen_ai.output.messages"
 _VALUES = (("value", "stringValue"), ("value", "string_value"), ("value",))
 """The places of the value in an attribute that has its name in ``key``: the first two
 in OTLP, the last in Jaeger's JSON."""
+
+_HALF_ESCAPE = patterns.compile(r"(\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 _STRING = patterns.compile(r'"((?:[^"\\]|\\.)*+)')
 
@@ -165,8 +175,8 @@ class _Search:
         """The messages in ``value``. ``model`` and ``provider``: named by the objects
         around the value. ``of_tool``: the value is in a record of a tool."""
         if isinstance(value, dict) and not _ORIGINS.isdisjoint(value):
-            model = _first_string(value, _MODELS) or model
-            provider = _first_string(value, _PROVIDERS) or provider
+            model = _origin(value, _MODELS) or model
+            provider = _origin(value, _PROVIDERS) or provider
         place = (*self.state, *path[len(self.root) :]) if self.root else path
         shape = shape_of(value, place, self.role_elsewhere)
         if path[-1:] == (0,) and is_question(value):
@@ -297,6 +307,13 @@ def _is_message(value: Json) -> bool:
     return has_role and any(name in value for name in _BODIES)
 
 
+def _origin(record: dict[str, Json], names: tuple[str, ...]) -> str | None:
+    """The first of ``names`` that a record, or an object in it for them, has."""
+    inner = (record.get(name) for name in _ORIGIN_HOLDERS)
+    holders = (record, *(each for each in inner if isinstance(each, dict)))
+    return next(filter(None, (_first_string(each, names) for each in holders)), None)
+
+
 def _first_string(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
     values = (value.get(name) for name in names)
     return next((each for each in values if isinstance(each, str) and each), None)
@@ -342,9 +359,11 @@ def edited_in(found: FoundMessage, repair: Repair) -> list[Path]:
     return [(*found.path, *path_of(each, found.message)) for each in pointers]
 
 
-def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[Cut]:
-    """The cuts in ``text``, the document of the messages, that make the repairs. They
-    are sorted and do not overlap."""
+def changes_of(
+    text: str, repairs: Iterable[tuple[FoundMessage, Repair]]
+) -> list[Change]:
+    """The changes of ``text``, the document of the messages, that make the repairs.
+    They are sorted and do not overlap."""
     strings: dict[Path, list[Edit]] = {}
     dropped: dict[Path, set[int]] = {}
     for found, repair in repairs:
@@ -356,10 +375,21 @@ def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[C
             if not any(path[:end] in gone for end in range(len(path) + 1)):
                 strings.setdefault((*found.path, *path), []).append(edit)
     places = locate(text, [*strings, *dropped])
-    cuts = [cut for p, edits in strings.items() for cut in _cuts(places[p], edits)]
+    changes = [
+        (start, end, halves_replaced(text[start:end]) if edit.new_text else "")
+        for path, edits in strings.items()
+        for edit, (start, end) in zip(edits, _cuts(places[path], edits), strict=True)
+    ]
     for path, numbers in dropped.items():
-        cuts += _outward(places[path], _without(items(places[path]), numbers))
-    return sorted(cuts)
+        cuts = _outward(places[path], _without(items(places[path]), numbers))
+        changes += [(start, end, "") for start, end in cuts]
+    return sorted(changes)
+
+
+def halves_replaced(written: str) -> str:
+    """Halves of characters as a JSON text has them, replaced by U+FFFD: an escape by an
+    escape of its length, also in a string within a string."""
+    return without_halves(_HALF_ESCAPE.sub(r"\1fffd", written))
 
 
 def _cuts(place: Place, edits: list[Any]) -> Iterator[Cut]:
@@ -412,10 +442,11 @@ def _without(
             yield start, end
 
 
-def spliced(text: str, cuts: Iterable[Cut]) -> str:
-    """``text`` without the cuts."""
-    kept, at = [], 0
-    for start, end in cuts:
-        kept.append(text[at:start])
+def spliced(text: str, changes: Iterable[Change]) -> str:
+    """``text`` with the changes."""
+    kept: list[str] = []
+    at = 0
+    for start, end, new in changes:
+        kept += (text[at:start], new)
         at = end
     return "".join([*kept, text[at:]])

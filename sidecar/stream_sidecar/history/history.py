@@ -12,10 +12,12 @@ UTF-16 units where a name says so.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar.channel.sieve import Sieve
 from stream_sidecar.forms.known_results import known_value
+from stream_sidecar.history.bound import order_of
 from stream_sidecar.history.messages import (
     Text,
     Thought,
@@ -24,15 +26,30 @@ from stream_sidecar.history.messages import (
     results_of,
 )
 from stream_sidecar.history.reading import read_text, reading_options, texts_of
-from stream_sidecar.history.results import Edit, Finding, Inspection, Removal, Repair
+from stream_sidecar.history.results import (
+    SURROGATE,
+    Edit,
+    Finding,
+    Inspection,
+    Removal,
+    Repair,
+)
 from stream_sidecar.history.shapes import at
-from stream_sidecar.history.spans import kept_texts, moved, pieces_of, unlocked, without
+from stream_sidecar.history.spans import (
+    halves_in,
+    kept_texts,
+    moved,
+    pieces_of,
+    unlocked,
+    without,
+)
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.absent import ABSENT
 from stream_sidecar.values.jsontext import dumps, is_portable
+from stream_sidecar.values.surrogates import has_half, without_halves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from stream_sidecar.events import Span
     from stream_sidecar.history.documents import FoundMessage
@@ -57,6 +74,8 @@ _MODELS = 64
 _OF_DELIMITERS = frozenset(("reasoning", "delimiter", "tool-call", "marker"))
 """Kinds of removals that mean a leak, whoever wrote the text."""
 
+_MADE, _REFUSED, _BOUND = "made", "refused", "bound"
+
 _BEFORE_JSON = " \t\r\n\ufeff"
 
 _NEW: Any = object()
@@ -71,14 +90,28 @@ _GONE: Any = object()
 
 Wants: TypeAlias = "Callable[[RemovedSpan], bool]"
 
+Until: TypeAlias = "Callable[[], float]"
+"""Returns the order below which the texts of a message are bound (`bound.BoundTexts`).
+It is called only if something has to be removed."""
+
+Judge: TypeAlias = "Callable[[RemovedSpan], str]"
+
 
 @frozen
 class _Field:
-    """One field of a message, read until a reading removes nothing more."""
+    """One field of a message, read until a reading removes nothing more. ``bound``:
+    what a bound text keeps; ``halves``: the halves of characters in what is left."""
 
     texts: list[PlacedText]
     removals: list[Mark]
     readings: list[TextReading]
+    bound: list[Mark]
+    halves: list[Mark]
+
+    @property
+    def made(self) -> list[Mark]:
+        """What is removed, and the halves of characters that are replaced."""
+        return sorted(self.removals + self.halves)
 
 
 class Readings:
@@ -106,11 +139,12 @@ class Readings:
 class History:
     """The messages of one session, read with ``options``.
 
-    A message that names its model is read as that model's. ``wants`` decides for every
-    removal whether it is made; without ``wants`` all removals are made. ``known`` are
-    results of tools that came before. ``readings`` are those of ``options``, if the
-    caller has them. ``learns``: results in the messages are remembered, so that later
-    copies of them are found.
+    A message that names its model is read as that model's. ``kinds``: the kinds of
+    removals that count, None for all. ``wants`` decides for every removal whether it is
+    made; without ``wants`` all removals are made. ``known`` are results of tools that
+    came before. ``readings`` are those of ``options``, if the caller has them.
+    ``learns``: results in the messages are remembered, so that later copies of them are
+    found.
     """
 
     def __init__(
@@ -119,12 +153,13 @@ class History:
         wants: Wants | None = None,
         known: Iterable[Json] = (),
         readings: Readings | None = None,
+        kinds: Collection[str] | None = None,
         *,
         learns: bool = True,
     ) -> None:
         self.options = options
         self._learns = learns
-        self._wants = wants
+        self._wants, self._kinds = wants, kinds
         self._readings = readings or Readings(options)
         self._known: deque[Json] = deque(known, maxlen=_KNOWN)
         if self._known:
@@ -146,28 +181,36 @@ class History:
         return self.examine(item, model, shape)[0]
 
     def repair(
-        self, item: Json, model: str | None = None, shape: RecordShape | None = None
+        self,
+        item: Json,
+        model: str | None = None,
+        shape: RecordShape | None = None,
+        until: Until | None = None,
     ) -> Repair:
-        """The repair of ``item``; ``model`` and ``shape`` as in `inspect`."""
-        return self.examine(item, model, shape)[1]
+        """The repair of ``item``; ``model`` and ``shape`` as in `inspect`. ``until``:
+        which of its texts are bound, none without it."""
+        return self.examine(item, model, shape, until)[1]
 
     def examine(
-        self, item: Json, model: str | None, shape: RecordShape | None = None
+        self,
+        item: Json,
+        model: str | None,
+        shape: RecordShape | None = None,
+        until: Until | None = None,
     ) -> tuple[Inspection, Repair]:
         """The results of `inspect` and `repair`, at the cost of one."""
         stored = read_message(item, shape)
-        fields = [] if stored is None else self._fields(stored, model)
-        findings = [_finding(piece) for piece in _pieces(fields)]
+        fields = [] if stored is None else self._fields(stored, model, until)
+        findings = [_finding(piece) for piece in _found(fields)]
         inspection = Inspection(bool(findings), findings)
         self.learn(results_of(item))
-        message = item if is_portable(item) else ABSENT
-        return inspection, _repaired(message, stored, fields)
+        return inspection, _repaired(item, stored, fields)
 
-    def repair_found(self, found: FoundMessage) -> Repair:
+    def repair_found(self, found: FoundMessage, until: Until | None = None) -> Repair:
         """The repair of a message that is cut in the text of its document. It has no
         new message: building one costs as much as everything else."""
         stored = found.stored
-        fields = [] if stored is None else self._fields(stored, found.model)
+        fields = [] if stored is None else self._fields(stored, found.model, until)
         self.learn(results_of(found.message))
         return _repaired(ABSENT, stored, fields)
 
@@ -192,13 +235,27 @@ class History:
                 self.state = hash((self.state, text))
                 self._readings = Readings(_informed(self.options, self._known))
 
-    def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
+    def _fields(
+        self, stored: Stored, model: str | None, until: Until | None
+    ) -> list[_Field]:
         options, sieve = self._readings.of(model_of(stored.message) or model)
+        decides = (self._wants, self._kinds, until) != (None, None, None)
+        verdict = partial(self._verdict, until) if decides else None
         return [
-            _read(items, options, self._wants, sieve)
+            _read(items, options, verdict, sieve)
             for items in stored.fields
-            if not _passes(items, sieve)
+            if not _passes(items, sieve) or _has_halves(items)
         ]
+
+    def _verdict(self, until: Until | None, piece: RemovedSpan) -> str:
+        """What becomes of a removal: `_MADE`, `_REFUSED` or `_BOUND`. A provider cannot
+        have sealed halves of characters, or blank text alone."""
+        if self._kinds is not None and piece.kind not in self._kinds:
+            return _REFUSED
+        counts = piece.kind != SURROGATE and bool(piece.text.text.strip())
+        if counts and until is not None and order_of(piece.text.path) < until():
+            return _BOUND
+        return _MADE if self._wants is None or self._wants(piece) else _REFUSED
 
 
 def _may_be_object(result: Json) -> bool:
@@ -206,6 +263,12 @@ def _may_be_object(result: Json) -> bool:
     if isinstance(result, str):
         return result.lstrip(_BEFORE_JSON).startswith("{")
     return isinstance(result, dict)
+
+
+def _has_halves(items: tuple[StoredItem, ...]) -> bool:
+    """Whether a text that may change has halves of characters."""
+    texts = (item for item in items if isinstance(item, Text) and not item.locked)
+    return any(not text.text.isascii() and has_half(text.text) for text in texts)
 
 
 def _passes(items: tuple[StoredItem, ...], sieve: Sieve) -> bool:
@@ -225,27 +288,37 @@ def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
     return evolve(options, policy=policy)
 
 
-def _repaired(message: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
-    if stored is None or not any(one.removals for one in fields):
-        return _NO_REPAIR if message is ABSENT else Repair(False, False, message)
+def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
+    """The repair of ``item``, with a new message if that can be written exactly."""
+    stays = [_removal(piece) for piece in _pieces(fields, lambda one: one.bound)]
+    more: Any = {"bound": True, "stays": stays} if stays else {}
     texts = _texts(fields)
+    if stored is None or not texts:
+        if item is ABSENT and not stays:
+            return _NO_REPAIR
+        return Repair(False, False, _portable(item), **more)
     if not _has_content(stored, texts):
-        return Repair(False, True, message)
+        return Repair(False, True, _portable(item), **more)
     gone = _emptied(fields, texts)
-    new = message if message is ABSENT else _rebuilt(message, texts, gone)
-    return _repair(fields, gone, new)
+    new = item if item is ABSENT else _portable(_rebuilt(item, texts, gone))
+    return evolve(_repair(fields, gone, new), **more)
+
+
+def _portable(item: Json) -> Json:
+    """``item``, if it can be written exactly."""
+    return item if item is ABSENT or is_portable(item) else ABSENT
 
 
 def _read(
     items: tuple[StoredItem, ...],
     options: StreamOptions,
-    wants: Wants | None,
+    verdict: Judge | None,
     sieve: Sieve,
 ) -> _Field:
     """Reads a field, and then what is left of it, until a reading removes nothing, or
     the sieve finds nothing to read. Mostly one reading is enough."""
     whole = texts_of(items)
-    choice = _Choice(whole, wants)
+    choice = _Choice(whole, verdict)
     readings: list[TextReading] = []
     kept = [(start, end) for start, end, _ in whole]
     removed: list[Mark] = []
@@ -260,27 +333,30 @@ def _read(
         readings.append(reading)
         removed += cut
         kept = without(kept, cut)
-    return _Field(whole, sorted(removed), readings)
+    halves = choice.of(halves_in(whole, kept))
+    return _Field(whole, sorted(removed), readings, sorted(choice.bound), halves)
 
 
 class _Choice:
-    """The removals of a field that are wanted. What ``wants`` refuses once stays in
-    every later reading."""
+    """The removals of a field that are made, and those that stay because they are
+    ``bound``. What is not made once stays in every later reading."""
 
-    def __init__(self, whole: list[PlacedText], wants: Wants | None) -> None:
-        self._whole, self._wants = whole, wants
+    def __init__(self, whole: list[PlacedText], verdict: Judge | None) -> None:
+        self._whole, self._verdict = whole, verdict
         self._kept: list[Mark] = []
+        self.bound: list[Mark] = []
 
     def of(self, removals: list[Mark]) -> list[Mark]:
-        """The ``removals`` that are wanted."""
-        if self._wants is None:
+        """The ``removals`` that are made."""
+        if self._verdict is None:
             return removals
         new = self._new(removals)
-        pieces = pieces_of(new, self._whole)
-        wanted = [self._wants(piece) for piece in pieces]
-        refused = [mark for mark, want in zip(new, wanted, strict=True) if not want]
+        verdicts = [self._verdict(piece) for piece in pieces_of(new, self._whole)]
+        judged = [*zip(new, verdicts, strict=True)]
+        refused = [mark for mark, verdict in judged if verdict != _MADE]
         self._kept = sorted([*self._kept, *refused])
-        return [mark for mark, want in zip(new, wanted, strict=True) if want]
+        self.bound += [mark for mark, verdict in judged if verdict == _BOUND]
+        return [mark for mark, verdict in judged if verdict == _MADE]
 
     def _new(self, removals: list[Mark]) -> list[Mark]:
         """The ``removals`` that overlap nothing that was refused; all are sorted."""
@@ -309,8 +385,20 @@ def _shortened(
 # Results
 
 
-def _pieces(fields: list[_Field]) -> list[RemovedSpan]:
-    return [each for one in fields for each in pieces_of(one.removals, one.texts)]
+def _pieces(
+    fields: list[_Field], marks: Callable[[_Field], list[Mark]]
+) -> list[RemovedSpan]:
+    return [each for one in fields for each in pieces_of(marks(one), one.texts)]
+
+
+def _made(fields: list[_Field]) -> list[RemovedSpan]:
+    """What the repair removes and replaces."""
+    return _pieces(fields, lambda one: one.made)
+
+
+def _found(fields: list[_Field]) -> list[RemovedSpan]:
+    """What does not belong in the message, bound or not."""
+    return _pieces(fields, lambda one: sorted(one.made + one.bound))
 
 
 def _finding(piece: RemovedSpan) -> Finding:
@@ -328,13 +416,24 @@ def _texts(fields: list[_Field]) -> dict[Path, str]:
     """The new texts by path."""
     texts: dict[Path, str] = {}
     for one in fields:
-        cut = {piece.text.path for piece in pieces_of(one.removals, one.texts)}
+        cut = {piece.text.path for piece in pieces_of(one.made, one.texts)}
         kept = without([(start, end) for start, end, _ in one.texts], one.removals)
-        news = kept_texts(one.texts, kept)
+        news = kept_texts(_mended(one), kept)
         for new, (_, _, text) in zip(news, one.texts, strict=True):
             if text.path in cut:
                 texts[text.path] = new
     return texts
+
+
+def _mended(one: _Field) -> list[PlacedText]:
+    """The texts of a field, with its halves of characters replaced."""
+    news = {text.path: [*text.text] for _, _, text in one.texts}
+    for piece in pieces_of(one.halves, one.texts):
+        news[piece.text.path][piece.start] = without_halves(piece.removed)
+    return [
+        (start, end, evolve(text, text="".join(news[text.path])))
+        for start, end, text in one.texts
+    ]
 
 
 def _emptied(fields: list[_Field], texts: dict[Path, str]) -> list[Path]:
@@ -389,7 +488,7 @@ def _replaced(value: Json, tree: dict[Any, Any]) -> Json:
 
 
 def _repair(fields: list[_Field], dropped: list[Path], message: Json) -> Repair:
-    pieces = _pieces(fields)
+    pieces = _made(fields)
     readings = [reading for one in fields for reading in one.readings]
     return Repair(
         changed=True,
@@ -410,13 +509,18 @@ def _removal(piece: RemovedSpan) -> Removal:
 
 
 def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
-    """The removals as edits; removals that touch are one edit."""
+    """The removals as edits; removals that touch are one edit, and so are halves of
+    characters."""
     joined: list[Edit] = []
     for piece in pieces:
         path = pointer(piece.text.path)
         start, start_utf16 = piece.start, piece.start_utf16
-        if joined and (joined[-1].path, joined[-1].end) == (path, start):
-            last = joined.pop()
+        new = without_halves(piece.removed) if piece.kind == SURROGATE else ""
+        last = joined[-1] if joined else None
+        touches = last is not None and (last.path, last.end) == (path, start)
+        if last is not None and touches and bool(last.new_text) == bool(new):
+            joined.pop()
             start, start_utf16 = last.start, last.start_utf16
-        joined.append(Edit(path, start, piece.end, start_utf16, piece.end_utf16, ""))
+            new = last.new_text + new
+        joined.append(Edit(path, start, piece.end, start_utf16, piece.end_utf16, new))
     return joined

@@ -17,7 +17,7 @@ from stream_sidecar.values.units import width
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stream_sidecar.history.documents import Cut
+    from stream_sidecar.history.documents import Change
     from stream_sidecar.parts import Json
 
 _CODEX = frozenset(
@@ -59,8 +59,11 @@ def has_offsets(definition: str) -> bool:
     return _COLUMN.search(definition) is not None
 
 
-def padding(line: str, cuts: Iterable[Cut]) -> tuple[int, str]:
+def padding(line: str, changes: Iterable[Change]) -> tuple[int, str]:
     """A place in ``line``, which is JSON, and the blanks to insert there, so that the
-    line has as many bytes without the ``cuts`` as before."""
-    lost = sum(width(line[start:end], "byte") for start, end in cuts)
+    line has as many bytes after the ``changes`` as before."""
+    lost = sum(
+        width(line[start:end], "byte") - width(new, "byte")
+        for start, end, new in changes
+    )
     return len(line.rstrip(" \t\r\n")) - 1, " " * lost

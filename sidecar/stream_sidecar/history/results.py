@@ -16,11 +16,14 @@ from stream_sidecar.values.absent import NULLABLE
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+SURROGATE: Final = "surrogate"
+"""Half of a character, which providers refuse. U+FFFD replaces it."""
+
 KINDS: Final = (
     *("reasoning", "delimiter", "tool-result", "tool-call"),
-    *("marker", "white-space"),
+    *("marker", "white-space", SURROGATE),
 )
-"""The kinds of removals. ``delimiter``: a stray delimiter, or a stop token or the like;
+"""The kinds of findings. ``delimiter``: a stray delimiter, or a stop token or the like;
 ``marker``: any other mark of a protocol."""
 
 
@@ -84,7 +87,8 @@ class Removal(PublicRecord):
 @frozen
 class Repair(PublicRecord):
     """The repair of one item. ``blocked``: nothing would be left, so the item is
-    unchanged. ``bound``: a text is unchanged, because a seal after it is bound to it.
+    unchanged. ``bound``: a text is unchanged, because a seal after it is bound to it;
+    ``stays``: what was found in such texts.
 
     ``message`` is the item without the removals. It is absent if it cannot be written
     back exactly (protocol.md, "JSON"). ``dropped`` are the parts that became empty and
@@ -102,3 +106,9 @@ class Repair(PublicRecord):
     tool_results: list[ToolResult] | None = None
     tool_calls: list[ToolCall] | None = None
     bound: bool | None = None
+    stays: list[Removal] | None = None
+
+    @property
+    def leaks(self) -> list[Removal]:
+        """What was found: what is removed, and what stays."""
+        return [*self.removed, *(self.stays or ())]

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from stream_sidecar import patterns
+from stream_sidecar.history.results import SURROGATE
 from stream_sidecar.records import frozen
+from stream_sidecar.values.surrogates import has_half
 from stream_sidecar.values.units import width
 
 if TYPE_CHECKING:
@@ -111,4 +114,25 @@ def without(kept: list[Span], cut: list[Mark]) -> list[Span]:
             number += 1
         if start < end:
             found.append((start, end))
+    return found
+
+
+_HALF = patterns.compile(
+    "[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]"
+)
+"""Half of a character; two halves that make one are none."""
+
+
+def halves_in(whole: list[PlacedText], kept: list[Span]) -> list[Mark]:
+    """The halves of characters in the kept pieces of texts that are not locked."""
+    found, number = [], 0
+    for start, _, text in whole:
+        if text.locked or text.text.isascii() or not has_half(text.text):
+            continue
+        for half in _HALF.finditer(text.text):
+            at = start + half.start()
+            while number < len(kept) and kept[number][1] <= at:
+                number += 1
+            if number < len(kept) and kept[number][0] <= at:
+                found.append((at, at + 1, SURROGATE))
     return found

@@ -8,23 +8,23 @@ exception that it raises ends the batch.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from stream_sidecar.history.bound import BoundTexts
+from stream_sidecar.history.documents import FoundMessage
 from stream_sidecar.history.history import History
 from stream_sidecar.history.messages import model_of, read_message
 from stream_sidecar.history.repair_counts import counters_of
+from stream_sidecar.history.shapes import shape_of
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.protocol.params import InspectResult, RepairResult
 from stream_sidecar.protocol.reading_options import patched
-from stream_sidecar.records import evolve
-from stream_sidecar.wires.requests.seals import binding_of, covers, sealed_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.history.history import Wants
     from stream_sidecar.history.results import Repair
-    from stream_sidecar.history.spans import RemovedSpan
     from stream_sidecar.protocol.params import HistoryParams
     from stream_sidecar.protocol.sessions import Sessions
 
@@ -44,22 +44,12 @@ def repair_messages(
     sessions: Sessions, params: HistoryParams, watch: BatchWatch
 ) -> RepairResult:
     """``message/repair``: the repaired messages, which `Sessions` counts."""
-    messages = params.messages
-    models = [model_of(message) or params.model for message in messages]
-    seals = sealed_until(messages, [binding_of(each) is not None for each in models])
-    bound: set[int] = set()
+    found = (FoundMessage((), e, shape=shape_of(e)) for e in params.messages)
+    bound = BoundTexts(found, params.model)
+    history = _history(sessions, params)
     results: list[Repair] = []
-
-    def wants(removal: RemovedSpan) -> bool:
-        is_bound = covers(seals, len(results), removal.text.path)
-        bound.update({len(results)} if is_bound else ())
-        return not is_bound
-
-    history = _history(sessions, params, wants)
-    for number, message in enumerate(_watched(messages, watch)):
-        result = history.repair(message)
-        if number in bound:
-            result = evolve(result, bound=True)
+    for number, message in enumerate(_watched(params.messages, watch)):
+        result = history.repair(message, until=partial(bound.until, number))
         results.append(result)
         if read_message(message) is not None:
             model = model_of(message) or params.model
@@ -67,9 +57,7 @@ def repair_messages(
     return RepairResult(results)
 
 
-def _history(
-    sessions: Sessions, params: HistoryParams, wants: Wants | None = None
-) -> History:
+def _history(sessions: Sessions, params: HistoryParams) -> History:
     return History(
         StreamOptions(
             provider=params.provider,
@@ -78,8 +66,7 @@ def _history(
             policy=patched(sessions.policy, params.policy or {}),
             response_template=params.response_template,
             limits=sessions.limits,
-        ),
-        wants,
+        )
     )
 
 

@@ -126,10 +126,18 @@ def _with_ignored(opened: OpenResult, params: Any) -> OpenResult:
     return evolve(opened, ignored=ignored(params, OpenParams) or None)
 
 
+_PARTS = ("text", "reasoning", "blocks")
+_WITHOUT_PARTS = "the message has no parts, as with the policy message.parts: false"
+
+
 def _with_unwritten(rendered: RenderResult, params: Any) -> RenderResult:
     """``rendered``, which also reports as lost what was given and is not known."""
     paths = (*ignored(params, RenderParams), *unwritten(params))
     lost = [Lost(None, "unknown", f"this version does not know {p}") for p in paths]
+    given = params["message"]
+    is_bare = given and all(given.get(name) is None for name in _PARTS)
+    if is_bare and not rendered.messages:
+        lost.append(Lost(None, "text", _WITHOUT_PARTS))
     return evolve(rendered, lost=[*rendered.lost, *lost])
 
 
@@ -221,6 +229,8 @@ def _turn(value: Any, kind: Any) -> Any:
     if names and not {*names} & {*_CONTENT}:
         given = ", ".join(name[:64] for name in names[:8])
         raise Invalid(f"must have one of {', '.join(_CONTENT)}, but has only {given}")
+    if value.get("role") not in (None, "assistant"):
+        raise Invalid('must be "assistant"', ".role")
     return turn
 
 

@@ -17,8 +17,7 @@ from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.messages import results_of
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.bounds import LinePart, lines_of
-from stream_sidecar.session_files.documents import Made, TextSession
-from stream_sidecar.session_files.neighbours import Neighbours
+from stream_sidecar.session_files.documents import Made
 from stream_sidecar.session_files.reports import FileReport, Tally, record_writer
 from stream_sidecar.values.jsontext import decode
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stream_sidecar.history.history import History
+    from stream_sidecar.session_files.documents import TextSession
     from stream_sidecar.session_files.files import Job
 
 LARGE = 8_000_000
@@ -73,7 +73,7 @@ def read_block(block: LineBlock) -> DoneLines:
     record = record_writer(records if block.records_wanted else None)
     tally = Tally(FileReport(str(path)), record)
     history = block.job.history_of(path, block.known)
-    session = TextSession(history, tally, made, lambda _size: None, Neighbours(path))
+    session = block.job.session_of(path, history, tally, made, lambda _size: None)
     session.repair_lines(BytesIO(block.data), block.first)
     return DoneLines(tally.finish(), made.new, records.getvalue())
 

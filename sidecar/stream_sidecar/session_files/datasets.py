@@ -7,25 +7,30 @@ optional dependency (``stream-sidecar[ray]``); only this module imports it.
 
 from __future__ import annotations
 
+from collections import Counter
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, evolve
 
-from stream_sidecar.history.documents import messages_in
+from stream_sidecar.history.bound import BoundTexts
+from stream_sidecar.history.documents import messages_in, path_of
 from stream_sidecar.history.history import History
 from stream_sidecar.history.repair_counts import ModelRepairCounters
+from stream_sidecar.history.shapes import at
+from stream_sidecar.history.unsealing import unsealed
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.documents import repaired, repairs_of
 from stream_sidecar.session_files.reports import FileReport, Tally
-from stream_sidecar.values.absent import ABSENT
-from stream_sidecar.values.jsontext import decode, encode
+from stream_sidecar.values.jsontext import decode, encode, loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.results import Repair
+    from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.values.json_places import Path as JsonPath
 
@@ -33,6 +38,7 @@ NOTES = "_stream_sidecar"
 """The column that a batch gets beside its own: what was removed from each row."""
 
 _ROWS = 256
+_BOM = "\ufeff"
 
 
 @frozen
@@ -45,6 +51,7 @@ class DatasetJob:
     options: StreamOptions
     address: str | None = None
     output: str | None = None
+    unseal: bool = False
 
 
 def repair_dataset(job: DatasetJob) -> Iterator[tuple[FileReport, list[bytes]]]:
@@ -65,7 +72,7 @@ def repair_dataset(job: DatasetJob) -> Iterator[tuple[FileReport, list[bytes]]]:
     if job.column not in names:
         raise ValueError(f"{job.path} has no column {job.column}")
     done = rows.map_batches(
-        RowRepair(job.path, job.column, job.options),
+        RowRepair(job.path, job.column, job.options, unseal=job.unseal),
         batch_size=_ROWS,
         batch_format="pyarrow",
     )
@@ -81,8 +88,11 @@ def repair_dataset(job: DatasetJob) -> Iterator[tuple[FileReport, list[bytes]]]:
 class RowRepair:
     """Repairs the rows of a batch; Ray sends the object to where the batches are."""
 
-    def __init__(self, path: str, column: str, options: StreamOptions) -> None:
+    def __init__(
+        self, path: str, column: str, options: StreamOptions, *, unseal: bool = False
+    ) -> None:
         self._path, self._column, self._options = path, column, options
+        self._unseal = unseal
 
     def __call__(self, batch: Any) -> Any:
         """The batch, an Arrow table, with the new messages and the column `NOTES`."""
@@ -104,51 +114,84 @@ class RowRepair:
         removals: list[dict[str, Any]] = []
         report = FileReport(self._path)
         tally, history = Tally(report, removals.append), History(self._options)
-        new = value
-        if isinstance(value, str):
+        document, is_text = value, isinstance(value, str)
+        if is_text:
             try:
-                repairs = repairs_of(value, history)
-                new = repaired(value, repairs)
+                document = loads(value.removeprefix(_BOM))
             except (ValueError, RecursionError):
-                report.unreadable = 1
-                repairs = []
-        else:
-            repairs = [
-                (found, history.repair(found.message, found.model, found.shape))
-                for found in messages_in(value)
-            ]
-            new = replaced(value, repairs)
+                report.unreadable, document = 1, None
+        repairs, made = self._repairs(document, history, report)
         for found, repair in repairs:
             tally.add({"rowInBatch": number}, found, repair)
-        models = [asdict(each) for each in tally.finish().models]
-        return new, encode([report.unreadable, models, removals])
+        new = repaired(value, made) if made and is_text else replaced(value, made)
+        done = tally.finish()
+        models = [asdict(each) for each in done.models]
+        counts = [done.unreadable, done.bound, done.unsealed, done.kept]
+        return new, encode([counts, models, removals])
+
+    def _repairs(
+        self, document: Any, history: History, report: FileReport
+    ) -> tuple[list[RepairedMessage], list[RepairedMessage]]:
+        """The repairs of a row's messages, and those that are made, with the removal of
+        the seals that they break."""
+        found, model = [*messages_in(document)], self._options.model
+        bound = BoundTexts([] if self._unseal else found, model)
+        repairs = repairs_of(found, history, bound)
+        changed = [each for each in repairs if each[1].changed]
+        if not self._unseal:
+            return repairs, changed
+        made, report.unsealed = unsealed(
+            document, found, changed, model, is_after=False
+        )
+        return repairs, made
 
 
-def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
+def replaced(value: Any, repairs: list[RepairedMessage]) -> Any:
     """``value``, changed in place, with the repaired messages."""
+    dropped: list[tuple[list[Any], int]] = []
     for found, repair in repairs:
-        if repair.changed and repair.message is not ABSENT:
-            value = _with(value, found.path, found, repair)
+        if repair.changed:
+            value = _with(value, found.path, found, repair, dropped)
+    for items, number in sorted(dropped, key=itemgetter(1), reverse=True):
+        del items[number]
     return value
 
 
-def _with(value: Any, path: JsonPath, found: FoundMessage, repair: Repair) -> Any:
-    """``value`` with a repaired message at ``path``, which may continue in JSON
-    text."""
-    if not path:
-        return repair.message
-    if isinstance(value, str):
+def _with(
+    value: Any,
+    path: JsonPath,
+    found: FoundMessage,
+    repair: Repair,
+    dropped: list[tuple[list[Any], int]],
+) -> Any:
+    """``value`` with a repaired message at ``path``, which may continue in JSON text.
+    ``dropped`` gets the items to remove from lists."""
+    if path and isinstance(value, str):
         return repaired(value, [(evolve(found, path=path), repair)])
-    value[path[0]] = _with(value[path[0]], path[1:], found, repair)
+    if path:
+        value[path[0]] = _with(value[path[0]], path[1:], found, repair, dropped)
+        return value
+    for edit in reversed(repair.edits):
+        place = path_of(edit.path, value)
+        old = at(value, place)
+        new = old[: edit.start] + edit.new_text + old[edit.end :]
+        if not place:
+            value = new
+        else:
+            at(value, place[:-1])[place[-1]] = new
+    for each in repair.dropped:
+        *holder, number = path_of(each, value)
+        dropped.append((at(value, (*holder,)), int(number)))
     return value
 
 
 def _reports(batch: Any) -> Iterator[tuple[FileReport, list[bytes]]]:
     """The reports that `RowRepair` noted for the rows."""
     for note in batch.column(NOTES).to_pylist():
-        unreadable, models, removals = decode(note)
+        (unreadable, bound, unsealed, kept), models, removals = decode(note)
         counters = [ModelRepairCounters(**each) for each in models]
-        report = FileReport("", unreadable=unreadable, models=counters)
+        report = FileReport("", bound=bound, unsealed=unsealed, unreadable=unreadable)
+        report.kept, report.models = Counter(kept), counters
         yield report, [encode(each) + b"\n" for each in removals]
 
 

@@ -9,16 +9,22 @@ file by bytes, the lines of the file keep their length.
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cache, partial
 from io import BytesIO
 from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from attrs import evolve
-
 from stream_sidecar import patterns
+from stream_sidecar.history.bound import (
+    BoundTexts,
+    RecordsBeforeSeals,
+    may_have_seal,
+    names_parent,
+    seals_of,
+)
 from stream_sidecar.history.chat_logs import answers_in, message_of
 from stream_sidecar.history.documents import (
-    cuts_of,
+    changes_of,
     edited_in,
     messages_in,
     spans_of,
@@ -27,21 +33,28 @@ from stream_sidecar.history.documents import (
 from stream_sidecar.history.lengths import padding
 from stream_sidecar.history.shapes import is_based_elsewhere, is_piece
 from stream_sidecar.history.unread import may_be_said
-from stream_sidecar.records import frozen
+from stream_sidecar.history.unsealing import (
+    RecordsAfterEdits,
+    first_edit,
+    is_emptied,
+    unsealed,
+)
+from stream_sidecar.records import evolve, frozen
 from stream_sidecar.session_files import bounds
 from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import decode_utf8, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.history import History
-    from stream_sidecar.history.results import Repair
     from stream_sidecar.history.unread import UnreadText
+    from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.session_files.neighbours import Neighbours
     from stream_sidecar.session_files.reports import FileReport, Tally
-    from stream_sidecar.values.json_places import Path
+    from stream_sidecar.values.json_places import Path as JsonPath
 
 Advance: TypeAlias = "Callable[[int], None]"
 """Gets the number of bytes that were read since its last call."""
@@ -51,9 +64,7 @@ class Stopped(Exception):  # noqa: N818 - a request, not an error
     """Raised by `Advance`: the run must end before this file is done."""
 
 
-RepairedMessage: TypeAlias = "tuple[FoundMessage, Repair]"
-
-Seal: TypeAlias = "Callable[[Any, list[Path]], str | None]"
+Seal: TypeAlias = "Callable[[Any, list[JsonPath]], str | None]"
 """Returns why strings of a document are not edited; None if they may be."""
 
 
@@ -86,6 +97,7 @@ class Made:
 
 
 _BOM = "\ufeff"
+_HALVES = "surrogatepass"
 _BREAK = patterns.compile("\n")
 
 
@@ -93,13 +105,17 @@ _BREAK = patterns.compile("\n")
 class TextSession:
     """What is needed to repair a session of text: its history, the tally of its
     repairs, the output for its new text, the function that gets the number of bytes
-    read, and the files around it."""
+    read, and the files around it. ``before_seals``: the lines that come before a bound
+    seal. ``after_edits``: the lines that come after an edit, if the seals in them are
+    taken out; None if bound text stays."""
 
     history: History
     tally: Tally
     new: Output
     advance: Advance
     beside: Neighbours
+    before_seals: Callable[[], RecordsBeforeSeals]
+    after_edits: RecordsAfterEdits | None = None
 
     def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
         """Repairs a JSONL file, or lines of a file from the line ``first`` on."""
@@ -123,13 +139,19 @@ class TextSession:
         """Repairs a JSONL file that is compressed as a whole; CannotEditError if it is
         too large or if there is no zstd."""
         data, made = bounds.read_whole(file), Made()
+        model = self.history.options.model
         try:
-            lines = BytesIO(unpack_zstd(data))
+            lines = unpack_zstd(data)
         except ValueError:
             self.tally.report.unreadable += 1
         else:
-            inner = evolve(self, new=made, advance=lambda _size: self.advance(0))
-            inner.repair_lines(lines)
+            inner = evolve(
+                self,
+                new=made,
+                advance=lambda _size: self.advance(0),
+                before_seals=cache(partial(lines_before_seals, lines, model)),
+            )
+            inner.repair_lines(BytesIO(lines))
         if made.new is None:
             self.new.keep(data)
         else:
@@ -148,27 +170,67 @@ class TextSession:
             return
         report, place = self.tally.report, {"line": line} if by_line else {}
         try:
-            document = decode_utf8(data)
+            document = _decoded(data)
         except (ValueError, RecursionError):
             report.unreadable += 1
             self.new.keep(data)
             return
         unread: list[UnreadText] = []
-        found = messages_in(document, self.beside.role, unread)
-        repairs = [(each, self.history.repair_found(each)) for each in found]
+        found = [*messages_in(document, self.beside.role, unread)]
+        repairs = self._repairs(document, found, line, by_line=by_line)
         if self._is_piece(document, repairs, by_line=by_line):
             report.piece = True
         elif unread:
             name_unread(document, unread, self.history, report)
         changed = [each for each in repairs if each[1].changed]
-        text = data.decode("utf-8") if changed else ""
+        is_shown = any(repair.leaks for _, repair in repairs)
+        text = data.decode("utf-8", _HALVES) if is_shown or self.after_edits else ""
         self._count(text, line, place, repairs)
-        if changed and (made := editable(document, changed, report, self.beside.seal)):
+        made = editable(document, changed, report, self.beside.seal) if changed else []
+        if self.after_edits is not None:
+            made = self._unsealed(document, found, made, line)
+        if made:
             keeps_length = by_line and self.beside.keeps_length(document)
+            may_go = by_line and not (keeps_length or names_parent(data))
+            if may_go and len(found) == 1 and is_emptied(found[0], made[0][1].dropped):
+                self.new.change(b"")
+                return
             new = repaired(text, made, keeps_length=keeps_length)
-            self.new.change(new.encode("utf-8"))
+            self.new.change(new.encode("utf-8", _HALVES))
         else:
             self.new.keep(data)
+
+    def _repairs(
+        self, document: Any, found: list[FoundMessage], line: int, *, by_line: bool
+    ) -> list[RepairedMessage]:
+        """The messages of a document with their repairs. ``by_line``: the document is a
+        line of a log, and a later line may have a seal."""
+        model, unseals = self.history.options.model, self.after_edits is not None
+
+        def is_later() -> bool:
+            if by_line:
+                return not unseals and self.before_seals().has(line - 1)
+            return self.beside.is_before_seal(document, model)
+
+        bound = BoundTexts([] if unseals else found, model, is_later)
+        return repairs_of(found, self.history, bound)
+
+    def _unsealed(
+        self,
+        document: Any,
+        found: list[FoundMessage],
+        made: list[RepairedMessage],
+        line: int,
+    ) -> list[RepairedMessage]:
+        """The repairs ``made``, with the removal of the seals that edits break."""
+        assert self.after_edits is not None
+        is_after = self.after_edits.add(line, document)
+        if first_edit(found, made) is not None:
+            self.after_edits.edited(line)
+        model = self.history.options.model
+        made, count = unsealed(document, found, made, model, is_after=is_after)
+        self.tally.report.unsealed += count
+        return made
 
     def _is_piece(
         self, document: Any, found: list[RepairedMessage], *, by_line: bool
@@ -186,9 +248,9 @@ class TextSession:
         repairs: list[RepairedMessage],
     ) -> None:
         where: Iterable[list[dict[str, int]]] = repeat([])
-        if self.tally.wants_records and any(repair.removed for _, repair in repairs):
+        if self.tally.wants_records and any(repair.leaks for _, repair in repairs):
             bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, line)
-            reported = ((found, repair.removed) for found, repair in repairs)
+            reported = ((found, repair.leaks) for found, repair in repairs)
             where = (
                 [lines.place(start + bom, end + bom) for start, end in spans]
                 for spans in spans_of(text[bom:], reported)
@@ -214,7 +276,10 @@ class TextSession:
             where = [lines.place(*span) for span in spans]
             line = {"line": lines.point(start)[0]}
             self.tally.add(line, found, repair, where)
-            cuts += [(each.start + start, each.end + start) for each in repair.edits]
+            cuts += [
+                (each.start + start, each.end + start, each.new_text)
+                for each in repair.edits
+            ]
         if cuts:
             self.new.change(spliced(text, cuts).encode("utf-8"))
         else:
@@ -243,10 +308,51 @@ class Lines:
         return {**reported, "endLine": end_line, "endColumn": end_column}
 
 
-def repairs_of(text: str, history: History) -> list[RepairedMessage]:
-    """The messages of a document with their repairs; ValueError if it is not JSON."""
-    document = loads(text.removeprefix(_BOM))
-    return [(found, history.repair_found(found)) for found in messages_in(document)]
+def repairs_of(
+    found: list[FoundMessage], history: History, bound: BoundTexts
+) -> list[RepairedMessage]:
+    """The messages of a document with their repairs, which leave ``bound`` text."""
+    return [
+        (each, history.repair_found(each, partial(bound.until, number)))
+        for number, each in enumerate(found)
+    ]
+
+
+def lines_before_seals(log: bytes | Path, model: str | None) -> RecordsBeforeSeals:
+    """The lines of a log, or of the log in a file, that come before a bound seal. Most
+    logs have none, so only lines that may have one are decoded at first."""
+    before = RecordsBeforeSeals()
+    with BytesIO(log) if isinstance(log, bytes) else log.open("rb") as file:
+        if not any(_is_sealed(data, model) for data, _ in bounds.lines_of(file)):
+            return before
+        file.seek(0)
+        for data, piece in bounds.lines_of(file):
+            if piece is not bounds.LinePart.REST:
+                is_read = piece is bounds.LinePart.LINE and names_parent(data)
+                record = _record(data) if is_read else None
+                before.add(record, is_sealed=_is_sealed(data, model))
+    return before
+
+
+def _is_sealed(line: bytes, model: str | None) -> bool:
+    """Whether a line has a bound seal."""
+    found = messages_in(_record(line)) if may_have_seal(line) else ()
+    return any(seals_of(each, model) for each in found)
+
+
+def _record(line: bytes) -> Any:
+    try:
+        return _decoded(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decoded(data: bytes) -> Any:
+    """The value of JSON in UTF-8, which may have halves of characters."""
+    try:
+        return decode_utf8(data)
+    except UnicodeDecodeError:
+        return loads(data.decode("utf-8", _HALVES).removeprefix(_BOM))
 
 
 def name_unread(
@@ -282,6 +388,6 @@ def repaired(
     bom = _BOM if text.startswith(_BOM) else ""
     body = text.removeprefix(_BOM)
     changes = [(found, repair) for found, repair in repairs if repair.changed]
-    cuts = cuts_of(body, changes)
+    cuts = changes_of(body, changes)
     at, blanks = padding(body, cuts) if keeps_length else (len(body), "")
     return "".join((bom, spliced(body[:at], cuts), blanks, body[at:]))

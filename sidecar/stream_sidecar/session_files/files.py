@@ -11,7 +11,7 @@ import sqlite3
 import stat
 from collections import deque
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -19,13 +19,18 @@ from stream_sidecar import patterns
 from stream_sidecar.history.chat_logs import is_chat_log
 from stream_sidecar.history.documents import BY_LINE, WHOLE
 from stream_sidecar.history.history import History, Readings
+from stream_sidecar.history.unsealing import RecordsAfterEdits
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import field, frozen
-from stream_sidecar.session_files import tables
+from stream_sidecar.session_files import neighbours, tables
 from stream_sidecar.session_files.backups import copied, drop
 from stream_sidecar.session_files.beside import CannotReplaceError
 from stream_sidecar.session_files.bounds import CannotEditError
-from stream_sidecar.session_files.documents import Stopped, TextSession
+from stream_sidecar.session_files.documents import (
+    Stopped,
+    TextSession,
+    lines_before_seals,
+)
 from stream_sidecar.session_files.file_kinds import DATABASES, kind_at
 from stream_sidecar.session_files.found_files import FoundFiles
 from stream_sidecar.session_files.manifest import noted_in
@@ -37,6 +42,7 @@ from stream_sidecar.values.jsontext import loads
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from stream_sidecar.history.bound import RecordsBeforeSeals
     from stream_sidecar.history.history import Wants
     from stream_sidecar.history.spans import RemovedSpan
     from stream_sidecar.session_files.documents import Advance, Output
@@ -60,18 +66,32 @@ _JSON = patterns.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 
 @frozen
 class Job:
-    """What to do with every file. ``layout`` of None: all presets that fit. ``wants``
-    decides for every removal in a file whether it is made."""
+    """What to do with every file. ``layout`` of None: all presets that fit. ``kinds``:
+    the kinds of findings that count, None for all. ``wants`` decides for every removal
+    in a file whether it is made. ``unseal``: text that a seal is bound to is edited,
+    and the seals that this breaks are taken out."""
 
     options: StreamOptions = field(factory=StreamOptions)
     layout: TableLayout | None = None
     write: bool = False
     wants: Callable[[Path, RemovedSpan], bool] | None = None
+    kinds: frozenset[str] | None = None
+    unseal: bool = False
 
     def history_of(self, path: Path, known: Iterable[Any] = ()) -> History:
         """A new history for the file at ``path``, with the results that are ``known``
         before."""
-        return History(self.options, self.wants_in(path), known, self._readings)
+        wants = self.wants_in(path)
+        return History(self.options, wants, known, self._readings, self.kinds)
+
+    def session_of(
+        self, path: Path, history: History, tally: Tally, new: Output, advance: Advance
+    ) -> TextSession:
+        """What repairs the session of text at ``path``."""
+        before = partial(_lines_before_seals, path, self.options.model)
+        after = RecordsAfterEdits() if self.unseal else None
+        around = Neighbours(path)
+        return TextSession(history, tally, new, advance, around, before, after)
 
     def wants_in(self, path: Path) -> Wants | None:
         return None if self.wants is None else partial(self.wants, path)
@@ -81,6 +101,18 @@ class Job:
         """Shared by all sessions: to make them takes longer than to read a small
         session."""
         return Readings(self.options)
+
+
+@lru_cache(maxsize=2)
+def _lines_before_seals(path: Path, model: str | None) -> RecordsBeforeSeals:
+    """`lines_before_seals`, read once for all blocks of a file."""
+    return lines_before_seals(path, model)
+
+
+def forget() -> None:
+    """Forgets what was read of files, which may have changed."""
+    neighbours.forget()
+    _lines_before_seals.cache_clear()
 
 
 RepairLines: TypeAlias = Callable[[TextSession, IO[bytes]], None]
@@ -167,10 +199,10 @@ _READ: dict[str, RepairLines] = {
 def _repair_text(
     path: Path, job: Job, tally: Tally, advance: Advance, repair_lines: RepairLines
 ) -> None:
-    beside, history = Neighbours(path), job.history_of(path)
+    history = job.history_of(path)
 
     def repair(file: IO[bytes], output: Output) -> None:
-        session = TextSession(history, tally, output, advance, beside)
+        session = job.session_of(path, history, tally, output, advance)
         _READ.get(tally.report.format, repair_lines)(session, file)
 
     if not job.write:
@@ -195,13 +227,15 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
         names = ", ".join(sorted(gone))
         raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
     choice = Answers(job.wants_in(path))
-    new_history = partial(History, job.options, choice)
-    tables.repair_tables(path, layouts, new_history, tally, advance, write=False)
+    new_history = partial(History, job.options, choice, kinds=job.kinds)
+    tables.repair_tables(
+        *(path, layouts, new_history, tally, advance), write=False, unseal=job.unseal
+    )
     if job.write and tally.finish().repairable:
         backup = copied(path, lambda new: tables.copy_database(path, new.name, advance))
         choice.repeat()
         try:
-            _write_tables(path, layouts, new_history, tally.report, advance)
+            _write_tables(path, layouts, new_history, tally.report, advance, job)
             # As for a file that was replaced: a later write changes its time.
             changed = path.stat().st_mtime_ns
             os.utime(backup, ns=(changed, changed))
@@ -217,10 +251,13 @@ def _write_tables(
     new_history: Callable[[], History],
     report: FileReport,
     advance: Advance,
+    job: Job,
 ) -> None:
     silent = Tally(FileReport(str(path)), None)
     report.written = tables.repair_tables(
-        path, layouts, new_history, silent, lambda _size: advance(0), write=True
+        *(path, layouts, new_history, silent, lambda _size: advance(0)),
+        write=True,
+        unseal=job.unseal,
     )
     if not report.written:  # somebody else has repaired it meanwhile
         raise FileChangedError("the rows were changed meanwhile")

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class RoleOf:
     """Where the role of a row is, if another table has it: at ``member`` in the JSON of
     ``column``, in the row whose ``key`` equals the value in ``by`` of this table. If
-    ``by`` is JSON, the value is at ``within`` there."""
+    ``by`` is JSON, the value is at ``within`` there. ``model``: where the name of the
+    model is in the same JSON."""
 
     table: str
     key: str
@@ -31,6 +32,7 @@ class RoleOf:
     column: str
     member: str
     within: str = ""
+    model: str = ""
 
 
 @frozen
@@ -132,12 +134,14 @@ PRESETS: dict[str, TableLayout] = {
     "opencode": TableLayout(
         *("part", "data"),
         session_column="session_id",
-        role_of=RoleOf("message", "id", "message_id", "data", "role"),
+        role_of=RoleOf("message", "id", "message_id", "data", "role", model="modelID"),
     ),
     "opencode-events": TableLayout(
         *("event", "data"),
         session_column="aggregate_id",
-        role_of=RoleOf("message", "id", "data", "data", "role", "part.messageID"),
+        role_of=RoleOf(
+            "message", "id", "data", "data", "role", "part.messageID", "modelID"
+        ),
         key=("type", "message.part.updated"),
         shape=OPENCODE_EVENT,
     ),

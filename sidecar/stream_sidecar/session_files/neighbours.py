@@ -19,7 +19,9 @@ from stream_sidecar import patterns
 from stream_sidecar.history.lengths import has_offsets, is_pointed_at, says_offsets
 from stream_sidecar.history.seals import names_sealed_in, says_digests, seal_of
 from stream_sidecar.records import frozen
+from stream_sidecar.session_files import part_files
 from stream_sidecar.session_files.names import is_beside
+from stream_sidecar.session_files.part_files import is_before_seal
 from stream_sidecar.session_files.roles import roles_beside
 from stream_sidecar.values.jsontext import decode
 
@@ -66,6 +68,11 @@ class Neighbours:
         """Whether the session, or a file beside it, has places in a file."""
         return _is_pointed_into(self._path)
 
+    def is_before_seal(self, document: Any, model: str | None) -> bool:
+        """Whether the document comes before a bound seal that is in another file.
+        ``model``: the model of messages that name none."""
+        return is_before_seal(self._path, document, model)
+
     def seal(self, document: Any, paths: list[JsonPath]) -> str | None:
         """Why the strings at ``paths`` of a document in the session are not edited;
         None if they may be."""
@@ -76,6 +83,7 @@ def forget() -> None:
     """Forgets what was read of files, which may have changed."""
     for known in (_is_pointed_into, _seal, _look):
         known.cache_clear()
+    part_files.forget()
 
 
 @lru_cache(maxsize=256)

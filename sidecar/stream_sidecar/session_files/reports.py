@@ -6,10 +6,11 @@ from collections import Counter
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any
 
+from stream_sidecar.history.bound import BOUND
 from stream_sidecar.history.documents import path_of
 from stream_sidecar.history.repair_counts import RepairCounts, counters_of
 from stream_sidecar.history.shapes import at
-from stream_sidecar.records import define, field
+from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ class FileReport:
 
     ``unreadable`` counts lines and cells that are not JSON. ``left`` counts, by reason,
     what was not read. All of these stay as they are. ``kept`` counts, by reason, those
-    of the ``changed`` messages that stay. ``piece``: the file belongs to a store of
+    of the ``changed`` messages that stay. ``bound`` counts the messages with a text
+    that stays because a seal is bound to it, ``unsealed`` the seals that were taken
+    out. ``piece``: the file belongs to a store of
     many files and may have no text of a model.
     """
 
@@ -45,6 +48,8 @@ class FileReport:
     messages: int = 0
     changed: int = 0
     blocked: int = 0
+    bound: int = 0
+    unsealed: int = 0
     unreadable: int = 0
     left: Counter[str] = field(factory=Counter)
     kept: Counter[str] = field(factory=Counter)
@@ -126,7 +131,16 @@ class Tally:
         is, ``where`` the exact place of each removal."""
         if found.stored is None:
             return
-        self._counts.add(counters_of(repair, found.provider, found.model))
+        if repair.bound:
+            self.report.bound += 1
+            if not (repair.changed or repair.blocked):
+                self.report.keep(BOUND)
+        leaking = evolve(
+            repair,
+            changed=not repair.blocked and bool(repair.leaks),
+            removed=repair.leaks,
+        )
+        self._counts.add(counters_of(leaking, found.provider, found.model))
         if self._record is not None:
             for record, more in zip_longest(_records(found, repair), where):
                 reported = {"file": self.report.path, **place, **(more or {})}
@@ -139,6 +153,8 @@ class Tally:
         self.report.unreadable += part.unreadable
         self.report.left.update(part.left)
         self.report.kept.update(part.kept)
+        self.report.bound += part.bound
+        self.report.unsealed += part.unsealed
         self.report.piece = self.report.piece or part.piece
 
     def finish(self) -> FileReport:
@@ -154,7 +170,8 @@ def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:
     """The removals of one message, each with the text around it."""
     message = "".join(f"/{name}" for name in found.path)
     more = {"model": found.model} if found.model else {}
-    for removal in repair.removed:
+    stays = repair.stays or ()
+    for removal in repair.leaks:
         text = at(found.message, path_of(removal.path, found.message))
         start, end = removal.start, removal.end
         yield {
@@ -166,6 +183,7 @@ def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:
             "text": removal.text,
             "before": text[max(start - _CONTEXT, 0) : start],
             "after": text[end : end + _CONTEXT],
+            **({"bound": True} if removal in stays else {}),
             **more,
         }
     if repair.blocked:

@@ -14,12 +14,20 @@ from __future__ import annotations
 import sqlite3
 from collections import OrderedDict
 from contextlib import closing, contextmanager
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.history.documents import FoundMessage, cuts_of, messages_in, spliced
+from stream_sidecar.history.bound import BoundTexts, may_have_seal, seals_of
+from stream_sidecar.history.documents import (
+    FoundMessage,
+    changes_of,
+    messages_in,
+    spliced,
+)
 from stream_sidecar.history.seals import SEALED, seal_of
 from stream_sidecar.history.shapes import ASSISTANT, shape_of
+from stream_sidecar.history.unsealing import first_edit, unsealed
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files import bounds
 from stream_sidecar.session_files.bounds import CannotEditError, too_large
@@ -28,6 +36,7 @@ from stream_sidecar.session_files.documents import (
     editable,
     name_unread,
     repaired,
+    repairs_of,
 )
 from stream_sidecar.session_files.layouts import (
     PRESETS,
@@ -39,6 +48,7 @@ from stream_sidecar.session_files.layouts import (
 )
 from stream_sidecar.session_files.packing import packed, unpacked
 from stream_sidecar.session_files.replacing import FileChangedError
+from stream_sidecar.session_files.reports import FileReport
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -47,9 +57,10 @@ if TYPE_CHECKING:
 
     from stream_sidecar.history.history import History
     from stream_sidecar.history.unread import UnreadText
-    from stream_sidecar.session_files.documents import Advance, RepairedMessage, Seal
+    from stream_sidecar.history.unsealing import RepairedMessage
+    from stream_sidecar.session_files.documents import Advance, Seal
     from stream_sidecar.session_files.layouts import RoleOf, SearchIndex, TableLayout
-    from stream_sidecar.session_files.reports import FileReport, Tally
+    from stream_sidecar.session_files.reports import Tally
 
 _ROWS = 500
 _BYTES = 1 << 24
@@ -95,9 +106,11 @@ def repair_tables(
     advance: Advance,
     *,
     write: bool,
+    unseal: bool = False,
 ) -> bool:
     """Repairs the tables of a database, each session with a ``new_history``; True if
-    cells were written.
+    cells were written. ``unseal``: bound text is edited, and the seals that this breaks
+    are taken out.
 
     FileChangedError if a cell is no longer what was read, sqlite3.Error for what SQLite
     cannot do; in both cases nothing was written.
@@ -114,13 +127,57 @@ def repair_tables(
             histories: OrderedDict[Any, History] = OrderedDict()
             is_all_sealed = is_sealed(database, layout)
             seal: Seal = (lambda *_: SEALED) if is_all_sealed else seal_of
+            model = new_history().options.model
+            order = _Order(database, layout, model, set() if unseal else None)
             for row in _rows(database, layout, tally.report, advance):
                 history = _history(histories, row.session, new_history)
-                new = _repair(row, layout, history, tally, seal)
+                new = _repair(row, layout, history, tally, seal, order)
                 if write and new is not None:
                     _replace(database, layout, row, new)
                     written = True
     return written
+
+
+class _Order:
+    """What comes before and after the rows of a table, session by session.
+    ``after_edits``: the sessions that were edited; None if bound text stays."""
+
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        layout: TableLayout,
+        model: str | None,
+        after_edits: set[Any] | None,
+    ) -> None:
+        self._database, self._layout, self._model = database, layout, model
+        self.after_edits = after_edits
+
+    @cached_property
+    def _last(self) -> dict[Any, int]:
+        """The session -> the key of the last row with a seal. Read once, when something
+        has to be removed."""
+        unread = FileReport("")
+        rows = _rows(self._database, self._layout, unread, lambda _size: None)
+        return {
+            row.session: row.key
+            for row in rows
+            if may_have_seal(row.text) and self._is_sealed(row)
+        }
+
+    def _is_sealed(self, row: _Row) -> bool:
+        read, shape = _found_in(row, self._layout), self._layout.shape
+        if read is None:
+            return False
+        found = read.messages
+        if shape is not None:  # the documents that do not fit may be thinking
+            found = [FoundMessage((), read.document, row.model, shape=shape)]
+        return any(seals_of(each, self._model) for each in found)
+
+    def is_before_seal(self, row: _Row) -> bool:
+        """Whether a seal in a later row binds the texts of ``row``."""
+        if self.after_edits is not None:
+            return False
+        return row.key < self._last.get(row.session, row.key)
 
 
 @contextmanager
@@ -242,8 +299,9 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
         *(layout.model_column, layout.packing_column),
     )
     names = ["NULL" if name not in known else quoted(str(name)) for name in wanted]
-    if layout.role_of is not None:
-        names[0] = _role_query(layout, layout.role_of)
+    if (of := layout.role_of) is not None:
+        names[0] = _elsewhere(layout, of, of.member)
+        names[2] = _elsewhere(layout, of, of.model)
     table, column = quoted(layout.table), quoted(layout.column)
     where = ""
     if layout.key is not None:
@@ -259,16 +317,16 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     )
 
 
-def _role_query(layout: TableLayout, role_of: RoleOf) -> str:
-    """SQL for the role of a row, which is in the JSON of another table."""
+def _elsewhere(layout: TableLayout, role_of: RoleOf, member: str) -> str:
+    """SQL for a row's role or model, which is in the JSON of another table."""
     data = f"roles.{quoted(role_of.column)}"
     by = f"{quoted(layout.table)}.{quoted(role_of.by)}"
     if role_of.within:
         within = f"json_extract({by}, '$.{role_of.within}')"
         by = f"CASE WHEN json_valid({by}) THEN {within} END"
-    role = f"json_extract({data}, '$.{role_of.member}')"
+    value = f"json_extract({data}, '$.{member}')"
     return (
-        f"(SELECT CASE WHEN json_valid({data}) THEN {role} END "
+        f"(SELECT CASE WHEN json_valid({data}) THEN {value} END "
         f"FROM {quoted(role_of.table)} AS roles "
         f"WHERE roles.{quoted(role_of.key)} = {by})"
     )
@@ -286,30 +344,78 @@ def _history(
     return history
 
 
-def _repair(
-    row: _Row, layout: TableLayout, history: History, tally: Tally, seal: Seal
-) -> str | None:
-    """The new text of the cell; None if it stays."""
-    unread: list[UnreadText] = []
+@frozen
+class _Read:
+    """A cell that was read. ``content`` of None: it is a document."""
+
+    document: Any
+    messages: list[FoundMessage]
+    content: _Content | None
+
+
+def _found_in(
+    row: _Row, layout: TableLayout, unread: list[UnreadText] | None = None
+) -> _Read | None:
+    """What is in a cell; None if it is not JSON."""
     is_content = row.role is not None and layout.shape is None
     content = _content(row) if is_content else None
     try:
         document = _document(row) if content is None else content.message(row)
     except (ValueError, RecursionError):
+        return None
+    if content is not None:
+        message = FoundMessage((), document, row.model, shape=shape_of(document))
+        return _Read(document, [message], content)
+    return _Read(document, [*_messages(document, row, layout, unread)], None)
+
+
+def _repair(
+    row: _Row,
+    layout: TableLayout,
+    history: History,
+    tally: Tally,
+    seal: Seal,
+    order: _Order,
+) -> str | None:
+    """The new text of the cell; None if it stays, "" if nothing is left of it."""
+    unread: list[UnreadText] = []
+    read = _found_in(row, layout, unread)
+    if read is None:
         tally.report.unreadable += 1
         return None
-    messages = _messages(document, row, layout, unread)
-    if content is not None:
-        messages = [FoundMessage((), document, row.model, shape=shape_of(document))]
-    repairs = [(found, history.repair_found(found)) for found in messages]
-    name_unread(document, unread, history, tally.report)
+    unseals, model = order.after_edits is not None, history.options.model
+    is_later = partial(order.is_before_seal, row)
+    bound = BoundTexts([] if unseals else read.messages, model, is_later)
+    repairs = repairs_of(read.messages, history, bound)
+    name_unread(read.document, unread, history, tally.report)
     for found, repair in repairs:
         tally.add({"table": layout.table, "row": row.key}, found, repair)
     changed = [each for each in repairs if each[1].changed]
-    made = editable(document, changed, tally.report, seal)
+    made = editable(read.document, changed, tally.report, seal)
+    if order.after_edits is not None:
+        made = _unsealed(row, read, made, history, tally, order.after_edits)
     if not made:
         return None
+    content = read.content
     return repaired(row.text, made) if content is None else content.cut(row, made)
+
+
+def _unsealed(
+    row: _Row,
+    read: _Read,
+    made: list[RepairedMessage],
+    history: History,
+    tally: Tally,
+    after_edits: set[Any],
+) -> list[RepairedMessage]:
+    """The repairs ``made``, with the removal of the seals that edits break."""
+    is_after = row.session in after_edits
+    if first_edit(read.messages, made) is not None:
+        after_edits.add(row.session)
+    model = history.options.model
+    made, count = unsealed(read.document, read.messages, made, model, is_after=is_after)
+    tally.report.unsealed += count
+    return made
 
 
 def _document(row: _Row) -> Any:
@@ -317,7 +423,7 @@ def _document(row: _Row) -> Any:
 
 
 def _messages(
-    document: Any, row: _Row, layout: TableLayout, unread: list[UnreadText]
+    document: Any, row: _Row, layout: TableLayout, unread: list[UnreadText] | None
 ) -> Iterable[FoundMessage]:
     """The messages of a cell that is a document."""
     if layout.shape is None:
@@ -343,11 +449,12 @@ class _Content:
         """The text of the cell without what is removed from its message."""
         if self.before is None:
             edits = (edit for _, repair in repairs for edit in repair.edits)
-            return spliced(row.text, [(edit.start, edit.end) for edit in edits])
+            changes = ((edit.start, edit.end, edit.new_text) for edit in edits)
+            return spliced(row.text, changes)
         bom = _BOM if row.text.startswith(_BOM) else ""
         before, after = '{"content":' + self.before, self.after + "}"
         whole = before + row.text.removeprefix(_BOM) + after
-        new = spliced(whole, cuts_of(whole, repairs))
+        new = spliced(whole, changes_of(whole, repairs))
         return bom + new[len(before) : len(new) - len(after)]
 
 
@@ -379,12 +486,15 @@ def _is_lines(cell: str) -> bool:
 def _replace(
     database: sqlite3.Connection, layout: TableLayout, row: _Row, new: str
 ) -> None:
-    column = quoted(layout.column)
-    done = database.execute(
-        f"UPDATE {quoted(layout.table)} SET {column} = ? "
-        f"WHERE rowid = ? AND {column} = ?",
-        (packed(new, row.cell, row.packing), row.key, row.cell),
-    )
+    table, column = quoted(layout.table), quoted(layout.column)
+    where = f"WHERE rowid = ? AND {column} = ?"
+    if new:
+        done = database.execute(
+            f"UPDATE {table} SET {column} = ? {where}",
+            (packed(new, row.cell, row.packing), row.key, row.cell),
+        )
+    else:  # the row was a sealed block
+        done = database.execute(f"DELETE FROM {table} {where}", (row.key, row.cell))
     if done.rowcount != 1:
         raise FileChangedError("a row was changed meanwhile")
     if layout.index is not None and is_searched(database, layout.index):

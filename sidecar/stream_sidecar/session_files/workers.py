@@ -26,8 +26,12 @@ from stream_sidecar.records import frozen
 from stream_sidecar.session_files.beside import remove_leftovers
 from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
 from stream_sidecar.session_files.documents import Stopped
-from stream_sidecar.session_files.files import NO_MEMORY, format_of, repair_file
-from stream_sidecar.session_files.neighbours import forget
+from stream_sidecar.session_files.files import (
+    NO_MEMORY,
+    forget,
+    format_of,
+    repair_file,
+)
 from stream_sidecar.session_files.reports import FileReport, record_writer
 
 if TYPE_CHECKING:
@@ -85,7 +89,8 @@ def repair_files(
     if job.write:
         remove_leftovers({Path(os.path.realpath(path)).parent for path in paths})
     cores = min(workers or os.cpu_count() or 1, _MOST)
-    if cores > 1 and len(paths) == 1 and _is_large(paths[0]):
+    in_order = job.unseal  # whether a seal is broken depends on the lines before it
+    if cores > 1 and len(paths) == 1 and _is_large(paths[0]) and not in_order:
         yield run.by_blocks(paths[0], cores)
         return
     count = min(cores, len(paths))

@@ -29,6 +29,9 @@ _KINDS = 64
 _SMALL = 16
 """A string of at most this many code points is small."""
 
+_TIMES = " ({} times, raw has each)"
+"""What the message of several oddities has at its end."""
+
 
 class Oddities:
     """``push`` reports a part, or lets it wait for more parts of its kind. ``close``
@@ -59,8 +62,15 @@ class Oddities:
 
     def _send(self, key: tuple[int, str, Severity, str], found: list[Any]) -> None:
         choice, code, severity, message = key
-        message = f"{message} ({len(found)} times, raw has each)"
+        message += _TIMES.format(len(found))
         self._outlet.send(Diagnostic, choice, code, severity, message, found)
+
+
+def counted(reported: Diagnostic) -> tuple[str, int]:
+    """The message of one oddity, and how many oddities ``reported`` stands for."""
+    number = len(reported.raw) if isinstance(reported.raw, list) else 1
+    message = reported.message.removesuffix(_TIMES.format(number))
+    return message, number if message != reported.message else 1
 
 
 def _is_small(value: Any) -> bool:

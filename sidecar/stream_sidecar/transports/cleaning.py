@@ -14,6 +14,7 @@ import warnings
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.api import Diagnostic, ProviderError, Stream, normalize, prepare
 from stream_sidecar.api.calls import new_id
 from stream_sidecar.errors import InvalidParamsError
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
     from stream_sidecar.transports.endpoints import Asked
 
 _LOGGER = logging.getLogger("stream_sidecar")
+
+_END_MARK = patterns.compile(rb"[\r\n]data: ?\[DONE\][ \t]{0,8}(?:\r\n\r\n|\n\n|\r\r)")
+_LONGEST_MARK = 32
+"""The end mark of server-sent events, and how many bytes it takes at most. A reader may
+stop at it, and does not learn how the connection ends."""
 
 _UNREAD = frozenset(("malformed-chunk", "unknown-chunk"))
 """Codes of diagnostics for a document that the wire cannot read."""
@@ -239,6 +245,7 @@ class CleanBody:
         self._is_first = True
         self._passes = False
         self._is_over = False
+        self._tail = b"\n"
 
     def push(self, data: bytes) -> bytes:
         """The next part of the clean body; ``data`` may be cut anywhere. Nothing if the
@@ -255,7 +262,8 @@ class CleanBody:
             # Another thread may have stopped the body meanwhile.
             return b"" if self._is_over else self._passed(error)
         self._cleaner.listen_to(result.events, self._answer)
-        return self._written(result.chunks)
+        written = self._written(result.chunks)
+        return written + self.close() if self._ends_in(data) else written
 
     def close(self) -> bytes:
         """The rest of the clean body."""
@@ -266,6 +274,12 @@ class CleanBody:
         except Exception as error:
             return self._passed(error)
         return self._written(closed.chunks) + self._format.end(self._is_first)
+
+    def _ends_in(self, data: bytes) -> bool:
+        """Whether the end mark is complete with ``data``."""
+        seen = self._tail + data
+        self._tail = seen[-_LONGEST_MARK:]
+        return self._format.framing == "sse" and bool(_END_MARK.search(seen))
 
     def broken(self, error: Exception) -> bytes:
         """The text that was held when the source broke off with ``error``. It has no

@@ -14,6 +14,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 
 use super::BoxError;
+use crate::error::Error;
 
 /// The body of a response from a [`SidecarService`](super::SidecarService).
 ///
@@ -43,6 +44,11 @@ impl SidecarBody {
         slices: impl Stream<Item = Result<Bytes, BoxError>> + Send + 'static,
     ) -> Self {
         Self::new(StreamBody::new(slices.map(|it| it.map(Frame::data))))
+    }
+
+    /// A body that breaks off at once.
+    pub(super) fn failing(error: Error) -> Self {
+        Self::streamed(futures_util::stream::iter([Err(error.into())]))
     }
 
     fn new(body: impl Body<Data = Bytes, Error = BoxError> + Send + 'static) -> Self {

@@ -1,5 +1,5 @@
 //! The clean body of a streamed response. After a failure before its first slice, the source
-//! passes unchanged. After a later failure the body ends with an error, after everything that
+//! passes unchanged, if the host allows that. After a later failure the body ends with an error, after everything that
 //! was certain.
 
 use std::{
@@ -74,7 +74,7 @@ impl Cleaning {
         if let Some(error) = &error {
             self.exchange.report_lost(error);
         }
-        if !self.has_begun {
+        if !self.has_begun && self.exchange.passes() {
             return Phase::Passing(Box::pin(self.source.again()));
         }
         let failure = self.source.failure().or(error.map(Into::into));

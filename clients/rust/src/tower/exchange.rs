@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http::{
-    HeaderMap, HeaderName, Request, Response,
+    HeaderMap, HeaderName, Request, Response, StatusCode,
     header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING},
     request, response,
 };
@@ -19,7 +19,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    AnswerInfo, SidecarBody, cleaning::Cleaning, endpoints::Asked, kept_source::KeptSource,
+    AnswerInfo, SidecarBody, Unavailable, cleaning::Cleaning, endpoints::Asked,
+    kept_source::KeptSource,
 };
 use crate::{
     body_format::BodyFormat,
@@ -52,6 +53,7 @@ pub(super) struct Options {
     pub(super) on_event: AnswerCallback<Event>,
     pub(super) on_message: AnswerCallback<Message>,
     pub(super) losses: Losses,
+    pub(super) unavailable: Unavailable,
     reported_old: Arc<AtomicBool>,
 }
 
@@ -89,6 +91,7 @@ impl Options {
             on_event: None,
             on_message: None,
             losses: Losses::default(),
+            unavailable: Unavailable::default(),
             reported_old: Arc::default(),
         }
     }
@@ -167,9 +170,38 @@ impl Exchange {
         Request::from_parts(head, prepared.into())
     }
 
+    /// The answer to a request that is not sent, because its response could not be cleaned.
+    pub(super) async fn unsent(&self) -> Option<Response<SidecarBody>> {
+        if self.passes() {
+            return None;
+        }
+        let error = self.sidecar.start().await.err()?;
+        let mut response = Response::new(SidecarBody::whole(Bytes::new()));
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        Some(self.uncleaned(error, response))
+    }
+
+    /// Whether responses may pass unchanged without a sidecar.
+    pub(super) fn passes(&self) -> bool {
+        self.options.unavailable == Unavailable::Pass
+    }
+
+    /// The response, which could not be cleaned; its body breaks off if it must not pass.
+    fn uncleaned(&self, error: Error, response: Response<SidecarBody>) -> Response<SidecarBody> {
+        self.report_lost(&error);
+        if self.passes() {
+            return response;
+        }
+        answer(response.into_parts().0, SidecarBody::failing(error))
+    }
+
     pub(super) async fn clean(self, response: Response<SidecarBody>) -> Response<SidecarBody> {
+        if !response.status().is_success() {
+            return response;
+        }
         let headers = response.headers();
-        if !response.status().is_success() || is_encoded(headers) {
+        if is_encoded(headers) {
+            self.report_unread("an encoded response");
             return response;
         }
         let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
@@ -177,8 +209,15 @@ impl Exchange {
         match self.asked.format_of(&content_type) {
             Some((framing, format)) => self.streamed(response, framing, format).await,
             None if content_type.starts_with("application/json") => self.whole(response).await,
-            None => response,
+            None => {
+                self.report_unread(&format!("a response of the type {content_type:?}"));
+                response
+            }
         }
+    }
+
+    fn report_unread(&self, what: &str) {
+        self.report_lost(&Error::Uncleaned { problem: format!("{what} is not read") });
     }
 
     async fn streamed(
@@ -191,10 +230,7 @@ impl Exchange {
         params.framing = Some(framing);
         let stream = match self.sidecar.open_live(params).await.and_then(emitting) {
             Ok(stream) => stream,
-            Err(error) => {
-                self.report_lost(&error);
-                return response;
-            }
+            Err(error) => return self.uncleaned(error, response),
         };
         let (head, body) = response.into_parts();
         let body = Cleaning::new(self, stream, body, format);
@@ -208,25 +244,32 @@ impl Exchange {
         while let Some(Ok(slice)) = source.next().await {
             came.extend_from_slice(&slice);
             if came.len() > LONGEST_BODY {
-                let problem = "A whole response of more than 32 MiB was passed on unread.";
-                self.report_lost(&Error::TooLong { problem: problem.into() });
-                return Response::from_parts(head, SidecarBody::streamed(source.again()));
+                let problem = "a whole response of more than 32 MiB is not read".into();
+                let response = Response::from_parts(head, SidecarBody::streamed(source.again()));
+                return self.uncleaned(Error::Uncleaned { problem }, response);
             }
         }
         if source.has_failed() {
             return Response::from_parts(head, SidecarBody::streamed(source.again()));
         }
-        if let Ok(before @ Value::Object(_)) = serde_json::from_slice(&came)
-            && let Some(body) = self.cleaned(&came).await
-            && serde_json::from_str::<Value>(body.get()).ok() != Some(before)
-        {
-            return answer(head, SidecarBody::whole(String::from(Box::<str>::from(body)).into()));
+        let before = serde_json::from_slice(&came).ok().filter(Value::is_object);
+        let cleaned = if before.is_some() { self.cleaned(&came).await } else { Ok(None) };
+        let error = match cleaned {
+            Ok(Some(body)) if serde_json::from_str(body.get()).ok() != before => {
+                let body = String::from(Box::<str>::from(body));
+                return answer(head, SidecarBody::whole(body.into()));
+            }
+            cleaned => cleaned.err(),
+        };
+        let response = Response::from_parts(head, SidecarBody::whole(came.into()));
+        match error {
+            Some(error) => self.uncleaned(error, response),
+            None => response,
         }
-        Response::from_parts(head, SidecarBody::whole(came.into()))
     }
 
-    /// The clean body; `None` if the sidecar could not read the body, or if there is no sidecar.
-    async fn cleaned(&self, body: &[u8]) -> Option<Box<RawValue>> {
+    /// The clean body; `None` if the sidecar could not read the body.
+    async fn cleaned(&self, body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
         let OpenParams { wire, provider, model, tools, policy, response_template, emit, .. } =
             self.passage.response_params().await;
         let params = NormalizeParams {
@@ -242,20 +285,24 @@ impl Exchange {
             response_template,
             emit,
         };
-        let normalized = self.sidecar.request("message/normalize", &params).await;
         let Normalized { events, message, body } =
-            normalized.inspect_err(|error| self.report_lost(error)).ok()?;
+            self.sidecar.request("message/normalize", &params).await?;
+        if !self.passes()
+            && let Some(error) = events.iter().find_map(too_long)
+        {
+            return Err(error);
+        }
         if body.is_none() || events.iter().any(is_unread) {
             for event in &events {
                 self.report_loss(event);
             }
-            return None;
+            return Ok(None);
         }
         for event in &events {
             self.report_event(event);
         }
         self.report_message(&message);
-        body
+        Ok(body)
     }
 
     pub(super) fn report_event(&self, event: &Event) {
@@ -265,14 +312,9 @@ impl Exchange {
         self.report_loss(event);
     }
 
-    /// Reports a document whose text passed unread, or that was left out, because it is too long.
-    /// A long document without text, such as an image, is no loss.
     fn report_loss(&self, event: &Event) {
-        if let Event::Diagnostic(it) = event
-            && it.code == "document-limit"
-            && it.severity == Severity::Warning
-        {
-            self.report_lost(&Error::TooLong { problem: it.message.clone() });
+        if let Some(error) = too_long(event) {
+            self.report_lost(&error);
         }
     }
 
@@ -300,6 +342,14 @@ fn emitting(stream: StreamHandle) -> Result<StreamHandle, Error> {
     } else {
         Err(Error::Unsupported { method: "stream/open with emit" })
     }
+}
+
+/// The error of a document whose text passed unread, or that was left out, because it is too
+/// long. A long document without text, such as an image, is no loss.
+fn too_long(event: &Event) -> Option<Error> {
+    let Event::Diagnostic(it) = event else { return None };
+    let is_loss = it.code == "document-limit" && it.severity == Severity::Warning;
+    is_loss.then(|| Error::Uncleaned { problem: it.message.clone() })
 }
 
 fn is_unread(event: &Event) -> bool {

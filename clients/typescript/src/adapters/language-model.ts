@@ -56,6 +56,7 @@ export interface CallOptions {
   readonly tools?: readonly ModelTool[];
   readonly abortSignal?: AbortSignal;
   readonly includeRawChunks?: boolean;
+  readonly providerOptions?: ProviderMetadata;
 }
 
 /** A message of a prompt; a system message's content is a string. */

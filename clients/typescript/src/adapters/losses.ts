@@ -13,8 +13,9 @@ export interface LossOptions {
    */
   unavailable?: "throw" | "pass";
   /**
-   * Called if an answer passes unchanged, if a request is sent unprepared, and with an error that
-   * a listener throws. Without this option there is one warning (`onWarning` of the sidecar).
+   * Called if an answer passes unchanged, if a request is sent unprepared or without signed
+   * reasoning that no longer fits, and with an error that a listener throws. Without this option
+   * there is one warning (`onWarning` of the sidecar).
    */
   onLost?: (error: unknown) => void;
 }
@@ -40,6 +41,12 @@ export class Losses {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     this.#warnings.once(`answers or requests pass uncleaned (onLost reports each): ${wordsOf(error)}`);
+  }
+
+  /** A request is sent without something that it had. */
+  leftOut(error: Error): void {
+    if (this.#onLost) this.#onLost(error);
+    else this.#warnings.once(error.message);
   }
 
   /** A listener of the host threw. */

@@ -6,6 +6,7 @@ import { unlessAborted } from "../cancellation.js";
 import { assertSidecar, checked, data, oneOf, policy, type Checks } from "../checks.js";
 import { failedResponse } from "../stream/failed-response.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
+import { SidecarError } from "../errors.js";
 import type { Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream/stream.js";
 import type { CallOptions, Content, GenerateResult, Model, StreamPart, StreamResult } from "./language-model.js";
@@ -115,8 +116,12 @@ class Through {
     if (this.#losses.isStrict) await unlessAborted(this.#sidecar.start(), abortSignal);
     if (!prompt?.some(({ role }) => role === "assistant")) return params;
     const about = this.#params(params, model);
-    const made = await this.#preparing.attempt(() => preparedPrompt(this.#sidecar, prompt, about), abortSignal);
-    return made && made !== prompt ? { ...params, prompt: made } : params;
+    const made = await this.#preparing.attempt(
+      () => preparedPrompt(this.#sidecar, prompt, about, dropsSeals(params)),
+      abortSignal,
+    );
+    if (made?.isUnsealed) this.#losses.leftOut(new SidecarError("bound", UNSEALED));
+    return made && made.prompt !== prompt ? { ...params, prompt: made.prompt } : params;
   }
 
   /** A streamed answer. */
@@ -211,6 +216,15 @@ class Through {
   }
 }
 
+const UNSEALED = "signed reasoning is left out of the request: it is bound to text before it that was changed";
+
+/** Whether the host has the provider drop reasoning whose seal no longer fits: an option of `@ai-sdk/anthropic`. */
+function dropsSeals({ providerOptions }: CallOptions): boolean {
+  const { blockBinding } = (providerOptions?.["anthropic"]?.["thinking"] ?? {}) as { blockBinding?: unknown };
+  const { prefixMismatchBehavior } = (blockBinding ?? {}) as { prefixMismatchBehavior?: unknown };
+  return prefixMismatchBehavior === "drop_block";
+}
+
 interface Reading {
   readonly stream: SidecarStream;
   readonly source: KeptSource<StreamPart>;
@@ -279,16 +293,18 @@ async function* unread(source: KeptSource<StreamPart>, showRaw: boolean): AsyncG
 }
 
 /**
- * The parts of the text that is held while the source breaks, without the error, which is thrown.
- * After a time limit nobody waits for a sidecar that hangs.
+ * The parts of the text that is held while the source breaks, without the error, which is thrown,
+ * and without the ends of blocks that the break closes. After a time limit nobody waits for a
+ * sidecar that hangs.
  */
 async function held({ stream, listening, parts, signal }: Reading, error: unknown): Promise<StreamPart[]> {
+  const ended = parts.settle();
   const closing = signal.aborted ? stream.cancel() : stream.close({ reason: "error", error: failedResponse(error) });
   const closed = await closing.catch(() => undefined); // the sidecar is gone
-  if (!closed) return [];
+  if (!closed) return ended;
   const events = closed.events.map((event) => listening.event(event));
   listening.message(closed.message);
-  return [...events.filter(({ type }) => type !== "error").flatMap((event) => parts.event(event)), ...parts.settle()];
+  return [...ended, ...events.filter(({ type }) => type !== "error").flatMap((event) => parts.event(event))];
 }
 
 /** The content of a whole answer, from the parts of a stream. */

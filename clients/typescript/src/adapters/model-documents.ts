@@ -4,6 +4,7 @@
 
 import type { FinishReason } from "./ai-sdk-chunks.js";
 import type { Content, StreamPart } from "./language-model.js";
+import { sealsIn } from "./provider-state.js";
 
 const FINISH: Readonly<Record<FinishReason, string>> = {
   stop: "stop",
@@ -24,8 +25,10 @@ export class ModelDocuments {
     switch (part.type) {
       case "text-delta":
         return [delta({ content: part.delta })];
+      case "reasoning-start":
       case "reasoning-delta":
-        return [delta({ reasoning_content: part.delta })];
+      case "reasoning-end":
+        return [...(part.delta ? [delta({ reasoning_content: part.delta })] : []), ...sealed(part)];
       case "tool-input-start":
         return this.#begin(part);
       case "tool-input-delta":
@@ -66,6 +69,13 @@ export class ModelDocuments {
 
 function delta(fields: object, finish_reason: string | null = null): unknown {
   return { choices: [{ index: 0, delta: fields, finish_reason }] };
+}
+
+/** The seals of reasoning, which the sidecar has to know: some are broken by a removal before them. */
+function sealed({ providerMetadata }: StreamPart): unknown[] {
+  return sealsIn(providerMetadata).map((signature) =>
+    delta({ thinking_blocks: [{ type: "thinking", thinking: "", signature }] }),
+  );
 }
 
 function messageOf(error: unknown): string {

@@ -9,7 +9,7 @@ import type { StreamEvent } from "../stream/events.js";
 import type { BlockEnd, Citation, ProviderError, ToolCall } from "../protocol.js";
 import { FINISH } from "./ai-sdk-chunks.js";
 import type { ModelTool, ProviderMetadata, StreamPart } from "./language-model.js";
-import { ProviderState } from "./provider-state.js";
+import { ProviderState, sealsIn } from "./provider-state.js";
 import { isFailed, Turn, type TurnEnd } from "./turn.js";
 
 /** What happens to calls that the model wrote into its text. */
@@ -127,7 +127,8 @@ export class ModelParts {
     return [{ type: `${channel}-start`, id }, delta];
   }
 
-  #blockEnd({ block }: BlockEnd): StreamPart[] {
+  #blockEnd({ block, signature, opaque, sealBroken }: BlockEnd): StreamPart[] {
+    if (sealBroken) this.#state.reasoning.break(sealsIn({ signature, opaque }));
     const channel = this.#open.get(block);
     if (channel) this.#ending.push({ block, channel });
     this.#open.delete(block);

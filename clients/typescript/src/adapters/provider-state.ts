@@ -11,11 +11,25 @@ interface NativePart {
   block?: number;
 }
 
+/** The signatures anywhere in a provider's state. */
+export function sealsIn(state: unknown): string[] {
+  if (typeof state !== "object" || state === null) return [];
+  return Object.entries(state).flatMap(([name, value]) =>
+    name === "signature" && typeof value === "string" && value !== "" ? [value] : sealsIn(value),
+  );
+}
+
 export class ProviderState {
   /** Parts of the provider that have begun and have no block yet, in order. */
   readonly #waiting: NativePart[] = [];
   readonly #parts = new Map<string, NativePart>();
   readonly #ofBlock = new Map<number, NativePart>();
+  readonly #broken = new Set<string>();
+
+  /** These seals no longer fit, because text before them was changed: state with one of them is not returned. */
+  break(seals: readonly string[]): void {
+    for (const seal of seals) this.#broken.add(seal);
+  }
 
   /**
    * Records a part of the provider. Returns it if it has ended with state, but without a block
@@ -27,7 +41,7 @@ export class ProviderState {
     if (providerMetadata) part.state = { ...part.state, ...providerMetadata };
     if (!type.endsWith("-end") || part.block !== undefined) return undefined;
     this.#waiting.splice(this.#waiting.indexOf(part), 1);
-    return hasState(part.state) ? part : undefined;
+    return hasState(part.state) && this.#isWhole(part.state) ? part : undefined;
   }
 
   #begin(id: string): NativePart {
@@ -48,7 +62,11 @@ export class ProviderState {
   /** The fields for the end of our block. */
   of(block: number): { providerMetadata?: ProviderMetadata } {
     const state = this.#ofBlock.get(block)?.state;
-    return state ? { providerMetadata: state } : {};
+    return state && this.#isWhole(state) ? { providerMetadata: state } : {};
+  }
+
+  #isWhole(state: ProviderMetadata | undefined): boolean {
+    return !sealsIn(state).some((seal) => this.#broken.has(seal));
   }
 }
 

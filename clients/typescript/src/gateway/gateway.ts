@@ -2,6 +2,8 @@
 // provider's answers without leaks. Everything else passes byte for byte: other endpoints,
 // headers, keys, errors, compressed bodies. Without a sidecar everything passes unchanged.
 
+/// <reference types="node" preserve="true" />
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { pipeline, Readable } from "node:stream";

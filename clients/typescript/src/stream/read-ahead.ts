@@ -64,10 +64,12 @@ export class ReadAhead {
     return this.#isOver && this.#chunks.length === 0 && !this.#error;
   }
 
-  /** Stops the source, without waiting for it. */
-  stop(): void {
+  /** Stops the source, without waiting for it. A `take` that waits throws `reason`. */
+  stop(reason?: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    if (reason) this.#error = { error: reason };
+    this.#wake();
     void Promise.resolve(this.#iterator.return?.()).catch(() => {});
   }
 

@@ -56,6 +56,7 @@ export class SidecarStream implements AsyncDisposable {
   readonly #signal: AbortSignal | undefined;
   #closed: Promise<ClosedStream> | undefined;
   #isPiped = false;
+  #ahead: ReadAhead | undefined;
   /** The result of the last bytes before a refused close; the next answer includes it. */
   #undelivered: Pushed | undefined;
 
@@ -149,10 +150,13 @@ export class SidecarStream implements AsyncDisposable {
 
   /**
    * Ends the stream because the user stopped it. Nobody waits for a sidecar that hangs: without
-   * an answer within 500 ms it rejects with RequestTimeout.
+   * an answer within 500 ms it rejects with RequestTimeout. A pipe that waits for its source
+   * throws StreamClosed.
    */
   cancel({ signal, timeoutMs = CANCEL_MS }: Patience = {}): Promise<ClosedStream> {
-    return this.close({ reason: "cancelled" }, { signal, timeoutMs });
+    const closed = this.close({ reason: "cancelled" }, { signal, timeoutMs });
+    this.#ahead?.stop(new StreamClosed(this.id));
+    return closed;
   }
 
   /**
@@ -223,13 +227,14 @@ export class SidecarStream implements AsyncDisposable {
     this.#assertOpen();
     if (this.#isPiped) throw new StreamInUse(this.id);
     this.#isPiped = true;
-    let ahead: ReadAhead | undefined;
     let failure: { readonly error: unknown } | undefined;
     try {
-      ahead = new ReadAhead(source, (chunk) => this.#reader.read(chunk), this.#settings.readAhead);
+      const ahead = new ReadAhead(source, (chunk) => this.#reader.read(chunk), this.#settings.readAhead);
+      this.#ahead = ahead;
       for (;;) {
         const chunks = await unlessAborted(ahead.take(), this.#signal).catch((error: unknown) => {
           this.#assertNotAborted();
+          if (this.#closed && error instanceof StreamClosed) throw error;
           failure = { error };
           return undefined;
         });
@@ -242,7 +247,7 @@ export class SidecarStream implements AsyncDisposable {
       if (failure) throw failure.error;
       return closed;
     } finally {
-      ahead?.stop();
+      this.#ahead?.stop();
       if (!this.#closed) this.#cancel();
     }
   }

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 import { isServed, SELECTOR } from "../documents.js";
-import { columnAt, type Finding } from "./report.js";
+import { BOUND, columnAt, type Finding } from "./report.js";
 
 export interface OpenDocument {
   readonly path: string;
@@ -41,10 +41,11 @@ function isSession(document: vscode.TextDocument): boolean {
 
 function findingsIn(document: vscode.TextDocument): readonly Finding[] {
   const ours = vscode.languages.getDiagnostics(document.uri).filter(({ source }) => source === SOURCE);
-  return ours.map(({ range, code }) => ({
+  return ours.map(({ range, code, message }) => ({
     file: document.uri.fsPath,
     kind: String(code),
     text: document.getText(range),
+    ...(message.includes(BOUND) ? { bound: true } : {}),
     line: range.start.line + 1,
     column: columnAt(document.lineAt(range.start.line).text, range.start.character),
     endLine: range.end.line + 1,

@@ -15,6 +15,8 @@ export interface Finding {
   readonly file: string;
   readonly kind: string;
   readonly text: string;
+  /** It stays, because signed thinking after it is bound to its text. */
+  readonly bound?: boolean;
   /** Lines and columns count from 1, columns in code points. */
   readonly line?: number;
   readonly column?: number;
@@ -74,6 +76,9 @@ export function stateOf(file: FileReport): { readonly state: State; readonly pro
   if (changed + blocked > staying) return { state: "leaks", problem };
   return { state: problem === null ? "clean" : "failed", problem };
 }
+
+/** Why a leak stays, as the sidecar says it. */
+export const BOUND = "a later seal is bound to it";
 
 /** `1 leak`, `12 leaks`. */
 export function counted(count: number, noun: string): string {

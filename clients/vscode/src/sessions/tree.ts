@@ -17,6 +17,7 @@ import type { OpenDocument } from "./open-documents.js";
 import type { Repaired } from "./remembered.js";
 import {
   ageOf,
+  BOUND,
   counted,
   grouped,
   shortened,
@@ -149,7 +150,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   ): void {
     const byFile = grouped(findings, ({ file }) => file);
     for (const file of files) {
-      const found = file.written ? [] : (byFile.get(file.path) ?? []);
+      const all = byFile.get(file.path) ?? [];
+      const found = file.written ? all.filter(({ bound }) => bound) : all;
       const { state, problem } = stateOf(file);
       const known = about.get(file.path) ?? {};
       const session = { agent, path: file.path, findings: found, problem, about: known, isUnsaved: false };
@@ -356,9 +358,10 @@ function kindsItem(label: string): vscode.TreeItem {
 
 function findingItem(finding: Finding): vscode.TreeItem {
   const item = new vscode.TreeItem(titleOf(finding.kind));
-  item.description = shortened(finding.text);
+  item.description = [...(finding.bound ? ["bound"] : []), shortened(finding.text)].join(" · ");
   item.iconPath = new vscode.ThemeIcon(iconOf(finding.kind));
-  item.tooltip = finding.line === undefined ? finding.text : `Line ${finding.line}: ${finding.text}`;
+  const said = finding.line === undefined ? finding.text : `Line ${finding.line}: ${finding.text}`;
+  item.tooltip = finding.bound ? `${said}\n\nIt stays: ${BOUND}.` : said;
   item.command = { command: "streamSidecar.openFinding", title: "Open", arguments: [finding] };
   return item;
 }

@@ -157,6 +157,7 @@ class AnthropicWriter(ChunkWriter):
             if event.block != self._talking:
                 self._think(event.block)
             self._delta(self._index, type="signature_delta", signature=event.signature)
+            self._suppress()
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)

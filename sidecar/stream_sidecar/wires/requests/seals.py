@@ -488,34 +488,3 @@ def _fields(body: JsonObject) -> JsonObject:
     """The object with the members that only Claude knows: on Converse an inner one."""
     inner = body.get(_NESTED)
     return inner if isinstance(inner, dict) else body
-
-
-# What an edit would break
-
-
-def sealed_until(items: list[Json], are_bound: list[bool]) -> dict[int, int]:
-    """The number of each item with bound seals, in order -> the place of its last seal
-    among the parts of its content."""
-    last = {n: _last_seal(item) for n, item in enumerate(items) if are_bound[n]}
-    return {n: place for n, place in last.items() if place is not None}
-
-
-def _last_seal(item: Json) -> int | None:
-    """The place in ``content`` after which nothing is sealed; None without seals. A
-    later state counts as after the whole content."""
-    if not isinstance(item, dict):
-        return None
-    states = [part for name in _STATES for part in _list(item.get(name))]
-    content = _list(item.get("content"))
-    if any(map(signature_of, states[1:])):
-        return max(1, len(content))
-    places = [n for n, part in enumerate(content) if signature_of(part)]
-    return places[-1] if places else 0 if any(map(signature_of, states)) else None
-
-
-def covers(seals: dict[int, int], number: int, path: tuple[str | int, ...]) -> bool:
-    """Whether a bound seal comes after the text at ``path`` of an item."""
-    if seals and number < next(reversed(seals)):
-        return True
-    at = next((each for each in path if isinstance(each, int)), 0)
-    return at < seals.get(number, 0)

@@ -1,0 +1,96 @@
+"""What the state in a message is bound to, in sentences.
+
+Example: "Sealed: thinking in message 1 (/content/0) is bound to the system prompt, the
+tools and everything before it (claude-opus-5-5): an edit of these breaks it." The table
+of seals is `wires.requests.seals`; alike seals are in one sentence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from stream_sidecar.history.bound import seals_of
+from stream_sidecar.history.history import pointer
+from stream_sidecar.history.messages import Text, model_of
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.wires.requests.seals import BoundState, binding_of, seals_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.message.message import Message
+
+_TO = {
+    "system": "the system prompt",
+    "tools": "the tools",
+    "before": "everything before it",
+    "account": "the account",
+    "model": "its model",
+    "maker": "the maker of its model",
+    "next-item": "the item after it",
+    "part": "its part",
+}
+_MOST = 8
+"""So many places are in a sentence; the others are counted."""
+
+PlacedState: TypeAlias = tuple[str, str | None, BoundState]
+"""The place of a message ("" for the only one), its model, and state in it."""
+
+
+def sealed_in(message: Message, model: str | None) -> Iterator[PlacedState]:
+    """The state in the message of a stream, or in each of its choices."""
+    model = (message.metadata and message.metadata.model) or model
+    for each in message.choices or (message,):
+        place = f"choice {each.choice}" if message.choices else ""
+        for state in seals_in(unstructure(each), model):
+            yield place, model, state
+
+
+def sealed_in_stored(
+    found: Iterable[FoundMessage], model: str | None
+) -> Iterator[PlacedState]:
+    """The state in the messages of a session, in the spelling of any agent. Messages
+    with text are numbered; state in a record without text is that of the next one."""
+    number = 1
+    for each in found:
+        name = model_of(each.message) or each.model or model
+        states = seals_in(each.message, name) if each.shape is not None else []
+        known = {state.path for state in states}
+        if (row := binding_of(name)) is not None:
+            paths = (pointer(seal.path) for seal in seals_of(each, model))
+            new = (path for path in paths if path not in known)
+            states += (BoundState(e, "thinking", row.to, row.source) for e in new)
+        for state in states:
+            yield f"message {number}", name, state
+        number += text_of(each) != ""
+
+
+def text_of(found: FoundMessage) -> str:
+    """The text of a model's message; "" of any other."""
+    items = found.stored.fields[0] if found.stored is not None else ()
+    return "".join(item.text for item in items if isinstance(item, Text))
+
+
+def sentences_of(states: Iterable[PlacedState]) -> tuple[str, ...]:
+    """A sentence for all state of one kind that is bound to the same."""
+    places: dict[tuple[str | None, str, tuple[str, ...], str], list[str]] = {}
+    for place, model, state in states:
+        key = (model, state.kind, state.to, state.source)
+        where = f"{place} ({state.path})" if place else state.path
+        places.setdefault(key, []).append(where)
+    return tuple(_sentence(*key, where) for key, where in places.items())
+
+
+def _sentence(
+    model: str | None, kind: str, to: tuple[str, ...], source: str, places: list[str]
+) -> str:
+    shown = ", ".join(places[:_MOST])
+    more = f" and {len(places) - _MOST} more" if len(places) > _MOST else ""
+    of_model = f"{model}; " if model else ""
+    *first, last = [_TO[each] for each in to]
+    bound = f"{', '.join(first)} and {last}" if first else last
+    return (
+        f"Sealed: {kind.replace('-', ' ')} in {shown}{more} is bound to {bound} "
+        f"({of_model}{source}); an edit of that breaks it."
+    )

@@ -1,0 +1,207 @@
+"""Text that a later seal is bound to: after an edit, its provider refuses the session.
+
+`wires.requests.seals` says which models bind their signed thinking to everything before
+it. This module finds such blocks in stored messages, in the spelling of any agent, and
+says which texts, and which records of a log, come before one. Never raises for any JSON
+value. Pure.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING
+
+from stream_sidecar.history.messages import model_of
+from stream_sidecar.history.shapes import MESSAGE, at
+from stream_sidecar.records import frozen
+from stream_sidecar.wires.requests.seals import binding_of, signature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.parts import Json
+    from stream_sidecar.values.json_places import Path
+
+BOUND = "a later seal is bound to it"
+"""Why a text is not edited, for people."""
+
+_THOUGHTS = frozenset(("thinking", "reasoning"))
+_SIGNATURES: tuple[Path, ...] = (
+    ("signature",),
+    ("thinkingSignature",),
+    ("data", "signature"),
+    ("Thinking", "signature"),
+)
+"""Where agents keep the signature of a block of thinking; the last two are Crush's and
+Zed's."""
+
+_OF_PROVIDERS = ("metadata", "providerMetadata", "providerOptions")
+"""Objects of the AI SDK and of opencode, with an object for each provider."""
+
+_STATES = ("thinking_blocks", "reasoning_details")
+"""Lists of a message of Chat Completions. The first block came before the text."""
+
+_OF_SEAL = 'ignature"'
+_OF_PARENT = (b'"parentUuid"', b'"parentId"')
+_LINKS = (("uuid", "parentUuid"), ("id", "parentId"))
+"""The names of a record's id and of its parent's: Claude Code's, pi's."""
+
+
+@frozen
+class SealedBlock:
+    """A sealed block at ``path`` of its message. ``order``: it is bound to the texts of
+    the message whose order is less."""
+
+    path: Path
+    order: float
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the block is an item of a list, and can be taken out of it."""
+        return isinstance(self.path[-1], int)
+
+
+def order_of(path: Path) -> int:
+    """The number of the part of a message in which ``path`` is; 0 for a text that is
+    the whole content."""
+    return next((step for step in path if isinstance(step, int)), 0)
+
+
+def seals_of(found: FoundMessage, model: str | None) -> list[SealedBlock]:
+    """The bound seals of a model's message. ``model``: the model, if neither the
+    message nor its document names one."""
+    if found.shape is None:
+        return []
+    known = model_of(found.message) or found.model or model
+    return [] if binding_of(known) is None else [*_seals(found)]
+
+
+def _seals(found: FoundMessage) -> Iterator[SealedBlock]:
+    shape = found.shape or MESSAGE
+    for body in shape.bodies:
+        value = at(found.message, body)
+        if is_signed(value):
+            yield SealedBlock(body, 0)
+        for number, part in enumerate(_list(value)):
+            if is_signed(part):
+                yield SealedBlock((*body, number), number)
+    states = [
+        (name, number)
+        for name in _STATES
+        for number, part in enumerate(_list(at(found.message, (name,))))
+        if is_signed(part)
+    ]
+    for place, path in enumerate(states):
+        yield SealedBlock(path, inf if place else -1)
+
+
+def is_signed(part: Json) -> bool:
+    """Whether ``part`` is a block of thinking with a signature."""
+    if not isinstance(part, dict):
+        return False
+    if signature_of(part):
+        return True
+    kind = part.get("type", part.get("part_kind"))
+    if not ("Thinking" in part or (isinstance(kind, str) and kind in _THOUGHTS)):
+        return False
+    signs = [at(part, path) for path in _SIGNATURES]
+    for name in _OF_PROVIDERS:
+        inner = part.get(name)
+        values = inner.values() if isinstance(inner, dict) else ()
+        signs += [at(each, ("signature",)) for each in values]
+    return any(isinstance(sign, str) and sign for sign in signs)
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+class BoundTexts:
+    """Which texts of a document's messages, which are in their order, a seal is bound
+    to: one in the document, or a later one if ``is_later`` says so. Nothing is looked
+    for before the first question."""
+
+    def __init__(
+        self,
+        found: Iterable[FoundMessage],
+        model: str | None,
+        is_later: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._found, self._model, self._is_later = found, model, is_later
+
+    @cached_property
+    def _last(self) -> tuple[int, float]:
+        """The number of the last message with a seal, and the order of this seal."""
+        last, order = -1, -inf
+        for number, each in enumerate(self._found):
+            if seals := seals_of(each, self._model):
+                last, order = number, max(seal.order for seal in seals)
+        return last, order
+
+    def until(self, number: int) -> float:
+        """Texts of the message with this ``number`` are bound if their order is less
+        than the result."""
+        last, order = self._last
+        if number < last or self._is_later():
+            return inf
+        return order if number == last else -inf
+
+
+class Lineage:
+    """Which record of a log a record continues: its parent, if it names one, else the
+    record before it. Logs with names of parents have several branches."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._last = -1
+
+    def parent_of(self, number: int, record: Json) -> int:
+        """The number of the record that ``record`` continues; -1: it continues none.
+        All records have to be given, in their order."""
+        parent, self._last = self._last, number
+        if not isinstance(record, dict):
+            return parent
+        for name, link in _LINKS:
+            id, named = record.get(name), record.get(link, parent)
+            if isinstance(id, str) and link in record:
+                self._numbers[id] = number
+                if named is None:
+                    return -1
+                return self._numbers.get(str(named), parent)
+        return parent
+
+
+class RecordsBeforeSeals:
+    """Which records of a log come before a bound seal of another record. ``add`` gets
+    all of them, in their order."""
+
+    def __init__(self) -> None:
+        self._lineage = Lineage()
+        self._parents = array("q")
+        self._before = bytearray()
+
+    def add(self, record: Json, *, is_sealed: bool) -> None:
+        number = len(self._before)
+        parent = self._lineage.parent_of(number, record)
+        self._parents.append(parent)
+        self._before.append(0)
+        while is_sealed and parent >= 0 and not self._before[parent]:
+            self._before[parent] = 1
+            parent = self._parents[parent]
+
+    def has(self, number: int) -> bool:
+        """Whether a seal is bound to the record with this number, counted from 0."""
+        return number < len(self._before) and bool(self._before[number])
+
+
+def may_have_seal(text: str | bytes) -> bool:
+    """Whether JSON text may have a seal."""
+    return _OF_SEAL in text if isinstance(text, str) else _OF_SEAL.encode() in text
+
+
+def names_parent(line: bytes) -> bool:
+    """Whether a line names the record that it continues."""
+    return any(each in line for each in _OF_PARENT)

@@ -1,0 +1,119 @@
+"""Edits of text that seals are bound to: the broken seals are taken out with them.
+
+A seal is broken if it comes after an edit in its conversation. Its whole block goes,
+because an agent would send thinking without a signature back, and a provider refuses
+that, too. Pure.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, TypeAlias
+
+from stream_sidecar.history.bound import Lineage, order_of, seals_of
+from stream_sidecar.history.documents import path_of
+from stream_sidecar.history.history import pointer
+from stream_sidecar.history.results import SURROGATE, Repair
+from stream_sidecar.history.shapes import MESSAGE, at
+from stream_sidecar.records import evolve
+from stream_sidecar.values.absent import ABSENT
+
+if TYPE_CHECKING:
+    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.parts import Json
+
+RepairedMessage: TypeAlias = "tuple[FoundMessage, Repair]"
+
+
+def unsealed(
+    document: Json,
+    found: list[FoundMessage],
+    repairs: list[RepairedMessage],
+    model: str | None,
+    *,
+    is_after: bool,
+) -> tuple[list[RepairedMessage], int]:
+    """The ``repairs`` of a document's messages, which remove the seals that they break,
+    too, and how many seals these are. ``is_after``: the document comes after an edit,
+    which breaks all its seals. A message without other content is removed from its
+    list."""
+    edit = (-1, -inf) if is_after else first_edit(found, repairs)
+    if edit is None:
+        return repairs, 0
+    made = {each.path: (each, repair) for each, repair in repairs}
+    count = 0
+    for number, each in enumerate(found):
+        seals = seals_of(each, model)
+        gone = [s.path for s in seals if s.in_list and (number, s.order) > edit]
+        if gone:
+            count += len(gone)
+            repair = made[each.path][1] if each.path in made else _NOTHING_ELSE
+            pointers = [*repair.dropped, *map(pointer, gone)]
+            made[each.path] = _emptied(document, each, pointers) or (
+                each,
+                evolve(repair, dropped=pointers),
+            )
+    return [*made.values()], count
+
+
+_NOTHING_ELSE = Repair(True, False, ABSENT)
+
+
+def _emptied(
+    document: Json, found: FoundMessage, dropped: list[str]
+) -> RepairedMessage | None:
+    """The removal of a message from its list, if the parts that are ``dropped`` are all
+    its content; None if it has other content, or is in no list."""
+    items = at(document, found.path[:-1])
+    if not (found.path and isinstance(items, list) and is_emptied(found, dropped)):
+        return None
+    holder = evolve(found, path=found.path[:-1], message=items)
+    return holder, evolve(_NOTHING_ELSE, dropped=[f"/{found.path[-1]}"])
+
+
+def is_emptied(found: FoundMessage, dropped: list[str]) -> bool:
+    """Whether the parts that are ``dropped`` are all the content of a message."""
+    shape = found.shape or MESSAGE
+    holders = [at(found.message, body) for body in shape.bodies]
+    is_text = any(isinstance(each, str) for each in holders)
+    return not is_text and sum(map(len, map(_list, holders))) == len(dropped) > 0
+
+
+def first_edit(
+    found: list[FoundMessage], repairs: list[RepairedMessage]
+) -> tuple[int, float] | None:
+    """The number of the first message that the ``repairs`` edit, and the order of the
+    text. None: they edit nothing that a provider could have sealed."""
+    numbers = {each.path: number for number, each in enumerate(found)}
+    edits = (
+        (numbers[each.path], order_of(path))
+        for each, repair in repairs
+        for removal in repair.removed
+        if removal.kind != SURROGATE
+        for path in [path_of(removal.path, each.message)]
+        if str(at(each.message, path)).strip()
+    )
+    return min(edits, default=None)
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+class RecordsAfterEdits:
+    """Which records of a log come after an edit of another record."""
+
+    def __init__(self) -> None:
+        self._lineage = Lineage()
+        self._after: set[int] = set()
+
+    def add(self, number: int, record: Json) -> bool:
+        """Whether the next record comes after an edit."""
+        is_after = self._lineage.parent_of(number, record) in self._after
+        if is_after:
+            self._after.add(number)
+        return is_after
+
+    def edited(self, number: int) -> None:
+        """Notes that the record with this number was edited."""
+        self._after.add(number)
