@@ -1761,10 +1761,13 @@ pub struct ToolResultsPolicyPatch {
     pub known: Option<Vec<Value>>,
 }
 
-/// The message. Without `blocks` it consists of its `reasoning`, its `text`, its calls and its results.
+/// The message. Without `blocks` it consists of its `reasoning`, its `text`, its calls and its results. It has no other `role`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
+    /// The role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<TurnRole>,
     /// The text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -1883,13 +1886,16 @@ pub struct TurnFinish {
     pub reason: Option<String>,
 }
 
-/// The model that wrote the message, and the provider that the host asked. If the host asked a router, `hostProvider` is the router.
+/// The model that wrote the message, the provider that the response names, and the one that the host asked. If the host asked a router, `hostProvider` is the router, and `provider` the one that it asked.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnMetadata {
     /// The model's name, in any spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
     /// Host provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_provider: Option<String>,
@@ -2357,6 +2363,13 @@ open_enum! {
         Strip = "strip",
         Report = "report",
         Keep = "keep",
+    }
+}
+
+open_enum! {
+    /// Turn role.
+    TurnRole {
+        Assistant = "assistant",
     }
 }
 

@@ -1098,9 +1098,10 @@ export interface RenderParams {
 }
 
 /**
- * The message. Without `blocks` it consists of its `reasoning`, its `text`, its calls and its results.
+ * The message. Without `blocks` it consists of its `reasoning`, its `text`, its calls and its results. It has no other `role`.
  */
 export interface Turn {
+  role?: "assistant" | null;
   text?: string | null;
   reasoning?: string | null;
   blocks?: TurnBlock[] | null;

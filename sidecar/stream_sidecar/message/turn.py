@@ -7,7 +7,7 @@ has the fields from which requests are written; missing ones have defaults (prot
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from attrs import evolve
 
@@ -71,8 +71,9 @@ class TurnFinish:
 @frozen
 class Turn:
     """The message. Without ``blocks`` it consists of its ``reasoning``, its ``text``,
-    its calls and its results."""
+    its calls and its results. It has no other ``role``."""
 
+    role: Literal["assistant"] = "assistant"
     text: str = ""
     reasoning: str = ""
     blocks: tuple[TurnBlock, ...] | None = None

@@ -229,8 +229,6 @@ def _turn(value: Any, kind: Any) -> Any:
     if names and not {*names} & {*_CONTENT}:
         given = ", ".join(name[:64] for name in names[:8])
         raise Invalid(f"must have one of {', '.join(_CONTENT)}, but has only {given}")
-    if value.get("role") not in (None, "assistant"):
-        raise Invalid('must be "assistant"', ".role")
     return turn
 
 
