@@ -105,7 +105,7 @@ class Trial:
 
     def _repaired(self, agent: str, variables: dict[str, str]) -> str:
         """What the command says. It fails where bound texts are left as they were."""
-        command = [self.sidecar, "repair", PROGRAMS[agent].stored, "--write"]
+        command = [str(self.sidecar), "repair", PROGRAMS[agent].stored, "--write"]
         return subprocess.run(
             command, env=variables, capture_output=True, text=True, check=False
         ).stdout
