@@ -13,10 +13,10 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
-from stream_sidecar.history.messages import model_of
-from stream_sidecar.history.shapes import MESSAGE, at
+from stream_sidecar.history.messages import model_of, role_of
+from stream_sidecar.history.shapes import ASSISTANT, MESSAGE, at
 from stream_sidecar.records import frozen
-from stream_sidecar.wires.requests.seals import binding_of, signature_of
+from stream_sidecar.wires.requests.seals import STATES, binding_of, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,15 +34,13 @@ _SIGNATURES: tuple[Path, ...] = (
     ("thinkingSignature",),
     ("data", "signature"),
     ("Thinking", "signature"),
+    ("extras", "signature"),
 )
-"""Where agents keep the signature of a block of thinking; the last two are Crush's and
-Zed's."""
+"""Where agents keep the signature of a block of thinking; the last three are Crush's,
+Zed's and LangChain's."""
 
 _OF_PROVIDERS = ("metadata", "providerMetadata", "providerOptions")
 """Objects of the AI SDK and of opencode, with an object for each provider."""
-
-_STATES = ("thinking_blocks", "reasoning_details")
-"""Lists of a message of Chat Completions. The first block came before the text."""
 
 _OF_SEAL = 'ignature"'
 _OF_PARENT = (b'"parentUuid"', b'"parentId"')
@@ -73,7 +71,9 @@ def order_of(path: Path) -> int:
 def seals_of(found: FoundMessage, model: str | None) -> list[SealedBlock]:
     """The bound seals of a model's message. ``model``: the model, if neither the
     message nor its document names one."""
-    if found.shape is None:
+    message = found.message
+    is_said = isinstance(message, dict) and role_of(message) in ASSISTANT
+    if found.shape is None and not is_said:
         return []
     known = model_of(found.message) or found.model or model
     return [] if binding_of(known) is None else [*_seals(found)]
@@ -88,9 +88,12 @@ def _seals(found: FoundMessage) -> Iterator[SealedBlock]:
         for number, part in enumerate(_list(value)):
             if is_signed(part):
                 yield SealedBlock((*body, number), number)
+            else:
+                for place in _details_in(part):
+                    yield SealedBlock((*body, number, *place), number)
     states = [
         (name, number)
-        for name in _STATES
+        for name in STATES
         for number, part in enumerate(_list(at(found.message, (name,))))
         if is_signed(part)
     ]
@@ -108,11 +111,27 @@ def is_signed(part: Json) -> bool:
     if not ("Thinking" in part or (isinstance(kind, str) and kind in _THOUGHTS)):
         return False
     signs = [at(part, path) for path in _SIGNATURES]
+    signs += [each.get("signature") for _, each in _of_providers(part)]
+    is_detailed = any(True for _ in _details_in(part))
+    return is_detailed or any(isinstance(sign, str) and sign for sign in signs)
+
+
+def _of_providers(part: Json) -> Iterator[tuple[Path, dict[str, Json]]]:
+    """What a part keeps for each provider, with its place."""
     for name in _OF_PROVIDERS:
-        inner = part.get(name)
-        values = inner.values() if isinstance(inner, dict) else ()
-        signs += [at(each, ("signature",)) for each in values]
-    return any(isinstance(sign, str) and sign for sign in signs)
+        inner = at(part, (name,))
+        for provider, each in inner.items() if isinstance(inner, dict) else ():
+            if isinstance(each, dict):
+                yield (name, provider), each
+
+
+def _details_in(part: Json) -> Iterator[Path]:
+    """The places of signed details of OpenRouter, which the AI SDK keeps in a part of
+    thinking and in a call's."""
+    for place, each in _of_providers(part):
+        for number, detail in enumerate(_list(each.get("reasoning_details"))):
+            if signature_of(detail):
+                yield (*place, "reasoning_details", number)
 
 
 def _list(value: Json) -> list[Json]:
@@ -174,6 +193,14 @@ class Lineage:
         return parent
 
 
+def answer_of(record: Json) -> str | None:
+    """The id of the answer that a record has a block of: Claude Code writes a record
+    for each block. With calls at the same time they are on several branches, and the
+    agent sends all of them."""
+    id = at(record, ("message", "id"))
+    return id if isinstance(id, str) else None
+
+
 class RecordsBeforeSeals:
     """Which records of a log come before a bound seal of another record. ``add`` gets
     all of them, in their order."""
@@ -182,15 +209,28 @@ class RecordsBeforeSeals:
         self._lineage = Lineage()
         self._parents = array("q")
         self._before = bytearray()
+        self._answers: dict[int, str] = {}
+        self._blocks: dict[str, list[int]] = {}
 
     def add(self, record: Json, *, is_sealed: bool) -> None:
-        number = len(self._before)
+        number, answer = len(self._before), answer_of(record)
         parent = self._lineage.parent_of(number, record)
         self._parents.append(parent)
         self._before.append(0)
-        while is_sealed and parent >= 0 and not self._before[parent]:
-            self._before[parent] = 1
-            parent = self._parents[parent]
+        if answer is not None:
+            self._answers[number] = answer
+            if self._answers.get(parent) == answer:
+                self._blocks.setdefault(answer, []).append(number)
+        waiting = [parent] if is_sealed else []
+        while waiting:
+            number = waiting.pop()
+            if number < 0:
+                continue
+            if (other := self._answers.get(number)) not in (None, answer):
+                waiting += self._blocks.pop(str(other), ())
+            if not self._before[number]:
+                self._before[number] = 1
+                waiting.append(self._parents[number])
 
     def has(self, number: int) -> bool:
         """Whether a seal is bound to the record with this number, counted from 0."""
