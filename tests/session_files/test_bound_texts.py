@@ -672,6 +672,46 @@ def test_parts_of_a_table(tmp_path: Path) -> None:
     assert cells == [json.dumps([{"type": "text", "data": {"text": "Four."}}]), "[]"]
 
 
+def test_the_model_of_a_session_is_in_another_table(tmp_path: Path) -> None:
+    """As in goose's database. A database without that column has no model."""
+    for number, column in enumerate(("model_config_json", "other")):
+        path = tmp_path / f"{number}.db"
+        with database(path) as db:
+            db.execute(f"CREATE TABLE sessions (id, {column} TEXT)")
+            named = json.dumps({"model_name": MODEL})
+            db.execute("INSERT INTO sessions VALUES ('s', ?)", (named,))
+            db.execute("CREATE TABLE messages (role, content_json TEXT, session_id)")
+            for part in (_TEXT, thinking("c2ln")):
+                row = (json.dumps([part]),)
+                db.execute("INSERT INTO messages VALUES ('assistant', ?, 's')", row)
+        assert ("1 bound" in repair(path).output) == (number == 0)
+
+
+def test_a_summary_before_messages_that_are_kept(tmp_path: Path) -> None:
+    """Claude Code notes which messages it sends after the summary of older ones."""
+    lines = _claude_code_lines(conversation(["l", "tc"]))
+    summary = {"uuid": "s", "parentUuid": None, "logicalParentUuid": "u1"}
+    kept = {"preservedSegment": {"tailUuid": "u1"}}
+    lines[2]["parentUuid"] = "s"
+    for metadata, is_bound in ((None, False), ({}, False), (kept, True)):
+        path = tmp_path / "a.jsonl"
+        noted = {**summary, "compactMetadata": metadata}
+        _write_lines(path, [*lines[:2], noted, *lines[2:]])
+        assert (" bound: " in repair(path).output) == is_bound
+
+
+def test_thinking_that_cannot_be_taken_out_keeps_its_text(tmp_path: Path) -> None:
+    """Continue keeps thinking in messages of its own."""
+    path = tmp_path / "a.json"
+    thought = {"role": "thinking", "content": "Hm", "signature": "c2ln"}
+    said = [_chat(), thought, _chat()]
+    history = [{"message": {**each, "model": MODEL}} for each in said]
+    path.write_text(json.dumps({"history": history}), encoding="utf-8")
+    for more in ([], ["--unseal"]):
+        assert "1 bound" in repair(path, "--write", *more).output
+        assert path.read_text(encoding="utf-8").count(LEAK) == 1
+
+
 def test_events_that_repeat_parts(tmp_path: Path) -> None:
     """opencode's events are bound as the parts are that they repeat."""
     path = tmp_path / "opencode.db"

@@ -29,6 +29,9 @@ BOUND = "a later seal is bound to it"
 """Why a text is not edited, for people."""
 
 _THOUGHTS = frozenset(("thinking", "reasoning"))
+_SAYING = ASSISTANT | {"thinking"}
+"""Roles of the model; Continue keeps thinking in messages of its own."""
+
 _SIGNATURES: tuple[Path, ...] = (
     ("signature",),
     ("thinkingSignature",),
@@ -47,6 +50,9 @@ _OF_PARENT = (b'"parentUuid"', b'"parentId"')
 _LINKS = (("uuid", "parentUuid"), ("id", "parentId"))
 """The names of a record's id and of its parent's: Claude Code's, pi's."""
 
+_KEEPING = frozenset(("preservedSegment", "preservedMessages"))
+"""A summary with one of these is sent before the last messages that came before it."""
+
 
 @frozen
 class SealedBlock:
@@ -59,7 +65,7 @@ class SealedBlock:
     @property
     def in_list(self) -> bool:
         """Whether the block is an item of a list, and can be taken out of it."""
-        return isinstance(self.path[-1], int)
+        return bool(self.path) and isinstance(self.path[-1], int)
 
 
 def order_of(path: Path) -> int:
@@ -72,7 +78,7 @@ def seals_of(found: FoundMessage, model: str | None) -> list[SealedBlock]:
     """The bound seals of a model's message. ``model``: the model, if neither the
     message nor its document names one."""
     message = found.message
-    is_said = isinstance(message, dict) and role_of(message) in ASSISTANT
+    is_said = isinstance(message, dict) and role_of(message) in _SAYING
     if found.shape is None and not is_said:
         return []
     known = model_of(found.message) or found.model or model
@@ -81,7 +87,7 @@ def seals_of(found: FoundMessage, model: str | None) -> list[SealedBlock]:
 
 def _seals(found: FoundMessage) -> Iterator[SealedBlock]:
     shape = found.shape or MESSAGE
-    for body in shape.bodies:
+    for body in dict.fromkeys(((), *shape.bodies)):
         value = at(found.message, body)
         if is_signed(value):
             yield SealedBlock(body, 0)
@@ -107,7 +113,7 @@ def is_signed(part: Json) -> bool:
         return False
     if signature_of(part):
         return True
-    kind = part.get("type", part.get("part_kind"))
+    kind = part.get("type", part.get("part_kind", part.get("role")))
     if not ("Thinking" in part or (isinstance(kind, str) and kind in _THOUGHTS)):
         return False
     signs = [at(part, path) for path in _SIGNATURES]
@@ -141,23 +147,29 @@ def _list(value: Json) -> list[Json]:
 class BoundTexts:
     """Which texts of a document's messages, which are in their order, a seal is bound
     to: one in the document, or a later one if ``is_later`` says so. Nothing is looked
-    for before the first question."""
+    for before the first question. ``unseals``: only a seal counts that cannot be taken
+    out."""
 
     def __init__(
         self,
         found: Iterable[FoundMessage],
         model: str | None,
         is_later: Callable[[], bool] = lambda: False,
+        *,
+        unseals: bool = False,
     ) -> None:
         self._found, self._model, self._is_later = found, model, is_later
+        self._unseals = unseals
 
     @cached_property
     def _last(self) -> tuple[int, float]:
         """The number of the last message with a seal, and the order of this seal."""
         last, order = -1, -inf
         for number, each in enumerate(self._found):
-            if seals := seals_of(each, self._model):
-                last, order = number, max(seal.order for seal in seals)
+            seals = seals_of(each, self._model)
+            orders = [s.order for s in seals if not (self._unseals and s.in_list)]
+            if orders:
+                last, order = number, max(orders)
         return last, order
 
     def until(self, number: int) -> float:
@@ -167,6 +179,12 @@ class BoundTexts:
         if number < last or self._is_later():
             return inf
         return order if number == last else -inf
+
+
+def _compaction(record: dict[str, Json]) -> dict[str, Json]:
+    """What Claude Code notes where it has put a summary in place of old messages."""
+    noted = record.get("compactMetadata")
+    return noted if isinstance(noted, dict) else {}
 
 
 class Lineage:
@@ -187,8 +205,9 @@ class Lineage:
             id, named = record.get(name), record.get(link, parent)
             if isinstance(id, str) and link in record:
                 self._numbers[id] = number
-                if named is None:
+                if named is None and _KEEPING.isdisjoint(_compaction(record)):
                     return -1
+                named = named or record.get("logicalParentUuid")
                 return self._numbers.get(str(named), parent)
         return parent
 

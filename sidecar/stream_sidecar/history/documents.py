@@ -318,7 +318,7 @@ def named_model(record: Json) -> str | None:
 
 def _origin(record: dict[str, Json], names: tuple[str, ...]) -> str | None:
     """The first of ``names`` that a record, or an object in it for them, has."""
-    inner = (at(record, path) for path in _ORIGIN_HOLDERS)
+    inner = (at(record, path) for path in _ORIGIN_HOLDERS if path[0] in record)
     holders = (record, *(each for each in inner if isinstance(each, dict)))
     return next(filter(None, (_first_string(each, names) for each in holders)), None)
 

@@ -212,7 +212,7 @@ class TextSession:
                 return not unseals and self.before_seals().has(line - 1)
             return self.beside.is_before_seal(document, model)
 
-        bound = BoundTexts([] if unseals else found, model, is_later)
+        bound = BoundTexts(found, model, is_later, unseals=unseals)
         return repairs_of(found, self.history, bound)
 
     def _unsealed(
