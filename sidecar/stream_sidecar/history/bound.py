@@ -50,6 +50,11 @@ _OF_PARENT = (b'"parentUuid"', b'"parentId"')
 _LINKS = (("uuid", "parentUuid"), ("id", "parentId"))
 """The names of a record's id and of its parent's: Claude Code's, pi's."""
 
+_OF_LINKS = (
+    *(name for pair in _LINKS for name in pair),
+    *("logicalParentUuid", "compactMetadata"),
+)
+
 _KEEPING = frozenset(("preservedSegment", "preservedMessages"))
 """A summary with one of these is sent before the last messages that came before it."""
 
@@ -210,6 +215,14 @@ class Lineage:
                 named = named or record.get("logicalParentUuid")
                 return self._numbers.get(str(named), parent)
         return parent
+
+
+def links_of(record: Json) -> Json:
+    """``record`` with what `RecordsBeforeSeals` reads of it."""
+    if not isinstance(record, dict):
+        return None
+    kept = {name: record[name] for name in _OF_LINKS if name in record}
+    return {**kept, "message": {"id": answer_of(record)}}
 
 
 def answer_of(record: Json) -> str | None:
