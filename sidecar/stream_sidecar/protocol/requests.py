@@ -32,7 +32,7 @@ from stream_sidecar.wires.requests.seals import (
     demands_thinking,
     without_seals,
 )
-from stream_sidecar.wires.settings import refused_settings, reported_of_end
+from stream_sidecar.wires.settings import refused_at_end, refused_settings
 from stream_sidecar.wires.shared.rendering import LostPart
 from stream_sidecar.wires.shared.request_rules import Names
 from stream_sidecar.wires.shared.request_shapes import SHAPES
@@ -175,7 +175,7 @@ def _freed(
     continues = any(body.get(name) for name in _EARLIER)
     turns = TurnList(wire, rule, model, freed, lost, continues)
     news = turns.mend() + items[prefix:]
-    lost += reported_of_end(wire, rule, model, list(enumerate(items))[prefix:])
+    lost += refused_at_end(wire, rule, model, list(enumerate(items))[prefix:])
     return news, refused_settings(wire, rule, body, news, lost)
 
 

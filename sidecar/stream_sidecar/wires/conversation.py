@@ -164,9 +164,9 @@ class TurnList:
                 yield self._for(entry.call, entry)
             open = [call for call in entry.calls if call.answer is None]
             if self.shape.parts:
-                reported = [(c.answer, c) for c in entry.calls if c.answer]
-                reported.sort(key=_place)
-                yield from (self._for(call, answer) for answer, call in reported)
+                answers = [(c.answer, c) for c in entry.calls if c.answer]
+                answers.sort(key=_place)
+                yield from (self._for(call, answer) for answer, call in answers)
                 yield from map(self._without, open)
             else:
                 due += open
@@ -243,12 +243,12 @@ class TurnList:
         ``call`` is sent, and on Gemini with the call's name."""
         value = entry.value
         if call.sent != call.id:
-            value = self._reported(value, {self.shape.answered: call.sent})
+            value = self._with_members(value, {self.shape.answered: call.sent})
         if self.wire == "gemini":
-            value = self._reported(value, {"name": call.name})
+            value = self._with_members(value, {"name": call.name})
         return entry if value is entry.value else evolve(entry, value=value)
 
-    def _reported(self, value: JsonObject, news: JsonObject) -> JsonObject:
+    def _with_members(self, value: JsonObject, news: JsonObject) -> JsonObject:
         word = self.shape.answer
         inner = value if not word or value.get("type") == word else value[word]
         new = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
@@ -400,8 +400,8 @@ class TurnList:
             is_results = bool(parted and self.shape.answers(parted[-1][1]))
             if is_results and self.shape.role(item) == "user":
                 parted.append((number, self._turn("model")))
-            reported, rest = self._split(item)
-            parted.append((number, reported))
+            results, rest = self._split(item)
+            parted.append((number, results))
             if rest is not None:
                 parted += [(number, self._turn("model")), (number, rest)]
         self.items = parted
@@ -412,8 +412,8 @@ class TurnList:
         if not self.shape.answer or len({each.kind for each in entries}) < 2:
             return item, None
         assert isinstance(item, dict)
-        *reported, rest = entries
-        return {**item, self.shape.parts: [each.value for each in reported]}, rest.value
+        *results, rest = entries
+        return {**item, self.shape.parts: [each.value for each in results]}, rest.value
 
     def begin(self) -> None:
         """Adds a user's turn before the first call, unless there is one already (a turn
@@ -479,8 +479,8 @@ def _can_join(turn: tuple[int, Any]) -> bool:
     return all(isinstance(each, str | list | None) for each in contents)
 
 
-def _place(reported: tuple[ListedTurn, Call]) -> int:
-    return reported[0].place
+def _place(answered: tuple[ListedTurn, Call]) -> int:
+    return answered[0].place
 
 
 def _is_reference(item: Json) -> bool:

@@ -97,13 +97,13 @@ class AnthropicWriter(ChunkWriter):
         self._index = 0
 
     def end(self, finishes: list[events.Finish]) -> None:
-        self._suppress()
+        self._close_open_block()
         finish = finishes[0]
         if self._failed or not (finish.complete or self._begun):
             return
         self._begin()
         usage = self.usage_object()
-        word = self.finish_word(finish) if self.is_reported(finish) else None
+        word = self.finish_word(finish) if self.is_end_known(finish) else None
         if self._is_cut and word in _GOOD:
             word = _CUT
         if word == "error":
@@ -151,13 +151,13 @@ class AnthropicWriter(ChunkWriter):
         if opaque.get("type") not in STATES and (data := redacted_in(opaque)):
             opaque = {"type": REDACTED, "data": data}
         if opaque.get("type") in STATES:
-            self._suppress()
+            self._close_open_block()
             self._stop(self._start(portable(opaque)))
         elif event.signature and event.channel == "reasoning":
             if event.block != self._talking:
                 self._think(event.block)
             self._delta(self._index, type="signature_delta", signature=event.signature)
-            self._suppress()
+            self._close_open_block()
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
@@ -166,7 +166,7 @@ class AnthropicWriter(ChunkWriter):
         text = self.fragment(event)
         if event.tool_call_id is not None:
             item = self._call_block(event.tool_call_id, event.name or "", origin)
-            self._suppress()
+            self._close_open_block()
             self._calls[event.block] = self._start(item)
         if text:
             index = self._calls[event.block]
@@ -178,7 +178,7 @@ class AnthropicWriter(ChunkWriter):
             self._is_cut = True
         index, text = self._calls.pop(event.block, None), self.rest(event)
         if index is None:
-            self._suppress()
+            self._close_open_block()
             origin = self.origin_of(event)
             item = self._call_block(event.tool_call_id, event.name, origin)
             index = self._start(item)
@@ -197,7 +197,7 @@ class AnthropicWriter(ChunkWriter):
                 "content": event.content,
             }
             item |= {"is_error": True} if event.is_error else {}
-        self._suppress()
+        self._close_open_block()
         self._stop(self._start(portable(item)))
 
     def cite(self, event: events.Citation) -> None:
@@ -256,14 +256,14 @@ class AnthropicWriter(ChunkWriter):
 
     def _talk(self, block: int, channel: str, item: JsonObject) -> None:
         """Begins a block of text or thinking."""
-        self._suppress()
+        self._close_open_block()
         self._talking, self._channel, self._index = block, channel, self._start(item)
 
     def _think(self, block: int) -> None:
         item = {"type": "thinking", "thinking": "", "signature": ""}
         self._talk(block, "reasoning", item)
 
-    def _suppress(self) -> None:
+    def _close_open_block(self) -> None:
         """Ends the open block of text or thinking."""
         if self._talking is not None:
             self._stop(self._index)
@@ -283,9 +283,9 @@ class AnthropicWriter(ChunkWriter):
         self, event: events.Citation, url: str | None, title: str | None
     ) -> JsonObject:
         if self.is_own and isinstance(event.raw, dict):
-            reported = {"url": url, "title": title} if event.kind == "url" else {}
+            source = {"url": url, "title": title} if event.kind == "url" else {}
             own: JsonObject = portable(event.raw)
-            return {name: value for name, value in reported.items() if value} | own
+            return {name: value for name, value in source.items() if value} | own
         text = event.cited_text or ""
         if url:
             place = {"type": "web_search_result_location", "encrypted_index": ""}

@@ -57,7 +57,7 @@ _CANDIDATE = _SOURCES | frozenset(
 )
 """A candidate's members besides its content."""
 
-GEMINI_REPORTED = (
+EVENT_MEMBERS = (
     frozenset(("candidates", "content", "parts", "role", "usageMetadata", "error"))
     | frozenset(("modelVersion", "responseId", "finishReason", "finishMessage"))
     | frozenset(("response", "promptFeedback", "serverContent"))
@@ -183,10 +183,10 @@ class GeminiWire(DocumentWire):
         """Reads calls that the Live API takes back, because the user interrupted: they
         must not be run."""
         ids = value.get("ids")
-        reported = (
+        cancelled_ids = (
             [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
         )
-        self.parts.append(CallCancelPart(tuple(reported)))
+        self.parts.append(CallCancelPart(tuple(cancelled_ids)))
 
     def _live(self, value: JsonObject) -> None:
         """Reads the Live API: the transcript of the model's speech is its answer."""

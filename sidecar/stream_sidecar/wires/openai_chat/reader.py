@@ -68,7 +68,7 @@ _CHOICE = _PLAIN_CHOICE | {"message", "text", "error", "usage"}
 
 _DOCUMENT = _PLAIN_DOCUMENT | frozenset((*_KNOWN, "type"))
 
-CHAT_REPORTED = (
+EVENT_MEMBERS = (
     frozenset(("choices", "usage", "finish_reason", "delta", "message", "text"))
     | frozenset((*FIELDS, PROVIDER, *SOURCE_KEYS))
     | frozenset(("id", "object", "created", "model", "role", "type"))
@@ -160,7 +160,7 @@ class OpenAIChatWire(DocumentWire):
             if isinstance(delta, dict):
                 is_message = name == "message"
                 if is_message and self._has_message.get(self.choice):
-                    delta = self._unreported(delta)
+                    delta = self._without_repeated_text(delta)
                 self._read(delta, is_message)
                 return
             if delta is not None:
@@ -179,7 +179,7 @@ class OpenAIChatWire(DocumentWire):
         else:
             self.unused("delta", delta, _DELTA, before)
 
-    def _unreported(self, message: JsonObject) -> JsonObject:
+    def _without_repeated_text(self, message: JsonObject) -> JsonObject:
         """``message`` without its text if it repeats the text of the deltas before
         (MiniMax), else all of it."""
         text = message.get("content")

@@ -22,7 +22,7 @@ from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
     arguments_of,
     error_object,
-    reported_again,
+    repeated_head,
 )
 
 if TYPE_CHECKING:
@@ -247,8 +247,8 @@ class OpenAIChatWriter(ChunkWriter):
             self._came_out(item, event)
 
     def _came_out(self, item: JsonObject, event: events.ToolResult) -> None:
-        reported = item | {"output": portable(event.content)}
-        self._write(event.choice, {"executed_tools": [reported]})
+        finished_tool = item | {"output": portable(event.content)}
+        self._write(event.choice, {"executed_tools": [finished_tool]})
 
     def cite(self, event: events.Citation) -> None:
         source = self.cited_once(event)
@@ -269,8 +269,8 @@ class OpenAIChatWriter(ChunkWriter):
         kind, choice = "url_citation" if url else "document_citation", event.choice
         number = self._choices[choice].annotations
         self._choices[choice].annotations += 1
-        reported = {"index": number, "type": kind, kind: body}
-        self._write(choice, {"annotations": [reported]})
+        annotation = {"index": number, "type": kind, kind: body}
+        self._write(choice, {"annotations": [annotation]})
 
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSED:
@@ -278,8 +278,8 @@ class OpenAIChatWriter(ChunkWriter):
             self._write(event.choice, {"refusal": event.message})
             return
         self._choices[event.choice].failed = True
-        reported = self.own_error(event) or error_object(event)
-        self.chunks.append(Chunk({"error": reported}))
+        error = self.own_error(event) or error_object(event)
+        self.chunks.append(Chunk({"error": error}))
 
     # Documents
 
@@ -300,13 +300,13 @@ class OpenAIChatWriter(ChunkWriter):
             "created": self.created,
             "model": self.model,
         }
-        self._short = reported_again(self._head)
+        self._short = repeated_head(self._head)
 
     def _has_finish(self, finish: events.Finish) -> bool:
         """Whether a finish is written for a choice: not if an error ended it or the
         stream broke off."""
         is_error = finish.reason == "error" and self._choices[finish.choice].failed
-        return self.is_reported(finish) and not is_error
+        return self.is_end_known(finish) and not is_error
 
     def _word(self, finish: events.Finish) -> str:
         is_refused = finish.reason == "refusal" and self._choices[finish.choice].refused

@@ -90,8 +90,8 @@ class Content:
         """Reads a fragment of a text."""
         text = self.wire.text(value, "delta")
         if text:
-            reported = item.text(channel.name, channel.separator)
-            self._give(item, channel, reported.add(text, _index(value, channel)))
+            so_far = item.text(channel.name, channel.separator)
+            self._give(item, channel, so_far.add(text, _index(value, channel)))
         elif "delta" not in value:
             self.wire.unused("event", value, _EVENT, len(self.wire.parts))
 
@@ -179,11 +179,11 @@ class Content:
         event, which names the part; None: ``whole`` is the text of all parts."""
         if not whole:
             return
-        reported = item.text(channel.name, channel.separator)
+        so_far = item.text(channel.name, channel.separator)
         if value is None:
-            text = reported.finish_all(whole)
+            text = so_far.finish_all(whole)
         else:
-            text = reported.finish(whole, _index(value, channel))
+            text = so_far.finish(whole, _index(value, channel))
         if text is None:
             why = "is not what its fragments were"
             self.wire.malformed(channel.whole, whole, why)
@@ -201,7 +201,7 @@ class Content:
         self.wire.parts.append(RefusalPart(text))
 
     def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
-        first = next(name for name in item.reported if item.reported[name].length)
+        first = next(name for name in item.texts if item.texts[name].length)
         field = _FIELDS[channel.name != first]
         for number, thought in enumerate(text.split(_BORDER)):
             if number:

@@ -32,8 +32,8 @@ def family_of(type: str) -> str:
 
 
 @define(eq=False)
-class Reported:
-    """A text of an item as far as it was reported.
+class ItemText:
+    """A text of an item as far as it has come.
 
     The finished text is compared with it: only the rest is new. ``separator``: stands
     between the provider's parts. ``starts``: part -> where it begins in the text.
@@ -118,7 +118,7 @@ class OutputItem:
     done: bool = False
     #: its arguments came in full
     argued: bool = False
-    reported: dict[str, Reported] = field(factory=dict)
+    texts: dict[str, ItemText] = field(factory=dict)
     #: its annotations that were reported
     cited: set[str] = field(factory=set)
 
@@ -126,11 +126,11 @@ class OutputItem:
     def type(self) -> str:
         return type_of(self.body)
 
-    def text(self, name: str, separator: str = "") -> Reported:
-        reported = self.reported.get(name)
-        if reported is None:
-            reported = self.reported[name] = Reported(separator)
-        return reported
+    def text(self, name: str, separator: str = "") -> ItemText:
+        text = self.texts.get(name)
+        if text is None:
+            text = self.texts[name] = ItemText(separator)
+        return text
 
 
 class Items:
@@ -168,7 +168,7 @@ class Items:
     def end(self, item: OutputItem) -> None:
         del self._open[item.key]
         item.done = True
-        item.reported.clear()
+        item.texts.clear()
         item.cited.clear()
 
     def find(self, value: JsonObject, family: str) -> OutputItem | None:

@@ -72,7 +72,7 @@ class OpenAIResponsesWire(DocumentWire):
         self._content = Content(self, self._tools)
         self._is_over = False
         #: the error that an ``error`` event reported
-        self._reported: Json = None
+        self._error: Json = None
         #: the response has failed, and no error has come yet
         self._failed = False
 
@@ -83,7 +83,7 @@ class OpenAIResponsesWire(DocumentWire):
         elif kind in EVENTS:
             EVENTS[kind](self, value)
         elif kind == "error":
-            self._reported = value.get("error") or value
+            self._error = value.get("error") or value
             self.fail(value)
         elif kind.startswith(_STEP):
             self._step(value)
@@ -95,7 +95,7 @@ class OpenAIResponsesWire(DocumentWire):
     def end(self) -> None:
         """Ends the items that are still open, as cut off."""
         self._end_items(cut=True)
-        if self._failed and self._reported is None:
+        if self._failed and self._error is None:
             self.fail({"type": "response.failed"})
 
     # The response
@@ -147,7 +147,7 @@ class OpenAIResponsesWire(DocumentWire):
     def _stop(self, response: JsonObject, status: str) -> None:
         raw = self.text(self.body(response, "incomplete_details"), "reason") or status
         reason = self.row.reason_of(raw)
-        if reason == "error" and self._reported is not None:
+        if reason == "error" and self._error is not None:
             reason = "unknown"  # the error says more
         self.parts.append(FinishPart(raw, reason))
 
@@ -165,7 +165,7 @@ class OpenAIResponsesWire(DocumentWire):
         it before, or reports it later."""
         if not error:
             self._failed = True
-        elif self._reported is None or not equal(_facts(error), _facts(self._reported)):
+        elif self._error is None or not equal(_facts(error), _facts(self._error)):
             self.fail({"error": error})
 
     # Items
@@ -206,7 +206,7 @@ class OpenAIResponsesWire(DocumentWire):
             self._content.finish(item, body, cut=cut)
         elif type_of(body) in _STATES:
             self._content.keep(item, body)
-        elif item.implied and not item.reported and body is item.body:
+        elif item.implied and not item.texts and body is item.body:
             pass  # an event named the item, but had no content of it
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)

@@ -49,7 +49,7 @@ _CALLING = "calling"
 _CONTINUED = ("stop", "tool-calls", "length")
 """Finish reasons of a response that continued after an error."""
 
-_REPORTED_LATER = ("output", "outputs", "result", "results", "tools", "error")
+_RESULT_MEMBERS = ("output", "outputs", "result", "results", "tools", "error")
 """Members of a server's item with its result, which are written when it is done."""
 
 
@@ -128,11 +128,11 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._early: dict[
             str, events.ToolResult
         ] = {}  # results of calls that are not complete yet
-        self._error_reported: JsonObject | None = None
+        self._error: JsonObject | None = None
         self._refused = False
 
     def end(self, finishes: list[events.Finish]) -> None:
-        self._suppress()
+        self._close_open_item()
         for item in [*self._served.values()]:
             self._done(item, _CALLING)
         finish = finishes[0]
@@ -145,7 +145,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             response["incomplete_details"] = {"reason": self.finish_word(finish)}
         elif status == "failed":
             reason = {"code": "server_error", "message": finish.raw or finish.reason}
-            response["error"] = self._error_reported or reason
+            response["error"] = self._error or reason
         self._begin()
         # The API has no event for a cancelled response, only the status.
         kind = "incomplete" if status == "cancelled" else status
@@ -221,11 +221,9 @@ class OpenAIResponsesWriter(ChunkWriter):
             item = self._open_call(block, origin, event.tool_call_id, event.name)
             del self._calls[block]
         self._argue(item, text)
-        whole, reported = "".join(item.texts), _ARGUMENTS[item.type]
-        item.body[reported[0]] = whole
-        self._write(
-            f"response.{reported[1]}.done", **item.place, **{reported[0]: whole}
-        )
+        whole, (member, event_name) = "".join(item.texts), _ARGUMENTS[item.type]
+        item.body[member] = whole
+        self._write(f"response.{event_name}.done", **item.place, **{member: whole})
         if self.is_own and isinstance(event.opaque, dict):
             item.state = event.opaque
         item.is_cut = event.state == "truncated"
@@ -269,17 +267,17 @@ class OpenAIResponsesWriter(ChunkWriter):
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == "refusal":
             self._say(self._message(-1, refuses=True), event.message)
-            self._suppress()
+            self._close_open_item()
             return
         code = event.code if isinstance(event.code, str) else None
-        reported = {
+        code_and_message = {
             "code": event.provider_type or code or event.kind,
             "message": event.message,
         }
         self._begin()
-        self._error_reported = reported
-        error = {"type": event.kind, **reported, "param": None}
-        self._write("error", **reported, param=None, error=error)
+        self._error = code_and_message
+        error = {"type": event.kind, **code_and_message, "param": None}
+        self._write("error", **code_and_message, param=None, error=error)
 
     # Items
 
@@ -291,7 +289,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         if open is not None and open.type == _MESSAGE and is_same:
             open.block = block
             return open
-        self._suppress()
+        self._close_open_item()
         item = self._add(
             {"id": self._free(id, _MESSAGE), "type": _MESSAGE, "role": "assistant"},
             content=[],
@@ -312,7 +310,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             self._end_summary(open)
             open.block = block
             return open
-        self._suppress()
+        self._close_open_item()
         free = self._free(id, _REASONING)
         item = self._add({"id": free, "type": _REASONING}, summary=[])
         item.block, item.came = block, id
@@ -320,7 +318,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         return item
 
     def _open_call(self, block: int, origin: Origin, id: str, name: str) -> _Item:
-        self._suppress()
+        self._close_open_item()
         kind = "custom_tool_call" if origin.free else "function_call"
         known = origin.item if origin.kind == kind else ""
         body = {"id": self._free(known, kind), "type": kind, "call_id": id}
@@ -336,13 +334,13 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _serve(self, event: events.ToolCall) -> None:
         """Writes a server's call, whose item is open until its result comes."""
-        self._suppress()
+        self._close_open_item()
         own, id = self._own_item(event.raw), event.tool_call_id
         if own:
-            later = (*_REPORTED_LATER, "status")
-            reported = {name: own[name] for name in own if name not in later}
+            later = (*_RESULT_MEMBERS, "status")
+            first_members = {name: own[name] for name in own if name not in later}
             free = self._free(str(own.get("id") or ""), str(own["type"]))
-            item = self._add(reported | {"id": free})
+            item = self._add(first_members | {"id": free})
             item.state = own
         else:
             free = self._free(id, _SERVED)
@@ -367,7 +365,7 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _whole(self, body: JsonObject) -> None:
         """Writes an item that is complete at once."""
-        self._suppress()
+        self._close_open_item()
         id = self._free(str(body.get("id") or ""), str(body["type"]))
         self._done(self._add(body | {"id": id}))
 
@@ -391,9 +389,9 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._begin()
         item = _Item(self._count, body)
         self._count += 1
-        reported = {**body, "status": "in_progress", **empty}
+        begun_item = {**body, "status": "in_progress", **empty}
         self._write(
-            "response.output_item.added", output_index=item.index, item=reported
+            "response.output_item.added", output_index=item.index, item=begun_item
         )
         return item
 
@@ -403,11 +401,11 @@ class OpenAIResponsesWriter(ChunkWriter):
         state: JsonObject = portable(item.state)
         if item.is_cut:
             status, state = "incomplete", {**state, "status": "incomplete"}
-        reported = {} if item.type in _WITHOUT_STATUS else {"status": status}
-        body = self._output[item.index] = {**reported, **state, **item.body}
+        status_member = {} if item.type in _WITHOUT_STATUS else {"status": status}
+        body = self._output[item.index] = {**status_member, **state, **item.body}
         self._write("response.output_item.done", output_index=item.index, item=body)
 
-    def _suppress(self) -> None:
+    def _close_open_item(self) -> None:
         """Ends the open item of text or reasoning."""
         item, self._talking = self._talking, None
         if item is None:
@@ -450,19 +448,19 @@ class OpenAIResponsesWriter(ChunkWriter):
     ) -> JsonObject:
         place = self.places.find(event)
         start, end = (max(0, edge - base) for edge in place or (0, 0))
-        reported: JsonObject = {
+        annotation: JsonObject = {
             "type": "url_citation",
             "url": url,
             "title": title or "",
         }
         if not url:
             kind = "container_file_citation" if start < end else "file_citation"
-            reported = {"type": kind, "file_id": "", "filename": title or ""}
+            annotation = {"type": kind, "file_id": "", "filename": title or ""}
         if url or start < end:  # a link must have a place, even an empty one
-            reported |= {"start_index": start, "end_index": end}
+            annotation |= {"start_index": start, "end_index": end}
         if start == end and place is not None:
-            reported |= {"index": end}
-        return reported
+            annotation |= {"index": end}
+        return annotation
 
     # Documents
 
@@ -507,9 +505,9 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _status(self, finish: events.Finish) -> str:
         """The response's status at its end; "" if the stream broke off."""
-        if self._error_reported is not None and finish.reason not in _CONTINUED:
+        if self._error is not None and finish.reason not in _CONTINUED:
             return "failed"
-        if not self.is_reported(finish):
+        if not self.is_end_known(finish):
             return ""
         if finish.reason == "refusal" and not self._refused:
             return "incomplete"
@@ -554,8 +552,8 @@ _ARGUMENTS = {
 events."""
 
 
-def _detail(reported: Json, name: str) -> JsonObject:
-    return {_DETAILS[name]: 0, **(reported if isinstance(reported, dict) else {})}
+def _detail(details: Json, name: str) -> JsonObject:
+    return {_DETAILS[name]: 0, **(details if isinstance(details, dict) else {})}
 
 
 _DETAILS = {
@@ -566,8 +564,8 @@ _DETAILS = {
 
 
 def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
-    reported = {"type": "output_text", "text": text}
-    return {**reported, "annotations": annotations, "logprobs": []}
+    part = {"type": "output_text", "text": text}
+    return {**part, "annotations": annotations, "logprobs": []}
 
 
 def _came_out(event: events.ToolResult) -> JsonObject:
