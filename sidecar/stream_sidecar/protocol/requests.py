@@ -170,7 +170,7 @@ def _freed(
     freed: list[tuple[int, Json]] = []
     ends = server_ends(wire, items)
     for number, item in enumerate(items[:prefix]):
-        new = refusals.free(item, f"/{SHAPES[wire].items}/{number}", next(ends))
+        new = refusals.clean(item, f"/{SHAPES[wire].items}/{number}", next(ends))
         freed += [] if new is None and item is not None else [(number, new)]
     continues = any(body.get(name) for name in _EARLIER)
     turns = TurnList(wire, rule, model, freed, lost, continues)

@@ -102,7 +102,7 @@ def server_ends(wire: str, items: list[Json]) -> Iterator[set[str]]:
 
 @define
 class Refusals:
-    """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
+    """Cleans the items of one request; call ``clean`` with each, in order. ``stores``:
     the server keeps the items that it sent. ``maker``: whose state the model can read;
     "" fits all. ``lost``: reports of what was removed."""
 
@@ -119,7 +119,7 @@ class Refusals:
     _servers: set[str] = field(factory=set)
     _ends: Collection[str] = frozenset()
 
-    def free(self, item: Json, path: str, ends: Collection[str] = frozenset()) -> Json:
+    def clean(self, item: Json, path: str, ends: Collection[str] = frozenset()) -> Json:
         """The item without what the provider refuses; None if all of it is refused.
         ``path``: its place in the request, for reports. ``ends``: the ids in its run of
         `server_ends`."""
@@ -133,7 +133,7 @@ class Refusals:
             return None
         cleaned = shape.change_calls(new, self._call)
         cleaned = cleaned and shape.change_answers(cleaned, self._answer)
-        how = _FREED.get(self.wire)
+        how = _CLEANERS.get(self.wire)
         if cleaned is None or how is None:
             return cleaned
         return how(self, cleaned)
@@ -436,7 +436,7 @@ class Refusals:
     def item(self, item: JsonObject) -> JsonObject | None:
         if SHAPES[self.wire].role(item) == "user":
             self._items.begin(thinks=bool(self.rule.thinks.search(self.model)))
-        return self._items.free(item)
+        return self._items.clean(item)
 
     @cached_property
     def _items(self) -> ItemRefusals:
@@ -485,7 +485,7 @@ _NAMED = ("function_call", "custom_tool_call")
 
 _SERVERS_CALLS = ("server_tool_use", "mcp_tool_use")
 
-_FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
+_CLEANERS: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
     "openai-chat": Refusals.chat,
     "openai-responses": Refusals.item,
     "anthropic": Refusals.blocks,

@@ -92,7 +92,7 @@ class AnthropicWriter(ChunkWriter):
         self._count = 0  # how many content blocks began
         self._calls: dict[int, int] = {}  # open calls: our block -> index here
         #: the open block of text or thinking, and its channel
-        self._talking: int | None = None
+        self._open_block: int | None = None
         self._channel = ""
         self._index = 0
 
@@ -137,13 +137,13 @@ class AnthropicWriter(ChunkWriter):
     # Events
 
     def text(self, event: events.TextDelta) -> None:
-        if event.block != self._talking:
-            self._talk(event.block, "text", {"type": "text", "text": ""})
+        if event.block != self._open_block:
+            self._begin_block(event.block, "text", {"type": "text", "text": ""})
         self._delta(self._index, type="text_delta", text=event.text)
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
-        if event.block != self._talking:
-            self._think(event.block)
+        if event.block != self._open_block:
+            self._begin_thinking(event.block)
         self._delta(self._index, type="thinking_delta", thinking=event.text)
 
     def block_end(self, event: events.BlockEnd) -> None:
@@ -154,8 +154,8 @@ class AnthropicWriter(ChunkWriter):
             self._close_open_block()
             self._stop(self._start(portable(opaque)))
         elif event.signature and event.channel == "reasoning":
-            if event.block != self._talking:
-                self._think(event.block)
+            if event.block != self._open_block:
+                self._begin_thinking(event.block)
             self._delta(self._index, type="signature_delta", signature=event.signature)
             self._close_open_block()
 
@@ -203,7 +203,7 @@ class AnthropicWriter(ChunkWriter):
     def cite(self, event: events.Citation) -> None:
         """Writes a citation into the block of its text. A citation that comes after the
         block is lost."""
-        is_here = self._channel == "text" and self._talking in (event.blocks or ())
+        is_here = self._channel == "text" and self._open_block in (event.blocks or ())
         source = self.cited_once(event) if is_here else None
         if source is not None:
             citation = self._citation(event, *source)
@@ -254,20 +254,20 @@ class AnthropicWriter(ChunkWriter):
     def _stop(self, index: int) -> None:
         self._write("content_block_stop", index=index)
 
-    def _talk(self, block: int, channel: str, item: JsonObject) -> None:
+    def _begin_block(self, block: int, channel: str, item: JsonObject) -> None:
         """Begins a block of text or thinking."""
         self._close_open_block()
-        self._talking, self._channel, self._index = block, channel, self._start(item)
+        self._open_block, self._channel, self._index = block, channel, self._start(item)
 
-    def _think(self, block: int) -> None:
+    def _begin_thinking(self, block: int) -> None:
         item = {"type": "thinking", "thinking": "", "signature": ""}
-        self._talk(block, "reasoning", item)
+        self._begin_block(block, "reasoning", item)
 
     def _close_open_block(self) -> None:
         """Ends the open block of text or thinking."""
-        if self._talking is not None:
+        if self._open_block is not None:
             self._stop(self._index)
-        self._talking = None
+        self._open_block = None
 
     def _call_block(self, id: str, name: str, origin: Origin) -> JsonObject:
         raw = origin.raw if self.is_own and isinstance(origin.raw, dict) else {}

@@ -181,15 +181,15 @@ class OpenAIChatWriter(ChunkWriter):
             id, name = event.tool_call_id or "", event.name or ""
             self._begin(choice, event, id, name, text, origin)
         elif text:
-            self._argue(choice, event, text)
+            self._write_arguments(choice, event, text)
 
     def call(self, event: events.ToolCall) -> None:
         choice, block, text = self._choices[event.choice], event.block, self.rest(event)
         if block in choice.calls:
             if text:
-                self._argue(choice, event, text)
+                self._write_arguments(choice, event, text)
         elif event.executor == "server":
-            self._executed(choice, event)
+            self._write_server_call(choice, event)
         else:
             origin = self.origin_of(event)
             self._begin(choice, event, event.tool_call_id, event.name, text, origin)
@@ -212,7 +212,7 @@ class OpenAIChatWriter(ChunkWriter):
         state = _state_of_call(origin.opaque)
         self._write(event.choice, {"tool_calls": [call | body | state]})
 
-    def _argue(
+    def _write_arguments(
         self, choice: _Choice, event: events.ToolCall | events.ToolCallDelta, text: str
     ) -> None:
         assert event.block is not None  # it has begun
@@ -220,7 +220,7 @@ class OpenAIChatWriter(ChunkWriter):
         call = {"index": place.index, place.kind: {place.field: text}}
         self._write(event.choice, {"tool_calls": [call]})
 
-    def _executed(self, choice: _Choice, event: events.ToolCall) -> None:
+    def _write_server_call(self, choice: _Choice, event: events.ToolCall) -> None:
         """Writes a call of a tool that the provider ran; it is written again with its
         result. OpenRouter's calls are in ``reasoning_details``, which are written as
         they came."""
@@ -236,7 +236,7 @@ class OpenAIChatWriter(ChunkWriter):
         self._write(event.choice, {"executed_tools": [item]})
         result = choice.early.pop(event.tool_call_id, None)
         if result is not None:
-            self._came_out(item, result)
+            self._write_result(item, result)
 
     def result(self, event: events.ToolResult) -> None:
         choice, id = self._choices[event.choice], event.tool_call_id or ""
@@ -244,9 +244,9 @@ class OpenAIChatWriter(ChunkWriter):
         if item is None:
             choice.early[id] = event
         else:
-            self._came_out(item, event)
+            self._write_result(item, event)
 
-    def _came_out(self, item: JsonObject, event: events.ToolResult) -> None:
+    def _write_result(self, item: JsonObject, event: events.ToolResult) -> None:
         finished_tool = item | {"output": portable(event.content)}
         self._write(event.choice, {"executed_tools": [finished_tool]})
 

@@ -91,7 +91,7 @@ class Content:
         text = self.wire.text(value, "delta")
         if text:
             so_far = item.text(channel.name, channel.separator)
-            self._give(item, channel, so_far.add(text, _index(value, channel)))
+            self._add_text(item, channel, so_far.add(text, _index(value, channel)))
         elif "delta" not in value:
             self.wire.unused("event", value, _EVENT, len(self.wire.parts))
 
@@ -188,10 +188,10 @@ class Content:
             why = "is not what its fragments were"
             self.wire.malformed(channel.whole, whole, why)
         elif text:
-            self._give(item, channel, text)
+            self._add_text(item, channel, text)
 
-    def _give(self, item: OutputItem, channel: TextField, text: str) -> None:
-        self._GIVE[channel.name](self, item, channel, text)
+    def _add_text(self, item: OutputItem, channel: TextField, text: str) -> None:
+        self._ADDERS[channel.name](self, item, channel, text)
 
     def _say(self, _item: OutputItem, _channel: TextField, text: str) -> None:
         self.length += len(text)
@@ -209,15 +209,15 @@ class Content:
             if thought:
                 self.wire.parts.append(ReasoningPart(thought, field, block=item.key))
 
-    def _argue(self, item: OutputItem, _channel: TextField, text: str) -> None:
+    def _arguments(self, item: OutputItem, _channel: TextField, text: str) -> None:
         self.tools.fragment(item, text)
 
-    _GIVE: ClassVar = {
+    _ADDERS: ClassVar = {
         TEXT.name: _say,
         REFUSAL.name: _refused,
         SUMMARY.name: _think,
         RAW.name: _think,
-        ARGUMENTS.name: _argue,
+        ARGUMENTS.name: _arguments,
     }
 
     def _base(self, item: OutputItem, value: JsonObject) -> int:

@@ -212,11 +212,11 @@ class Items:
         type: in the finished response an item may have another id and another place.
         """
         bodies, taken = list(output), set[str]()
-        found = [_free(self._known(body), taken) for body in bodies]
+        found = [_take(self._known(body), taken) for body in bodies]
         for place, body in enumerate(bodies):
             here = self._places.get(place)
             if found[place] is None and here and here.type == type_of(body):
-                found[place] = _free(here, taken)
+                found[place] = _take(here, taken)
         left: dict[str, deque[OutputItem]] = {}
         for item in self._all:
             if item.key not in taken:
@@ -232,7 +232,7 @@ class Items:
         return next(same, None)
 
 
-def _free(item: OutputItem | None, taken: set[str]) -> OutputItem | None:
+def _take(item: OutputItem | None, taken: set[str]) -> OutputItem | None:
     """``item``, whose key is added to ``taken``; None if it was taken before."""
     if item is None or item.key in taken:
         return None

@@ -4,7 +4,7 @@ It reads OpenAI, Azure, ChatGPT, Copilot, xAI, OpenRouter, DeepSeek, LM Studio, 
 and Perplexity. A response is a list of items, which come in deltas. Repetitions in full
 (``.done`` events, finished items, the finished response) only add what did not come
 before, so a whole body gives the same parts as its stream. The tables `EVENTS` and
-`SPOKEN` have the reader of each event. For shapes see wires/README.md, "Responses".
+`TEXT_EVENTS` have the reader of each event. Shapes: wires/README.md, "Responses".
 
 Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
 diagnostic, an unknown event an ``unknown-chunk`` one; the rest is used.
@@ -78,8 +78,8 @@ class OpenAIResponsesWire(DocumentWire):
 
     def read(self, value: JsonObject, event: str | None) -> None:
         kind = type_of(value) or event or ""
-        if kind in SPOKEN:
-            self._speak(SPOKEN[kind], value)
+        if kind in TEXT_EVENTS:
+            self._read_text(TEXT_EVENTS[kind], value)
         elif kind in EVENTS:
             EVENTS[kind](self, value)
         elif kind == "error":
@@ -221,7 +221,7 @@ class OpenAIResponsesWire(DocumentWire):
             body: JsonObject = {"type": "reasoning", "content": content}
             self._end_item(self._start({}, body), body)
 
-    def _speak(self, event: Spoken, value: JsonObject) -> None:
+    def _read_text(self, event: TextEvent, value: JsonObject) -> None:
         """Reads an event with text of an item. Some servers never add the item before:
         then it begins here."""
         channel, type = event.channel, event.type
@@ -244,7 +244,7 @@ class OpenAIResponsesWire(DocumentWire):
 
 
 @frozen
-class Spoken:
+class TextEvent:
     """How to read an event with text of an item of ``type``. ``channel``: the text.
     ``again``: it repeats the fragments in full."""
 
@@ -254,23 +254,23 @@ class Spoken:
     again: bool = False
 
 
-def _text(name: str, type: str, channel: TextField) -> dict[str, Spoken]:
+def _text(name: str, type: str, channel: TextField) -> dict[str, TextEvent]:
     return {
-        f"{_PREFIX}{name}.delta": Spoken(type, channel, Content.delta),
-        f"{_PREFIX}{name}.done": Spoken(type, channel, Content.done, again=True),
+        f"{_PREFIX}{name}.delta": TextEvent(type, channel, Content.delta),
+        f"{_PREFIX}{name}.done": TextEvent(type, channel, Content.done, again=True),
     }
 
 
-def _part(name: str) -> dict[str, Spoken]:
+def _part(name: str) -> dict[str, TextEvent]:
     return {
-        f"{_PREFIX}{name}.added": Spoken("", TEXT, Content.part_added),
-        f"{_PREFIX}{name}.done": Spoken("", TEXT, Content.part_done, again=True),
+        f"{_PREFIX}{name}.added": TextEvent("", TEXT, Content.part_added),
+        f"{_PREFIX}{name}.done": TextEvent("", TEXT, Content.part_done, again=True),
     }
 
 
-_CITED = Spoken("message", TEXT, Content.annotation)
+_CITED = TextEvent("message", TEXT, Content.annotation)
 
-SPOKEN: dict[str, Spoken] = {
+TEXT_EVENTS: dict[str, TextEvent] = {
     **_text("output_text", "message", TEXT),
     **_text("audio.transcript", "message", TEXT),
     **_text("refusal", "message", REFUSAL),
