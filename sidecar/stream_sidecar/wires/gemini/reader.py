@@ -57,7 +57,7 @@ _CANDIDATE = _SOURCES | frozenset(
 )
 """A candidate's members besides its content."""
 
-EVENT_MEMBERS = (
+GEMINI_WRITTEN = (
     frozenset(("candidates", "content", "parts", "role", "usageMetadata", "error"))
     | frozenset(("modelVersion", "responseId", "finishReason", "finishMessage"))
     | frozenset(("response", "promptFeedback", "serverContent"))

@@ -68,7 +68,7 @@ _CHOICE = _PLAIN_CHOICE | {"message", "text", "error", "usage"}
 
 _DOCUMENT = _PLAIN_DOCUMENT | frozenset((*_KNOWN, "type"))
 
-EVENT_MEMBERS = (
+CHAT_WRITTEN = (
     frozenset(("choices", "usage", "finish_reason", "delta", "message", "text"))
     | frozenset((*FIELDS, PROVIDER, *SOURCE_KEYS))
     | frozenset(("id", "object", "created", "model", "role", "type"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
-from stream_sidecar.wires.requests.items import (
+from stream_sidecar.wires.requests.responses_items import (
     REFUSED_ID,
     TORN,
     WITHOUT_CALL,

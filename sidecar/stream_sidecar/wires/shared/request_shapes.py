@@ -1,6 +1,6 @@
 """Where the requests of each wire have turns, calls and the answers to calls.
 
-Not a wire: `refused` and `conversation` read requests with this. An answer is a tool's
+Not a wire: `refusals` and `turn_list` read requests with this. An answer is a tool's
 result from the client. A call or an answer is the object with the call's id: a part of
 a turn, the only member of a part (``{"toolUse": {"toolUseId": "a"}}``), or an item of
 its own. Never raises for any JSON value.

@@ -1,6 +1,6 @@
 """Makes the turns of a request fit together as the provider requires.
 
-`TurnList` has the items of a request, after `refused` has cleaned each of them. It puts
+`TurnList` has the items of a request, after `refusals` has cleaned each. It puts
 results right after their calls, joins turns of one role, and adds turns that a provider
 requires between or before others. Text that it adds says that it was added. Whatever it
 removes is reported. A prefix (a turn of the model at the list's end) stays. It changes

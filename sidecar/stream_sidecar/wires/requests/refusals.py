@@ -2,7 +2,7 @@
 
 `Refusals` removes or replaces the parts that the provider's rule refuses
 (wires/README.md, "Requests"). How several items must fit together is decided in
-`conversation`. Everything else of an item stays as it is. An item in which nothing is
+`turn_list`. Everything else of an item stays as it is. An item in which nothing is
 refused is returned as the same object. The result for an item never depends on later
 items, except on turns of the model right after it, which continue it. Never raises for
 any JSON value.
@@ -18,11 +18,11 @@ from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.requests.issuers import readable
-from stream_sidecar.wires.requests.items import NOT_WANTED, ItemRefusals
 from stream_sidecar.wires.requests.nulls import (
     block_without_nulls,
     message_without_nulls,
 )
+from stream_sidecar.wires.requests.responses_items import NOT_WANTED, ItemRefusals
 from stream_sidecar.wires.requests.seals import is_thought, signature_of
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
