@@ -88,7 +88,7 @@ class GeminiWire(DocumentWire):
         super().__init__(row, provider)
         self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
-        self._who: tuple[Json, Json] = (None, None)
+        self._identity: tuple[Json, Json] = (None, None)
 
     def read(self, value: JsonObject, event: str | None) -> None:
         is_plain = _PLAIN.issuperset(value)
@@ -100,9 +100,9 @@ class GeminiWire(DocumentWire):
         if _KNOWN.isdisjoint(value):
             self.unread(value, event)
             return
-        who = value.get("responseId"), value.get("modelVersion")
-        if who != self._who:
-            self._who = who
+        identity = value.get("responseId"), value.get("modelVersion")
+        if identity != self._identity:
+            self._identity = identity
             id, model = self.text(value, "responseId"), self.text(value, "modelVersion")
             self.identify(id=id, model=model, created=seconds(value.get("createTime")))
         for position, item in enumerate(self.objects(value, "candidates")):

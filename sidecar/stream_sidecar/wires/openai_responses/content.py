@@ -98,7 +98,7 @@ class Content:
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """Reads a part's whole text."""
         whole = self.wire.text(value, channel.whole)
-        item.argued = channel in (ARGUMENTS, INPUT) and bool(whole)
+        item.has_arguments = channel in (ARGUMENTS, INPUT) and bool(whole)
         self._fill(item, channel, whole, value)
 
     def part_added(

@@ -117,7 +117,7 @@ class OutputItem:
     implied: bool = False
     done: bool = False
     #: its arguments came in full
-    argued: bool = False
+    has_arguments: bool = False
     texts: dict[str, ItemText] = field(factory=dict)
     #: its annotations that were reported
     cited: set[str] = field(factory=set)

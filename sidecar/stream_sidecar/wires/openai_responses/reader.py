@@ -195,7 +195,7 @@ class OpenAIResponsesWire(DocumentWire):
 
     def _end_items(self, *, cut: bool) -> None:
         for item in self._items.open:
-            self._end_item(item, item.body, cut=cut and not item.argued)
+            self._end_item(item, item.body, cut=cut and not item.has_arguments)
 
     def _end_item(
         self, item: OutputItem, body: JsonObject, *, cut: bool = False

@@ -125,8 +125,8 @@ class ChunkWriter(ABC):
         self.created = 0
         self.usage: Usage | None = None
         self.places = TextPlaces()
-        #: calls of whose arguments something was written
-        self.argued: set[int] = set()
+        #: calls (their blocks) whose arguments have begun
+        self.begun_calls: set[int] = set()
         self._empty: set[int] = set()
         self._origins = origins
         self._sources: dict[tuple[int, int], dict[str, str]] = {}
@@ -215,7 +215,7 @@ class ChunkWriter(ABC):
         that were cut off before they began.
         """
         block, text = event.block, event.arguments_delta
-        if block in self.argued:
+        if block in self.begun_calls:
             return text
         if block in self._empty:
             text = "{}" + text
@@ -223,12 +223,12 @@ class ChunkWriter(ABC):
             self._empty.add(block)
             return ""
         if text:
-            self.argued.add(block)
+            self.begun_calls.add(block)
         return text
 
     def rest(self, call: ToolCall) -> str:
         """The rest of the arguments of a complete call."""
-        return "" if call.block in self.argued else arguments_of(call)
+        return "" if call.block in self.begun_calls else arguments_of(call)
 
     def cited(self, event: Citation) -> tuple[str | None, str | None]:
         """Url and title of a citation, including those that came with an earlier
