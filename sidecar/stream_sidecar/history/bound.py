@@ -108,8 +108,8 @@ def _seals(found: FoundMessage) -> Iterator[SealedBlock]:
         for number, part in enumerate(_list(at(found.message, (name,))))
         if is_signed(part)
     ]
-    for place, path in enumerate(states):
-        yield SealedBlock(path, inf if place else -1)
+    for rank, path in enumerate(states):
+        yield SealedBlock(path, inf if rank else -1)
 
 
 def is_signed(part: Json) -> bool:
