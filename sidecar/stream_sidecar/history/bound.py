@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.history.messages import model_of, role_of
 from stream_sidecar.history.shapes import ASSISTANT, MESSAGE, at
 from stream_sidecar.records import frozen
-from stream_sidecar.wires.requests.seals import STATES, binding_of, signature_of
+from stream_sidecar.wires.requests.seals import STATE_LISTS, binding_of, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -104,7 +104,7 @@ def _seals(found: FoundMessage) -> Iterator[SealedBlock]:
                     yield SealedBlock((*body, number, *place), number)
     states = [
         (name, number)
-        for name in STATES
+        for name in STATE_LISTS
         for number, part in enumerate(_list(at(found.message, (name,))))
         if is_signed(part)
     ]

@@ -23,7 +23,7 @@ from stream_sidecar.records import frozen
 from stream_sidecar.values.json_places import items, locate, offsets
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.values.surrogates import without_halves
-from stream_sidecar.wires.requests.seals import STATES
+from stream_sidecar.wires.requests.seals import STATE_LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -308,7 +308,7 @@ def _is_message(value: Json) -> bool:
     if kind.endswith("_call_output"):
         return "output" in value
     has_role = isinstance(value.get("role"), str) or kind in _TYPES
-    return has_role and any(name in value for name in (*_BODIES, *STATES))
+    return has_role and any(name in value for name in (*_BODIES, *STATE_LISTS))
 
 
 def named_model(record: Json) -> str | None:

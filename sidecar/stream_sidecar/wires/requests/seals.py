@@ -283,10 +283,10 @@ def _block_states(
 
 # What a block is sealed with
 
-STATES = ("thinking_blocks", "reasoning_details")
+STATE_LISTS = ("thinking_blocks", "reasoning_details")
 """Lists of a message of Chat Completions. The first block came before the text."""
 
-_HOLDERS = ("content", *STATES)
+_HOLDERS = ("content", *STATE_LISTS)
 _THOUGHTS = ("thinking", "reasoning.text")
 
 
@@ -317,7 +317,7 @@ def redacted_in(opaque: Json) -> str:
     without it. Left out, it breaks the seals after it, so it goes to every wire."""
     state = opaque if isinstance(opaque, dict) else {}
     inner = state.get("reasoningContent")
-    holders = (state, *_list(state.get(STATES[0]))[:1])
+    holders = (state, *_list(state.get(STATE_LISTS[0]))[:1])
     found = [
         inner.get("redactedContent") if isinstance(inner, dict) else None,
         *(h.get("data") for h in holders if _is_redacted(h)),
@@ -328,7 +328,7 @@ def redacted_in(opaque: Json) -> str:
 def signatures_in(opaque: Json) -> set[str]:
     """The signatures in provider state, which may be a message's lists of blocks."""
     state = opaque if isinstance(opaque, dict) else {}
-    parts = (part for name in STATES for part in _list(state.get(name)))
+    parts = (part for name in STATE_LISTS for part in _list(state.get(name)))
     return {sign for part in parts if (sign := signature_of(part))}
 
 
@@ -338,7 +338,7 @@ def without_signatures(opaque: Json, kept: Collection[str]) -> Json:
         return opaque
     return opaque | {
         name: [_unsigned(part, kept) for part in opaque[name]]
-        for name in STATES
+        for name in STATE_LISTS
         if isinstance(opaque.get(name), list)
     }
 
@@ -383,7 +383,7 @@ def _flat(items: list[Json]) -> Iterator[tuple[Json, Json]]:
 def _parts(item: JsonObject) -> Iterator[Json]:
     """The first state of an item, its content, and its later states: those may come
     after text."""
-    states = [part for name in STATES for part in _list(item.get(name))]
+    states = [part for name in STATE_LISTS for part in _list(item.get(name))]
     content = item.get("content")
     yield from states[:1]
     yield from [{"text": content}] if isinstance(content, str) else _list(content)
