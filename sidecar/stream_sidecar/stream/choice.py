@@ -346,12 +346,12 @@ class Choice:
     def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
         """Sends ``delta``, a fragment of the call's arguments. The first fragment has
         the id and the name."""
-        who = () if call.reported else (call.id, call.name)
+        header = () if call.header_sent else (call.id, call.name)
         assert call.block is not None  # the call has begun
-        if who:
+        if header:
             self.outlet.open_call(call.block, partial(self._origin, call, wire))
-        call.reported = True
-        self.outlet.send(events.ToolCallDelta, self.number, call.block, delta, *who)
+        call.header_sent = True
+        self.outlet.send(events.ToolCallDelta, self.number, call.block, delta, *header)
 
     def _origin(self, call: OpenCall, wire: str) -> Origin:
         context = CallContext(self.tools, wire, self._result_ids)

@@ -181,7 +181,7 @@ class Emission:
         self, options: StreamOptions, outlet: EmittingOutlet, wire: str
     ) -> None:
         self._claims = outlet.emit.claims
-        self._stands = options.policy.tool_calls.mode == "report"
+        self._claims_stay = options.policy.tool_calls.mode == "report"
         self._options = options
         self._outlet = outlet
         row = WIRES[outlet.emit.wire]
@@ -259,7 +259,7 @@ class Emission:
         removals = self._outlet.removals
         self._documents.push([], self._end(message, promoted))
         is_other = promoted or (removals and _cites(message))
-        chunks += self._documents.end(removals, reported=bool(is_other))
+        chunks += self._documents.end(removals, is_other=bool(is_other))
         return [*chunks, END] if self._outlet.marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
@@ -272,7 +272,7 @@ class Emission:
         row, states = self._writer.row, self._states
         self._states, origins = None, self._outlet.origins
         self._writer = row.make_writer(wire, origins, self._stream)
-        chunks = self._write(list(_reported(message)))
+        chunks = self._write(list(_events_of(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
         is_broken = self._outlet.removals > 0 and self._outlet.binds()
@@ -357,14 +357,14 @@ class Emission:
         emit, options = self._outlet.emit, self._options
         if emit.reasoning != "auto":
             return emit.reasoning == "include"
-        reported = self._outlet.builder.metadata
-        model = options.model or (reported.model if reported else None)
+        metadata = self._outlet.builder.metadata
+        model = options.model or (metadata.model if metadata else None)
         return accepts_reasoning(emit.wire, options.provider, model)
 
     def _is_text(self, call: ToolCall) -> bool:
         """Whether the claim ``call`` has to be written as text at its place. If the
         policy left its text in the answer, it is written already."""
-        is_asked = self._claims == "text" and not self._stands
+        is_asked = self._claims == "text" and not self._claims_stay
         return is_asked and call.origin == "text" and bool(call.raw)
 
     def _is_promoted(self, call: ToolCall) -> bool:
@@ -423,7 +423,7 @@ def _with_calls(finish: Finish) -> Finish:
     return evolve(finish, reason="tool-calls", raw=None) if is_stop else finish
 
 
-def _reported(message: Message) -> Iterator[Event]:
+def _events_of(message: Message) -> Iterator[Event]:
     """The message as events: whole blocks, each followed by the citations that end in
     it."""
     if message.metadata is not None:
@@ -433,7 +433,7 @@ def _reported(message: Message) -> Iterator[Event]:
         for citation in each.citations:
             cited[citation.blocks[-1] if citation.blocks else -1].append(citation)
         for block in each.blocks or ():
-            yield from _reported_block(block, each.choice)
+            yield from _events_of_block(block, each.choice)
             yield from cited.pop(block.block or 0, ())
         yield from chain(*cited.values())
         yield from each.errors
@@ -441,7 +441,7 @@ def _reported(message: Message) -> Iterator[Event]:
         yield message.usage
 
 
-def _reported_block(block: Block, choice: int) -> Iterator[Event]:
+def _events_of_block(block: Block, choice: int) -> Iterator[Event]:
     if isinstance(block, ToolCall | ToolResult):
         yield block
         return

@@ -161,7 +161,7 @@ class Intake:
 
     @property
     def held(self) -> int:
-        """At most this many code points are not reported yet."""
+        """At most this many code points are not passed on yet."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
         said = sum(len(part.raw) for part in self._said)
         return self._framer.held + self._undecided.size + strays + said
@@ -246,9 +246,9 @@ class Intake:
             elif isinstance(frame, DonePart):
                 self._state = _State.OVER
             else:
-                yield self._seen(self._reported(frame))
+                yield self._seen(self._parts_for_diagnostic(frame))
 
-    def _reported(self, frame: DiagnosticPart) -> list[Part]:
+    def _parts_for_diagnostic(self, frame: DiagnosticPart) -> list[Part]:
         """The parts to report for ``frame``, which came in place of a document. An
         exception that a proxy wrote is an error. Other words of a proxy wait for the
         end."""

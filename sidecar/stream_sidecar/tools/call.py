@@ -28,8 +28,8 @@ class OpenCall:
     ``cut``: part of the arguments is missing. ``bare``: no arguments came before the
     wire or the finish ended the call. ``ambiguous``: readers may differ about the
     arguments (`members`). ``cancelled``: the provider took the call back. ``key`` is
-    the wire's; a result without an id has the same key. ``block`` and ``reported`` (a
-    delta with the id and the name was sent) are set by the stream.
+    the wire's; a result without an id has the same key. ``block`` and
+    ``header_sent`` (a delta with the id and the name was sent) are set by the stream.
     """
 
     name: str = ""
@@ -48,7 +48,7 @@ class OpenCall:
     opaque: Any = None
     raw: Any = None
     block: int | None = None
-    reported: bool = False
+    header_sent: bool = False
     rest: str = ""
     cut: bool = False
     bare: bool = False
