@@ -277,8 +277,8 @@ class Choice:
     def end(self, wire: str) -> None:
         """Ends the blocks and the calls, and sends all citations that are left."""
         self.channel.close()
-        if self.channel.has_extracted:
-            self.channel.extracted.send_calls()
+        if self.channel.has_found_forms:
+            self.channel.found_forms.send_calls()
         self._finish_calls(wire)
         if self.channel.repaired:
             self._report_surrogates()
@@ -290,8 +290,8 @@ class Choice:
 
     def end_results(self) -> None:
         """Sends the results that were held to the end. They come after all calls."""
-        if self.channel.has_extracted:
-            self.channel.extracted.send_results()
+        if self.channel.has_found_forms:
+            self.channel.found_forms.send_results()
 
     def judge(self, ending: Ending) -> None:
         """Decides at the end whether the reasoning is the answer."""

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.markdown.code import CodeState
-    from stream_sidecar.text.attempts import Attempts
     from stream_sidecar.text.buffer import Buffer
+    from stream_sidecar.text.candidate_tracker import CandidateTracker
     from stream_sidecar.text.in_reasoning import InReasoning
     from stream_sidecar.text.lexicon import Rules
     from stream_sidecar.text.tail import Tail
@@ -51,7 +51,7 @@ class InAnswer:
 
     _rules: Rules
     _buffer: Buffer
-    _attempts: Attempts
+    _candidates: CandidateTracker
     _tail: Tail
     _reasoning: InReasoning
     _tried: int = -1  # the last line's start where no form begins
@@ -98,7 +98,7 @@ class InAnswer:
         """Whether the next character is where an opener is valid that is valid only at
         a line's start."""
         place = self._buffer.place
-        read = place < self._attempts.free or place == self._tried
+        read = place < self._candidates.free or place == self._tried
         return not (read or self._tail.line_shown or code.is_code)
 
     def _at_line(self, final: bool) -> bool:
@@ -120,7 +120,7 @@ class InAnswer:
             here = buffer.text, buffer.at
             literal = lexicon.literals.any.match(*here)
             if not (literal and lexicon.overlap(*here, literal[0], final=final)):
-                self._attempts.begin(tuple(openings), inside=False)
+                self._candidates.begin(tuple(openings), inside=False)
                 return True
         self._tried = buffer.place
         return False
@@ -171,7 +171,7 @@ class InAnswer:
         """Whether ``closer`` closes an opener with attributes that was shown as text
         (text rule 4.13). Where reasoning may have begun in the prompt, only an opener
         on the same line counts."""
-        if not self._attempts.is_pending(closer, inside=False):
+        if not self._candidates.is_pending(closer, inside=False):
             return False
         line = self._tail.before.rpartition("\n")[2]
         opener = closer.replace("/", "", 1).rstrip(">")
@@ -180,11 +180,11 @@ class InAnswer:
     def _protocol(self, literal: str) -> bool:
         """Handles the mark, the closer of a call or the opener that comes next (text
         rule 12.3). Returns False if ``literal`` is text here."""
-        words, attempts = self._rules.lexicon.vocabulary, self._attempts
+        words, candidates = self._rules.lexicon.vocabulary, self._candidates
         tail = self._tail
-        attempts.renew()
-        tried = self._buffer.place < attempts.free  # it is text, and time is linear
-        if tried or attempts.is_pending(literal, inside=False):
+        candidates.renew()
+        tried = self._buffer.place < candidates.free  # it is text, and time is linear
+        if tried or candidates.is_pending(literal, inside=False):
             return False
         called = tail.is_start or self._buffer.place == self._called_at
         openings = words.openings_of(literal, called=called)
@@ -200,7 +200,7 @@ class InAnswer:
         elif not openings:
             return False
         else:
-            attempts.begin(openings, inside=False)
+            candidates.begin(openings, inside=False)
         return True
 
     def leave(self, *, final: bool) -> None:
@@ -352,7 +352,7 @@ class InAnswer:
             spoken = self._look(judge, len(border), WINDOW, final) or False
         if word and border[1] != "/":
             if spoken:
-                self._attempts.pending[False][closer] += 1
+                self._candidates.pending[False][closer] += 1
             else:
                 self._wrapped.add(closer)
         return spoken

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.pieces import Piece
     from stream_sidecar.text.splitter import Splitter, State
 
-_REPORTED = (PieceKind.SEEN, PieceKind.FAILED)
+_FIRST_ONLY = (PieceKind.SEEN, PieceKind.FAILED)
 """Kinds of pieces that only the first reading may report."""
 
 _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
@@ -255,7 +255,7 @@ class Rereading:
                 self._places.add(piece[2], piece[3])
                 self._read_again(self.second.push(piece[1]), out)
                 continue
-            if kind in FORMED or kind in _REPORTED:
+            if kind in FORMED or kind in _FIRST_ONLY:
                 taken = self.first.taken.popleft()
                 if isinstance(taken, Taken) and taken.calls:
                     self._read_again(self.second.flush(called=True), out)
@@ -279,7 +279,7 @@ class Rereading:
             kind, text, _, _ = piece
             if kind is PieceKind.FULL and self._full:
                 self._full -= 1
-            elif kind in _REPORTED:
+            elif kind in _FIRST_ONLY:
                 self.second.taken.popleft()
             elif not text:
                 out.append(piece)

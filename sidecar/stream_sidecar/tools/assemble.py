@@ -138,8 +138,8 @@ class CallAssembler:
         ``part`` belongs to this call and can be passed on unchanged (unless its text
         ``matters``). Otherwise None."""
         entry = self._at(part)
-        is_reported = part.key is None and bool(part.id or part.name)
-        is_bare = not (part.whole or is_reported)
+        may_begin = part.key is None and bool(part.id or part.name)
+        is_bare = not (part.whole or may_begin)
         if entry is None or not is_bare or any(entry.heir) or not entry.shown:
             return None
         return entry if entry.text.continues else None

@@ -1,8 +1,8 @@
 """Passes on the calls, results and citations that were written into a channel.
 
-`Extracted` counts each, ends the text block in which it stood, and gives it to the
+`FoundForms` counts each, ends the text block in which it stood, and gives it to the
 choice (`Written`), which makes the event. If a candidate turned out to be no form,
-`Extracted` sends the diagnostic. What is found while the stream closes waits for
+`FoundForms` sends the diagnostic. What is found while the stream closes waits for
 ``send_calls`` and ``send_results``. The reason is that blocks are numbered as they are
 sent, and held text is sent first at the close (protocol.md, "Events").
 """
@@ -73,7 +73,7 @@ class Written(Protocol):
     def written_citation(self, taken: Taken, piece: Piece) -> None: ...
 
 
-class Extracted:
+class FoundForms:
     """Calls, results and citations found in the text of one choice."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Extracted:
         self._late_calls: list[tuple[Taken, Piece, ChannelName]] = []
         self._late_results: list[tuple[Taken, Piece]] = []
 
-    def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
+    def pass_on(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
         """Counts and passes on ``taken``, the form or failed candidate of ``piece``.
         ``reasoning``: the piece is in reasoning, not in the answer."""
         if isinstance(taken, Failed):
@@ -100,9 +100,9 @@ class Extracted:
         elif piece[0] is PieceKind.CITE:
             self.written.written_citation(taken, piece)
         else:
-            self._read_calls(taken, piece, "reasoning" if reasoning else "text")
+            self._pass_on_calls(taken, piece, "reasoning" if reasoning else "text")
 
-    def _read_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
+    def _pass_on_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
         self.outlet.counters.tool_calls_from_text += len(taken.calls)
         if taken.lacks:
             self.outlet.diagnose(self.choice, *_LACKING)
