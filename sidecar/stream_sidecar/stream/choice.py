@@ -126,7 +126,7 @@ class Choice:
             return  # a guess; its text is in a diagnostic
         for call, delta in self._calls.push(part):
             begun = call.block is not None
-            self._stand(call)
+            self._give_block(call)
             if not call.ended or (begun and delta):
                 self._send_delta(call, delta, wire)
             if call.ended:
@@ -334,7 +334,7 @@ class Choice:
 
     # Calls
 
-    def _stand(self, call: OpenCall) -> None:
+    def _give_block(self, call: OpenCall) -> None:
         """Gives the call a block, unless it has one. Text that is held before the call
         is decided first, so that blocks are numbered in the order of the answer."""
         if call.block is None:
@@ -367,7 +367,7 @@ class Choice:
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:
-            self._stand(call)
+            self._give_block(call)
             self._send_call(call, wire)
         self._report(self._calls.take_reports())
 

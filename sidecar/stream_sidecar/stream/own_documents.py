@@ -89,9 +89,9 @@ class OwnDocuments:
         is_many = len(self._waiting) > MOST_WAITING
         is_full = (is_many or passed.held > self.most_held) and not passed.over
         undecided = is_full and not passed.settled
-        odd = not passed.chunks or undecided or (cites and passed.removals > 0)
+        must_write = not passed.chunks or undecided or (cites and passed.removals > 0)
         ready = passed.settled and (is_full or not self._lags)
-        self._switch_if(odd or passed.removals > self._removals)
+        self._switch_if(must_write or passed.removals > self._removals)
         if not (ready or self.written):
             return []
         chunks = self._take()

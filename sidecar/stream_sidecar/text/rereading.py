@@ -63,7 +63,7 @@ class _Asleep:
     pieces: Sequence[Piece] = ()
     share: Share = (0, 0)
 
-    def let_go(self) -> Sequence[Piece]:
+    def release(self) -> Sequence[Piece]:
         """Returns ``pieces`` and forgets them, so that they no longer count as held."""
         pieces, self.pieces = self.pieces, ()
         self.state, self.share = None, (0, 0)
@@ -128,7 +128,7 @@ class Rereading:
         if asleep is None:
             return self._read_both(first.push(text))
         if first.passes(text):
-            asleep.let_go()  # the first holds nothing, so the second would not, either
+            asleep.release()  # the first holds nothing, so the second would not, either
             return first.passed(text)
         known = self._known(asleep)
         out = first.read(text)
@@ -153,7 +153,7 @@ class Rereading:
             self._known(self._asleep)
         out = self.first.flush(followed=followed)
         if self._asleep and not out:
-            self._asleep.let_go()
+            self._asleep.release()
             return out
         out = self._read([*self._wake(), *out])
         self._read_again(self.second.flush(followed=followed), out)
@@ -190,7 +190,7 @@ class Rereading:
         asleep. Otherwise it wakes, because it may have to hold some of the text.
         """
         if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
-            return [*asleep.let_go(), *pieces]
+            return [*asleep.release(), *pieces]
         return self._read_both([*self._wake(), *pieces])
 
     def _lag(
