@@ -41,11 +41,11 @@ def test_a_family_is_said_or_reported_why_not(profile: Profile) -> None:
     try:
         found = family_template(profile)
     except InexpressibleError as reason:
-        reported = str(reason)
+        answer = str(reason)
     else:
-        reported = found.template["start_anchor"]
+        answer = found.template["start_anchor"]
         assert template_of(found.template).dialect.name == NAME
-    assert reported
+    assert answer
 
 
 @pytest.mark.parametrize(("family", "kind"), _ALL)

@@ -157,7 +157,7 @@ class Blocks:
             self._send_end(block)
 
     @property
-    def says_native(self) -> bool:
+    def is_native_open(self) -> bool:
         """Whether a block of native reasoning is open."""
         return self.open is not None and self.open.source == "native"
 

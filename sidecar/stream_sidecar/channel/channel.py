@@ -32,7 +32,7 @@ from stream_sidecar.text.pieces import FORMED, Piece, Pieces, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
 if TYPE_CHECKING:
-    from stream_sidecar.channel.found_forms import Written
+    from stream_sidecar.channel.found_forms import Receiver
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.events import Severity
     from stream_sidecar.message.outlet import Listener
@@ -59,7 +59,7 @@ class Channel:
     """The text and reasoning of one choice. ``empty``: no text but white space is
     visible."""
 
-    def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
+    def __init__(self, choice: int, shared: Surroundings, receiver: Receiver) -> None:
         options, outlet = shared.options, shared.outlet
         self.choice = choice
         self._shared = shared
@@ -67,7 +67,7 @@ class Channel:
         self.counters = outlet.counters
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
-        self._written = written
+        self._receiver = receiver
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self.empty = True
         self._empty_at_call = True
@@ -99,7 +99,7 @@ class Channel:
     @cached_property
     def found_forms(self) -> FoundForms:
         """Gets the calls, results and citations that were written into the channel."""
-        return FoundForms(self.choice, self.outlet, self.blocks, self._written)
+        return FoundForms(self.choice, self.outlet, self.blocks, self._receiver)
 
     @cached_property
     def tagged(self) -> TaggedReasoning:
@@ -257,7 +257,7 @@ class Channel:
         same ``block`` of the provider; None if each text must be read in full."""
         native = self._native
         passage = None if native is None else native.passage
-        if not (native and passage) or self.outlet.trace or not self._says(block):
+        if not (native and passage) or self.outlet.trace or not self._may_grow(block):
             return None
         waits = self._joiners[1].held or (self._tags and self.tagged.needs_native)
         if waits or not self._mirrors.in_step(fields):
@@ -276,10 +276,10 @@ class Channel:
 
         return RunReader(matters, self.blocks.native, account)
 
-    def _says(self, block: int | str | None) -> bool:
+    def _may_grow(self, block: int | str | None) -> bool:
         """Whether the open block is ``block`` of the provider, and may get more
         reasoning."""
-        is_same = self.blocks.says_native and not self.blocks.signed
+        is_same = self.blocks.is_native_open and not self.blocks.signed
         return is_same and block == self._native_key
 
     def state(
@@ -344,7 +344,7 @@ class Channel:
         elif self._answers or self._shared.policy.reasoning.starts_open == "open":
             self._take(self.answer.flush(followed=followed))
         if self._watch is not None:
-            self._watched(self._watch.flush(followed=followed))
+            self._report_results(self._watch.flush(followed=followed))
         if self._native is not None:
             pieces = self._native.push(native) if native else []
             self._take_native(self._native, [*pieces, *self._native.flush()])
@@ -527,7 +527,7 @@ class Channel:
         if piece[0] is PieceKind.CITE:
             self._removed(piece)
 
-    def _watched(self, found: int) -> None:
+    def _report_results(self, found: int) -> None:
         message = "the answer begins with what looks like a tool's result"
         for _ in range(found):
             self.outlet.diagnose(self.choice, "tool-result-text", "warning", message)

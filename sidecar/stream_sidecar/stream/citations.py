@@ -112,7 +112,7 @@ class CitationResolver:
         found, self._placeless = self._placeless, []
         while self._has_shown():
             found.append(heappop(self._spans)[2])
-        return self._give(found, _always, {})
+        return self._fields_of(found, _always, {})
 
     def close(self, block_text: Callable[[int], str | None]) -> list[Fields]:
         """Returns all other citations. ``block_text`` returns the final text of a
@@ -126,7 +126,7 @@ class CitationResolver:
         found.sort(key=_number_of)
         texts = {block: block_text(block) for block in self._map.blocks}
         live = {block: text for block, text in texts.items() if text is not None}
-        return self._give(found, live.__contains__, self._marked(live))
+        return self._fields_of(found, live.__contains__, self._marked(live))
 
     def _has_shown(self) -> bool:
         """Whether all text before the end of the next span is decided."""
@@ -210,7 +210,7 @@ class CitationResolver:
         # An insertion at 0 has a place only when there is a block.
         heappush(self._spans, (max(pending.end, 1), pending.number, pending))
 
-    def _give(
+    def _fields_of(
         self,
         found: list[_Pending],
         is_live: Callable[[int], bool],

@@ -219,7 +219,7 @@ class Emission:
             at = end
         rest = events[at:] if at else events
         if rest:
-            self._hold(rest)
+            self._push_without_document(rest)
         return chunks
 
     def _dressed(self, read: ReadDocument, said: list[Event]) -> list[Chunk]:
@@ -239,7 +239,7 @@ class Emission:
         self._write(said[cut:])
         self._documents.push(own, own)
 
-    def _hold(self, events: list[Event]) -> None:
+    def _push_without_document(self, events: list[Event]) -> None:
         """Adds events that belong to no document. An error among them is written in any
         case."""
         ours = self._write([e for e in events if not isinstance(e, ProviderError)])
@@ -314,7 +314,7 @@ class Emission:
         """``event`` without signatures that a removal broke. Reasoning whose signature
         is broken is left out, unless the host's requests are prepared."""
         is_broken = event.block in self._outlet.broken
-        if is_broken and not self._includes:
+        if is_broken and not self._includes_reasoning:
             return
         if self._states is not None and not self._outlet.is_foreign:
             event = _without(event, self._states.names)
@@ -326,7 +326,7 @@ class Emission:
         yield event
 
     @property
-    def _includes(self) -> bool:
+    def _includes_reasoning(self) -> bool:
         return self._outlet.emit.reasoning == "include"
 
     def _without_tagged(self, event: Event) -> Iterator[Event]:
@@ -340,7 +340,7 @@ class Emission:
                 self._left_out[event.block].append(event.text)
             return
         if isinstance(event, ReasoningDelta) and event.block in self._outlet.broken:
-            if self._includes:
+            if self._includes_reasoning:
                 yield event
             return
         yield event

@@ -362,7 +362,7 @@ class Splitter:
             return
         seen = taken.kind is PieceKind.CALL and self._rules.context.calls == "report"
         if seen and not taken.waits:
-            buffer.see(taken, buffer.ahead(taken.end), buffer.base)
+            buffer.report_call(taken, buffer.ahead(taken.end), buffer.base)
             self._candidates.free = buffer.base + taken.end
         elif self.reasoning.depth:
             self.reasoning.take_out(taken)

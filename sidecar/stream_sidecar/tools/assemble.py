@@ -211,7 +211,7 @@ class CallAssembler:
     def _without_key(self, part: CallPart, text: str) -> Entry | None:
         """The call of ``part``, which has no key (wires/README.md, "Fragments of
         calls"). None: the part says nothing, or repeats a call."""
-        held = self._held(part) or self._headless(part, text)
+        held = self._matching(part) or self._headless(part, text)
         if held is None:
             return self._start(part) if part.id or part.name or text else None
         known = bool(part.id) and (
@@ -232,7 +232,7 @@ class CallAssembler:
             self._place(held, part)
         return held
 
-    def _held(self, part: CallPart) -> Entry | None:
+    def _matching(self, part: CallPart) -> Entry | None:
         """The open call with the part's id, else its index, else the latest call; None
         if there is no such call."""
         by_index = None if part.index is None else self._by_index.get(part.index)
