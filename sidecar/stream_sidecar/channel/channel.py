@@ -32,7 +32,7 @@ from stream_sidecar.text.pieces import FORMED, Piece, Pieces, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
 if TYPE_CHECKING:
-    from stream_sidecar.channel.found_forms import Receiver
+    from stream_sidecar.channel.found_forms import FormSink
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.events import Severity
     from stream_sidecar.message.outlet import Listener
@@ -59,7 +59,7 @@ class Channel:
     """The text and reasoning of one choice. ``empty``: no text but white space is
     visible."""
 
-    def __init__(self, choice: int, shared: Surroundings, receiver: Receiver) -> None:
+    def __init__(self, choice: int, shared: Surroundings, sink: FormSink) -> None:
         options, outlet = shared.options, shared.outlet
         self.choice = choice
         self._shared = shared
@@ -67,7 +67,7 @@ class Channel:
         self.counters = outlet.counters
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
-        self._receiver = receiver
+        self._sink = sink
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self.empty = True
         self._empty_at_call = True
@@ -99,7 +99,7 @@ class Channel:
     @cached_property
     def found_forms(self) -> FoundForms:
         """Gets the calls, results and citations that were written into the channel."""
-        return FoundForms(self.choice, self.outlet, self.blocks, self._receiver)
+        return FoundForms(self.choice, self.outlet, self.blocks, self._sink)
 
     @cached_property
     def tagged(self) -> TaggedReasoning:

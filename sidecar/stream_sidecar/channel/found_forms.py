@@ -1,7 +1,7 @@
 """Passes on the calls, results and citations that were written into a channel.
 
 `FoundForms` counts each, ends the text block in which it stood, and gives it to the
-choice (`Receiver`), which makes the event. If a candidate turned out to be no form,
+choice (`FormSink`), which makes the event. If a candidate turned out to be no form,
 `FoundForms` sends the diagnostic. What is found while the stream closes waits for
 ``send_calls`` and ``send_results``. The reason is that blocks are numbered as they are
 sent, and held text is sent first at the close (protocol.md, "Events").
@@ -60,7 +60,7 @@ REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
 """Kind of a removed piece -> code, severity and message of its diagnostic."""
 
 
-class Receiver(Protocol):
+class FormSink(Protocol):
     """Gets what a model wrote into its text. ``piece`` has the text and its
     positions."""
 
@@ -77,12 +77,12 @@ class FoundForms:
     """Calls, results and citations found in the text of one choice."""
 
     def __init__(
-        self, choice: int, outlet: Outlet, blocks: Blocks, receiver: Receiver
+        self, choice: int, outlet: Outlet, blocks: Blocks, sink: FormSink
     ) -> None:
         self.choice = choice
         self.outlet = outlet
         self.blocks = blocks
-        self.receiver = receiver
+        self.sink = sink
         self._late_calls: list[tuple[Taken, Piece, ChannelName]] = []
         self._late_results: list[tuple[Taken, Piece]] = []
 
@@ -98,7 +98,7 @@ class FoundForms:
             if not self.outlet.is_closing:
                 self.send_results()
         elif piece[0] is PieceKind.CITE:
-            self.receiver.written_citation(taken, piece)
+            self.sink.written_citation(taken, piece)
         else:
             self._pass_on_calls(taken, piece, "reasoning" if reasoning else "text")
 
@@ -117,7 +117,7 @@ class FoundForms:
     def send_calls(self) -> None:
         calls, self._late_calls = self._late_calls, []
         for call in calls:
-            self.receiver.written_calls(*call)
+            self.sink.written_calls(*call)
 
     def forget_calls(self, start: int) -> None:
         """Drops the waiting calls from position ``start`` on, because they will be
@@ -127,7 +127,7 @@ class FoundForms:
     def send_results(self) -> None:
         results, self._late_results = self._late_results, []
         for result in results:
-            self.receiver.written_result(*result)
+            self.sink.written_result(*result)
 
     def _end_text(self) -> None:
         """Ends the open text block, because a call or a result was taken out of it."""
