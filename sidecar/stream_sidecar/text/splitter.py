@@ -100,9 +100,9 @@ class Splitter:
     def passes(self, text: str) -> bool:
         """Whether ``text`` may be shown unread: nothing in it matters, and nothing is
         held."""
-        if self._buffer.border and text and self._crosses(text):
+        if self._buffer.border and text and self._ignores_border(text):
             self._buffer.border = False
-            self._watch()
+            self._set_passage()
         if self.passage is None:
             return False
         gates, gate = self.passage
@@ -163,7 +163,7 @@ class Splitter:
         thinks = self.reasoning.depth > 0
         self._keep(text)
         (self.reasoning.note if thinks else self.shown.passed)(text)
-        self._watch()
+        self._set_passage()
         return [(PieceKind.REASONING if thinks else PieceKind.TEXT, text, start, end)]
 
     # For the other readers of the channel
@@ -218,7 +218,7 @@ class Splitter:
         buffer, pending = self._buffer, dict(self._candidates.pending[False])
         return buffer.base, pending, buffer.border, self.shown.state()
 
-    def standing(self) -> State | None:
+    def settled_state(self) -> State | None:
         """The `state` before the held text; None if some of the held text must not be
         read again."""
         candidate, state = self._candidates.candidate, self.state()
@@ -235,9 +235,9 @@ class Splitter:
         self._candidates.pending[False].clear()
         self._candidates.pending[False].update(pending)
         self.shown.resume(shown)
-        self._watch()
+        self._set_passage()
 
-    def _watch(self) -> None:
+    def _set_passage(self) -> None:
         """Sets ``passage`` for the text that comes next."""
         buffer, tail = self._buffer, self._tail
         odd = (
@@ -246,7 +246,7 @@ class Splitter:
         passage = None if odd else self._next_passage()
         self.passage = passage if passage and tail.room(ROOM) >= ROOM else None
 
-    def _crosses(self, text: str) -> bool:
+    def _ignores_border(self, text: str) -> bool:
         """Whether a removal right before ``text`` makes no difference for reading
         ``text``."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
@@ -293,7 +293,7 @@ class Splitter:
         with suppress(UndecidedError):
             self._decide(final)
         self._buffer.forget()
-        self._watch()
+        self._set_passage()
 
     def _decide(self, final: bool) -> None:
         """Runs steps until the buffer is empty, or one raises `UndecidedError`."""
