@@ -284,6 +284,8 @@ class Emission:
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """The claims that have become calls at the end."""
         for each in message.choices or (message,):
+            if each.finish and each.finish.reason == "pause":
+                continue  # the model goes on, and the host answers no call
             for call in filter(self._is_promoted, each.tool_calls):
                 yield evolve(self._ids.of(call), origin="structured")
 
