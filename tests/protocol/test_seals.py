@@ -239,6 +239,22 @@ def test_a_repair_leaves_text_that_a_seal_is_bound_to() -> None:
     assert [each.changed for each in free] == [False, True, False, True, False]
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"model": "claude-opus-5-5"},
+        {"modelID": "claude-opus-5-5"},
+        {"metadata": {"model": "claude-opus-5-5"}},
+        {"response_metadata": {"model_name": "claude-opus-5-5"}},
+    ],
+)
+def test_a_message_names_its_model_in_the_spelling_of_its_store(named: Json) -> None:
+    messages = [each | named for each in _body([[LEAK], ["Four."]])["messages"]]
+    results = repair(messages).results
+
+    assert [bool(each.bound) for each in results] == [i == 1 for i in range(5)]
+
+
 def _signed(body: Json, answer: Json) -> Json:
     """The answer to a request, as the provider signs it."""
     whole = copy.deepcopy(body)
