@@ -34,6 +34,8 @@ LEAK = "<think>So.</think>Four."
         ("claude-mythos-6", True),
         ("Claude-Opus-5.5:beta", True),
         ("claude-opus-5-20260901", False),
+        ("claude-opus-5-1m", False),
+        ("claude-opus-5.5-200k", True),
         ("claude-sonnet-4-5-20250929", False),
         ("claude-3-7-sonnet-latest", False),
         ("gpt-6", False),
