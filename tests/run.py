@@ -10,6 +10,8 @@
 ``python3 tests/run.py sdks [SET ...]``
     The room ``sdks`` with the newest and with older SDKs, and with frameworks above
     them, each in an environment of its own (`sdk_versions`).
+``python3 tests/run.py try FILE``
+    One page or file of cases, by the tests that read it: seconds.
 ``python3 tests/run.py ROOM ...``
     The tests of a room (``text``, ``wires``, ``house`` ...), or those of a file. An
     option and everything after it are pytest's: ``text -k unclosed``.
@@ -30,7 +32,7 @@ from beside import Commands, run, run_beside
 from environment import ROOT, ensure
 
 TESTS = ROOT / "tests"
-VERBS = ("all", "sdks", "update", "windows")
+VERBS = ("all", "sdks", "try", "update", "windows")
 ROOMS = sorted({path.parent.name for path in TESTS.glob("*/test_*.py")})
 
 _TESTS = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
@@ -127,6 +129,15 @@ FIRST = "tests/protocol/test_announced.py"
 
 GENERATED = ("tests/support/generated.py",)
 
+READERS = {
+    "tests/spec/*.md": "tests/text/test_spec.py",
+    "sidecar/stream_sidecar/text/README.md": "tests/text/test_spec.py",
+    "tests/wires/*/*.jsonl": "tests/wires/test_wires.py",
+    "tests/transcripts/*.jsonl": "tests/protocol/test_transcripts.py",
+}
+"""Which test reads a file of cases, where the test has one case or more for each file.
+A file in ``tests/data`` is read by the tests that name it."""
+
 
 def main(words: list[str]) -> int:
     if {"-h", "--help"} & {*words[:1]}:
@@ -139,7 +150,7 @@ def main(words: list[str]) -> int:
         return sdk_versions.main(named)
     if verb == "all" and named:
         sys.exit(f"`all` stands alone, without {' '.join(named)}")
-    wanted = _pytest_words(named)
+    wanted = _tests_that_read(named) if verb == "try" else _pytest_words(named)
     python = ensure("test", "lint", "sdks", "standards")
     if verb == "update":
         return _update(python, wanted)
@@ -162,6 +173,29 @@ def _pytest_words(words: list[str]) -> list[str]:
     usual = _USUAL if words and {*named} <= {*ROOMS} else ()
     paths = [f"tests/{word}" if word in ROOMS else word for word in named]
     return [*usual, *paths, *words[len(named) :]]
+
+
+def _tests_that_read(words: list[str]) -> list[str]:
+    """The tests of one file of cases, as pytest takes them."""
+    path = Path(words[0]).resolve() if len(words) == 1 else ROOT
+    if not path.is_file() or not path.is_relative_to(ROOT):
+        sys.exit("`try` takes one file of cases that is in this repository")
+    inside = path.relative_to(ROOT)
+    for pattern, test in READERS.items():
+        if inside.match(pattern):
+            return [test, "-k", _case_of(path)]
+    tests = TESTS.glob("*/test_*.py") if path.parent == TESTS / "data" else ()
+    named = [each for each in tests if path.name in each.read_text(encoding="utf-8")]
+    if not named:
+        sys.exit(f"no test reads {inside}; {', '.join(READERS)} are read")
+    return sorted(str(each.relative_to(ROOT)) for each in named)
+
+
+def _case_of(path: Path) -> str:
+    """What the names of the file's tests contain: those of a recording have its folder,
+    those of a page its name."""
+    stem = path.name.partition(".")[0]
+    return stem if path.suffix == ".md" else f"{path.parent.name} and {stem}"
 
 
 def _is_file(word: str) -> bool:

@@ -13,11 +13,13 @@ from run import (
     FIRST,
     INTERPRETERS,
     PLAIN,
+    READERS,
     ROOMS,
     THOROUGH,
     main,
 )
 from run import _pytest_words as pytest_words
+from run import _tests_that_read as readers_of
 
 USUAL = ["-m", "not thorough"]
 
@@ -46,12 +48,39 @@ def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
         (["text", "nowhere.py"], "'nowhere.py' is no verb"),
         (["update", "txet"], "'txet' is no verb"),
         (["all", "text"], "`all` stands alone, without text"),
+        (["try"], "`try` takes one file"),
+        (["try", "/etc/hostname"], "`try` takes one file"),
+        (["try", "tests/run.py"], "no test reads tests/run.py"),
     ],
 )
 def test_words_that_mean_nothing(words: list[str], reported: str) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert str(ended.value.code).startswith(reported)
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        ("tests/spec/harmony.md", ["tests/text/test_spec.py", "-k", "harmony"]),
+        (
+            "tests/wires/openai-chat/array-of-chunks.chunks.jsonl",
+            ["tests/wires/test_wires.py", "-k", "openai-chat and array-of-chunks"],
+        ),
+        (
+            "tests/transcripts/anthropic.jsonl",
+            ["tests/protocol/test_transcripts.py", "-k", "transcripts and anthropic"],
+        ),
+    ],
+)
+def test_one_file_of_cases(file: str, wanted: list[str]) -> None:
+    assert readers_of([str(ROOT / file)]) == wanted
+
+
+def test_a_table_is_tried_by_the_tests_that_name_it() -> None:
+    table = ROOT / "tests" / "data" / "provider_errors.jsonl"
+    named = readers_of([str(table)])
+    assert "tests/provider_errors/test_provider_errors.py" in named
 
 
 def test_every_room_is_run_once() -> None:
@@ -68,5 +97,5 @@ def test_what_is_named_is_there() -> None:
     named = {word for command in THOROUGH.values() for word in command}
     files = {word.partition("=")[2] or word for word in named if "tests/" in word}
     assert files == {*CLIENTS, *CUT, *PLAIN, INTERPRETERS}
-    for file in (*files, FIRST):
+    for file in (*files, *READERS.values(), FIRST):
         assert (ROOT / file).is_file(), file
