@@ -52,6 +52,11 @@ _state_of = attrgetter(*_STATE)
 _number_of = attrgetter("block")
 
 
+def _is_sealed(block: _Building) -> bool:
+    is_native = block.channel == "reasoning"
+    return is_native and not {"signature", "opaque"}.isdisjoint(block.state)
+
+
 class _Choice:
     """The blocks, citations, errors and end of one choice so far."""
 
@@ -126,6 +131,11 @@ class MessageBuilder:
         }
         before = (text for number, text in texts.items() if number < blocks[0])
         return "".join(texts.values()), sum(map(len, before))
+
+    def sealed_behind(self, choice: int, block: int) -> list[int]:
+        """The blocks with provider state behind ``block``."""
+        texts = self._choices[choice].texts
+        return [n for n, each in texts.items() if n > block and _is_sealed(each)]
 
     def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
         """The calls of a choice, each with the number of its block, in the order of

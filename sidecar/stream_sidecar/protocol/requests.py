@@ -4,7 +4,8 @@ The model's earlier turns are cleaned by the same `History` as in ``message/repa
 Then calls that share an id get their own (`repeated_ids`; for a provider that refuses
 repeated ids, `turn_list` does it), and what the provider refuses is removed or replaced
 (`refusals`; all of them in `wires.requests`). A model's turn at the end of the list is
-a prefix that the host wrote, and stays.
+a prefix that the host wrote, or goes on after a pause, and stays; only thinking without
+a signature is removed.
 """
 
 from __future__ import annotations
@@ -179,7 +180,9 @@ def _freed(
         freed += [] if new is None and item is not None else [(number, new)]
     continues = any(body.get(name) for name in _EARLIER)
     turns = TurnList(wire, rule, model, freed, lost, continues)
-    news = turns.mend() + items[prefix:]
+    paths = (f"/{SHAPES[wire].items}/{n}" for n in range(prefix, len(items)))
+    ended = map(refusals.end, items[prefix:], paths)
+    news = turns.mend() + [item for item in ended if item is not None]
     lost += refused_at_end(wire, rule, model, list(enumerate(items))[prefix:])
     return news, refused_settings(wire, rule, body, news, lost)
 

@@ -138,6 +138,24 @@ class Refusals:
             return cleaned
         return how(self, cleaned)
 
+    def end(self, item: JsonObject, path: str) -> Json:
+        """The model's turn that ends the request, which may go on after a pause:
+        without unsigned thinking; None if nothing else is in it. The rest stays."""
+        content = item.get("content")
+        is_of_blocks = _CLEANERS.get(self.wire) is Refusals.blocks
+        if not is_of_blocks or not isinstance(content, list):
+            return item
+        self._path, self._item_losses = path, set()
+        for number, block in enumerate(content):
+            if self._is_unsigned(block):
+                self._lose(f"/content/{number}", "reasoning", UNSIGNED)
+        kept = [block for block in content if not self._is_unsigned(block)]
+        is_left = bool(kept) or not content
+        return changed(item, {"content": same(content, kept)}) if is_left else None
+
+    def _is_unsigned(self, block: Json) -> bool:
+        return isinstance(block, dict) and self._why_no_thought(block) == UNSIGNED
+
     def _lose(self, inner: str, what: str, why: str) -> None:
         lost = LostPart(self._path + inner, what, why)
         if lost not in self._item_losses:

@@ -56,7 +56,8 @@ class Binding:
     """A row: what a kind of state is bound to, from which version of a model on.
 
     ``model`` has the groups ``major`` and ``minor`` if ``since`` says more than (0, 0);
-    an empty pattern fits every name. A date is no minor version.
+    an empty pattern fits every name. A date, or a size as in ``-1m``, is no minor
+    version.
     """
 
     kind: StateKind
@@ -78,7 +79,7 @@ def _claude(family: str) -> re.Pattern[str]:
     spelling."""
     return patterns.compile(
         rf"claude-(?:{family})-(?P<major>\d{{1,3}})"
-        r"(?:[.-](?P<minor>\d{1,3}))?(?!\d)",
+        r"(?:[.-](?P<minor>\d{1,3})(?![\dkm]))?(?!\d)",
         re.IGNORECASE,
     )
 
