@@ -107,7 +107,7 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 def _echo(cursor: Cursor) -> Reading[Found]:
     """Reads an object at the answer's start that may be a repeated result (text rules
     10.1 and 10.7)."""
-    cursor.again()
+    cursor.rewind()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.may_continue)
     start, end = yield from cursor.scan_checked(ObjectScanner(), *checks)

@@ -131,7 +131,7 @@ class Cursor:
     def position(self) -> int:
         return self.base + self.at
 
-    def again(self) -> None:
+    def rewind(self) -> None:
         """Goes back to the place before the opener. Call this before anything is
         read."""
         self.at -= len(self.opener)

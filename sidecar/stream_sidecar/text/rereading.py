@@ -176,11 +176,11 @@ class Rereading:
 
     def _known(self, asleep: _Asleep) -> tuple[State | None, Share]:
         """The first reading's state before the text that it holds now (None: see
-        `Splitter.standing`), and its share. The second reading may need them if it has
+        `Splitter.settled_state`), and its share. The second reading may need them if it has
         to hold this text later."""
         first = self.first
         asleep.state = asleep.state or first.state()
-        return first.standing() if asleep.pieces else asleep.state, first.share()
+        return first.settled_state() if asleep.pieces else asleep.state, first.share()
 
     def _stay_asleep(self, asleep: _Asleep, pieces: Pieces) -> Pieces:
         """Returns the pieces of both readings after the first one, while the second

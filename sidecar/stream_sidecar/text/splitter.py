@@ -100,7 +100,7 @@ class Splitter:
     def passes(self, text: str) -> bool:
         """Whether ``text`` may be shown unread: nothing in it matters, and nothing is
         held."""
-        if self._buffer.border and text and self._crosses(text):
+        if self._buffer.border and text and self._ignores_border(text):
             self._buffer.border = False
             self._watch()
         if self.passage is None:
@@ -218,7 +218,7 @@ class Splitter:
         buffer, pending = self._buffer, dict(self._candidates.pending[False])
         return buffer.base, pending, buffer.border, self.shown.state()
 
-    def standing(self) -> State | None:
+    def settled_state(self) -> State | None:
         """The `state` before the held text; None if some of the held text must not be
         read again."""
         candidate, state = self._candidates.candidate, self.state()
@@ -237,7 +237,7 @@ class Splitter:
         self.shown.resume(shown)
         self._watch()
 
-    def _watch(self) -> None:
+    def _set_passage(self) -> None:
         """Sets ``passage`` for the text that comes next."""
         buffer, tail = self._buffer, self._tail
         odd = (
@@ -246,7 +246,7 @@ class Splitter:
         passage = None if odd else self._next_passage()
         self.passage = passage if passage and tail.room(ROOM) >= ROOM else None
 
-    def _crosses(self, text: str) -> bool:
+    def _ignores_border(self, text: str) -> bool:
         """Whether a removal right before ``text`` makes no difference for reading
         ``text``."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
