@@ -21,7 +21,13 @@ from stream_sidecar.values.jsontext import MAX_DEPTH, is_portable
 from stream_sidecar.values.surrogates import whole_values
 from stream_sidecar.values.units import text_size
 from stream_sidecar.wires.conversation import TurnList
-from stream_sidecar.wires.refused import Refusals, is_turn, rule_of, server_ends
+from stream_sidecar.wires.refused import (
+    Refusals,
+    is_turn,
+    leads_to,
+    rule_of,
+    server_ends,
+)
 from stream_sidecar.wires.requests.issuers import readable_items
 from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
@@ -165,12 +171,15 @@ def _freed(
     wire, model = params.wire, _model(params) or ""
     stores = params.body.get("store") is not False
     reasoning, maker = params.reasoning, _maker(params)
-    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost)
+    who = params.provider or ""
+    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost, who)
     prefix = _prefix(wire, items)
     freed: list[tuple[int, Json]] = []
     ends = server_ends(wire, items)
     for number, item in enumerate(items[:prefix]):
         new = refusals.free(item, f"/{SHAPES[wire].items}/{number}", next(ends))
+        if new is None and leads_to(freed, item):
+            lost.append(refusals.lonely(*freed.pop()))
         freed += [] if new is None and item is not None else [(number, new)]
     continues = any(body.get(name) for name in _EARLIER)
     turns = TurnList(wire, rule, model, freed, lost, continues)

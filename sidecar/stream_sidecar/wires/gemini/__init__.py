@@ -43,7 +43,7 @@ ROW = WireRow(
     ),
     reasons={"other": "error"},
     writer=GeminiWriter,
-    reported=GEMINI_REPORTED,
+    reported=GEMINI_REPORTED - {"promptFeedback", "finishMessage"},
     stands_alone=True,
     is_extra=lambda value: value.keys().isdisjoint(GEMINI_REPORTED),
     is_written=lambda value: not is_interaction(value),
