@@ -3,13 +3,19 @@
 ``python3 tests/run.py``
     The checks of a day's work: ruff, mypy and the tests, inputs cut at few places.
 ``python3 tests/run.py all``
-    These, with the coverage of the core, and all that takes long or a toolchain: every
-    cut, the clients in other languages, binaries, and what matters without orjson.
+    These, with the coverage of the core, and all that takes long or a toolchain: cases
+    cut at every place, the clients in other languages, binaries, and what matters
+    without orjson.
+``python3 tests/run.py every-cut``
+    Cuts each case at every place, not only a tenth of them and those of a change, and
+    compares all Pythons of the machine whatever changed.
 ``python3 tests/run.py windows [ROOM ...]``
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
 ``python3 tests/run.py sdks [SET ...]``
     The room ``sdks`` with the newest and with older SDKs, and with frameworks above
     them, each in an environment of its own (`sdk_versions`).
+``python3 tests/run.py try FILE``
+    One page or file of cases, by the tests that read it: seconds.
 ``python3 tests/run.py ROOM ...``
     The tests of a room (``text``, ``wires``, ``house`` ...), or those of a file. An
     option and everything after it are pytest's: ``text -k unclosed``.
@@ -19,6 +25,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from itertools import takewhile
@@ -27,10 +34,11 @@ from pathlib import Path
 import sdk_versions
 import windows
 from beside import Commands, run, run_beside
+from changes import changed_files
 from environment import ROOT, ensure
 
 TESTS = ROOT / "tests"
-VERBS = ("all", "sdks", "update", "windows")
+VERBS = ("all", "every-cut", "sdks", "try", "update", "windows")
 ROOMS = sorted({path.parent.name for path in TESTS.glob("*/test_*.py")})
 
 _TESTS = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
@@ -113,7 +121,7 @@ COVERED: Commands = {
 
 THOROUGH: Commands = {
     "clients": (*_TESTS, "-m", "thorough", *CLIENTS),
-    "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
+    "some cuts": (*_TESTS, "-p", "tests.support.some_cuts", *CUT),
     "whole inputs and processes": (
         *(*_TESTS, "-m", "thorough"),
         *(f"--ignore={path}" for path in CLIENTS),
@@ -122,10 +130,27 @@ THOROUGH: Commands = {
     "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
 }
 
+READ_BY_INTERPRETERS = re.compile(r"sidecar/.*\.(py|csv)|tests/(spec|wires|support)/")
+"""Matches the files that may change what a Python gives."""
+
+EVERY_CUT: Commands = {
+    "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
+    "interpreters": (INTERPRETERS,),
+}
+
 FIRST = "tests/protocol/test_announced.py"
 """Its golden is a module, which the process that writes the others loads."""
 
 GENERATED = ("tests/support/generated.py",)
+
+READERS = {
+    "tests/spec/*.md": "tests/text/test_spec.py",
+    "sidecar/stream_sidecar/text/README.md": "tests/text/test_spec.py",
+    "tests/wires/*/*.jsonl": "tests/wires/test_wires.py",
+    "tests/transcripts/*.jsonl": "tests/protocol/test_transcripts.py",
+}
+"""Which test reads a file of cases, where the test has one case or more for each file.
+A file in ``tests/data`` is read by the tests that name it."""
 
 
 def main(words: list[str]) -> int:
@@ -137,16 +162,19 @@ def main(words: list[str]) -> int:
         return windows.main(named)
     if verb == "sdks":
         return sdk_versions.main(named)
-    if verb == "all" and named:
-        sys.exit(f"`all` stands alone, without {' '.join(named)}")
-    wanted = _pytest_words(named)
+    if verb in ("all", "every-cut") and named:
+        sys.exit(f"`{verb}` stands alone, without {' '.join(named)}")
+    wanted = _tests_that_read(named) if verb == "try" else _pytest_words(named)
     python = ensure("test", "lint", "sdks", "standards")
     if verb == "update":
         return _update(python, wanted)
     if wanted:
         return run(python, "-m", "pytest", *wanted)
     begun = time.monotonic()
-    failed = _all(python) if verb else _checks(python, CHECKS)
+    if verb == "every-cut":
+        failed = run_beside(python, EVERY_CUT)
+    else:
+        failed = _all(python) if verb else _checks(python, CHECKS)
     return _reported(failed, (time.monotonic() - begun) / 60)
 
 
@@ -164,6 +192,29 @@ def _pytest_words(words: list[str]) -> list[str]:
     return [*usual, *paths, *words[len(named) :]]
 
 
+def _tests_that_read(words: list[str]) -> list[str]:
+    """The tests of one file of cases, as pytest takes them."""
+    path = Path(words[0]).resolve() if len(words) == 1 else ROOT
+    if not path.is_file() or not path.is_relative_to(ROOT):
+        sys.exit("`try` takes one file of cases that is in this repository")
+    inside = path.relative_to(ROOT)
+    for pattern, test in READERS.items():
+        if inside.match(pattern):
+            return [test, "-k", _case_of(path)]
+    tests = TESTS.glob("*/test_*.py") if path.parent == TESTS / "data" else ()
+    named = [each for each in tests if path.name in each.read_text(encoding="utf-8")]
+    if not named:
+        sys.exit(f"no test reads {inside}; {', '.join(READERS)} are read")
+    return sorted(str(each.relative_to(ROOT)) for each in named)
+
+
+def _case_of(path: Path) -> str:
+    """What the names of the file's tests contain: those of a recording have its folder,
+    those of a page its name."""
+    stem = path.name.partition(".")[0]
+    return stem if path.suffix == ".md" else f"{path.parent.name} and {stem}"
+
+
 def _is_file(word: str) -> bool:
     return (ROOT / word.partition("::")[0]).exists()
 
@@ -179,7 +230,16 @@ def _all(python: Path) -> list[str]:
     failed = _checks(python, COVERED)
     run(python, "-m", "coverage", "combine", "--quiet")
     failed += ["coverage"] if run(python, "-m", "coverage", "report") else []
-    return failed + run_beside(python, THOROUGH)
+    return failed + run_beside(python, _thorough())
+
+
+def _thorough() -> Commands:
+    """Without the other Pythons, if no changed file may change what they give."""
+    files = changed_files()
+    if files is None or any(map(READ_BY_INTERPRETERS.match, files)):
+        return THOROUGH
+    print("interpreters: not run, no file of theirs changed; `every-cut` runs them")
+    return {name: THOROUGH[name] for name in THOROUGH if name != "interpreters"}
 
 
 def _reported(failed: list[str], minutes: float) -> int:

@@ -29,7 +29,7 @@ FILES = [
     *(path for path in ROOT.iterdir() if path.is_file()),
     *(
         path
-        for folder in ("sidecar", "tests", "clients")
+        for folder in (".github", "sidecar", "tests", "clients")
         for path in sorted((ROOT / folder).rglob("*"))
         if path.is_file() and not MADE.intersection(path.relative_to(ROOT).parts)
     ),
