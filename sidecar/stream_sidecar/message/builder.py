@@ -90,8 +90,9 @@ class MessageBuilder:
         self._last_block = -1
         self._usage: events.Usage | None = None
         self.metadata: events.Metadata | None = None
-        #: the provider that the host named
+        #: the provider and the model that the host named
         self.provider: str | None = None
+        self.model: str | None = None
 
     def push(self, event: events.Event) -> None:
         fold = self._folds.get(type(event))
@@ -167,10 +168,11 @@ class MessageBuilder:
         )
 
     def _metadata(self) -> events.Metadata | None:
-        if not self.provider:
+        if not self.provider and not self.model:
             return self.metadata
         known = self.metadata or events.Metadata(1)  # no event brought any
-        return evolve(known, host_provider=self.provider)
+        model = known.model or self.model
+        return evolve(known, model=model, host_provider=self.provider)
 
     def _joined(
         self, blocks: list[Block], kind: type[TextBlock | ReasoningBlock]

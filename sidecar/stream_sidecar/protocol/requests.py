@@ -25,6 +25,7 @@ from stream_sidecar.wires.requests.issuers import readable_items
 from stream_sidecar.wires.requests.refusals import (
     Refusals,
     is_turn,
+    leads_to,
     rule_of,
     server_ends,
 )
@@ -171,12 +172,15 @@ def _freed(
     wire, model = params.wire, _model(params) or ""
     stores = params.body.get("store") is not False
     reasoning, maker = params.reasoning, _maker(params)
-    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost)
+    who = params.provider or ""
+    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost, who)
     prefix = _prefix(wire, items)
     freed: list[tuple[int, Json]] = []
     ends = server_ends(wire, items)
     for number, item in enumerate(items[:prefix]):
         new = refusals.clean(item, f"/{SHAPES[wire].items}/{number}", next(ends))
+        if new is None and leads_to(freed, item):
+            lost.append(refusals.lonely(*freed.pop()))
         freed += [] if new is None and item is not None else [(number, new)]
     continues = any(body.get(name) for name in _EARLIER)
     turns = TurnList(wire, rule, model, freed, lost, continues)

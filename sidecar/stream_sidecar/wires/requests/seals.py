@@ -40,8 +40,8 @@ StateKind: TypeAlias = Literal[
     "thought-signature",
 ]
 """Kinds of state: Claude's signed, and its redacted thinking, on any wire; an item of
-OpenRouter's list; an encrypted item of Responses; a reasoning item of Responses;
-Gemini's signature."""
+OpenRouter's list; an encrypted item of Responses, or Copilot's state of a message; a
+reasoning item of Responses; Gemini's signature."""
 
 BoundTo: TypeAlias = Literal[
     "system", "tools", "before", "account", "maker", "model", "part", "next-item"
@@ -235,6 +235,8 @@ def _listed_states(holder: JsonObject) -> Iterator[tuple[StatePlace, StateKind, 
         yield ("reasoning_details", number), "reasoning-details", part
     for number, item in enumerate(_list(holder.get("reasoning_items"))):
         yield ("reasoning_items", number), "encrypted-content", item
+    if isinstance(holder.get("reasoning_opaque"), str):  # Copilot's
+        yield ("reasoning_opaque",), "encrypted-content", holder["reasoning_opaque"]
     for number, sign in enumerate(_list(holder.get("thought_signatures"))):
         yield ("thought_signatures", number), "thought-signature", sign
     for number, part in enumerate(_list(holder.get("parts"))):
