@@ -203,6 +203,12 @@ def model_of(message: Json) -> str | None:
     return next(models_in(message), None) if isinstance(message, dict) else None
 
 
+def has_calls(message: Json, shape: RecordShape) -> bool:
+    """Whether a message has calls beside its content."""
+    holders = (at(message, path) for path in shape.holders)
+    return any(True for e in holders if isinstance(e, dict) for _ in _calls_in(e))
+
+
 def _thoughts(holders: list[dict[str, Json]]) -> list[str]:
     texts = (holder.get(name) for holder in holders for name in _THOUGHTS)
     return [text for text in texts if isinstance(text, str) and text][:1]

@@ -286,8 +286,10 @@ def _block_states(
 
 # What a block is sealed with
 
-_STATES = ("thinking_blocks", "reasoning_details")
-_HOLDERS = ("content", *_STATES)
+STATES = ("thinking_blocks", "reasoning_details")
+"""Lists of a message of Chat Completions. The first block came before the text."""
+
+_HOLDERS = ("content", *STATES)
 _THOUGHTS = ("thinking", "reasoning.text")
 
 
@@ -318,7 +320,7 @@ def redacted_in(opaque: Json) -> str:
     without it. Left out, it breaks the seals after it, so it goes to every wire."""
     state = opaque if isinstance(opaque, dict) else {}
     inner = state.get("reasoningContent")
-    holders = (state, *_list(state.get(_STATES[0]))[:1])
+    holders = (state, *_list(state.get(STATES[0]))[:1])
     found = [
         inner.get("redactedContent") if isinstance(inner, dict) else None,
         *(h.get("data") for h in holders if _is_redacted(h)),
@@ -329,7 +331,7 @@ def redacted_in(opaque: Json) -> str:
 def signatures_in(opaque: Json) -> set[str]:
     """The signatures in provider state, which may be a message's lists of blocks."""
     state = opaque if isinstance(opaque, dict) else {}
-    parts = (part for name in _STATES for part in _list(state.get(name)))
+    parts = (part for name in STATES for part in _list(state.get(name)))
     return {sign for part in parts if (sign := signature_of(part))}
 
 
@@ -339,7 +341,7 @@ def without_signatures(opaque: Json, kept: Collection[str]) -> Json:
         return opaque
     return opaque | {
         name: [_unsigned(part, kept) for part in opaque[name]]
-        for name in _STATES
+        for name in STATES
         if isinstance(opaque.get(name), list)
     }
 
@@ -384,7 +386,7 @@ def _flat(items: list[Json]) -> Iterator[tuple[Json, Json]]:
 def _parts(item: JsonObject) -> Iterator[Json]:
     """The first state of an item, its content, and its later states: those may come
     after text."""
-    states = [part for name in _STATES for part in _list(item.get(name))]
+    states = [part for name in STATES for part in _list(item.get(name))]
     content = item.get("content")
     yield from states[:1]
     yield from [{"text": content}] if isinstance(content, str) else _list(content)
