@@ -111,6 +111,27 @@ def test_only_what_changed_is_inspected_again() -> None:
     assert whole.inspected == 21
 
 
+def test_only_what_changed_is_decoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a log with a seal, whose lines are looked at for what they continue. The
+    other tasks run in between."""
+    thought = {"type": "thinking", "thinking": "", "signature": "c2ln"}
+    sealed = {"role": "assistant", "model": "claude-opus-5-5", "content": [thought]}
+    lines = [line("assistant", "x</think>") for _ in range(19)]
+    text = "".join([*lines, json.dumps(sealed)])
+    decoded: list[str] = []
+
+    def counted(line: str) -> object:
+        decoded.append(line)
+        return json.loads(line)
+
+    monkeypatch.setattr("stream_sidecar.editor.session.loads", counted)
+    session = SessionDocument(StreamOptions(), LINES)
+    assert len([*session.read(DocumentText(text, "utf16"))]) >= 40
+    decoded.clear()
+    read(session, text.replace("x<", "y<", 1))
+    assert len(decoded) == 2
+
+
 def test_a_result_of_a_tool_matters_to_what_is_behind_it() -> None:
     lines = [
         line("assistant", "a"),

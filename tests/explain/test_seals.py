@@ -57,6 +57,14 @@ def test_a_response() -> None:
     assert sentence.startswith(f"Sealed: thinking in /blocks/0 {TO} ({MODEL}; ")
 
 
+def test_a_message_that_is_thinking() -> None:
+    thought = {"role": "thinking", "content": "Hm", "signature": "c2ln"}
+    said = {"role": "assistant", "content": "Four."}
+    talk = [{**each, "model": MODEL} for each in (said, thought)]
+    (sentence,) = seals(talk)
+    assert sentence.startswith(f"Sealed: thinking in message 2 {TO}")
+
+
 def test_each_choice_of_a_response() -> None:
     said = {"role": "assistant", "content": "Four.", "thinking_blocks": [THINKING]}
     choices = [{"index": n, "message": said, "finish_reason": "stop"} for n in (0, 1)]

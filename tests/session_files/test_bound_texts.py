@@ -380,6 +380,54 @@ def test_a_message_of_thinking_alone_goes_with_its_line(tmp_path: Path) -> None:
     assert contents.count([]) == 2
 
 
+def test_a_message_with_calls_beside_its_content_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    sealed, text = thinking("c2ln"), {"type": "text", "text": "Four."}
+    messages = [
+        _chat(),
+        _chat(content=[sealed], tool_calls=[{"id": "1"}]),
+        _chat(content=[text], thinking_blocks=[sealed]),
+        _chat(content=None, thinking_blocks=[sealed]),
+    ]
+    path.write_text(json.dumps(messages), encoding="utf-8")
+    assert repair(path, "--write", "--unseal").exit_code == 0
+    assert json.loads(path.read_text(encoding="utf-8")) == [
+        _chat(content="Four."),
+        _chat(content=[], tool_calls=[{"id": "1"}]),
+        _chat(content=[text], thinking_blocks=[]),
+    ]
+
+
+def test_calls_at_the_same_time(tmp_path: Path) -> None:
+    """Claude Code writes a record for each block of an answer. A result continues the
+    record of its call, so that blocks of one answer are on several branches."""
+
+    def line(uuid: str, parent: str | None, answer: str, block: Json) -> Json:
+        said = {"role": "assistant", "model": MODEL, "id": answer, "content": [block]}
+        return {"uuid": uuid, "parentUuid": parent, "message": said}
+
+    call = {"type": "tool_use", "id": "t", "name": "sh", "input": {}}
+    lines = [
+        line("a", None, "first", thinking("c2ln")),
+        line("b", "a", "first", call),
+        line("d", "b", "first", _TEXT),
+        {"uuid": "c", "parentUuid": "b", "message": {"role": "user", "content": "4"}},
+        line("e", "c", "second", thinking("c2ln")),
+        line("f", "d", "first", _TEXT),
+        line("g", "e", "third", thinking("c2ln")),
+        line("h", "f", "first", _TEXT),
+    ]
+    path = tmp_path / "a.jsonl"
+    _write_lines(path, lines)
+    assert repair(path, "--write").exit_code == 2
+    said = [LEAK in str(each) for each in _lines_in(path)]
+    assert said == [False, False, True, False, False, False, False, False]
+    _write_lines(path, [*lines[:5], lines[6], lines[5], lines[7], lines[4]])
+    assert repair(path, "--write", "--unseal").exit_code == 0
+    kept = ["c2ln" in str(each) for each in _lines_in(path)]
+    assert kept == [True] + [False] * 8
+
+
 def test_a_compressed_log(tmp_path: Path) -> None:
     plain = _bound_log(tmp_path).read_bytes()
     path = tmp_path / "b.jsonl.zst"
@@ -467,6 +515,7 @@ def _chat(**more: Json) -> Json:
 _CLAUDE = {"type": "reasoning.text", "text": "Hm", "format": "anthropic-claude-v1"}
 _SIGNED = {**_CLAUDE, "signature": "c2ln"}
 _TEXT = {"type": "text", "text": LEAK}
+_ROUTED = {"openrouter": {"reasoning_details": [_SIGNED]}}
 
 SPELLINGS: dict[str, Json] = {
     "pi": [
@@ -538,7 +587,37 @@ SPELLINGS: dict[str, Json] = {
             ],
         }
     ],
+    "LangChain, dicts, content in blocks of version 1": [
+        {
+            "type": "ai",
+            "data": {
+                "response_metadata": {"model_name": MODEL},
+                "content": [
+                    _TEXT,
+                    {"type": "reasoning", "extras": {"signature": "c2ln"}},
+                ],
+            },
+        }
+    ],
+    "OpenRouter, by the AI SDK": [
+        {
+            "role": "assistant",
+            "model": MODEL,
+            "parts": [
+                _TEXT,
+                *(
+                    {"type": kind, "metadata": _ROUTED}
+                    for kind in ("reasoning", "tool")
+                ),
+            ],
+        }
+    ],
     "thinking_blocks": [_chat(), _chat(thinking_blocks=[thinking("c2ln")], content="")],
+    "calls without content": [
+        _chat(),
+        _chat(thinking_blocks=[thinking("c2ln")], content=None, tool_calls=[{}]),
+        {"role": "assistant", "model": MODEL, "thinking_blocks": [thinking("c2ln")]},
+    ],
     "reasoning_details": [
         _chat(reasoning_details=[{**_CLAUDE, "signature": "Zmlyc3Q="}, _SIGNED])
     ],
@@ -591,6 +670,46 @@ def test_parts_of_a_table(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         cells = [cell for (cell,) in db.execute("SELECT parts FROM messages")]
     assert cells == [json.dumps([{"type": "text", "data": {"text": "Four."}}]), "[]"]
+
+
+def test_the_model_of_a_session_is_in_another_table(tmp_path: Path) -> None:
+    """As in goose's database. A database without that column has no model."""
+    for number, column in enumerate(("model_config_json", "other")):
+        path = tmp_path / f"{number}.db"
+        with database(path) as db:
+            db.execute(f"CREATE TABLE sessions (id, {column} TEXT)")
+            named = json.dumps({"model_name": MODEL})
+            db.execute("INSERT INTO sessions VALUES ('s', ?)", (named,))
+            db.execute("CREATE TABLE messages (role, content_json TEXT, session_id)")
+            for part in (_TEXT, thinking("c2ln")):
+                row = (json.dumps([part]),)
+                db.execute("INSERT INTO messages VALUES ('assistant', ?, 's')", row)
+        assert ("1 bound" in repair(path).output) == (number == 0)
+
+
+def test_a_summary_before_messages_that_are_kept(tmp_path: Path) -> None:
+    """Claude Code notes which messages it sends after the summary of older ones."""
+    lines = _claude_code_lines(conversation(["l", "tc"]))
+    summary = {"uuid": "s", "parentUuid": None, "logicalParentUuid": "u1"}
+    kept = {"preservedSegment": {"tailUuid": "u1"}}
+    lines[2]["parentUuid"] = "s"
+    for metadata, is_bound in ((None, False), ({}, False), (kept, True)):
+        path = tmp_path / "a.jsonl"
+        noted = {**summary, "compactMetadata": metadata}
+        _write_lines(path, [*lines[:2], noted, *lines[2:]])
+        assert (" bound: " in repair(path).output) == is_bound
+
+
+def test_thinking_that_cannot_be_taken_out_keeps_its_text(tmp_path: Path) -> None:
+    """Continue keeps thinking in messages of its own."""
+    path = tmp_path / "a.json"
+    thought = {"role": "thinking", "content": "Hm", "signature": "c2ln"}
+    said = [_chat(), thought, _chat()]
+    history = [{"message": {**each, "model": MODEL}} for each in said]
+    path.write_text(json.dumps({"history": history}), encoding="utf-8")
+    for more in ([], ["--unseal"]):
+        assert "1 bound" in repair(path, "--write", *more).output
+        assert path.read_text(encoding="utf-8").count(LEAK) == 1
 
 
 def test_events_that_repeat_parts(tmp_path: Path) -> None:

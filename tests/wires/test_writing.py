@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from emitting import emitted
 
+from stream_sidecar.api import Wire, normalize
 from stream_sidecar.events import (
     BlockEnd,
     Citation,
@@ -19,8 +21,10 @@ from stream_sidecar.events import (
 from stream_sidecar.message.outlet import Origin
 from stream_sidecar.wires import WIRES, WRITERS
 from stream_sidecar.wires.shared.item_ids import is_made
-from stream_sidecar.wires.shared.writing import REPORTED_AGAIN, TextPlaces
+from stream_sidecar.wires.shared.writing import LONGEST_REPEATED, TextPlaces
 
+ANSWER = "It is 4.<|im_end|>"
+LEAKED = {"content": ANSWER}
 FINISH = Finish(9, 0, "stop", False, True)
 
 
@@ -58,7 +62,7 @@ def test_places_of_claims(citation: Citation, place: tuple[int, int] | None) -> 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "gemini"])
 def test_long_names_are_reported_once(wire: str) -> None:
-    model = "m" * (REPORTED_AGAIN + 1)
+    model = "m" * (LONGEST_REPEATED + 1)
     said = [TextDelta(seq, 0, 0, "word") for seq in range(3)]
     chunks = _write(wire, Metadata(0, id="i", model=model), *said)
     assert sum(model in str(chunk) for chunk in chunks) == 1
@@ -229,3 +233,37 @@ def test_counts_by_modality_need_words() -> None:
     }
     trip = emitted({"wire": "gemini"}, [body], "gemini", whole=True)
     assert trip.chunks[0]["usageMetadata"] == counts
+
+
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        (
+            "openai-chat",
+            {
+                "x_groq": {"id": "req_1"},
+                "choices": [{"index": 0, "message": {"role": "assistant", **LEAKED}}],
+            },
+        ),
+        (
+            "gemini",
+            {
+                "promptFeedback": {"safetyRatings": []},
+                "candidates": [
+                    {
+                        "content": {"role": "model", "parts": [{"text": ANSWER}]},
+                        "finishReason": "STOP",
+                        "finishMessage": "Done.",
+                        "index": 0,
+                    }
+                ],
+            },
+        ),
+    ],
+)
+def test_what_stands_beside_the_text_stays_after_a_removal(
+    wire: Wire, body: dict[str, Any]
+) -> None:
+    result = normalize(body, wire=wire, emit={"wire": wire})
+    written = json.dumps(body).replace("<|im_end|>", "")
+    assert result.body == json.loads(written)

@@ -46,7 +46,7 @@ _UNSURE = (
 
 _BOUND = (
     "{}: signed thinking after the text is bound to it, and the provider would refuse "
-    "the session. --unseal edits the text, and removes that thinking."
+    "the session. --unseal edits the text, and removes that thinking where it can."
 )
 
 _SEALED = "databases, archives and compressed files may have leaks, too"
@@ -241,7 +241,9 @@ def _result(report: FileReport) -> str:
         old = f", backup: {report.backup}" if report.backup else ""
         reported.append(f"written{old}")
     if report.unsealed:
-        reported.append(f"{report.unsealed} unsealed")
+        reported.append(
+            f"{report.unsealed} {'unsealed' if report.written else 'to unseal'}"
+        )
     reported += staying(report)
     if report.blocked:
         reported.append(f"{report.blocked} would be left empty")

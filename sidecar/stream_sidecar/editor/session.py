@@ -17,6 +17,7 @@ from stream_sidecar.history.bound import (
     BOUND,
     BoundTexts,
     RecordsBeforeSeals,
+    links_of,
     may_have_seal,
     seals_of,
 )
@@ -130,12 +131,14 @@ class PlacedUnit:
 class _Memory:
     """Earlier results. A key has everything that a result depends on: the text of the
     unit or message, its shape and model, the state of the session before it, and
-    whether a seal comes after it."""
+    whether a seal comes after it. ``links``: of a line, what it continues, and whether
+    it has a seal."""
 
     units: dict[tuple[str, int, bool], SessionUnit] = field(factory=dict)
     messages: dict[
         tuple[str, str | None, str | None, int, float], tuple[Inspection, Repair]
     ] = field(factory=dict)
+    links: dict[str, tuple[Any, bool]] = field(factory=dict)
 
 
 class SessionDocument:
@@ -164,9 +167,13 @@ class SessionDocument:
         history, new = History(self._options, kinds=self._kinds), _Memory()
         units: list[PlacedUnit] = []
         total = len(text.text)
-        before_seals = self._before_seals(text)
-        for number, (start, end) in enumerate(self._pieces(text)):
-            unit_text = text.text[start:end]
+        pieces = [(s, end, text.text[s:end]) for s, end in self._pieces(text)]
+        before_seals = RecordsBeforeSeals()
+        if self._reading == LINES and may_have_seal(text.text):
+            for _, _, line in pieces:
+                self._link(line, before_seals, new)
+                yield 0, total
+        for number, (start, end, unit_text) in enumerate(pieces):
             is_bound = before_seals.has(number)
             key = (unit_text, history.state, is_bound)
             unit = self._memory.units.get(key)
@@ -184,17 +191,16 @@ class SessionDocument:
             units = [evolve(each, keeps_length=True) for each in units]
         self.units, self._memory = units, new
 
-    def _before_seals(self, text: DocumentText) -> RecordsBeforeSeals:
-        """The units that come before a bound seal of another unit: lines of a log."""
-        before, model = RecordsBeforeSeals(), self._options.model
-        if self._reading != LINES or not may_have_seal(text.text):
-            return before
-        for start, end in self._pieces(text):
-            line = text.text[start:end]
+    def _link(self, line: str, before: RecordsBeforeSeals, new: _Memory) -> None:
+        """Adds a line of a log to those ``before`` a bound seal of another line."""
+        known = self._memory.links.get(line)
+        if known is None:
             document, found = self._found(line)
-            sealed = any(seals_of(each, model) for each in found)
-            before.add(document, is_sealed=sealed)
-        return before
+            model = self._options.model
+            is_sealed = any(seals_of(each, model) for each in found)
+            known = (links_of(document), is_sealed)
+        new.links[line] = known
+        before.add(known[0], is_sealed=known[1])
 
     def _is_pointed_into(self, text: str, units: list[PlacedUnit]) -> bool:
         """Whether something points into the document by byte offsets: the document or a

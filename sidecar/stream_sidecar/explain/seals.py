@@ -77,7 +77,9 @@ def sentences_of(states: Iterable[PlacedState]) -> tuple[str, ...]:
     places: dict[tuple[str | None, str, tuple[str, ...], str], list[str]] = {}
     for place, model, state in states:
         key = (model, state.kind, state.to, state.source)
-        where = f"{place} ({state.path})" if place else state.path
+        where = (
+            f"{place} ({state.path})" if place and state.path else place or state.path
+        )
         places.setdefault(key, []).append(where)
     return tuple(_sentence(*key, where) for key, where in places.items())
 

@@ -23,6 +23,7 @@ from stream_sidecar.records import frozen
 from stream_sidecar.values.json_places import items, locate, offsets
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.values.surrogates import without_halves
+from stream_sidecar.wires.requests.seals import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,11 +50,14 @@ _OPERATIONS = (0, 1, 2)
 _TYPES = frozenset(("ai", "human", "tool", "system"))
 _MODELS = ("model", "modelID", "model_name", "gen_ai.request.model")
 _PROVIDERS = ("provider", "providerID", "model_provider", "gen_ai.provider.name")
-_ORIGIN_HOLDERS = ("info", "model", "response_metadata")
+_ORIGIN_HOLDERS: tuple[Path, ...] = (
+    *(("info",), ("model",), ("response_metadata",)),
+    *(("data", "response_metadata"), ("kwargs", "response_metadata")),
+)
 """Objects of a record with the names of its model and provider: opencode's, Zed's,
 LangChain's."""
 
-_ORIGINS = frozenset((*_MODELS, *_PROVIDERS, *_ORIGIN_HOLDERS))
+_ORIGINS = frozenset((*_MODELS, *_PROVIDERS, *(path[0] for path in _ORIGIN_HOLDERS)))
 
 _TOOL_DATA = frozenset(
     (
@@ -304,12 +308,17 @@ def _is_message(value: Json) -> bool:
     if kind.endswith("_call_output"):
         return "output" in value
     has_role = isinstance(value.get("role"), str) or kind in _TYPES
-    return has_role and any(name in value for name in _BODIES)
+    return has_role and any(name in value for name in (*_BODIES, *STATES))
+
+
+def named_model(record: Json) -> str | None:
+    """The model that a record, or an object in it for that, names."""
+    return _origin(record, _MODELS) if isinstance(record, dict) else None
 
 
 def _origin(record: dict[str, Json], names: tuple[str, ...]) -> str | None:
     """The first of ``names`` that a record, or an object in it for them, has."""
-    inner = (record.get(name) for name in _ORIGIN_HOLDERS)
+    inner = (at(record, path) for path in _ORIGIN_HOLDERS if path[0] in record)
     holders = (record, *(each for each in inner if isinstance(each, dict)))
     return next(filter(None, (_first_string(each, names) for each in holders)), None)
 

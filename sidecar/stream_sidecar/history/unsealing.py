@@ -10,9 +10,10 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from stream_sidecar.history.bound import Lineage, order_of, seals_of
+from stream_sidecar.history.bound import Lineage, answer_of, order_of, seals_of
 from stream_sidecar.history.documents import path_of
 from stream_sidecar.history.history import pointer
+from stream_sidecar.history.messages import has_calls
 from stream_sidecar.history.results import SURROGATE, Repair
 from stream_sidecar.history.shapes import MESSAGE, at
 from stream_sidecar.records import evolve
@@ -74,9 +75,15 @@ def _emptied(
 def is_emptied(found: FoundMessage, dropped: list[str]) -> bool:
     """Whether the parts that are ``dropped`` are all the content of a message."""
     shape = found.shape or MESSAGE
-    holders = [at(found.message, body) for body in shape.bodies]
-    is_text = any(isinstance(each, str) for each in holders)
-    return not is_text and sum(map(len, map(_list, holders))) == len(dropped) > 0
+    if has_calls(found.message, shape):
+        return False
+    gone = set(dropped)
+    for body in shape.bodies:
+        value = at(found.message, body)
+        places = (pointer((*body, number)) for number in range(len(_list(value))))
+        if (isinstance(value, str) and value) or not gone.issuperset(places):
+            return False
+    return bool(dropped)
 
 
 def first_edit(
@@ -106,14 +113,20 @@ class RecordsAfterEdits:
     def __init__(self) -> None:
         self._lineage = Lineage()
         self._after: set[int] = set()
+        self._first: dict[str, int] = {}
 
     def add(self, number: int, record: Json) -> bool:
         """Whether the next record comes after an edit."""
         is_after = self._lineage.parent_of(number, record) in self._after
         if is_after:
             self._after.add(number)
+        if (answer := answer_of(record)) is not None:
+            self._first.setdefault(answer, number)
         return is_after
 
-    def edited(self, number: int) -> None:
-        """Notes that the record with this number was edited."""
-        self._after.add(number)
+    def edited(self, number: int, record: Json) -> None:
+        """Notes that the record with this number was edited. What continues a record
+        since the first block of its answer comes after the edit, too."""
+        answer = answer_of(record) or ""
+        self._after.update(range(self._first.get(answer, number), number + 1))
+        self._first[answer] = number

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from stream_sidecar.history.bound import BoundTexts
-from stream_sidecar.history.documents import FoundMessage
+from stream_sidecar.history.documents import FoundMessage, named_model
 from stream_sidecar.history.history import History
 from stream_sidecar.history.messages import model_of, read_message
 from stream_sidecar.history.repair_counts import counters_of
@@ -44,7 +44,9 @@ def repair_messages(
     sessions: Sessions, params: HistoryParams, watch: BatchWatch
 ) -> RepairResult:
     """``message/repair``: the repaired messages, which `Sessions` counts."""
-    found = (FoundMessage((), e, shape=shape_of(e)) for e in params.messages)
+    found = (
+        FoundMessage((), e, named_model(e), shape=shape_of(e)) for e in params.messages
+    )
     bound = BoundTexts(found, params.model)
     history = _history(sessions, params)
     results: list[Repair] = []

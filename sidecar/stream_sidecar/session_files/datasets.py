@@ -135,7 +135,7 @@ class RowRepair:
         """The repairs of a row's messages, and those that are made, with the removal of
         the seals that they break."""
         found, model = [*messages_in(document)], self._options.model
-        bound = BoundTexts([] if self._unseal else found, model)
+        bound = BoundTexts(found, model, unseals=self._unseal)
         repairs = repairs_of(found, history, bound)
         changed = [each for each in repairs if each[1].changed]
         if not self._unseal:

@@ -212,7 +212,7 @@ class TextSession:
                 return not unseals and self.before_seals().has(line - 1)
             return self.beside.is_before_seal(document, model)
 
-        bound = BoundTexts([] if unseals else found, model, is_later)
+        bound = BoundTexts(found, model, is_later, unseals=unseals)
         return repairs_of(found, self.history, bound)
 
     def _unsealed(
@@ -226,7 +226,7 @@ class TextSession:
         assert self.after_edits is not None
         is_after = self.after_edits.add(line, document)
         if first_edit(found, made) is not None:
-            self.after_edits.edited(line)
+            self.after_edits.edited(line, document)
         model = self.history.options.model
         made, count = unsealed(document, found, made, model, is_after=is_after)
         self.tally.report.unsealed += count

@@ -24,13 +24,13 @@ class RoleOf:
     """Where the role of a row is, if another table has it: at ``member`` in the JSON of
     ``column``, in the row whose ``key`` equals the value in ``by`` of this table. If
     ``by`` is JSON, the value is at ``within`` there. ``model``: where the name of the
-    model is in the same JSON."""
+    model is in the same JSON. A table may have only the model."""
 
     table: str
     key: str
     by: str
     column: str
-    member: str
+    member: str = ""
     within: str = ""
     model: str = ""
 
@@ -53,7 +53,8 @@ class TableLayout:
     ``role_column`` or ``role_of``, it holds the content of a message of that role: the
     text, or as JSON the text, the parts or one part. JSON of a whole message is read
     there, too. Where rows have roles, a row without a role is nobody's.
-    ``session_column`` separates the sessions.
+    ``session_column`` separates the sessions. ``model_of``: where another table has the
+    model, if the database has it.
 
     ``packing_column`` says how a cell is packed (``zstd``). ``key`` is a column, and
     how its value begins in the rows that are read. ``shape`` is the shape of every
@@ -68,6 +69,7 @@ class TableLayout:
     session_column: str | None = None
     model_column: str | None = None
     role_of: RoleOf | None = None
+    model_of: RoleOf | None = None
     packing_column: str | None = None
     key: tuple[str, str] | None = None
     shape: RecordShape | None = None
@@ -123,7 +125,12 @@ PRESETS: dict[str, TableLayout] = {
         "parts", "rowid", beside=("messages", "turns"), untouched=_BY_HASH
     ),
     "goose": TableLayout(
-        "messages", "content_json", role_column="role", session_column="session_id"
+        *("messages", "content_json"),
+        role_column="role",
+        session_column="session_id",
+        model_of=RoleOf(
+            *("sessions", "id", "session_id", "model_config_json"), model="model_name"
+        ),
     ),
     "crush": TableLayout(
         *("messages", "parts"),

@@ -302,6 +302,9 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     if (of := layout.role_of) is not None:
         names[0] = _elsewhere(layout, of, of.member)
         names[2] = _elsewhere(layout, of, of.model)
+    of = layout.model_of
+    if of is not None and {of.key, of.column} <= columns_of(database, of.table):
+        names[2] = _elsewhere(layout, of, of.model)
     table, column = quoted(layout.table), quoted(layout.column)
     where = ""
     if layout.key is not None:
@@ -385,7 +388,7 @@ def _repair(
         return None
     unseals, model = order.after_edits is not None, history.options.model
     is_later = partial(order.is_before_seal, row)
-    bound = BoundTexts([] if unseals else read.messages, model, is_later)
+    bound = BoundTexts(read.messages, model, is_later, unseals=unseals)
     repairs = repairs_of(read.messages, history, bound)
     name_unread(read.document, unread, history, tally.report)
     for found, repair in repairs:

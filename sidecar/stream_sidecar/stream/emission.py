@@ -35,7 +35,7 @@ from stream_sidecar.events import (
     ToolCallDelta,
     ToolResult,
 )
-from stream_sidecar.message.message import TextBlock
+from stream_sidecar.message.message import ReasoningBlock, TextBlock
 from stream_sidecar.message.outlet import Origin, Outlet
 from stream_sidecar.parts import Chunk
 from stream_sidecar.stream.own_documents import (
@@ -269,6 +269,7 @@ class Emission:
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
         if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
+        self._outlet.broken |= _broken_in(message)
         row, states = self._writer.row, self._states
         self._states, origins = None, self._outlet.origins
         self._writer = row.make_writer(wire, origins, self._stream)
@@ -283,6 +284,8 @@ class Emission:
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """The claims that have become calls at the end."""
         for each in message.choices or (message,):
+            if each.finish and each.finish.reason == "pause":
+                continue  # the model goes on, and the host answers no call
             for call in filter(self._is_promoted, each.tool_calls):
                 yield evolve(self._ids.of(call), origin="structured")
 
@@ -408,6 +411,13 @@ def outlet_of(options: StreamOptions) -> Outlet:
 
 def _cites(message: Message) -> bool:
     return any(each.citations for each in message.choices or (message,))
+
+
+def _broken_in(message: Message) -> set[int]:
+    """The blocks whose state is bound to text that was changed."""
+    blocks = (b for each in message.choices or (message,) for b in each.blocks or ())
+    reasoning = (b for b in blocks if isinstance(b, ReasoningBlock))
+    return {each.block for each in reasoning if each.seal_broken}
 
 
 def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:

@@ -85,6 +85,7 @@ class Stream:
         self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
         self._outlet.listener = listener
         self._outlet.builder.provider = options.provider
+        self._outlet.builder.model = options.model
         self._outlet.binds = partial(_binds, options.model, self._outlet.builder)
         self._intake = Intake(options)
         #: joins the halves of characters of text whose parts no writer needs

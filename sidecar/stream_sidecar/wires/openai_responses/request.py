@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
-from stream_sidecar.wires.requests.items import (
+from stream_sidecar.wires.requests.responses_items import (
     REFUSED_ID,
     TORN,
     WITHOUT_CALL,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.parts import Json, JsonObject
-    from stream_sidecar.wires.shared.rendering import Rendering, What
+    from stream_sidecar.wires.shared.rendering import Rendering, What, WrittenBlock
 
     Items: TypeAlias = dict[str | None, JsonObject]
 
@@ -60,26 +60,27 @@ def write(turn: Rendering) -> list[JsonObject]:
     thoughts, is_whole, is_torn = _thoughts(turn)
     gone = _gone(turn, is_torn=is_torn)
     calls, outcomes = (_whole(turn, kind) for kind in ("tool-call", "tool-result"))
-    items: list[JsonObject] = []
+    written: list[WrittenBlock] = []
     left = [block for block in turn.blocks if id(block) not in gone]
-    for kind, blocks in groupby(left, key=lambda block: block.type):
-        if kind == "text":
-            items += _messages(turn, blocks, with_id=is_whole)
-        elif kind == "reasoning":
-            pairs = [(b, item) for b in blocks for item in thoughts.get(id(b), ())]
-            is_last = pairs and pairs[-1][0] is left[-1]
-            items += (
-                without_last_thoughts(turn, pairs) if is_last else [i for _, i in pairs]
-            )
-        else:
-            items += _tools(turn, blocks, calls, outcomes, with_id=is_whole)
+    for kind, group in groupby(left, key=lambda block: block.type):
+        blocks = list(group)
+        if kind == "reasoning":
+            written += [(b, item) for b in blocks for item in thoughts.get(id(b), ())]
+            continue
+        items = (
+            _messages(turn, blocks, with_id=is_whole)
+            if kind == "text"
+            else _tools(turn, blocks, calls, outcomes, with_id=is_whole)
+        )
+        written += [(blocks[0], item) for item in items]
+    news = without_last_thoughts(turn, written)
     for answers, shape in ((turn.approvals, _approval), (turn.answers, _answer)):
         for call, result in answers:
             if id(call) in gone:
                 turn.lose(None, "tool-result", WITHOUT_CALL)
             else:
-                items.append(shape(turn, call, result))
-    return [in_shape(turn.rule, item) for item in items]
+                news.append(shape(turn, call, result))
+    return [in_shape(turn.rule, item) for item in news]
 
 
 def _gone(turn: Rendering, *, is_torn: bool) -> set[int]:
@@ -119,21 +120,21 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool, bool]
     Each part of a summary is a block, and the last of these blocks has the item.
     """
     found: dict[int, list[JsonObject]] = {}
-    is_reported, is_whole, is_torn = False, True, False
+    goes_back, is_whole, is_torn = False, True, False
     is_stored = all(block.opaque != GONE for block in turn.blocks)
     for block in reversed(turn.blocks):
         if block.type != "reasoning":
-            is_reported = False
+            goes_back = False
             continue
         item = block.opaque if isinstance(block.opaque, dict) else {}
         is_item = _is_state(item)
         is_kept = is_item and _can_go(turn, item, is_stored=is_stored)
-        is_reported = is_kept if type_of(item) else is_reported
+        goes_back = is_kept if type_of(item) else goes_back
         is_thought = not is_item or type_of(item) == _THOUGHT
         if is_thought and not turn.thinks(block):
             is_torn = True
-        elif is_reported:
-            found[id(block)] = [_reported(turn, item)] if is_item else []
+        elif goes_back:
+            found[id(block)] = [_as_sent(turn, item)] if is_item else []
             is_whole = is_whole and (not item.get("id") or _is_own(turn, item))
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
@@ -148,14 +149,14 @@ def _is_own(turn: Rendering, item: JsonObject) -> bool:
     return isinstance(id, str) and not is_made(id) and _is_fit(turn, kind, id)
 
 
-def _reported(turn: Rendering, item: JsonObject) -> JsonObject:
+def _as_sent(turn: Rendering, item: JsonObject) -> JsonObject:
     """``item`` as it is sent. A reasoning item must have a summary
     (newo-ether/Agora#141), and for OpenAI no content (openai/codex#36551)."""
     left = ("status", *(("content",) if turn.rule.is_closed else ()))
-    reported = {name: item[name] for name in item if name not in left}
+    sent = {name: item[name] for name in item if name not in left}
     if not _is_own(turn, item):
-        reported.pop("id", None)
-    return {"summary": []} | reported if type_of(item) == _THOUGHT else reported
+        sent.pop("id", None)
+    return {"summary": []} | sent if type_of(item) == _THOUGHT else sent
 
 
 def _can_go(turn: Rendering, item: JsonObject, *, is_stored: bool) -> bool:
@@ -215,7 +216,9 @@ def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
     """The item for a call. A call that is no function goes back as the item that it
     was."""
     if raw := _item(block):
-        return raw | ({"call_id": block.tool_call_id} if raw.get("call_id") else {})
+        is_led = with_id or type_of(raw) in BOUND_TO_ID
+        left = {name: raw[name] for name in raw if is_led or name != "id"}
+        return left | ({"call_id": block.tool_call_id} if raw.get("call_id") else {})
     is_text = block.arguments_format == "text"
     name = "input" if is_text else "arguments"
     item: JsonObject = {"type": "custom_tool_call" if is_text else _FUNCTION}
@@ -315,16 +318,16 @@ def _approval(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObjec
     """The answer to a call that waits for an approval. It approves only if the result
     is clearly a yes."""
     content = result.content
-    reported: JsonObject = (
+    decision: JsonObject = (
         content if isinstance(content, dict) else {"approve": content}
     )
-    word = reported.get("approve")
+    word = decision.get("approve")
     is_yes = word is True or (isinstance(word, str) and word.strip().lower() in _YES)
     item: JsonObject = {"type": "mcp_approval_response"}
     item |= {"approval_request_id": call.tool_call_id}
     item["approve"] = is_yes and not result.is_error
-    reason = reported.get(
-        "reason", turn.says(result) if reported is not content else None
+    reason = decision.get(
+        "reason", turn.says(result) if decision is not content else None
     )
     is_said = isinstance(reason, str) and reason.strip() and not item["approve"]
     return item | ({"reason": reason} if is_said else {})
@@ -388,8 +391,8 @@ def _searched(turn: Rendering, result: TurnResult) -> JsonObject:
     tools = [tool for tool in items if isinstance(tool, dict)]
     if content and not tools:
         turn.lose(None, "tool-result", "only a list of tools can go")
-    reported: JsonObject = {"type": "tool_search_output", "tools": tools}
-    return reported | {"execution": "client", "status": "completed"}
+    members: JsonObject = {"type": "tool_search_output", "tools": tools}
+    return members | {"execution": "client", "status": "completed"}
 
 
 _ANSWERS: dict[str, Callable[[Rendering, TurnResult], JsonObject]] = {

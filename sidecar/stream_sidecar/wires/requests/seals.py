@@ -40,8 +40,8 @@ StateKind: TypeAlias = Literal[
     "thought-signature",
 ]
 """Kinds of state: Claude's signed, and its redacted thinking, on any wire; an item of
-OpenRouter's list; an encrypted item of Responses; a reasoning item of Responses;
-Gemini's signature."""
+OpenRouter's list; an encrypted item of Responses, or Copilot's state of a message; a
+reasoning item of Responses; Gemini's signature."""
 
 BoundTo: TypeAlias = Literal[
     "system", "tools", "before", "account", "maker", "model", "part", "next-item"
@@ -56,7 +56,8 @@ class Binding:
     """A row: what a kind of state is bound to, from which version of a model on.
 
     ``model`` has the groups ``major`` and ``minor`` if ``since`` says more than (0, 0);
-    an empty pattern fits every name. A date is no minor version.
+    an empty pattern fits every name. A date, or a size as in ``-1m``, is no minor
+    version.
     """
 
     kind: StateKind
@@ -78,7 +79,7 @@ def _claude(family: str) -> re.Pattern[str]:
     spelling."""
     return patterns.compile(
         rf"claude-(?:{family})-(?P<major>\d{{1,3}})"
-        r"(?:[.-](?P<minor>\d{1,3}))?(?!\d)",
+        r"(?:[.-](?P<minor>\d{1,3})(?![\dkm]))?(?!\d)",
         re.IGNORECASE,
     )
 
@@ -234,6 +235,8 @@ def _listed_states(holder: JsonObject) -> Iterator[tuple[StatePlace, StateKind, 
         yield ("reasoning_details", number), "reasoning-details", part
     for number, item in enumerate(_list(holder.get("reasoning_items"))):
         yield ("reasoning_items", number), "encrypted-content", item
+    if isinstance(holder.get("reasoning_opaque"), str):  # Copilot's
+        yield ("reasoning_opaque",), "encrypted-content", holder["reasoning_opaque"]
     for number, sign in enumerate(_list(holder.get("thought_signatures"))):
         yield ("thought_signatures", number), "thought-signature", sign
     for number, part in enumerate(_list(holder.get("parts"))):
@@ -283,8 +286,10 @@ def _block_states(
 
 # What a block is sealed with
 
-_STATES = ("thinking_blocks", "reasoning_details")
-_HOLDERS = ("content", *_STATES)
+STATES = ("thinking_blocks", "reasoning_details")
+"""Lists of a message of Chat Completions. The first block came before the text."""
+
+_HOLDERS = ("content", *STATES)
 _THOUGHTS = ("thinking", "reasoning.text")
 
 
@@ -315,7 +320,7 @@ def redacted_in(opaque: Json) -> str:
     without it. Left out, it breaks the seals after it, so it goes to every wire."""
     state = opaque if isinstance(opaque, dict) else {}
     inner = state.get("reasoningContent")
-    holders = (state, *_list(state.get(_STATES[0]))[:1])
+    holders = (state, *_list(state.get(STATES[0]))[:1])
     found = [
         inner.get("redactedContent") if isinstance(inner, dict) else None,
         *(h.get("data") for h in holders if _is_redacted(h)),
@@ -326,7 +331,7 @@ def redacted_in(opaque: Json) -> str:
 def signatures_in(opaque: Json) -> set[str]:
     """The signatures in provider state, which may be a message's lists of blocks."""
     state = opaque if isinstance(opaque, dict) else {}
-    parts = (part for name in _STATES for part in _list(state.get(name)))
+    parts = (part for name in STATES for part in _list(state.get(name)))
     return {sign for part in parts if (sign := signature_of(part))}
 
 
@@ -336,7 +341,7 @@ def without_signatures(opaque: Json, kept: Collection[str]) -> Json:
         return opaque
     return opaque | {
         name: [_unsigned(part, kept) for part in opaque[name]]
-        for name in _STATES
+        for name in STATES
         if isinstance(opaque.get(name), list)
     }
 
@@ -352,8 +357,8 @@ def broken_seals(before: list[Json], after: list[Json]) -> set[str]:
     """The signatures in ``after`` that stand after the first edit of ``before``.
 
     Only edits count of what a provider could have accepted: unsigned thinking, blank
-    text and members of null are left out of the comparison. What `wires.refused` and
-    `wires.conversation` change afterwards does not count either, because it is refused.
+    text and members of null are left out of the comparison. What `refusals` and
+    `turn_list` change afterwards does not count either, because it is refused.
     """
     if all(one is other for one, other in zip(before, after, strict=True)):
         return set()
@@ -381,7 +386,7 @@ def _flat(items: list[Json]) -> Iterator[tuple[Json, Json]]:
 def _parts(item: JsonObject) -> Iterator[Json]:
     """The first state of an item, its content, and its later states: those may come
     after text."""
-    states = [part for name in _STATES for part in _list(item.get(name))]
+    states = [part for name in STATES for part in _list(item.get(name))]
     content = item.get("content")
     yield from states[:1]
     yield from [{"text": content}] if isinstance(content, str) else _list(content)

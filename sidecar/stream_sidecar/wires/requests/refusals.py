@@ -2,7 +2,7 @@
 
 `Refusals` removes or replaces the parts that the provider's rule refuses
 (wires/README.md, "Requests"). How several items must fit together is decided in
-`conversation`. Everything else of an item stays as it is. An item in which nothing is
+`turn_list`. Everything else of an item stays as it is. An item in which nothing is
 refused is returned as the same object. The result for an item never depends on later
 items, except on turns of the model right after it, which continue it. Never raises for
 any JSON value.
@@ -18,26 +18,28 @@ from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.requests.issuers import readable
-from stream_sidecar.wires.requests.items import NOT_WANTED, ItemRefusals
 from stream_sidecar.wires.requests.nulls import (
     block_without_nulls,
     message_without_nulls,
 )
+from stream_sidecar.wires.requests.responses_items import NOT_WANTED, ItemRefusals
 from stream_sidecar.wires.requests.seals import is_thought, signature_of
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
+from stream_sidecar.wires.shared.item_ids import BOUND_TO_ID
 from stream_sidecar.wires.shared.rendering import (
     LostPart,
     is_base64,
     text_of,
 )
-from stream_sidecar.wires.shared.request_rules import Names, rule_for
+from stream_sidecar.wires.shared.request_rules import Names, rule_for, seller
 from stream_sidecar.wires.shared.request_shapes import (
     CALL_MEMBERS,
     SERVER_IDS,
     SHAPES,
     changed,
     function_of,
+    held,
     name_of,
     same,
     with_function,
@@ -57,6 +59,8 @@ anything."""
 _PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _BLOCKS = "thinking_blocks"
 _STATES = ("reasoning_details", _BLOCKS, "reasoning_opaque", "reasoning_items")
+_OF_ROUTERS = {"reasoning_details", "reasoning_opaque"}
+"""Fields that only routers send, and take back."""
 _CHUNKS = "content.thinking"
 _LONGEST_KEY = 256
 """A longer name of an argument, in characters, is refused (openai/codex#26402)."""
@@ -68,6 +72,7 @@ NO_DATA = "a part without content is refused"
 TEXT_ALONE = "this provider accepts only text"
 OTHER_IDS = "this provider accepts only other ids"
 OTHER_NAMES = "this provider accepts only other names of tools"
+LED = "the item that it led to does not go"
 NO_NAME = "a call without a name is refused"
 NO_OBJECT = "the arguments are no JSON object that this provider accepts"
 NO_BASE64 = "its signature is no base64"
@@ -100,11 +105,19 @@ def server_ends(wire: str, items: list[Json]) -> Iterator[set[str]]:
         yield from (ids for _ in turns)
 
 
+def leads_to(sent: list[tuple[int, Json]], item: Json) -> bool:
+    """Whether the last item that was ``sent`` is the reasoning that led to ``item``, an
+    item of Responses that must have an id."""
+    last = sent[-1][1] if sent else None
+    is_bound = isinstance(item, dict) and type_of(item) in BOUND_TO_ID
+    return is_bound and isinstance(last, dict) and type_of(last) == "reasoning"
+
+
 @define
 class Refusals:
-    """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
+    """Cleans the items of one request; call ``clean`` with each, in order. ``stores``:
     the server keeps the items that it sent. ``maker``: whose state the model can read;
-    "" fits all. ``lost``: reports of what was removed."""
+    "" fits all. ``lost``: reports of what was removed. ``provider``: the host's."""
 
     wire: str
     rule: Rule
@@ -113,17 +126,18 @@ class Refusals:
     stores: bool
     maker: str
     lost: list[LostPart] = field(factory=list)
+    provider: str = ""
     _path: str = ""
-    _reported: set[LostPart] = field(factory=set)
+    _item_losses: set[LostPart] = field(factory=set)
     _has_called: bool = False
     _servers: set[str] = field(factory=set)
     _ends: Collection[str] = frozenset()
 
-    def free(self, item: Json, path: str, ends: Collection[str] = frozenset()) -> Json:
+    def clean(self, item: Json, path: str, ends: Collection[str] = frozenset()) -> Json:
         """The item without what the provider refuses; None if all of it is refused.
         ``path``: its place in the request, for reports. ``ends``: the ids in its run of
         `server_ends`."""
-        self._path, self._reported, self._ends = path, set(), ends
+        self._path, self._item_losses, self._ends = path, set(), ends
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
@@ -131,17 +145,40 @@ class Refusals:
         if not isinstance(new, dict):
             self._items.tear()
             return None
-        reported = shape.change_calls(new, self._call)
-        reported = reported and shape.change_answers(reported, self._answer)
-        how = _FREED.get(self.wire)
-        if reported is None or how is None:
-            return reported
-        return how(self, reported)
+        cleaned = shape.change_calls(new, self._call)
+        cleaned = cleaned and shape.change_answers(cleaned, self._answer)
+        how = _CLEANERS.get(self.wire)
+        if cleaned is None or how is None:
+            return cleaned
+        return how(self, cleaned)
+
+    def end(self, item: JsonObject, path: str) -> Json:
+        """The model's turn that ends the request, which may go on after a pause:
+        without unsigned thinking; None if nothing else is in it. The rest stays."""
+        content = item.get("content")
+        is_of_blocks = _CLEANERS.get(self.wire) is Refusals.blocks
+        if not is_of_blocks or not isinstance(content, list):
+            return item
+        self._path, self._item_losses = path, set()
+        for number, block in enumerate(content):
+            if self._is_unsigned(block):
+                self._lose(f"/content/{number}", "reasoning", UNSIGNED)
+        kept = [block for block in content if not self._is_unsigned(block)]
+        is_left = bool(kept) or not content
+        return changed(item, {"content": same(content, kept)}) if is_left else None
+
+    def _is_unsigned(self, block: Json) -> bool:
+        return isinstance(block, dict) and self._why_no_thought(block) == UNSIGNED
+
+    def lonely(self, number: int, _thought: Json) -> LostPart:
+        """The report of reasoning that goes because the item that it led to goes."""
+        self._items.tear()
+        return LostPart(f"/{SHAPES[self.wire].items}/{number}", "reasoning", LED)
 
     def _lose(self, inner: str, what: str, why: str) -> None:
         lost = LostPart(self._path + inner, what, why)
-        if lost not in self._reported:
-            self._reported.add(lost)
+        if lost not in self._item_losses:
+            self._item_losses.add(lost)
             self.lost.append(lost)
 
     # Calls and answers. A new name or id depends on the old one alone, so that a call
@@ -283,6 +320,8 @@ class Refusals:
         return changed(message, {_BLOCKS: same(blocks, kept)})
 
     def _reasoning_fields(self, message: JsonObject) -> JsonObject:
+        if self._is_of_router and not _OF_ROUTERS.isdisjoint(message):
+            return message
         why = self._refusal(bool(message.get("tool_calls")))
         named = [name for name in (*_PLAIN, *_STATES) if name in message]
         if why is not None:
@@ -298,6 +337,13 @@ class Refusals:
         if rule.field == _CHUNKS:
             return new | ({"content": _thinking(text, new)} if text else {})
         return new if rule.field in new or not text else new | {rule.field: text}
+
+    @cached_property
+    def _is_of_router(self) -> bool:
+        """Whether the server may be a router: then the row of the model does not say
+        what it refuses."""
+        is_known = self.rule.provider.pattern or seller(self.provider)
+        return not is_known and self.reasoning != "none"
 
     def _refusal(self, has_calls: bool) -> str | None:
         """Why no reasoning of a turn may be sent, in any field; None if it may."""
@@ -416,7 +462,7 @@ class Refusals:
                 self._lose("", "state", f"{NO_MEMBER}: {name}")
         return {n: holder[n] for n in holder if n in names} if odd else holder
 
-    def reported_in_blocks(self, answer: JsonObject) -> JsonObject:
+    def answer_without_blanks(self, answer: JsonObject) -> JsonObject:
         """A tool's answer without its blank texts, which are refused."""
         content = answer.get("content")
         if not isinstance(content, list):
@@ -424,7 +470,7 @@ class Refusals:
         kept = [part for part in content if not _is_blank(part)]
         return changed(answer, {"content": same(content, kept)})
 
-    def reported_to_bedrock(self, answer: JsonObject) -> JsonObject:
+    def answer_for_bedrock(self, answer: JsonObject) -> JsonObject:
         """A tool's answer as Bedrock accepts it: without blank texts, with an empty
         object if nothing is left, and with JSON that is no object as text."""
         content = answer.get("content")
@@ -436,7 +482,7 @@ class Refusals:
     def item(self, item: JsonObject) -> JsonObject | None:
         if SHAPES[self.wire].role(item) == "user":
             self._items.begin(thinks=bool(self.rule.thinks.search(self.model)))
-        return self._items.free(item)
+        return self._items.clean(item)
 
     @cached_property
     def _items(self) -> ItemRefusals:
@@ -467,7 +513,7 @@ class Refusals:
         return {name: part[name] for name in part if name not in names}
 
     def _signed(self, parts: list[Json]) -> list[Json]:
-        calls = (i for i, p in enumerate(parts) if isinstance(p, dict) and _CALL in p)
+        calls = (i for i, part in enumerate(parts) if held(part, _CALL))
         first, made = next(calls, None), self.rule.stand_in
         if first is None or not made:
             return parts
@@ -485,7 +531,7 @@ _NAMED = ("function_call", "custom_tool_call")
 
 _SERVERS_CALLS = ("server_tool_use", "mcp_tool_use")
 
-_FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
+_CLEANERS: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
     "openai-chat": Refusals.chat,
     "openai-responses": Refusals.item,
     "anthropic": Refusals.blocks,
@@ -494,8 +540,8 @@ _FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
 }
 
 _ANSWERS: dict[str, Callable[[Refusals, JsonObject], JsonObject]] = {
-    "anthropic": Refusals.reported_in_blocks,
-    "bedrock-converse": Refusals.reported_to_bedrock,
+    "anthropic": Refusals.answer_without_blanks,
+    "bedrock-converse": Refusals.answer_for_bedrock,
 }
 
 
@@ -530,8 +576,8 @@ def _signature(inner: Json) -> str:
     it has neither."""
     if not isinstance(inner, dict):
         return ""
-    reported = inner.get("reasoningText")
-    signature = _first(reported, ("signature",)) if isinstance(reported, dict) else ""
+    thought = inner.get("reasoningText")
+    signature = _first(thought, ("signature",)) if isinstance(thought, dict) else ""
     return signature or ("" if inner.get("redactedContent") is None else "redacted")
 
 
