@@ -357,5 +357,5 @@ def _is_loss(diagnostic: Diagnostic) -> bool:
 
 
 def _is_unread(result: NormalizeResult) -> bool:
-    reported = (each for each in result.events if isinstance(each, Diagnostic))
-    return result.body is None or any(each.code in _UNREAD for each in reported)
+    diagnostics = (each for each in result.events if isinstance(each, Diagnostic))
+    return result.body is None or any(each.code in _UNREAD for each in diagnostics)
