@@ -405,12 +405,12 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
     """The layout of databases by the options; None: whatever preset fits."""
     if given["preset"] is not None:
         return PRESETS[given["preset"]]
-    reported = {name: given[name] for name in _LAYOUT}
-    if not any(reported.values()):
+    layout_options = {name: given[name] for name in _LAYOUT}
+    if not any(layout_options.values()):
         return None
     if not (given["table"] and given["column"]):
         raise click.UsageError("--table and --column need each other")
-    return TableLayout(**reported)
+    return TableLayout(**layout_options)
 
 
 def _found(
@@ -454,10 +454,8 @@ def _run(
             records = stack.enter_context(tempfile.TemporaryFile())
         stack.callback(page.summary, total, passed)  # however the run ends
         # A progress bar would overwrite other output.
-        is_reported = is_text and not (given["ask"] or shows)
-        progress = (
-            page.progress(paths) if is_reported else nullcontext(lambda _size: None)
-        )
+        has_bar = is_text and not (given["ask"] or shows)
+        progress = page.progress(paths) if has_bar else nullcontext(lambda _size: None)
         advance = stack.enter_context(progress)
         jobs = given["jobs"]
         reports = repair_files(paths, job, advance, records, jobs, is_stopped)

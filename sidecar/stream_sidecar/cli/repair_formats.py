@@ -46,7 +46,7 @@ def _region(record: dict[str, Any], *names: str) -> dict[str, int]:
     return {ours: record[name] for ours, name in pairs if name in record}
 
 
-def reported(record: dict[str, Any]) -> str:
+def sentence_of(record: dict[str, Any]) -> str:
     """The finding in a sentence."""
     words = WORDS.get(record["kind"], record["kind"])
     text = f": {short(record['text'])}" if record["text"] else ""
@@ -132,7 +132,7 @@ class GithubAnnotations:
         where = _region(record, "line", "col", "endLine", "endColumn")
         title = WORDS.get(record["kind"], record["kind"])
         where = {"file": record["file"], **where, "title": title}
-        self._say("warning", where, reported(record))
+        self._say("warning", where, sentence_of(record))
 
     def add(self, report: FileReport) -> None:
         level = "error" if report.error else "warning"
@@ -146,11 +146,11 @@ class GithubAnnotations:
             self._say(level, {"title": _PASSED}, ", ".join(words))
 
     def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
-        reported = ",".join(
+        property_list = ",".join(
             f"{name}={self._escaped(str(value)).translate(self._IN_PROPERTY)}"
             for name, value in properties.items()
         )
-        self._terminal.line(f"::{level} {reported}::{self._escaped(words)}")
+        self._terminal.line(f"::{level} {property_list}::{self._escaped(words)}")
 
     def _escaped(self, text: str) -> str:
         return text.translate(self._ESCAPES)
@@ -173,7 +173,7 @@ class SarifLog:
             {
                 "ruleId": record["kind"],
                 "level": "warning",
-                "message": {"text": reported(record)},
+                "message": {"text": sentence_of(record)},
                 "locations": [location],
             }
         )
@@ -189,10 +189,8 @@ class SarifLog:
         ]
 
     def _location(self, path: str, region: dict[str, int]) -> dict[str, Any]:
-        reported = Path(path)
-        uri = (
-            reported.as_uri() if reported.is_absolute() else quote(reported.as_posix())
-        )
+        file = Path(path)
+        uri = file.as_uri() if file.is_absolute() else quote(file.as_posix())
         physical: dict[str, Any] = {"artifactLocation": {"uri": uri}}
         if region:
             physical["region"] = region

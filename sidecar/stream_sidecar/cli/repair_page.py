@@ -234,25 +234,25 @@ def _numbers(
 
 
 def _result(report: FileReport) -> str:
-    reported = []
+    phrases = []
     if report.error:
-        reported.append(f"left alone: {report.error}")
+        phrases.append(f"left alone: {report.error}")
     elif report.written:
         old = f", backup: {report.backup}" if report.backup else ""
-        reported.append(f"written{old}")
+        phrases.append(f"written{old}")
     if report.unsealed:
-        reported.append(f"{report.unsealed} unsealed")
-    reported += staying(report)
+        phrases.append(f"{report.unsealed} unsealed")
+    phrases += staying(report)
     if report.blocked:
-        reported.append(f"{report.blocked} would be left empty")
+        phrases.append(f"{report.blocked} would be left empty")
     if report.unreadable:
-        reported.append(f"{report.unreadable} not JSON")
-    reported += [
+        phrases.append(f"{report.unreadable} not JSON")
+    phrases += [
         f"{number} not read: {reason}" for reason, number in report.left.items()
     ]
     if report.unrecognised:
-        reported.append("no message of a model recognised")
-    return "; ".join(reported)
+        phrases.append("no message of a model recognised")
+    return "; ".join(phrases)
 
 
 def staying(report: FileReport) -> list[str]:
