@@ -301,8 +301,8 @@ class SessionDocument:
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
     """The messages, with the places in ``text`` of those that have findings."""
     malformed = [each for each in messages if each.inspection.malformed]
-    reported = [(each.found, each.inspection.findings) for each in malformed]
-    spans = iter(spans_of(text, reported))
+    findings = [(each.found, each.inspection.findings) for each in malformed]
+    spans = iter(spans_of(text, findings))
     paths = [each.found.path for each in malformed]
     places = locate(text, paths) if malformed else {}
     for message in messages:
