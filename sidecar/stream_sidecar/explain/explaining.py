@@ -228,7 +228,7 @@ def _part(happened: Happened, wire: str) -> Lane | None:
         return None
     if isinstance(event, Diagnostic) and (event.raw is None or event.code in _KEPT):
         return None
-    owner, title, text = _REPORTED[type(event)](event)
+    owner, title, text = _PARTS[type(event)](event)
     verdict = left_out(event) if owner == "dropped" else of_wire(owner, wire)
     piece = _piece(text, happened.step, verdict, event.seq)
     return Lane(title, event.choice, (piece,))
@@ -238,7 +238,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value)
 
 
-_REPORTED: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
+_PARTS: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
     ToolCall: lambda e: ("call", f"call: {e.name}", e.arguments),
     ToolResult: lambda e: (
         *("result", f"result: {e.name or e.tool_call_id or ''}", _shown(e.content)),

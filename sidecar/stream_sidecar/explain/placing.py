@@ -53,7 +53,7 @@ def place(
 ) -> dict[Counted, list[Owned]]:
     """Return the owners of all ``texts``, from the events that ``happened``; ``opens``:
     the model's template opens reasoning."""
-    happened = list(_reported_last(happened))
+    happened = list(_not_taken_back(happened))
     ends = [
         each
         for each in happened
@@ -84,7 +84,7 @@ def place(
     }
 
 
-def _reported_last(happened: list[Happened]) -> Iterator[Happened]:
+def _not_taken_back(happened: list[Happened]) -> Iterator[Happened]:
     """The events that count in the end: without those for text that a later `Retract`
     took back, to read it again as the answer."""
     retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
