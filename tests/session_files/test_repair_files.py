@@ -540,7 +540,7 @@ def test_who_opens_it_in_the_last_moment(
 def test_where_nobody_tells_of_writers(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replacing, "are_reported", lambda _handle: False)
+    monkeypatch.setattr(replacing, "reports_writers", lambda _handle: False)
     result = run(session, "--write")
     assert result.exit_code == 0
     assert "another program may have open for writing: 1" in result.output

@@ -206,8 +206,8 @@ def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
     first. The last one is that of the latest repair."""
     found: dict[str, list[OurBackup]] = {}
     noted = noted_in(folder)
-    reported = [(of, name) for name in noted if (of := backup_of(name)) is not None]
-    for (original, _), name in sorted(reported):
+    backups = [(of, name) for name in noted if (of := backup_of(name)) is not None]
+    for (original, _), name in sorted(backups):
         backup = OurBackup(folder / name, noted[name])
         found.setdefault(original, []).append(backup)
     return found

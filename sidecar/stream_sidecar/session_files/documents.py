@@ -250,10 +250,10 @@ class TextSession:
         where: Iterable[list[dict[str, int]]] = repeat([])
         if self.tally.wants_records and any(repair.leaks for _, repair in repairs):
             bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, line)
-            reported = ((found, repair.leaks) for found, repair in repairs)
+            leaks = ((found, repair.leaks) for found, repair in repairs)
             where = (
                 [lines.place(start + bom, end + bom) for start, end in spans]
-                for spans in spans_of(text[bom:], reported)
+                for spans in spans_of(text[bom:], leaks)
             )
         for (found, repair), places in zip(repairs, where, strict=False):
             self.tally.add(place, found, repair, places)
@@ -304,8 +304,8 @@ class Lines:
         columns."""
         line, column = self.point(start)
         end_line, end_column = self.point(end)
-        reported = {"line": line, "column": column}
-        return {**reported, "endLine": end_line, "endColumn": end_column}
+        begin = {"line": line, "column": column}
+        return {**begin, "endLine": end_line, "endColumn": end_column}
 
 
 def repairs_of(

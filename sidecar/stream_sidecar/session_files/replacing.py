@@ -27,7 +27,7 @@ from stream_sidecar.session_files.beside import (
     FileBeside,
     take_rights,
 )
-from stream_sidecar.session_files.writers import are_reported, has_writers
+from stream_sidecar.session_files.writers import has_writers, reports_writers
 
 _CHUNK = 1 << 20
 
@@ -126,7 +126,7 @@ class Replacement(AbstractContextManager["Replacement"]):
         def _take_place(self, new: FileBeside) -> Path:
             """Puts ``new`` in the place of the old file, and returns the backup."""
             with self._path.open("rb") as old:
-                self.writers_unknown = not are_reported(new.file.fileno())
+                self.writers_unknown = not reports_writers(new.file.fileno())
                 self._check()
                 if self._is_written(old):
                     raise CannotReplaceError(_OPEN)
@@ -173,9 +173,9 @@ class Replacement(AbstractContextManager["Replacement"]):
 
     def _is_written(self, old: IO[bytes]) -> bool:
         """Whether the file is open for writing, as far as the system says so."""
-        reported = None if self.writers_unknown else has_writers(old.fileno())
-        self.writers_unknown = reported is None
-        return reported is True
+        answer = None if self.writers_unknown else has_writers(old.fileno())
+        self.writers_unknown = answer is None
+        return answer is True
 
     def _restore(self, old: IO[bytes], backup: Path, made: _State) -> None:
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too

@@ -160,7 +160,7 @@ class _Run:
         records = self.records
         futures: deque[Future[FileReport]] = deque()
         left = deque(enumerate(paths))
-        reported = 0
+        advanced = 0
         with pool:
             try:
                 for number in range(len(paths)):
@@ -176,8 +176,8 @@ class _Run:
                     while not future.done():
                         wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
                         stop.value = self.is_stopped()
-                        self.advance(read.value - reported)
-                        reported = read.value
+                        self.advance(read.value - advanced)
+                        advanced = read.value
                     if (why := _failed(future)) is not None:
                         yield FileReport(str(paths[number]), error=why)
                         continue
@@ -186,7 +186,7 @@ class _Run:
                     yield future.result()
             finally:
                 stop.value = True  # nobody waits for the rest
-            self.advance(read.value - reported)
+            self.advance(read.value - advanced)
 
 
 def _pool(workers: int, job: Job) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:
