@@ -32,7 +32,7 @@ from stream_sidecar.history.documents import halves_replaced, messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.unsealing import RepairedMessage
 from stream_sidecar.options import StreamOptions
-from stream_sidecar.session_files import backups, beside, documents, replacing
+from stream_sidecar.session_files import backups, documents, new_file, replacing
 from stream_sidecar.session_files.datasets import RowRepair, replaced
 from stream_sidecar.session_files.documents import repaired
 from stream_sidecar.session_files.files import Job, format_of, repair_file
@@ -566,11 +566,11 @@ def _before_replace(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) 
     real = os.replace
 
     def replace(new: Any, path: Any) -> None:
-        monkeypatch.setattr(beside, "put", real)
+        monkeypatch.setattr(new_file, "put", real)
         act()
         real(new, path)
 
-    monkeypatch.setattr(beside, "put", replace)
+    monkeypatch.setattr(new_file, "put", replace)
 
 
 KILLS = 50

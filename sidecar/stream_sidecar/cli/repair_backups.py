@@ -21,7 +21,7 @@ from stream_sidecar.cli.repair_page import count
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.records import field, frozen
 from stream_sidecar.session_files import backups
-from stream_sidecar.session_files.beside import CannotReplaceError
+from stream_sidecar.session_files.new_file import CannotReplaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -34,7 +34,7 @@ from stream_sidecar.history.documents import BY_LINE
 from stream_sidecar.history.documents import WHOLE as WHOLE_FILES
 from stream_sidecar.records import define
 from stream_sidecar.rpc.logs import log
-from stream_sidecar.session_files.neighbours import Neighbours, forget
+from stream_sidecar.session_files.surrounding_files import SurroundingFiles, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ class Editor:
         return True
 
     def _session(self, uri: str, way: str) -> SessionDocument:
-        return SessionDocument(self._options(), way, _beside(uri), self._kinds)
+        return SessionDocument(self._options(), way, _surroundings_of(uri), self._kinds)
 
     def configured(self, params: types.DidChangeConfigurationParams) -> bool:
         """Reads all documents again if the setting chooses other kinds of leaks."""
@@ -343,13 +343,13 @@ def _reading_of(uri: str, language: str, text: str) -> str | None:
     return None
 
 
-def _beside(uri: str) -> Neighbours | None:
+def _surroundings_of(uri: str) -> SurroundingFiles | None:
     """The files around a document; None if the document is no file of this machine. The
     files are read again, since they may have changed after another document was
     opened."""
     forget()
     path = to_fs_path(uri) if uri.startswith("file:") else None
-    return None if path is None else Neighbours(Path(path))
+    return None if path is None else SurroundingFiles(Path(path))
 
 
 def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:

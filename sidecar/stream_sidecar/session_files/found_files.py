@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import field, frozen
-from stream_sidecar.session_files.names import is_beside
+from stream_sidecar.session_files.names import is_made_by_repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ class FoundFiles:
 
     def add(self, path: Path, folder: Path) -> None:
         """Adds a file that was found in ``folder``."""
-        if path.is_file() and not is_beside(path.name):
+        if path.is_file() and not is_made_by_repair(path.name):
             (self.files if is_within(path, folder) else self.leaving).append(path)
 
     def add_below(
@@ -45,7 +45,7 @@ class FoundFiles:
         start = len(self.files)
         for held, folders, names in os.walk(place, onerror=self._note):
             self.leaving.extend(_leaving(held, folders, folder))
-            names = [each for each in names if not is_beside(each)]
+            names = [each for each in names if not is_made_by_repair(each)]
             wanted = [each for each in names if is_wanted(each)]
             out = {*_leaving(held, wanted, folder)}
             paths = (Path(held, name) for name in wanted)

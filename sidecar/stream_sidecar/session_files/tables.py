@@ -29,8 +29,7 @@ from stream_sidecar.history.seals import SEALED, seal_of
 from stream_sidecar.history.shapes import ASSISTANT, shape_of
 from stream_sidecar.history.unsealing import first_edit, unsealed
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files import bounds
-from stream_sidecar.session_files.bounds import CannotEditError, too_large
+from stream_sidecar.session_files import size_limits
 from stream_sidecar.session_files.documents import (
     Stopped,
     editable,
@@ -49,6 +48,7 @@ from stream_sidecar.session_files.layouts import (
 from stream_sidecar.session_files.packing import packed, unpacked
 from stream_sidecar.session_files.replacing import FileChangedError
 from stream_sidecar.session_files.reports import FileReport
+from stream_sidecar.session_files.size_limits import CannotEditError, too_large
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _rows(
             if layout.untouched is not None:
                 raise CannotEditError(layout.untouched)
             if cell is None:
-                raise too_large("a cell", bounds.LARGEST_DOCUMENT)
+                raise too_large("a cell", size_limits.LARGEST_DOCUMENT)
             text = unpacked(cell, packing)
         except ValueError:
             report.unreadable += 1
@@ -310,7 +310,8 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     is_text = f"typeof({column}) IN ('text', 'blob')"
     if layout.untouched is not None:
         is_text = "1"
-    small = f"CASE WHEN length({column}) <= {bounds.LARGEST_DOCUMENT} THEN {column} END"
+    most = size_limits.LARGEST_DOCUMENT
+    small = f"CASE WHEN length({column}) <= {most} THEN {column} END"
     return (
         f"SELECT rowid, {small}, {', '.join(names)} FROM {table} "
         f"WHERE rowid > :last AND {is_text} {where} ORDER BY rowid LIMIT {_ROWS}"

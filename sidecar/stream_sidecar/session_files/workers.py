@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.beside import remove_leftovers
 from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
 from stream_sidecar.session_files.documents import Stopped
 from stream_sidecar.session_files.files import (
@@ -32,6 +31,7 @@ from stream_sidecar.session_files.files import (
     format_of,
     repair_file,
 )
+from stream_sidecar.session_files.new_file import remove_leftovers
 from stream_sidecar.session_files.reports import FileReport, record_writer
 
 if TYPE_CHECKING:
