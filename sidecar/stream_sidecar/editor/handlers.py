@@ -91,7 +91,7 @@ class Editor:
 
     # Documents
 
-    def accepts(self, name: str, params: Any) -> bool:
+    def handle_notification(self, name: str, params: Any) -> bool:
         """Handles a notification about a session document or about settings. Returns
         False if pygls has to handle it."""
         handle = _NOTIFICATIONS.get(name)
@@ -99,12 +99,12 @@ class Editor:
 
     def opened(self, params: types.DidOpenTextDocumentParams) -> bool:
         item = params.text_document
-        reading = _reading_of(item.uri, item.language_id, item.text)
-        if reading is None:
+        way = _way_of(item.uri, item.language_id, item.text)
+        if way is None:
             return False
-        session = self._session(item.uri, reading)
+        session = self._session(item.uri, way)
         text = DocumentText(item.text, self._unit)
-        document = _Open(item.uri, item.version, text, reading, session)
+        document = _Open(item.uri, item.version, text, way, session)
         self._open[item.uri] = document
         self._read(document)
         return True
@@ -284,12 +284,12 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
     """Puts the features on ``server``; ``options`` returns the options of a stream."""
     editor = Editor(server, options)
 
-    server.accepts = editor.accepts
+    server.handle_notification = editor.handle_notification
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configuration(params: types.DidChangeConfigurationParams) -> None:
-        """Does nothing: ``accepts`` has handled it, but pygls refuses a notification
-        that is no feature."""
+        """Does nothing: ``handle_notification`` has handled it, but pygls refuses a
+        notification that is no feature."""
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
@@ -329,7 +329,7 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
         await editor.fix_message(uri, version, number)
 
 
-def _reading_of(uri: str, language: str, text: str) -> str | None:
+def _way_of(uri: str, language: str, text: str) -> str | None:
     """The way in which a document is read: `CHAT_LOG`, `LINES` or `WHOLE`. None if it
     is no session."""
     name = uri.rpartition("/")[2]
