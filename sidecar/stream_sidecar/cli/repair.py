@@ -39,8 +39,8 @@ from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
 from stream_sidecar.session_files.backups import backups_named_after
 from stream_sidecar.session_files.files import Job, find_files, identity_of
 from stream_sidecar.session_files.layouts import PRESETS, TableLayout
-from stream_sidecar.session_files.passed_files import PassedFiles, passed_files
 from stream_sidecar.session_files.reports import FileReport
+from stream_sidecar.session_files.skipped_files import SkippedFiles, skipped_files
 from stream_sidecar.session_files.workers import repair_files
 
 if TYPE_CHECKING:
@@ -415,23 +415,23 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
 
 def _found(
     meant: Meant, layout: TableLayout | None
-) -> tuple[list[Path], list[FileReport], PassedFiles]:
+) -> tuple[list[Path], list[FileReport], SkippedFiles]:
     """The files to read, with a report of each link that was not followed and of each
     folder without a file that may be a session, and the files of folders that are not
     looked at."""
     found: dict[tuple[int, int] | str, Path] = {}
-    passed: dict[tuple[int, int] | str, Path] = {}
+    skipped: dict[tuple[int, int] | str, Path] = {}
     nowhere = [*meant.nowhere]
     for path in meant.paths:
         inner = find_files(path, layout)
         for each in inner.files:
             found.setdefault(identity_of(each), each)
-        passed.update((identity_of(each), each) for each in inner.passed)
+        skipped.update((identity_of(each), each) for each in inner.skipped)
         nowhere += map(_leaving, inner.leaving)
         if not (inner.files or inner.leaving):
             nowhere.append(FileReport(str(path)))
-    not_read = (path for identity, path in passed.items() if identity not in found)
-    return [*found.values()], nowhere, passed_files(not_read)
+    not_read = (path for identity, path in skipped.items() if identity not in found)
+    return [*found.values()], nowhere, skipped_files(not_read)
 
 
 def _run(
@@ -441,18 +441,18 @@ def _run(
     meant: Meant,
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
-    paths, nowhere, passed = _found(meant, job.layout)
+    paths, nowhere, skipped = _found(meant, job.layout)
     is_text = given["output_format"] == "text"
     shows = given["diff"] or not is_text
     outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)
-    outcome.unseen = bool(passed.sealed)
+    outcome.unseen = bool(skipped.sealed)
     with ExitStack() as stack:
         report_file = open_report(given["report_path"], paths, force=given["force"])
         report_file = report_file and stack.enter_context(report_file)
         records = report_file
         if shows:  # the records are read again, and the report may be a pipe
             records = stack.enter_context(tempfile.TemporaryFile())
-        stack.callback(page.summary, total, passed)  # however the run ends
+        stack.callback(page.summary, total, skipped)  # however the run ends
         # A progress bar would overwrite other output.
         has_bar = is_text and not (given["ask"] or shows)
         progress = page.progress(paths) if has_bar else nullcontext(lambda _size: None)

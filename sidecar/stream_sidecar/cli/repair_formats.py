@@ -21,8 +21,8 @@ from stream_sidecar.history.repair_counts import RepairCounts
 from stream_sidecar.values.jsontext import encode, loads
 
 if TYPE_CHECKING:
-    from stream_sidecar.session_files.passed_files import PassedFiles
     from stream_sidecar.session_files.reports import FileReport
+    from stream_sidecar.session_files.skipped_files import SkippedFiles
 
 WORDS: dict[str, str] = {
     **{kind: wording.name for kind, wording in WORDINGS.items()},
@@ -30,7 +30,7 @@ WORDS: dict[str, str] = {
 }
 """The title of each kind of finding."""
 
-_PASSED = "not looked at"
+_SKIPPED = "not looked at"
 _PLACE = ("line", "column", "endLine", "endColumn")
 
 
@@ -95,7 +95,7 @@ class JsonDocument:
         recognised = {"kept": report.kept, "recognised": not report.unrecognised}
         self._files.append({**values, **more, **recognised})
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         total = self._counts.total()
         summary = {
             "files": len(self._files),
@@ -108,7 +108,7 @@ class JsonDocument:
             "removed": total.removed,
             "unrecognised": sum(not each["recognised"] for each in self._files),
             "stopped": len(self._files) < files,
-            "notLookedAt": {**passed.sealed, **passed.others},
+            "notLookedAt": {**skipped.sealed, **skipped.others},
         }
         head = "" if self._begun else '{"version": 1, "findings": ['
         self._terminal.body(f'{head}], "files": ')
@@ -139,11 +139,11 @@ class GithubAnnotations:
         for reason in why(report):
             self._say(level, {"file": report.path}, reason)
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         """Prints what was not looked at; there is no other summary."""
-        if words := passed.words():
-            level = "warning" if passed.sealed else "notice"
-            self._say(level, {"title": _PASSED}, ", ".join(words))
+        if words := skipped.words():
+            level = "warning" if skipped.sealed else "notice"
+            self._say(level, {"title": _SKIPPED}, ", ".join(words))
 
     def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
         property_list = ",".join(
@@ -196,15 +196,15 @@ class SarifLog:
             physical["region"] = region
         return {"physicalLocation": physical}
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         rules = [
             {"id": kind, "shortDescription": {"text": words}}
             for kind, words in WORDS.items()
         ]
         driver = {"name": "stream-sidecar", "version": __version__, "rules": rules}
-        if words := passed.words():
-            level, text = ("warning" if passed.sealed else "note"), ", ".join(words)
-            note = {"level": level, "message": {"text": f"{_PASSED}: {text}"}}
+        if words := skipped.words():
+            level, text = ("warning" if skipped.sealed else "note"), ", ".join(words)
+            note = {"level": level, "message": {"text": f"{_SKIPPED}: {text}"}}
             self._notes.append(note)
         failed = any(each["level"] == "error" for each in self._notes)
         run = {

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         AllRepairCounters,
         ModelRepairCounters,
     )
-    from stream_sidecar.session_files.passed_files import PassedFiles
     from stream_sidecar.session_files.reports import FileReport
+    from stream_sidecar.session_files.skipped_files import SkippedFiles
 
 _LONGEST = 400
 """How many characters of a removal are shown."""
@@ -118,9 +118,9 @@ class RepairPage:
             around = record.get("before", ""), record.get("after", "")
             print_removal(self._terminal, short(record["text"]), *around)
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         """Prints the files with findings or problems, and the numbers by model.
-        ``files``: how many files there were to read; ``passed``: those of folders that
+        ``files``: how many files there were to read; ``skipped``: those of folders that
         were not looked at."""
         total = self._counts.total()
         if self._has_shown:
@@ -163,8 +163,8 @@ class RepairPage:
             self._terminal.paragraph(
                 f"To remove the leaks, run again with --write{more}"
             )
-        if words := passed.words():
-            more = f" ({_SEALED})" if passed.sealed else ""
+        if words := skipped.words():
+            more = f" ({_SEALED})" if skipped.sealed else ""
             self._terminal.paragraph(f"not looked at: {', '.join(words)}{more}")
 
     def _tables(self, total: AllRepairCounters) -> None:

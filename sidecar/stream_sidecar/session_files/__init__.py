@@ -6,6 +6,6 @@ and Markdown, with ``tables``, ``layouts`` and ``packing`` SQLite. ``roles`` and
 once. ``replacing`` writes a file so that it is old or new at any moment, with
 ``new_file``, ``backups`` and ``writers``. ``workers`` repairs many files on all cores,
 ``blocks`` one large file, and ``datasets`` a dataset with Ray Data. ``agents`` knows
-where sessions are, ``passed_files`` and ``file_kinds`` what was not looked at. Nothing
+where sessions are, ``skipped_files`` and ``file_kinds`` what was not looked at. Nothing
 here speaks to a person: that is the business of ``stream_sidecar.cli``.
 """

@@ -296,14 +296,14 @@ def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
     """The files that ``path`` means: itself, or the files of a folder that may be
     sessions, and the folders in it that cannot be read. Files are chosen by suffix,
     Markdown also by content, databases by ``layout`` or the presets. The other files of
-    the folder are ``passed``."""
+    the folder are ``skipped``."""
     if not path.is_dir():
         return FoundFiles([path])
     inner = FoundFiles()
     inner.add_below(path, lambda name: Path(name).suffix in SUFFIXES, path)
     files = [each for each in inner.files if _may_be(each, layout)]
-    passed = [*inner.passed, *({*inner.files} - {*files})]
-    return FoundFiles([*inner.unread, *files], inner.leaving, passed=passed)
+    skipped = [*inner.skipped, *({*inner.files} - {*files})]
+    return FoundFiles([*inner.unread, *files], inner.leaving, skipped=skipped)
 
 
 def identity_of(path: Path) -> tuple[int, int] | str:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 @frozen
 class FoundFiles:
     """``files``: the files found; ``leaving``: links out of the folder, which were not
-    followed; ``unread``: folders that cannot be read; ``passed``: files that were not
+    followed; ``unread``: folders that cannot be read; ``skipped``: files that were not
     wanted."""
 
     files: list[Path] = field(factory=list)
     leaving: list[Path] = field(factory=list)
     unread: list[Path] = field(factory=list)
-    passed: list[Path] = field(factory=list)
+    skipped: list[Path] = field(factory=list)
 
     def add(self, path: Path, folder: Path) -> None:
         """Adds a file that was found in ``folder``."""
@@ -52,7 +52,7 @@ class FoundFiles:
             files = [each for each in paths if each not in out and each.is_file()]
             self.leaving.extend(each for each in out if each.is_file())
             self.files.extend(files)
-            self.passed.extend(Path(held, each) for each in {*names} - {*wanted})
+            self.skipped.extend(Path(held, each) for each in {*names} - {*wanted})
         self.files[start:] = sorted(self.files[start:])
 
     def _note(self, error: OSError) -> None:
