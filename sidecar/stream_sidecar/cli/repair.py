@@ -27,7 +27,7 @@ from stream_sidecar.cli import Failure
 from stream_sidecar.cli.interrupts import interruption
 from stream_sidecar.cli.repair_agents import print_agents, print_agents_json
 from stream_sidecar.cli.repair_asking import Asking
-from stream_sidecar.cli.repair_backups import Meant, clean, put_back
+from stream_sidecar.cli.repair_backups import Targets, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
 from stream_sidecar.cli.repair_options import options_in, read_policy
 from stream_sidecar.cli.repair_page import end
@@ -228,13 +228,13 @@ def command(**given: Any) -> None:
 
         repair_datasets(given)
         return
-    meant = _meant(given["paths"])
+    targets = _targets(given["paths"])
     if given["back"]:
-        raise SystemExit(put_back(meant, force=given["force"]))
+        raise SystemExit(put_back(targets, force=given["force"]))
     if given["clean"]:
-        raise SystemExit(clean(meant))
+        raise SystemExit(clean(targets))
     if given["output_format"] == "text" and given["report_path"] is None:
-        _refuse_nothing(meant)
+        _refuse_nothing(targets)
     wants: Any = None
     write = given["write"]
     if given["ask"]:
@@ -243,7 +243,7 @@ def command(**given: Any) -> None:
     job = Job(options_in(given), _layout(given), write, wants, kinds, unseal)
     page, is_text = FORMATS[given["output_format"]], given["output_format"] == "text"
     with interruption() as signal:
-        outcome = _run(job, page(write=write), given, meant, signal.has_come)
+        outcome = _run(job, page(write=write), given, targets, signal.has_come)
     if outcome.stopped:
         raise SystemExit(128 + signal.number)
     code = outcome.code(check=given["check"], write=write)
@@ -309,31 +309,31 @@ def _check_usage(given: dict[str, Any]) -> None:
         raise click.UsageError("--force needs --report or --restore")
 
 
-def _meant(given: tuple[Path, ...]) -> Meant:
+def _targets(given: tuple[Path, ...]) -> Targets:
     """The given paths and the files of given agents, with a report of each name that
     leads to no file."""
-    meant = Meant()
+    targets = Targets()
     for path in given:
         name = str(path)
         why_not = _why_not(path)
         if why_not is None or backups_named_after(path):
-            meant.paths.append(path)
+            targets.paths.append(path)
         elif name not in AGENTS:
-            meant.nowhere.append(FileReport(name, error=why_not + _near(name)))
+            targets.nowhere.append(FileReport(name, error=why_not + _near(name)))
         else:
             found = files_of(name)
-            meant.paths.extend(found.unread + found.files)
-            meant.of_agents.update(found.files)
-            meant.nowhere.extend(map(_leaving, found.leaving))
+            targets.paths.extend(found.unread + found.files)
+            targets.of_agents.update(found.files)
+            targets.nowhere.extend(map(_leaving, found.leaving))
             if not (found.files or found.leaving or found.unread):
-                meant.nowhere.append(FileReport(name, error=_nothing(name)))
-    return meant
+                targets.nowhere.append(FileReport(name, error=_nothing(name)))
+    return targets
 
 
-def _refuse_nothing(meant: Meant) -> None:
+def _refuse_nothing(targets: Targets) -> None:
     """Raises an error of one line, without a table, if there is nothing to look at."""
-    errors = [f"{each.path}: {each.error}" for each in meant.nowhere if each.error]
-    if errors and not meant.paths and len(errors) == len(meant.nowhere):
+    errors = [f"{each.path}: {each.error}" for each in targets.nowhere if each.error]
+    if errors and not targets.paths and len(errors) == len(targets.nowhere):
         raise Failure("; ".join(errors))
 
 
@@ -414,15 +414,15 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
 
 
 def _found(
-    meant: Meant, layout: TableLayout | None
+    targets: Targets, layout: TableLayout | None
 ) -> tuple[list[Path], list[FileReport], SkippedFiles]:
     """The files to read, with a report of each link that was not followed and of each
     folder without a file that may be a session, and the files of folders that are not
     looked at."""
     found: dict[tuple[int, int] | str, Path] = {}
     skipped: dict[tuple[int, int] | str, Path] = {}
-    nowhere = [*meant.nowhere]
-    for path in meant.paths:
+    nowhere = [*targets.nowhere]
+    for path in targets.paths:
         inner = find_files(path, layout)
         for each in inner.files:
             found.setdefault(identity_of(each), each)
@@ -438,10 +438,10 @@ def _run(
     job: Job,
     page: Any,
     given: dict[str, Any],
-    meant: Meant,
+    targets: Targets,
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
-    paths, nowhere, skipped = _found(meant, job.layout)
+    paths, nowhere, skipped = _found(targets, job.layout)
     is_text = given["output_format"] == "text"
     shows = given["diff"] or not is_text
     outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)

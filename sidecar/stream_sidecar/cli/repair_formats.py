@@ -54,7 +54,7 @@ def sentence_of(record: dict[str, Any]) -> str:
     return f"{words}{text} ({place_of(record)}){stays}"
 
 
-def why(report: FileReport) -> list[str]:
+def reasons_of(report: FileReport) -> list[str]:
     """Why a file is not known to be clean, or could not be repaired."""
     reasons = [f"left alone: {report.error}"] if report.error else []
     reasons += staying(report)
@@ -136,7 +136,7 @@ class GithubAnnotations:
 
     def add(self, report: FileReport) -> None:
         level = "error" if report.error else "warning"
-        for reason in why(report):
+        for reason in reasons_of(report):
             self._say(level, {"file": report.path}, reason)
 
     def summary(self, files: int, skipped: SkippedFiles) -> None:
@@ -185,7 +185,7 @@ class SarifLog:
                 "message": {"text": reason},
                 "locations": [self._location(report.path, {})],
             }
-            for reason in why(report)
+            for reason in reasons_of(report)
         ]
 
     def _location(self, path: str, region: dict[str, int]) -> dict[str, Any]:
