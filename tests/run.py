@@ -3,8 +3,12 @@
 ``python3 tests/run.py``
     The checks of a day's work: ruff, mypy and the tests, inputs cut at few places.
 ``python3 tests/run.py all``
-    These, with the coverage of the core, and all that takes long or a toolchain: every
-    cut, the clients in other languages, binaries, and what matters without orjson.
+    These, with the coverage of the core, and all that takes long or a toolchain: cases
+    cut at every place, the clients in other languages, binaries, and what matters
+    without orjson.
+``python3 tests/run.py every-cut``
+    Cuts each case at every place, not only a tenth of them and those of a change, and
+    compares all Pythons of the machine whatever changed.
 ``python3 tests/run.py windows [ROOM ...]``
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
 ``python3 tests/run.py sdks [SET ...]``
@@ -21,6 +25,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from itertools import takewhile
@@ -29,10 +34,11 @@ from pathlib import Path
 import sdk_versions
 import windows
 from beside import Commands, run, run_beside
+from changes import changed_files
 from environment import ROOT, ensure
 
 TESTS = ROOT / "tests"
-VERBS = ("all", "sdks", "try", "update", "windows")
+VERBS = ("all", "every-cut", "sdks", "try", "update", "windows")
 ROOMS = sorted({path.parent.name for path in TESTS.glob("*/test_*.py")})
 
 _TESTS = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
@@ -115,13 +121,21 @@ COVERED: Commands = {
 
 THOROUGH: Commands = {
     "clients": (*_TESTS, "-m", "thorough", *CLIENTS),
-    "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
+    "some cuts": (*_TESTS, "-p", "tests.support.some_cuts", *CUT),
     "whole inputs and processes": (
         *(*_TESTS, "-m", "thorough"),
         *(f"--ignore={path}" for path in CLIENTS),
     ),
     "interpreters": (INTERPRETERS,),
     "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
+}
+
+READ_BY_INTERPRETERS = re.compile(r"sidecar/.*\.(py|csv)|tests/(spec|wires|support)/")
+"""Matches the files that may change what a Python gives."""
+
+EVERY_CUT: Commands = {
+    "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
+    "interpreters": (INTERPRETERS,),
 }
 
 FIRST = "tests/protocol/test_announced.py"
@@ -148,8 +162,8 @@ def main(words: list[str]) -> int:
         return windows.main(named)
     if verb == "sdks":
         return sdk_versions.main(named)
-    if verb == "all" and named:
-        sys.exit(f"`all` stands alone, without {' '.join(named)}")
+    if verb in ("all", "every-cut") and named:
+        sys.exit(f"`{verb}` stands alone, without {' '.join(named)}")
     wanted = _tests_that_read(named) if verb == "try" else _pytest_words(named)
     python = ensure("test", "lint", "sdks", "standards")
     if verb == "update":
@@ -157,7 +171,10 @@ def main(words: list[str]) -> int:
     if wanted:
         return run(python, "-m", "pytest", *wanted)
     begun = time.monotonic()
-    failed = _all(python) if verb else _checks(python, CHECKS)
+    if verb == "every-cut":
+        failed = run_beside(python, EVERY_CUT)
+    else:
+        failed = _all(python) if verb else _checks(python, CHECKS)
     return _reported(failed, (time.monotonic() - begun) / 60)
 
 
@@ -213,7 +230,16 @@ def _all(python: Path) -> list[str]:
     failed = _checks(python, COVERED)
     run(python, "-m", "coverage", "combine", "--quiet")
     failed += ["coverage"] if run(python, "-m", "coverage", "report") else []
-    return failed + run_beside(python, THOROUGH)
+    return failed + run_beside(python, _thorough())
+
+
+def _thorough() -> Commands:
+    """Without the other Pythons, if no changed file may change what they give."""
+    files = changed_files()
+    if files is None or any(map(READ_BY_INTERPRETERS.match, files)):
+        return THOROUGH
+    print("interpreters: not run, no file of theirs changed; `every-cut` runs them")
+    return {name: THOROUGH[name] for name in THOROUGH if name != "interpreters"}
 
 
 def _reported(failed: list[str], minutes: float) -> int:

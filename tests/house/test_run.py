@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from changes import changed_files
 from places import ROOT
 from run import (
     ANY_INPUT,
@@ -10,6 +11,7 @@ from run import (
     CLIENTS,
     COVERED,
     CUT,
+    EVERY_CUT,
     FIRST,
     INTERPRETERS,
     PLAIN,
@@ -20,6 +22,7 @@ from run import (
 )
 from run import _pytest_words as pytest_words
 from run import _tests_that_read as readers_of
+from some_cuts import is_taken, stems_of
 
 USUAL = ["-m", "not thorough"]
 
@@ -48,6 +51,7 @@ def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
         (["text", "nowhere.py"], "'nowhere.py' is no verb"),
         (["update", "txet"], "'txet' is no verb"),
         (["all", "text"], "`all` stands alone, without text"),
+        (["every-cut", "text"], "`every-cut` stands alone, without text"),
         (["try"], "`try` takes one file"),
         (["try", "/etc/hostname"], "`try` takes one file"),
         (["try", "tests/run.py"], "no test reads tests/run.py"),
@@ -83,6 +87,29 @@ def test_a_table_is_tried_by_the_tests_that_name_it() -> None:
     assert "tests/provider_errors/test_provider_errors.py" in named
 
 
+def test_some_cases_are_cut_at_every_place() -> None:
+    """Those of changed pages and modules, any input, and a tenth of the others."""
+    stems = stems_of(frozenset({"sidecar/stream_sidecar/dialects/tag_trees.py"}))
+    assert stems == {"tag-trees"}
+    case = "tests/text/test_spec.py::test_example[tag-trees: A call]"
+    assert is_taken(case, stems, "a")
+    assert is_taken("tests/whole/test_properties.py::test_nothing", frozenset(), "a")
+    ids = [f"tests/text/test_spec.py::test_example[harmony: {n}]" for n in range(1000)]
+    for seed in "ab":
+        taken = {id for id in ids if is_taken(id, stems, seed)}
+        assert 60 < len(taken) < 140
+        assert taken != {id for id in ids if is_taken(id, stems, seed + "c")}
+
+
+def test_a_change_begins_where_the_variable_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SIDECAR_BASE", "HEAD")
+    assert changed_files() is not None
+    monkeypatch.setenv("SIDECAR_BASE", "no-such-commit")
+    assert changed_files() is None
+
+
 def test_every_room_is_run_once() -> None:
     """But for files of one that stand for themselves."""
     for parts in (CHECKS, COVERED):
@@ -94,7 +121,8 @@ def test_every_room_is_run_once() -> None:
 
 
 def test_what_is_named_is_there() -> None:
-    named = {word for command in THOROUGH.values() for word in command}
+    commands = (*THOROUGH.values(), *EVERY_CUT.values())
+    named = {word for command in commands for word in command}
     files = {word.partition("=")[2] or word for word in named if "tests/" in word}
     assert files == {*CLIENTS, *CUT, *PLAIN, INTERPRETERS}
     for file in (*files, *READERS.values(), FIRST):

@@ -1,9 +1,9 @@
 """The ways in which one input is cut: whole, by character, at every place, at random.
 
 Deterministic: the same text gives the same cuts. Of the two-way cuts `FEW` are taken.
-`tests.support.every_cut` takes every one; texts over `EVERY` characters are then cut
-near delimiters and line breaks and at `SEEDED` places. ``SIDECAR_LONG=1`` takes every
-cut of every text.
+The plugins `every_cut` and `some_cuts` take every one; texts over `EVERY` characters
+are then cut near delimiters and line breaks and at `SEEDED` places. ``SIDECAR_LONG=1``
+takes every cut of every text.
 """
 
 from __future__ import annotations

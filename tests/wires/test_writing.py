@@ -19,7 +19,7 @@ from stream_sidecar.events import (
 from stream_sidecar.message.outlet import Origin
 from stream_sidecar.wires import WIRES, WRITERS
 from stream_sidecar.wires.shared.item_ids import is_made
-from stream_sidecar.wires.shared.writing import REPORTED_AGAIN, TextPlaces
+from stream_sidecar.wires.shared.writing import LONGEST_REPEATED, TextPlaces
 
 FINISH = Finish(9, 0, "stop", False, True)
 
@@ -58,7 +58,7 @@ def test_places_of_claims(citation: Citation, place: tuple[int, int] | None) -> 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "gemini"])
 def test_long_names_are_reported_once(wire: str) -> None:
-    model = "m" * (REPORTED_AGAIN + 1)
+    model = "m" * (LONGEST_REPEATED + 1)
     said = [TextDelta(seq, 0, 0, "word") for seq in range(3)]
     chunks = _write(wire, Metadata(0, id="i", model=model), *said)
     assert sum(model in str(chunk) for chunk in chunks) == 1

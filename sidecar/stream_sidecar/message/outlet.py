@@ -20,7 +20,7 @@ from stream_sidecar.events import (
     Usage,
 )
 from stream_sidecar.message.builder import MessageBuilder
-from stream_sidecar.message.joined import JoinedDeltas
+from stream_sidecar.message.joined_deltas import JoinedDeltas
 from stream_sidecar.message.message import TextCounters
 from stream_sidecar.records import evolve, frozen, hot
 

@@ -2,9 +2,9 @@
 
 The model's earlier turns are cleaned by the same `History` as in ``message/repair``.
 Then calls that share an id get their own (`repeated_ids`; for a provider that refuses
-repeated ids, `conversation` does it), and what the provider refuses is removed or
-replaced (`wires.refused`). A model's turn at the end of the list is a prefix that the
-host wrote, and stays.
+repeated ids, `turn_list` does it), and what the provider refuses is removed or replaced
+(`refusals`; all of them in `wires.requests`). A model's turn at the end of the list is
+a prefix that the host wrote, and stays.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ from stream_sidecar.records import evolve
 from stream_sidecar.values.jsontext import MAX_DEPTH, is_portable
 from stream_sidecar.values.surrogates import whole_values
 from stream_sidecar.values.units import text_size
-from stream_sidecar.wires.conversation import TurnList
-from stream_sidecar.wires.refused import Refusals, is_turn, rule_of, server_ends
 from stream_sidecar.wires.requests.issuers import readable_items
+from stream_sidecar.wires.requests.refusals import (
+    Refusals,
+    is_turn,
+    rule_of,
+    server_ends,
+)
 from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
     BOUND,
@@ -32,7 +36,8 @@ from stream_sidecar.wires.requests.seals import (
     demands_thinking,
     without_seals,
 )
-from stream_sidecar.wires.settings import refused_settings, reported_of_end
+from stream_sidecar.wires.requests.settings import refused_at_end, refused_settings
+from stream_sidecar.wires.requests.turn_list import TurnList
 from stream_sidecar.wires.shared.rendering import LostPart
 from stream_sidecar.wires.shared.request_rules import Names
 from stream_sidecar.wires.shared.request_shapes import SHAPES
@@ -170,12 +175,12 @@ def _freed(
     freed: list[tuple[int, Json]] = []
     ends = server_ends(wire, items)
     for number, item in enumerate(items[:prefix]):
-        new = refusals.free(item, f"/{SHAPES[wire].items}/{number}", next(ends))
+        new = refusals.clean(item, f"/{SHAPES[wire].items}/{number}", next(ends))
         freed += [] if new is None and item is not None else [(number, new)]
     continues = any(body.get(name) for name in _EARLIER)
     turns = TurnList(wire, rule, model, freed, lost, continues)
     news = turns.mend() + items[prefix:]
-    lost += reported_of_end(wire, rule, model, list(enumerate(items))[prefix:])
+    lost += refused_at_end(wire, rule, model, list(enumerate(items))[prefix:])
     return news, refused_settings(wire, rule, body, news, lost)
 
 

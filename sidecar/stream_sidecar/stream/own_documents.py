@@ -182,7 +182,7 @@ def around(ours: JsonObject, own: JsonObject, row: WireRow) -> JsonObject:
     for name, value in own.items():
         known = None if name in defaults else ours.get(name)
         if known is None:
-            if name not in row.reported or not value:
+            if name not in row.writer_members or not value:
                 dressed[name] = value
         elif name in _PLACES:
             continue

@@ -58,9 +58,9 @@ def render(
     ``provider`` and ``model``: those of the next request; without a ``model``, the one
     that wrote the message. ``claims``: calls that were found in text are sent as calls.
     """
-    who, reason = turn.metadata, turn.finish.reason
-    given = Names(who.host_provider or "", who.model or "")
-    asked = Names(provider or who.host_provider or "", model or given.model)
+    metadata, reason = turn.metadata, turn.finish.reason
+    given = Names(metadata.host_provider or "", metadata.model or "")
+    asked = Names(provider or metadata.host_provider or "", model or given.model)
     given_blocks = turn.all_blocks()
     whole = [block for block in given_blocks if not block.seal_broken]
     blocks = tuple(block for block in whole if _goes(block, claims=claims))
@@ -74,7 +74,7 @@ def render(
             work.lose(block, "reasoning", BOUND)
         if block.type not in _TYPES:
             work.lose(block, "unknown", f'a block has no type "{block.type[:64]}"')
-    maker = Names(who.provider or "", given.model).maker or given.maker
+    maker = Names(metadata.provider or "", given.model).maker or given.maker
     state = _State(work, given, asked, maker, _maker_of_details(given_blocks))
     work.blocks = tuple(map(state.readable, work.blocks))
     fit(work, results, state.is_known)

@@ -50,7 +50,7 @@ ROW = WireRow(
         complete=with_compaction,
     ),
     writer=AnthropicWriter,
-    reported=frozenset(("content", "stop_reason", "error")),
+    writer_members=frozenset(("content", "stop_reason", "error")),
     is_extra=lambda value: value.get("type", "error") not in WRITTEN,
     request=write,
     rules=(

@@ -47,7 +47,7 @@ _DETAILS = ("container", "context_management", "input_transformations")
 class AnthropicWire(BlockWire):
     """Reads Messages events (see the module's docstring)."""
 
-    _has_reported = False  # some content came in pieces, in this message or before
+    _has_content = False  # some content has come in pieces, in this message or before
     _id = ""  # the id of the latest message
 
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -84,7 +84,7 @@ class AnthropicWire(BlockWire):
         """Reads a whole message. If its deltas came before (MiniMax), only its end
         counts."""
         is_other = self.text(value, "id") not in ("", self._id)
-        if is_other or not self._has_reported:
+        if is_other or not self._has_content:
             self._message(value)
             self.parts.append(DonePart())
             return
@@ -114,8 +114,8 @@ class AnthropicWire(BlockWire):
 
     def _note_content(self, piece: JsonObject) -> None:
         """Notes whether any piece of the message has had content."""
-        if not self._has_reported:
-            self._has_reported = any(piece[name] for name in piece if name != "type")
+        if not self._has_content:
+            self._has_content = any(piece[name] for name in piece if name != "type")
 
     def _block_stop(self, value: JsonObject) -> None:
         self.stop(self.index(value))
@@ -213,8 +213,8 @@ class AnthropicWire(BlockWire):
             self.parts.append(citation(each))
 
     def _compaction(self, block: ContentBlock, delta: JsonObject) -> None:
-        reported = {name: value for name, value in delta.items() if value is not None}
-        block.item |= reported | {"type": "compaction"}
+        members = {name: value for name, value in delta.items() if value is not None}
+        block.item |= members | {"type": "compaction"}
 
 
 _Reader: TypeAlias = "Callable[[AnthropicWire, JsonObject], None]"

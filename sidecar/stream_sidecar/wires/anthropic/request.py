@@ -110,11 +110,11 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    reported: JsonObject = {"type": "tool_result", "tool_use_id": call.tool_call_id}
+    tool_result: JsonObject = {"type": "tool_result", "tool_use_id": call.tool_call_id}
     parts = parts_of(result.content)
     said = [_part(part) for part in parts or () if not is_blank(part)]
-    reported["content"] = text_of(result.content) if parts is None else said or ""
-    return reported | {"is_error": True} if result.is_error else reported
+    tool_result["content"] = text_of(result.content) if parts is None else said or ""
+    return tool_result | {"is_error": True} if result.is_error else tool_result
 
 
 def _part(part: JsonObject) -> JsonObject:

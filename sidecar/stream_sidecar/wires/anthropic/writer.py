@@ -92,18 +92,18 @@ class AnthropicWriter(ChunkWriter):
         self._count = 0  # how many content blocks began
         self._calls: dict[int, int] = {}  # open calls: our block -> index here
         #: the open block of text or thinking, and its channel
-        self._talking: int | None = None
+        self._open_block: int | None = None
         self._channel = ""
         self._index = 0
 
     def end(self, finishes: list[events.Finish]) -> None:
-        self._suppress()
+        self._close_open_block()
         finish = finishes[0]
         if self._failed or not (finish.complete or self._begun):
             return
         self._begin()
         usage = self.usage_object()
-        word = self.finish_word(finish) if self.is_reported(finish) else None
+        word = self.finish_word(finish) if self.is_end_known(finish) else None
         if self._is_cut and word in _GOOD:
             word = _CUT
         if word == "error":
@@ -137,13 +137,13 @@ class AnthropicWriter(ChunkWriter):
     # Events
 
     def text(self, event: events.TextDelta) -> None:
-        if event.block != self._talking:
-            self._talk(event.block, "text", {"type": "text", "text": ""})
+        if event.block != self._open_block:
+            self._begin_block(event.block, "text", {"type": "text", "text": ""})
         self._delta(self._index, type="text_delta", text=event.text)
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
-        if event.block != self._talking:
-            self._think(event.block)
+        if event.block != self._open_block:
+            self._begin_thinking(event.block)
         self._delta(self._index, type="thinking_delta", thinking=event.text)
 
     def block_end(self, event: events.BlockEnd) -> None:
@@ -151,13 +151,13 @@ class AnthropicWriter(ChunkWriter):
         if opaque.get("type") not in STATES and (data := redacted_in(opaque)):
             opaque = {"type": REDACTED, "data": data}
         if opaque.get("type") in STATES:
-            self._suppress()
+            self._close_open_block()
             self._stop(self._start(portable(opaque)))
         elif event.signature and event.channel == "reasoning":
-            if event.block != self._talking:
-                self._think(event.block)
+            if event.block != self._open_block:
+                self._begin_thinking(event.block)
             self._delta(self._index, type="signature_delta", signature=event.signature)
-            self._suppress()
+            self._close_open_block()
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
@@ -166,7 +166,7 @@ class AnthropicWriter(ChunkWriter):
         text = self.fragment(event)
         if event.tool_call_id is not None:
             item = self._call_block(event.tool_call_id, event.name or "", origin)
-            self._suppress()
+            self._close_open_block()
             self._calls[event.block] = self._start(item)
         if text:
             index = self._calls[event.block]
@@ -178,7 +178,7 @@ class AnthropicWriter(ChunkWriter):
             self._is_cut = True
         index, text = self._calls.pop(event.block, None), self.rest(event)
         if index is None:
-            self._suppress()
+            self._close_open_block()
             origin = self.origin_of(event)
             item = self._call_block(event.tool_call_id, event.name, origin)
             index = self._start(item)
@@ -197,13 +197,13 @@ class AnthropicWriter(ChunkWriter):
                 "content": event.content,
             }
             item |= {"is_error": True} if event.is_error else {}
-        self._suppress()
+        self._close_open_block()
         self._stop(self._start(portable(item)))
 
     def cite(self, event: events.Citation) -> None:
         """Writes a citation into the block of its text. A citation that comes after the
         block is lost."""
-        is_here = self._channel == "text" and self._talking in (event.blocks or ())
+        is_here = self._channel == "text" and self._open_block in (event.blocks or ())
         source = self.cited_once(event) if is_here else None
         if source is not None:
             citation = self._citation(event, *source)
@@ -254,20 +254,20 @@ class AnthropicWriter(ChunkWriter):
     def _stop(self, index: int) -> None:
         self._write("content_block_stop", index=index)
 
-    def _talk(self, block: int, channel: str, item: JsonObject) -> None:
+    def _begin_block(self, block: int, channel: str, item: JsonObject) -> None:
         """Begins a block of text or thinking."""
-        self._suppress()
-        self._talking, self._channel, self._index = block, channel, self._start(item)
+        self._close_open_block()
+        self._open_block, self._channel, self._index = block, channel, self._start(item)
 
-    def _think(self, block: int) -> None:
+    def _begin_thinking(self, block: int) -> None:
         item = {"type": "thinking", "thinking": "", "signature": ""}
-        self._talk(block, "reasoning", item)
+        self._begin_block(block, "reasoning", item)
 
-    def _suppress(self) -> None:
+    def _close_open_block(self) -> None:
         """Ends the open block of text or thinking."""
-        if self._talking is not None:
+        if self._open_block is not None:
             self._stop(self._index)
-        self._talking = None
+        self._open_block = None
 
     def _call_block(self, id: str, name: str, origin: Origin) -> JsonObject:
         raw = origin.raw if self.is_own and isinstance(origin.raw, dict) else {}
@@ -283,9 +283,9 @@ class AnthropicWriter(ChunkWriter):
         self, event: events.Citation, url: str | None, title: str | None
     ) -> JsonObject:
         if self.is_own and isinstance(event.raw, dict):
-            reported = {"url": url, "title": title} if event.kind == "url" else {}
+            source = {"url": url, "title": title} if event.kind == "url" else {}
             own: JsonObject = portable(event.raw)
-            return {name: value for name, value in reported.items() if value} | own
+            return {name: value for name, value in source.items() if value} | own
         text = event.cited_text or ""
         if url:
             place = {"type": "web_search_result_location", "encrypted_index": ""}

@@ -144,13 +144,13 @@ class BedrockConverseWire(BlockWire):
     def _tool_use(self, block: ContentBlock, members: JsonObject) -> None:
         """Reads a call's start, a fragment of its input, or a whole call."""
         item = self.body(members, "toolUse")
-        reported = {}
+        call_fields = {}
         if "toolUseId" in item or "name" in item:
             # Only tools that the server runs have a ``type``.
             kind = self.text(item, "type") or "tool_use"
-            reported = {"type": kind, "name": self.text(item, "name")}
-            reported["id"] = self.text(item, "toolUseId")
-        self.call(block, item.get("input"), **reported)
+            call_fields = {"type": kind, "name": self.text(item, "name")}
+            call_fields["id"] = self.text(item, "toolUseId")
+        self.call(block, item.get("input"), **call_fields)
 
     def _tool_result(self, block: ContentBlock, members: JsonObject) -> None:
         """Reads a result: its start or all of it (an object), or more of its content (a

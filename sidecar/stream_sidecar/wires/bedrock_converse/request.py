@@ -44,11 +44,11 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return {REASONING: block.opaque[REASONING]}
     if redacted := redacted_in(block.opaque):
         return {REASONING: {"redactedContent": redacted}}
-    reported: JsonObject = {"text": block.raw_text or block.text}
+    thought: JsonObject = {"text": block.raw_text or block.text}
     if block.fields in _OWN_FIELDS and turn.signs(block):
-        return {REASONING: {"reasoningText": reported | {"signature": block.signature}}}
-    if turn.rule.unsigned and reported["text"] and block.source != "tag":
-        return {REASONING: {"reasoningText": reported}}
+        return {REASONING: {"reasoningText": thought | {"signature": block.signature}}}
+    if turn.rule.unsigned and thought["text"] and block.source != "tag":
+        return {REASONING: {"reasoningText": thought}}
     turn.lose(block, "reasoning", "reasoning without a signature is refused")
     return None
 
@@ -79,11 +79,11 @@ def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
         said = text_of(content) if is_text else turn.says(result)
         content = said if said.strip() else {}
     kind = "text" if isinstance(content, str) else "json"
-    reported: JsonObject = {
+    answer: JsonObject = {
         "toolUseId": call.tool_call_id,
         "content": [{kind: content}],
     }
-    return {"toolResult": reported | ({"status": "error"} if result.is_error else {})}
+    return {"toolResult": answer | ({"status": "error"} if result.is_error else {})}
 
 
 _BLOCKS: BlockWriters = {

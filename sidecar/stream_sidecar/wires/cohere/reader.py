@@ -147,13 +147,13 @@ class CohereWire(BlockWire):
 
     def _call(self, index: Index, item: JsonObject) -> None:
         function = self.body(item, "function")
-        reported: dict[str, str] = {}
+        call_fields: dict[str, str] = {}
         for name in ("id", "type"):
             if name in item:
-                reported[name] = self.text(item, name)
+                call_fields[name] = self.text(item, name)
         if "name" in function:
-            reported["name"] = self.text(function, "name")
-        self.call(self.block(index), function.get("arguments"), **reported)
+            call_fields["name"] = self.text(function, "name")
+        self.call(self.block(index), function.get("arguments"), **call_fields)
 
     def _cite(self, item: JsonObject) -> None:
         """Adds a citation for each source of ``item``."""
@@ -206,13 +206,13 @@ def _of_source(part: CitationPart, source: JsonObject) -> CitationPart:
     output."""
     kind = type_of(source)
     body = source.get("document" if kind == "document" else "tool_output")
-    reported = body if isinstance(body, dict) else {}
+    fields = body if isinstance(body, dict) else {}
     return evolve(
         part,
         kind="document" if kind == "document" else "other",
-        url=first(reported, ("url", "uri")),
-        title=first(reported, ("title", "name")),
-        cited_text=first(reported, ("snippet",)),
+        url=first(fields, ("url", "uri")),
+        title=first(fields, ("title", "name")),
+        cited_text=first(fields, ("snippet",)),
         document=first(source, ("id",)),
     )
 

@@ -29,8 +29,8 @@ def write(turn: Rendering) -> list[JsonObject]:
         "content": [part for part in parts if part],
         "tool_calls": [_call(turn, call) for call in turn.calls],
     }
-    reported = {name: value for name, value in fields.items() if value}
-    messages: list[JsonObject] = [{"role": "assistant"} | reported] if reported else []
+    filled = {name: value for name, value in fields.items() if value}
+    messages: list[JsonObject] = [{"role": "assistant"} | filled] if filled else []
     return messages + [_answer(turn, *pair) for pair in turn.answers]
 
 

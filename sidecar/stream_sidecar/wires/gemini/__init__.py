@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stream_sidecar.wires.gemini.interactions import is_interaction
-from stream_sidecar.wires.gemini.reader import GEMINI_REPORTED, GeminiWire, fits
+from stream_sidecar.wires.gemini.reader import GEMINI_WRITTEN, GeminiWire, fits
 from stream_sidecar.wires.gemini.request import write
 from stream_sidecar.wires.gemini.writer import GeminiWriter
 from stream_sidecar.wires.shared.request_rules import Rule
@@ -43,9 +43,9 @@ ROW = WireRow(
     ),
     reasons={"other": "error"},
     writer=GeminiWriter,
-    reported=GEMINI_REPORTED,
+    writer_members=GEMINI_WRITTEN,
     stands_alone=True,
-    is_extra=lambda value: value.keys().isdisjoint(GEMINI_REPORTED),
+    is_extra=lambda value: value.keys().isdisjoint(GEMINI_WRITTEN),
     is_written=lambda value: not is_interaction(value),
     request=write,
     rules=(

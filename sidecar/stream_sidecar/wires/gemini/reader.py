@@ -57,7 +57,7 @@ _CANDIDATE = _SOURCES | frozenset(
 )
 """A candidate's members besides its content."""
 
-GEMINI_REPORTED = (
+GEMINI_WRITTEN = (
     frozenset(("candidates", "content", "parts", "role", "usageMetadata", "error"))
     | frozenset(("modelVersion", "responseId", "finishReason", "finishMessage"))
     | frozenset(("response", "promptFeedback", "serverContent"))
@@ -88,7 +88,7 @@ class GeminiWire(DocumentWire):
         super().__init__(row, provider)
         self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
-        self._who: tuple[Json, Json] = (None, None)
+        self._identity: tuple[Json, Json] = (None, None)
 
     def read(self, value: JsonObject, event: str | None) -> None:
         is_plain = _PLAIN.issuperset(value)
@@ -100,9 +100,9 @@ class GeminiWire(DocumentWire):
         if _KNOWN.isdisjoint(value):
             self.unread(value, event)
             return
-        who = value.get("responseId"), value.get("modelVersion")
-        if who != self._who:
-            self._who = who
+        identity = value.get("responseId"), value.get("modelVersion")
+        if identity != self._identity:
+            self._identity = identity
             id, model = self.text(value, "responseId"), self.text(value, "modelVersion")
             self.identify(id=id, model=model, created=seconds(value.get("createTime")))
         for position, item in enumerate(self.objects(value, "candidates")):
@@ -183,10 +183,10 @@ class GeminiWire(DocumentWire):
         """Reads calls that the Live API takes back, because the user interrupted: they
         must not be run."""
         ids = value.get("ids")
-        reported = (
+        cancelled_ids = (
             [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
         )
-        self.parts.append(CallCancelPart(tuple(reported)))
+        self.parts.append(CallCancelPart(tuple(cancelled_ids)))
 
     def _live(self, value: JsonObject) -> None:
         """Reads the Live API: the transcript of the model's speech is its answer."""

@@ -64,11 +64,11 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _signature(turn: Rendering, block: TurnBlock, state: Json) -> JsonObject:
-    reported = signature_of(state)
-    if reported and not is_base64(reported[SIGNATURE]):
+    signature = signature_of(state)
+    if signature and not is_base64(signature[SIGNATURE]):
         turn.lose(block, "state", "its signature is no base64")
         return {}
-    return reported
+    return signature
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject:

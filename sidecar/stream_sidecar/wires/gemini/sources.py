@@ -64,16 +64,16 @@ class Sources:
             self.chunks = chunks
         for chunk in self.wire.objects(metadata, "groundingChunks"):
             self._wait(self._source(chunk, chunk))
-        reported: dict[int, Json] = {}
+        cited: dict[int, Json] = {}
         for support in self.wire.objects(metadata, "groundingSupports"):
-            self._support(support, reported)
+            self._support(support, cited)
 
-    def _support(self, support: JsonObject, reported: dict[int, Json]) -> None:
+    def _support(self, support: JsonObject, cited: dict[int, Json]) -> None:
         """Adds a citation for each source of a support.
 
         Only the first citation of a support, and of a source, has its long values.
-        Otherwise the citations' size would be the product of both sizes. ``reported``:
-        the sources so far.
+        Otherwise the citations' size would be the product of both sizes. ``cited``:
+        the chunks cited so far, without their long values.
         """
         segment = self.wire.body(support, "segment")
         start = self.wire.number(segment, "startIndex") or 0
@@ -83,13 +83,13 @@ class Sources:
         numbers, whole = support.get(name), support
         for number in numbers if isinstance(numbers, list) else [numbers]:
             if type(number) is int and 0 <= number < len(self.chunks):
-                again, chunk = number in reported, self.chunks[number]
-                raw = {"support": whole, "chunk": reported.get(number, chunk)}
+                again, chunk = number in cited, self.chunks[number]
+                raw = {"support": whole, "chunk": cited.get(number, chunk)}
                 part = self._source(chunk, raw, start, end, base)
                 self._give(evolve(part, again=again))
                 whole = light(whole)
                 if not again:
-                    reported[number] = light(chunk)
+                    cited[number] = light(chunk)
             elif number is not None:
                 self.wire.malformed(name, number, "leads to no source")
 

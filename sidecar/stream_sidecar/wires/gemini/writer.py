@@ -16,7 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.gemini.content import SIGNATURE, signature_of
-from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, reported_again
+from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, repeated_head
 
 if TYPE_CHECKING:
     from stream_sidecar import events
@@ -91,7 +91,7 @@ class GeminiWriter(ChunkWriter):
             self._head["responseId"] = self.id
         if time := _rfc_3339(self.created):
             self._head["createTime"] = time
-        self._short = reported_again(self._head)
+        self._short = repeated_head(self._head)
 
     def usage_object(self) -> JsonObject:
         """The counts, without details whose words are numbers (``enum-encoding=int``)
@@ -204,7 +204,7 @@ class GeminiWriter(ChunkWriter):
         state, candidate = self._candidates[finish.choice], {"index": finish.choice}
         is_failed = self._failed and finish.reason == "error"
         last: JsonObject = candidate
-        if self.is_reported(finish) and not is_failed:
+        if self.is_end_known(finish) and not is_failed:
             last = last | {"finishReason": self._word(finish, state)}
         if state.refused:
             last = last | {"finishMessage": state.refused}
@@ -243,10 +243,10 @@ class GeminiWriter(ChunkWriter):
 
     def _source(self, citation: events.Citation) -> JsonObject:
         url, title = self.cited(citation)
-        reported = {"uri": url, "title": title}
+        source = {"uri": url, "title": title}
         if citation.kind == "document" or not url:
-            reported["text"] = citation.cited_text
-        body = {name: value for name, value in reported.items() if value is not None}
+            source["text"] = citation.cited_text
+        body = {name: value for name, value in source.items() if value is not None}
         return {"retrievedContext" if "text" in body or not url else "web": body}
 
 

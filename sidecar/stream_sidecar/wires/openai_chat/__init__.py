@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stream_sidecar.wires.openai_chat.reader import CHAT_REPORTED, OpenAIChatWire, fits
+from stream_sidecar.wires.openai_chat.reader import CHAT_WRITTEN, OpenAIChatWire, fits
 from stream_sidecar.wires.openai_chat.request import write
 from stream_sidecar.wires.openai_chat.rules import RULES
 from stream_sidecar.wires.openai_chat.writer import (
@@ -39,7 +39,7 @@ ROW = WireRow(
         reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
     ),
     writer=OpenAIChatWriter,
-    reported=CHAT_REPORTED,
+    writer_members=CHAT_WRITTEN,
     states=PassedStates(PASSED, with_states, without_later),
     stands_alone=True,
     is_extra=lambda value: not (value.get("choices") or value.get("usage")),

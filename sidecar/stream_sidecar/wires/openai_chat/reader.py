@@ -68,7 +68,7 @@ _CHOICE = _PLAIN_CHOICE | {"message", "text", "error", "usage"}
 
 _DOCUMENT = _PLAIN_DOCUMENT | frozenset((*_KNOWN, "type"))
 
-CHAT_REPORTED = (
+CHAT_WRITTEN = (
     frozenset(("choices", "usage", "finish_reason", "delta", "message", "text"))
     | frozenset((*FIELDS, PROVIDER, *SOURCE_KEYS))
     | frozenset(("id", "object", "created", "model", "role", "type"))
@@ -94,7 +94,7 @@ class OpenAIChatWire(DocumentWire):
         self._identity = Identity()
         self._choices: dict[int, ChoiceState] = {}
         #: choice -> whether its content came in deltas; only choices with content
-        self._has_message: dict[int, bool] = {}
+        self._had_deltas: dict[int, bool] = {}
         #: the finish parts of the choices in the document being read
         self._ends: list[Part] = []
         self._failed: list[tuple[int, Json]] = []
@@ -148,7 +148,7 @@ class OpenAIChatWire(DocumentWire):
         if not isinstance(text, str):
             self._fields(value)
         elif text:
-            self._has_message[self.choice] = True
+            self._had_deltas[self.choice] = True
             self.parts.append(TextPart(text, self.choice))
         if value.get("finish_reason") or not value.keys() <= _PLAIN_CHOICE:
             self._end(value)
@@ -159,8 +159,8 @@ class OpenAIChatWire(DocumentWire):
             delta = value.get(name)
             if isinstance(delta, dict):
                 is_message = name == "message"
-                if is_message and self._has_message.get(self.choice):
-                    delta = self._unreported(delta)
+                if is_message and self._had_deltas.get(self.choice):
+                    delta = self._without_repeated_text(delta)
                 self._read(delta, is_message)
                 return
             if delta is not None:
@@ -175,11 +175,11 @@ class OpenAIChatWire(DocumentWire):
         choice.whole = is_message and self._document.get("object") != _CHUNK
         read_delta(choice, delta)
         if len(self.parts) > before:
-            self._has_message[index] = self._has_message.get(index) or not is_message
+            self._had_deltas[index] = self._had_deltas.get(index) or not is_message
         else:
             self.unused("delta", delta, _DELTA, before)
 
-    def _unreported(self, message: JsonObject) -> JsonObject:
+    def _without_repeated_text(self, message: JsonObject) -> JsonObject:
         """``message`` without its text if it repeats the text of the deltas before
         (MiniMax), else all of it."""
         text = message.get("content")
@@ -194,7 +194,7 @@ class OpenAIChatWire(DocumentWire):
         """Reads the members of a choice beside its delta: mostly its end."""
         reason, message = value.get("finish_reason"), value.get("message")
         is_first = isinstance(value.get("delta"), dict)
-        is_first = is_first and self.choice not in self._has_message
+        is_first = is_first and self.choice not in self._had_deltas
         if reason and isinstance(message, dict) and is_first:
             # Perplexity repeats the whole answer in ``message`` beside each delta. A
             # whole body has the answer only there.

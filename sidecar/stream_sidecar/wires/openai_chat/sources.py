@@ -99,7 +99,7 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
     """
     for metadata in choice.objects(value, name):
         chunks = [*choice.objects(metadata.get("groundingChunks") or [], name)]
-        reported: dict[int, Json] = {}
+        cited: dict[int, Json] = {}
         for support in choice.objects(metadata.get("groundingSupports") or [], name):
             segment = support.get("segment") or {}
             numbers = support.get("groundingChunkIndices") or []
@@ -110,11 +110,11 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
             end, whole = choice.number(segment, "endIndex"), support
             for number in numbers:
                 if type(number) is int and 0 <= number < len(chunks):
-                    chunk, again = chunks[number], number in reported
-                    raw = {"support": whole, "chunk": reported.get(number, chunk)}
+                    chunk, again = chunks[number], number in cited
+                    raw = {"support": whole, "chunk": cited.get(number, chunk)}
                     if _grounded(choice, chunk, raw, start, end, again=again):
                         whole = light(whole)
-                        reported.setdefault(number, light(chunk))
+                        cited.setdefault(number, light(chunk))
         for chunk in chunks:
             _grounded(choice, chunk, chunk, None, None)
 

@@ -123,8 +123,8 @@ def invocations(choice: ChoiceState, value: Json, name: str) -> None:
         key, opaque = f"{name}:{id or position}", _opaque(choice, item)
         if "args" in item:
             arguments = _arguments(choice, item["args"], name)
-            reported = {"id": id, "name": tool, "opaque": opaque}
-            server_call(choice, key, item, arguments=arguments, **reported)
+            call_fields = {"id": id, "name": tool, "opaque": opaque}
+            server_call(choice, key, item, arguments=arguments, **call_fields)
         if "response" in item:
             server_result(choice, key, item["response"], item, id=id, name=tool)
 
@@ -147,32 +147,30 @@ def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
 def code_results(choice: ChoiceState, value: Json, name: str) -> None:
     """Reads LiteLLM's ``code_interpreter_results``, unless ``tool_results`` had the
     same."""
-    reported = name.replace("code_interpreter_results", "tool_results")
+    other_list = name.replace("code_interpreter_results", "tool_results")
     for position, item in enumerate(choice.objects(value, name)):
         id = choice.text(item, "id")
-        if item.get("outputs") is not None and f"{reported}:{id}" not in choice.given:
+        if item.get("outputs") is not None and f"{other_list}:{id}" not in choice.given:
             key = f"{name}:{id or position}"
             outputs = item["outputs"]
             server_result(choice, key, outputs, item, id=id, name="code_interpreter")
 
 
-def server_call(
-    choice: ChoiceState, key: str, raw: JsonObject, **reported: Json
-) -> None:
+def server_call(choice: ChoiceState, key: str, raw: JsonObject, **fields: Json) -> None:
     """Adds a call that the server ran, once for each ``key``."""
     if choice.changed(f"call:{key}", True):
         part = CallPart(
-            choice.index, key, executor="server", raw=raw, whole=True, **reported
+            choice.index, key, executor="server", raw=raw, whole=True, **fields
         )
         choice.parts.append(part)
 
 
 def server_result(
-    choice: ChoiceState, key: str, content: Json, raw: JsonObject, **reported: Json
+    choice: ChoiceState, key: str, content: Json, raw: JsonObject, **fields: Json
 ) -> None:
     """Adds the result of a tool that the server ran; again only if it has changed."""
     if choice.changed(key, raw):
-        part = ResultPart(content, raw, choice.index, key=key, **reported)
+        part = ResultPart(content, raw, choice.index, key=key, **fields)
         choice.parts.append(part)
 
 

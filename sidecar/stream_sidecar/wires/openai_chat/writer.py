@@ -22,7 +22,7 @@ from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
     arguments_of,
     error_object,
-    reported_again,
+    repeated_head,
 )
 
 if TYPE_CHECKING:
@@ -181,15 +181,15 @@ class OpenAIChatWriter(ChunkWriter):
             id, name = event.tool_call_id or "", event.name or ""
             self._begin(choice, event, id, name, text, origin)
         elif text:
-            self._argue(choice, event, text)
+            self._write_arguments(choice, event, text)
 
     def call(self, event: events.ToolCall) -> None:
         choice, block, text = self._choices[event.choice], event.block, self.rest(event)
         if block in choice.calls:
             if text:
-                self._argue(choice, event, text)
+                self._write_arguments(choice, event, text)
         elif event.executor == "server":
-            self._executed(choice, event)
+            self._write_server_call(choice, event)
         else:
             origin = self.origin_of(event)
             self._begin(choice, event, event.tool_call_id, event.name, text, origin)
@@ -212,7 +212,7 @@ class OpenAIChatWriter(ChunkWriter):
         state = _state_of_call(origin.opaque)
         self._write(event.choice, {"tool_calls": [call | body | state]})
 
-    def _argue(
+    def _write_arguments(
         self, choice: _Choice, event: events.ToolCall | events.ToolCallDelta, text: str
     ) -> None:
         assert event.block is not None  # it has begun
@@ -220,7 +220,7 @@ class OpenAIChatWriter(ChunkWriter):
         call = {"index": place.index, place.kind: {place.field: text}}
         self._write(event.choice, {"tool_calls": [call]})
 
-    def _executed(self, choice: _Choice, event: events.ToolCall) -> None:
+    def _write_server_call(self, choice: _Choice, event: events.ToolCall) -> None:
         """Writes a call of a tool that the provider ran; it is written again with its
         result. OpenRouter's calls are in ``reasoning_details``, which are written as
         they came."""
@@ -236,7 +236,7 @@ class OpenAIChatWriter(ChunkWriter):
         self._write(event.choice, {"executed_tools": [item]})
         result = choice.early.pop(event.tool_call_id, None)
         if result is not None:
-            self._came_out(item, result)
+            self._write_result(item, result)
 
     def result(self, event: events.ToolResult) -> None:
         choice, id = self._choices[event.choice], event.tool_call_id or ""
@@ -244,11 +244,11 @@ class OpenAIChatWriter(ChunkWriter):
         if item is None:
             choice.early[id] = event
         else:
-            self._came_out(item, event)
+            self._write_result(item, event)
 
-    def _came_out(self, item: JsonObject, event: events.ToolResult) -> None:
-        reported = item | {"output": portable(event.content)}
-        self._write(event.choice, {"executed_tools": [reported]})
+    def _write_result(self, item: JsonObject, event: events.ToolResult) -> None:
+        finished_tool = item | {"output": portable(event.content)}
+        self._write(event.choice, {"executed_tools": [finished_tool]})
 
     def cite(self, event: events.Citation) -> None:
         source = self.cited_once(event)
@@ -269,8 +269,8 @@ class OpenAIChatWriter(ChunkWriter):
         kind, choice = "url_citation" if url else "document_citation", event.choice
         number = self._choices[choice].annotations
         self._choices[choice].annotations += 1
-        reported = {"index": number, "type": kind, kind: body}
-        self._write(choice, {"annotations": [reported]})
+        annotation = {"index": number, "type": kind, kind: body}
+        self._write(choice, {"annotations": [annotation]})
 
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSED:
@@ -278,8 +278,8 @@ class OpenAIChatWriter(ChunkWriter):
             self._write(event.choice, {"refusal": event.message})
             return
         self._choices[event.choice].failed = True
-        reported = self.own_error(event) or error_object(event)
-        self.chunks.append(Chunk({"error": reported}))
+        error = self.own_error(event) or error_object(event)
+        self.chunks.append(Chunk({"error": error}))
 
     # Documents
 
@@ -300,13 +300,13 @@ class OpenAIChatWriter(ChunkWriter):
             "created": self.created,
             "model": self.model,
         }
-        self._short = reported_again(self._head)
+        self._short = repeated_head(self._head)
 
     def _has_finish(self, finish: events.Finish) -> bool:
         """Whether a finish is written for a choice: not if an error ended it or the
         stream broke off."""
         is_error = finish.reason == "error" and self._choices[finish.choice].failed
-        return self.is_reported(finish) and not is_error
+        return self.is_end_known(finish) and not is_error
 
     def _word(self, finish: events.Finish) -> str:
         is_refused = finish.reason == "refusal" and self._choices[finish.choice].refused

@@ -43,7 +43,7 @@ ROW = WireRow(
         ),
         reasoning=("output_tokens_details.reasoning_tokens",),
     ),
-    reported=frozenset(("output", "output_text", "error", "incomplete_details")),
+    writer_members=frozenset(("output", "output_text", "error", "incomplete_details")),
     defaults={"response": DEFAULTS},
     is_extra=lambda value: (
         "type" in value and not type_of(value).startswith(("response.", "error"))

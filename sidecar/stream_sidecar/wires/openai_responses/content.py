@@ -90,15 +90,15 @@ class Content:
         """Reads a fragment of a text."""
         text = self.wire.text(value, "delta")
         if text:
-            reported = item.text(channel.name, channel.separator)
-            self._give(item, channel, reported.add(text, _index(value, channel)))
+            so_far = item.text(channel.name, channel.separator)
+            self._add_text(item, channel, so_far.add(text, _index(value, channel)))
         elif "delta" not in value:
             self.wire.unused("event", value, _EVENT, len(self.wire.parts))
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """Reads a part's whole text."""
         whole = self.wire.text(value, channel.whole)
-        item.argued = channel in (ARGUMENTS, INPUT) and bool(whole)
+        item.has_arguments = channel in (ARGUMENTS, INPUT) and bool(whole)
         self._fill(item, channel, whole, value)
 
     def part_added(
@@ -179,19 +179,19 @@ class Content:
         event, which names the part; None: ``whole`` is the text of all parts."""
         if not whole:
             return
-        reported = item.text(channel.name, channel.separator)
+        so_far = item.text(channel.name, channel.separator)
         if value is None:
-            text = reported.finish_all(whole)
+            text = so_far.finish_all(whole)
         else:
-            text = reported.finish(whole, _index(value, channel))
+            text = so_far.finish(whole, _index(value, channel))
         if text is None:
             why = "is not what its fragments were"
             self.wire.malformed(channel.whole, whole, why)
         elif text:
-            self._give(item, channel, text)
+            self._add_text(item, channel, text)
 
-    def _give(self, item: OutputItem, channel: TextField, text: str) -> None:
-        self._GIVE[channel.name](self, item, channel, text)
+    def _add_text(self, item: OutputItem, channel: TextField, text: str) -> None:
+        self._ADDERS[channel.name](self, item, channel, text)
 
     def _say(self, _item: OutputItem, _channel: TextField, text: str) -> None:
         self.length += len(text)
@@ -201,7 +201,7 @@ class Content:
         self.wire.parts.append(RefusalPart(text))
 
     def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
-        first = next(name for name in item.reported if item.reported[name].length)
+        first = next(name for name in item.texts if item.texts[name].length)
         field = _FIELDS[channel.name != first]
         for number, thought in enumerate(text.split(_BORDER)):
             if number:
@@ -209,15 +209,15 @@ class Content:
             if thought:
                 self.wire.parts.append(ReasoningPart(thought, field, block=item.key))
 
-    def _argue(self, item: OutputItem, _channel: TextField, text: str) -> None:
+    def _arguments(self, item: OutputItem, _channel: TextField, text: str) -> None:
         self.tools.fragment(item, text)
 
-    _GIVE: ClassVar = {
+    _ADDERS: ClassVar = {
         TEXT.name: _say,
         REFUSAL.name: _refused,
         SUMMARY.name: _think,
         RAW.name: _think,
-        ARGUMENTS.name: _argue,
+        ARGUMENTS.name: _arguments,
     }
 
     def _base(self, item: OutputItem, value: JsonObject) -> int:

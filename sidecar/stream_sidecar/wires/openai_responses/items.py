@@ -32,8 +32,8 @@ def family_of(type: str) -> str:
 
 
 @define(eq=False)
-class Reported:
-    """A text of an item as far as it was reported.
+class ItemText:
+    """A text of an item as far as it has come.
 
     The finished text is compared with it: only the rest is new. ``separator``: stands
     between the provider's parts. ``starts``: part -> where it begins in the text.
@@ -117,8 +117,8 @@ class OutputItem:
     implied: bool = False
     done: bool = False
     #: its arguments came in full
-    argued: bool = False
-    reported: dict[str, Reported] = field(factory=dict)
+    has_arguments: bool = False
+    texts: dict[str, ItemText] = field(factory=dict)
     #: its annotations that were reported
     cited: set[str] = field(factory=set)
 
@@ -126,11 +126,11 @@ class OutputItem:
     def type(self) -> str:
         return type_of(self.body)
 
-    def text(self, name: str, separator: str = "") -> Reported:
-        reported = self.reported.get(name)
-        if reported is None:
-            reported = self.reported[name] = Reported(separator)
-        return reported
+    def text(self, name: str, separator: str = "") -> ItemText:
+        text = self.texts.get(name)
+        if text is None:
+            text = self.texts[name] = ItemText(separator)
+        return text
 
 
 class Items:
@@ -168,7 +168,7 @@ class Items:
     def end(self, item: OutputItem) -> None:
         del self._open[item.key]
         item.done = True
-        item.reported.clear()
+        item.texts.clear()
         item.cited.clear()
 
     def find(self, value: JsonObject, family: str) -> OutputItem | None:
@@ -212,11 +212,11 @@ class Items:
         type: in the finished response an item may have another id and another place.
         """
         bodies, taken = list(output), set[str]()
-        found = [_free(self._known(body), taken) for body in bodies]
+        found = [_take(self._known(body), taken) for body in bodies]
         for place, body in enumerate(bodies):
             here = self._places.get(place)
             if found[place] is None and here and here.type == type_of(body):
-                found[place] = _free(here, taken)
+                found[place] = _take(here, taken)
         left: dict[str, deque[OutputItem]] = {}
         for item in self._all:
             if item.key not in taken:
@@ -232,7 +232,7 @@ class Items:
         return next(same, None)
 
 
-def _free(item: OutputItem | None, taken: set[str]) -> OutputItem | None:
+def _take(item: OutputItem | None, taken: set[str]) -> OutputItem | None:
     """``item``, whose key is added to ``taken``; None if it was taken before."""
     if item is None or item.key in taken:
         return None

@@ -4,7 +4,7 @@ It reads OpenAI, Azure, ChatGPT, Copilot, xAI, OpenRouter, DeepSeek, LM Studio, 
 and Perplexity. A response is a list of items, which come in deltas. Repetitions in full
 (``.done`` events, finished items, the finished response) only add what did not come
 before, so a whole body gives the same parts as its stream. The tables `EVENTS` and
-`SPOKEN` have the reader of each event. For shapes see wires/README.md, "Responses".
+`TEXT_EVENTS` have the reader of each event. Shapes: wires/README.md, "Responses".
 
 Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
 diagnostic, an unknown event an ``unknown-chunk`` one; the rest is used.
@@ -72,18 +72,18 @@ class OpenAIResponsesWire(DocumentWire):
         self._content = Content(self, self._tools)
         self._is_over = False
         #: the error that an ``error`` event reported
-        self._reported: Json = None
+        self._error: Json = None
         #: the response has failed, and no error has come yet
         self._failed = False
 
     def read(self, value: JsonObject, event: str | None) -> None:
         kind = type_of(value) or event or ""
-        if kind in SPOKEN:
-            self._speak(SPOKEN[kind], value)
+        if kind in TEXT_EVENTS:
+            self._read_text(TEXT_EVENTS[kind], value)
         elif kind in EVENTS:
             EVENTS[kind](self, value)
         elif kind == "error":
-            self._reported = value.get("error") or value
+            self._error = value.get("error") or value
             self.fail(value)
         elif kind.startswith(_STEP):
             self._step(value)
@@ -95,7 +95,7 @@ class OpenAIResponsesWire(DocumentWire):
     def end(self) -> None:
         """Ends the items that are still open, as cut off."""
         self._end_items(cut=True)
-        if self._failed and self._reported is None:
+        if self._failed and self._error is None:
             self.fail({"type": "response.failed"})
 
     # The response
@@ -147,7 +147,7 @@ class OpenAIResponsesWire(DocumentWire):
     def _stop(self, response: JsonObject, status: str) -> None:
         raw = self.text(self.body(response, "incomplete_details"), "reason") or status
         reason = self.row.reason_of(raw)
-        if reason == "error" and self._reported is not None:
+        if reason == "error" and self._error is not None:
             reason = "unknown"  # the error says more
         self.parts.append(FinishPart(raw, reason))
 
@@ -165,7 +165,7 @@ class OpenAIResponsesWire(DocumentWire):
         it before, or reports it later."""
         if not error:
             self._failed = True
-        elif self._reported is None or not equal(_facts(error), _facts(self._reported)):
+        elif self._error is None or not equal(_facts(error), _facts(self._error)):
             self.fail({"error": error})
 
     # Items
@@ -195,7 +195,7 @@ class OpenAIResponsesWire(DocumentWire):
 
     def _end_items(self, *, cut: bool) -> None:
         for item in self._items.open:
-            self._end_item(item, item.body, cut=cut and not item.argued)
+            self._end_item(item, item.body, cut=cut and not item.has_arguments)
 
     def _end_item(
         self, item: OutputItem, body: JsonObject, *, cut: bool = False
@@ -206,7 +206,7 @@ class OpenAIResponsesWire(DocumentWire):
             self._content.finish(item, body, cut=cut)
         elif type_of(body) in _STATES:
             self._content.keep(item, body)
-        elif item.implied and not item.reported and body is item.body:
+        elif item.implied and not item.texts and body is item.body:
             pass  # an event named the item, but had no content of it
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)
@@ -221,7 +221,7 @@ class OpenAIResponsesWire(DocumentWire):
             body: JsonObject = {"type": "reasoning", "content": content}
             self._end_item(self._start({}, body), body)
 
-    def _speak(self, event: Spoken, value: JsonObject) -> None:
+    def _read_text(self, event: TextEvent, value: JsonObject) -> None:
         """Reads an event with text of an item. Some servers never add the item before:
         then it begins here."""
         channel, type = event.channel, event.type
@@ -244,7 +244,7 @@ class OpenAIResponsesWire(DocumentWire):
 
 
 @frozen
-class Spoken:
+class TextEvent:
     """How to read an event with text of an item of ``type``. ``channel``: the text.
     ``again``: it repeats the fragments in full."""
 
@@ -254,23 +254,23 @@ class Spoken:
     again: bool = False
 
 
-def _text(name: str, type: str, channel: TextField) -> dict[str, Spoken]:
+def _text(name: str, type: str, channel: TextField) -> dict[str, TextEvent]:
     return {
-        f"{_PREFIX}{name}.delta": Spoken(type, channel, Content.delta),
-        f"{_PREFIX}{name}.done": Spoken(type, channel, Content.done, again=True),
+        f"{_PREFIX}{name}.delta": TextEvent(type, channel, Content.delta),
+        f"{_PREFIX}{name}.done": TextEvent(type, channel, Content.done, again=True),
     }
 
 
-def _part(name: str) -> dict[str, Spoken]:
+def _part(name: str) -> dict[str, TextEvent]:
     return {
-        f"{_PREFIX}{name}.added": Spoken("", TEXT, Content.part_added),
-        f"{_PREFIX}{name}.done": Spoken("", TEXT, Content.part_done, again=True),
+        f"{_PREFIX}{name}.added": TextEvent("", TEXT, Content.part_added),
+        f"{_PREFIX}{name}.done": TextEvent("", TEXT, Content.part_done, again=True),
     }
 
 
-_CITED = Spoken("message", TEXT, Content.annotation)
+_CITED = TextEvent("message", TEXT, Content.annotation)
 
-SPOKEN: dict[str, Spoken] = {
+TEXT_EVENTS: dict[str, TextEvent] = {
     **_text("output_text", "message", TEXT),
     **_text("audio.transcript", "message", TEXT),
     **_text("refusal", "message", REFUSAL),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
-from stream_sidecar.wires.requests.items import (
+from stream_sidecar.wires.requests.responses_items import (
     REFUSED_ID,
     TORN,
     WITHOUT_CALL,
@@ -119,21 +119,21 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool, bool]
     Each part of a summary is a block, and the last of these blocks has the item.
     """
     found: dict[int, list[JsonObject]] = {}
-    is_reported, is_whole, is_torn = False, True, False
+    goes_back, is_whole, is_torn = False, True, False
     is_stored = all(block.opaque != GONE for block in turn.blocks)
     for block in reversed(turn.blocks):
         if block.type != "reasoning":
-            is_reported = False
+            goes_back = False
             continue
         item = block.opaque if isinstance(block.opaque, dict) else {}
         is_item = _is_state(item)
         is_kept = is_item and _can_go(turn, item, is_stored=is_stored)
-        is_reported = is_kept if type_of(item) else is_reported
+        goes_back = is_kept if type_of(item) else goes_back
         is_thought = not is_item or type_of(item) == _THOUGHT
         if is_thought and not turn.thinks(block):
             is_torn = True
-        elif is_reported:
-            found[id(block)] = [_reported(turn, item)] if is_item else []
+        elif goes_back:
+            found[id(block)] = [_as_sent(turn, item)] if is_item else []
             is_whole = is_whole and (not item.get("id") or _is_own(turn, item))
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
@@ -148,14 +148,14 @@ def _is_own(turn: Rendering, item: JsonObject) -> bool:
     return isinstance(id, str) and not is_made(id) and _is_fit(turn, kind, id)
 
 
-def _reported(turn: Rendering, item: JsonObject) -> JsonObject:
+def _as_sent(turn: Rendering, item: JsonObject) -> JsonObject:
     """``item`` as it is sent. A reasoning item must have a summary
     (newo-ether/Agora#141), and for OpenAI no content (openai/codex#36551)."""
     left = ("status", *(("content",) if turn.rule.is_closed else ()))
-    reported = {name: item[name] for name in item if name not in left}
+    sent = {name: item[name] for name in item if name not in left}
     if not _is_own(turn, item):
-        reported.pop("id", None)
-    return {"summary": []} | reported if type_of(item) == _THOUGHT else reported
+        sent.pop("id", None)
+    return {"summary": []} | sent if type_of(item) == _THOUGHT else sent
 
 
 def _can_go(turn: Rendering, item: JsonObject, *, is_stored: bool) -> bool:
@@ -315,16 +315,16 @@ def _approval(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObjec
     """The answer to a call that waits for an approval. It approves only if the result
     is clearly a yes."""
     content = result.content
-    reported: JsonObject = (
+    decision: JsonObject = (
         content if isinstance(content, dict) else {"approve": content}
     )
-    word = reported.get("approve")
+    word = decision.get("approve")
     is_yes = word is True or (isinstance(word, str) and word.strip().lower() in _YES)
     item: JsonObject = {"type": "mcp_approval_response"}
     item |= {"approval_request_id": call.tool_call_id}
     item["approve"] = is_yes and not result.is_error
-    reason = reported.get(
-        "reason", turn.says(result) if reported is not content else None
+    reason = decision.get(
+        "reason", turn.says(result) if decision is not content else None
     )
     is_said = isinstance(reason, str) and reason.strip() and not item["approve"]
     return item | ({"reason": reason} if is_said else {})
@@ -388,8 +388,8 @@ def _searched(turn: Rendering, result: TurnResult) -> JsonObject:
     tools = [tool for tool in items if isinstance(tool, dict)]
     if content and not tools:
         turn.lose(None, "tool-result", "only a list of tools can go")
-    reported: JsonObject = {"type": "tool_search_output", "tools": tools}
-    return reported | {"execution": "client", "status": "completed"}
+    members: JsonObject = {"type": "tool_search_output", "tools": tools}
+    return members | {"execution": "client", "status": "completed"}
 
 
 _ANSWERS: dict[str, Callable[[Rendering, TurnResult], JsonObject]] = {

@@ -233,8 +233,8 @@ def _guess(type: str, body: JsonObject) -> Shape | None:
     is_call = type.endswith(CALL) or type.startswith(_SERVER_TYPES)
     if not is_call and type not in _SERVER_ITEMS:
         return None
-    reported = ("id", *_META, *_RESULTS)
-    fields = tuple(name for name in body if name not in reported)
+    no_arguments = ("id", *_META, *_RESULTS)
+    fields = tuple(name for name in body if name not in no_arguments)
     results = None if body.get("call_id") else _RESULTS
     return Shape(type.removesuffix(CALL), fields, results)
 

@@ -49,7 +49,7 @@ _CALLING = "calling"
 _CONTINUED = ("stop", "tool-calls", "length")
 """Finish reasons of a response that continued after an error."""
 
-_REPORTED_LATER = ("output", "outputs", "result", "results", "tools", "error")
+_RESULT_MEMBERS = ("output", "outputs", "result", "results", "tools", "error")
 """Members of a server's item with its result, which are written when it is done."""
 
 
@@ -118,23 +118,23 @@ class OpenAIResponsesWriter(ChunkWriter):
         super().__init__(*args)
         self._number = 0
         self._begun = False
-        self._who: JsonObject = {}  # the response's identity, as it began
+        self._identity: JsonObject = {}  # the response's identity, as it began
         self._ids: set[str] = set()
         self._output: dict[int, JsonObject] = {}
         self._count = 0
-        self._talking: _Item | None = None
+        self._open_item: _Item | None = None
         self._calls: dict[int, _Item] = {}  # block -> open call
         self._served: dict[str, _Item] = {}  # id -> open call of the server
         self._early: dict[
             str, events.ToolResult
         ] = {}  # results of calls that are not complete yet
-        self._error_reported: JsonObject | None = None
+        self._error: JsonObject | None = None
         self._refused = False
 
     def end(self, finishes: list[events.Finish]) -> None:
-        self._suppress()
+        self._close_open_item()
         for item in [*self._served.values()]:
-            self._done(item, _CALLING)
+            self._close_item(item, _CALLING)
         finish = finishes[0]
         status = self._status(finish)
         if not status:
@@ -145,7 +145,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             response["incomplete_details"] = {"reason": self.finish_word(finish)}
         elif status == "failed":
             reason = {"code": "server_error", "message": finish.raw or finish.reason}
-            response["error"] = self._error_reported or reason
+            response["error"] = self._error or reason
         self._begin()
         # The API has no event for a cancelled response, only the status.
         kind = "incomplete" if status == "cancelled" else status
@@ -161,13 +161,13 @@ class OpenAIResponsesWriter(ChunkWriter):
             response = chunk.get("response", response)
             if chunk["type"] == "response.output_item.done":
                 output.append(chunk["item"])
-        return Chunk(response if response.get("output") else response | _of(output))
+        return Chunk(response if response.get("output") else response | _output(output))
 
     # Events
 
     def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
-        item = self._talking
+        item = self._open_item
         if item is None or item.block != event.block:
             item = self._message(event.block, refuses=bool(event.refusal))
         self._say(item, event.text)
@@ -181,7 +181,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             self._write("response.output_text.delta", **place, logprobs=[])
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
-        item = self._talking
+        item = self._open_item
         if item is None or item.block != event.block:
             item = self._thought(event.block)
         if not item.texts:
@@ -191,13 +191,13 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._write("response.reasoning_summary_text.delta", **place, delta=event.text)
 
     def block_end(self, event: events.BlockEnd) -> None:
-        state, item = event.opaque if self.is_own else None, self._talking
+        state, item = event.opaque if self.is_own else None, self._open_item
         if not isinstance(state, dict):
             return
         if item is not None and item.block == event.block:
             item.state = state
         elif (own := self._own_item(state)) and own != GONE:
-            self._whole(own)  # nothing of it was written before
+            self._write_whole(own)  # nothing of it was written before
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
@@ -208,7 +208,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         if item is None:
             id, name = event.tool_call_id or "", event.name or ""
             item = self._open_call(event.block, origin, id, name)
-        self._argue(item, text)
+        self._write_arguments(item, text)
 
     def call(self, event: events.ToolCall) -> None:
         block, origin = event.block, self.origin_of(event)
@@ -220,16 +220,14 @@ class OpenAIResponsesWriter(ChunkWriter):
         if item is None:
             item = self._open_call(block, origin, event.tool_call_id, event.name)
             del self._calls[block]
-        self._argue(item, text)
-        whole, reported = "".join(item.texts), _ARGUMENTS[item.type]
-        item.body[reported[0]] = whole
-        self._write(
-            f"response.{reported[1]}.done", **item.place, **{reported[0]: whole}
-        )
+        self._write_arguments(item, text)
+        whole, (member, event_name) = "".join(item.texts), _ARGUMENTS[item.type]
+        item.body[member] = whole
+        self._write(f"response.{event_name}.done", **item.place, **{member: whole})
         if self.is_own and isinstance(event.opaque, dict):
             item.state = event.opaque
         item.is_cut = event.state == "truncated"
-        self._done(item)
+        self._close_item(item)
 
     def result(self, event: events.ToolResult) -> None:
         """Writes a result: it ends the item of its server's call, or is an item of its
@@ -241,17 +239,17 @@ class OpenAIResponsesWriter(ChunkWriter):
         if item is None and not own:
             self._early[id] = event
         elif item is not None and kind in (None, item.type):
-            item.state = own or _came_out(event)
-            self._done(item)
+            item.state = own or _result_members(event)
+            self._close_item(item)
         else:
             if item is not None:
-                self._done(item)
-            self._whole(own)
+                self._close_item(item)
+            self._write_whole(own)
 
     def cite(self, event: events.Citation) -> None:
         """Writes a citation into the item of its text. A citation that comes after the
         item is lost."""
-        item = self._talking
+        item = self._open_item
         if item is None or item.type != _MESSAGE:
             return
         if event.blocks and item.block not in event.blocks:
@@ -269,66 +267,66 @@ class OpenAIResponsesWriter(ChunkWriter):
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == "refusal":
             self._say(self._message(-1, refuses=True), event.message)
-            self._suppress()
+            self._close_open_item()
             return
         code = event.code if isinstance(event.code, str) else None
-        reported = {
+        code_and_message = {
             "code": event.provider_type or code or event.kind,
             "message": event.message,
         }
         self._begin()
-        self._error_reported = reported
-        error = {"type": event.kind, **reported, "param": None}
-        self._write("error", **reported, param=None, error=error)
+        self._error = code_and_message
+        error = {"type": event.kind, **code_and_message, "param": None}
+        self._write("error", **code_and_message, param=None, error=error)
 
     # Items
 
     def _message(self, block: int, *, refuses: bool) -> _Item:
         """The open item for a block of text. It continues the message before if both
         came from one item of the provider."""
-        open, id = self._talking, self._item_of(block, _MESSAGE)
+        open, id = self._open_item, self._item_of(block, _MESSAGE)
         is_same = open is not None and open.came == id != "" and open.refuses == refuses
         if open is not None and open.type == _MESSAGE and is_same:
             open.block = block
             return open
-        self._suppress()
+        self._close_open_item()
         item = self._add(
-            {"id": self._free(id, _MESSAGE), "type": _MESSAGE, "role": "assistant"},
+            {"id": self._free_id(id, _MESSAGE), "type": _MESSAGE, "role": "assistant"},
             content=[],
         )
         item.came = id
         item.block, item.start = block, self.places.starts.get(block, 0)
         item.refuses = refuses
         self._refused = self._refused or refuses
-        self._talking = item
+        self._open_item = item
         self._content_part(item, "added", item.part(""))
         return item
 
     def _thought(self, block: int) -> _Item:
         """The open item for a block of reasoning. The block is a further part of the
         open item if both came from one item of the provider."""
-        open, id = self._talking, self._item_of(block, _REASONING)
+        open, id = self._open_item, self._item_of(block, _REASONING)
         if open is not None and open.type == _REASONING and open.came == id != "":
             self._end_summary(open)
             open.block = block
             return open
-        self._suppress()
-        free = self._free(id, _REASONING)
+        self._close_open_item()
+        free = self._free_id(id, _REASONING)
         item = self._add({"id": free, "type": _REASONING}, summary=[])
         item.block, item.came = block, id
-        self._talking = item
+        self._open_item = item
         return item
 
     def _open_call(self, block: int, origin: Origin, id: str, name: str) -> _Item:
-        self._suppress()
+        self._close_open_item()
         kind = "custom_tool_call" if origin.free else "function_call"
         known = origin.item if origin.kind == kind else ""
-        body = {"id": self._free(known, kind), "type": kind, "call_id": id}
+        body = {"id": self._free_id(known, kind), "type": kind, "call_id": id}
         item = self._add({**body, "name": name}, **{_ARGUMENTS[kind][0]: ""})
         self._calls[block] = item
         return item
 
-    def _argue(self, item: _Item, text: str) -> None:
+    def _write_arguments(self, item: _Item, text: str) -> None:
         if text:
             item.texts.append(text)
             kind = f"response.{_ARGUMENTS[item.type][1]}.delta"
@@ -336,16 +334,16 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _serve(self, event: events.ToolCall) -> None:
         """Writes a server's call, whose item is open until its result comes."""
-        self._suppress()
+        self._close_open_item()
         own, id = self._own_item(event.raw), event.tool_call_id
         if own:
-            later = (*_REPORTED_LATER, "status")
-            reported = {name: own[name] for name in own if name not in later}
-            free = self._free(str(own.get("id") or ""), str(own["type"]))
-            item = self._add(reported | {"id": free})
+            later = (*_RESULT_MEMBERS, "status")
+            first_members = {name: own[name] for name in own if name not in later}
+            free = self._free_id(str(own.get("id") or ""), str(own["type"]))
+            item = self._add(first_members | {"id": free})
             item.state = own
         else:
-            free = self._free(id, _SERVED)
+            free = self._free_id(id, _SERVED)
             body = {"id": free, "type": _SERVED, "server_label": self.source}
             body |= {"name": event.name, "arguments": arguments_of(event)}
             item = self._add(body)
@@ -365,11 +363,11 @@ class OpenAIResponsesWriter(ChunkWriter):
         own: JsonObject = portable(raw) if is_item else {}
         return own if isinstance(own.get("type"), str) else {}
 
-    def _whole(self, body: JsonObject) -> None:
+    def _write_whole(self, body: JsonObject) -> None:
         """Writes an item that is complete at once."""
-        self._suppress()
-        id = self._free(str(body.get("id") or ""), str(body["type"]))
-        self._done(self._add(body | {"id": id}))
+        self._close_open_item()
+        id = self._free_id(str(body.get("id") or ""), str(body["type"]))
+        self._close_item(self._add(body | {"id": id}))
 
     def _item_of(self, block: int, kind: str) -> str:
         """The id of the provider's item that a block came from, if it is of
@@ -377,7 +375,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         origin = self.origin(block)
         return origin.item if origin.kind == kind else ""
 
-    def _free(self, id: str, kind: str) -> str:
+    def _free_id(self, id: str, kind: str) -> str:
         """``id``; a made up one if it is empty, taken, or too long for every event."""
         number = self._count
         while not 0 < len(id) <= _LONGEST_ID or id in self._ids:
@@ -391,25 +389,25 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._begin()
         item = _Item(self._count, body)
         self._count += 1
-        reported = {**body, "status": "in_progress", **empty}
+        begun_item = {**body, "status": "in_progress", **empty}
         self._write(
-            "response.output_item.added", output_index=item.index, item=reported
+            "response.output_item.added", output_index=item.index, item=begun_item
         )
         return item
 
-    def _done(self, item: _Item, status: str = "completed") -> None:
+    def _close_item(self, item: _Item, status: str = "completed") -> None:
         """Ends an item, with the members of its state that were not written yet."""
         self._served.pop(item.served, None)
         state: JsonObject = portable(item.state)
         if item.is_cut:
             status, state = "incomplete", {**state, "status": "incomplete"}
-        reported = {} if item.type in _WITHOUT_STATUS else {"status": status}
-        body = self._output[item.index] = {**reported, **state, **item.body}
+        status_member = {} if item.type in _WITHOUT_STATUS else {"status": status}
+        body = self._output[item.index] = {**status_member, **state, **item.body}
         self._write("response.output_item.done", output_index=item.index, item=body)
 
-    def _suppress(self) -> None:
+    def _close_open_item(self) -> None:
         """Ends the open item of text or reasoning."""
-        item, self._talking = self._talking, None
+        item, self._open_item = self._open_item, None
         if item is None:
             return
         if item.type == _REASONING:
@@ -426,7 +424,7 @@ class OpenAIResponsesWriter(ChunkWriter):
                 self._write("response.output_text.done", **done)
             self._content_part(item, "done", part)
             item.body["content"] = [part]
-        self._done(item)
+        self._close_item(item)
 
     def _end_summary(self, item: _Item) -> None:
         text = "".join(item.texts)
@@ -450,19 +448,19 @@ class OpenAIResponsesWriter(ChunkWriter):
     ) -> JsonObject:
         place = self.places.find(event)
         start, end = (max(0, edge - base) for edge in place or (0, 0))
-        reported: JsonObject = {
+        annotation: JsonObject = {
             "type": "url_citation",
             "url": url,
             "title": title or "",
         }
         if not url:
             kind = "container_file_citation" if start < end else "file_citation"
-            reported = {"type": kind, "file_id": "", "filename": title or ""}
+            annotation = {"type": kind, "file_id": "", "filename": title or ""}
         if url or start < end:  # a link must have a place, even an empty one
-            reported |= {"start_index": start, "end_index": end}
+            annotation |= {"start_index": start, "end_index": end}
         if start == end and place is not None:
-            reported |= {"index": end}
-        return reported
+            annotation |= {"index": end}
+        return annotation
 
     # Documents
 
@@ -475,7 +473,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         """Writes the beginning of the response, before anything else."""
         if not self._begun:
             self._begun = True
-            self._who = {"id": self.id, "created_at": self.created}
+            self._identity = {"id": self.id, "created_at": self.created}
             response = self._response("in_progress")
             self._write("response.created", response=response)
             self._write("response.in_progress", response=response)
@@ -485,7 +483,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             "id": self.id,
             "object": "response",
             "created_at": self.created,
-            **self._who,
+            **self._identity,
             "status": status,
             "completed_at": self.created if status == "completed" else None,
             "error": None,
@@ -507,9 +505,9 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _status(self, finish: events.Finish) -> str:
         """The response's status at its end; "" if the stream broke off."""
-        if self._error_reported is not None and finish.reason not in _CONTINUED:
+        if self._error is not None and finish.reason not in _CONTINUED:
             return "failed"
-        if not self.is_reported(finish):
+        if not self.is_end_known(finish):
             return ""
         if finish.reason == "refusal" and not self._refused:
             return "incomplete"
@@ -554,8 +552,8 @@ _ARGUMENTS = {
 events."""
 
 
-def _detail(reported: Json, name: str) -> JsonObject:
-    return {_DETAILS[name]: 0, **(reported if isinstance(reported, dict) else {})}
+def _detail(details: Json, name: str) -> JsonObject:
+    return {_DETAILS[name]: 0, **(details if isinstance(details, dict) else {})}
 
 
 _DETAILS = {
@@ -566,16 +564,16 @@ _DETAILS = {
 
 
 def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
-    reported = {"type": "output_text", "text": text}
-    return {**reported, "annotations": annotations, "logprobs": []}
+    part = {"type": "output_text", "text": text}
+    return {**part, "annotations": annotations, "logprobs": []}
 
 
-def _came_out(event: events.ToolResult) -> JsonObject:
+def _result_members(event: events.ToolResult) -> JsonObject:
     """The members for the result of another provider's tool, as text."""
     content = event.content
     text = content if isinstance(content, str) else dumps(portable(content))
     return {"error" if event.is_error else "output": text}
 
 
-def _of(output: list[JsonObject]) -> JsonObject:
+def _output(output: list[JsonObject]) -> JsonObject:
     return {"output": output} if output else {}

@@ -352,8 +352,8 @@ def broken_seals(before: list[Json], after: list[Json]) -> set[str]:
     """The signatures in ``after`` that stand after the first edit of ``before``.
 
     Only edits count of what a provider could have accepted: unsigned thinking, blank
-    text and members of null are left out of the comparison. What `wires.refused` and
-    `wires.conversation` change afterwards does not count either, because it is refused.
+    text and members of null are left out of the comparison. What `refusals` and
+    `turn_list` change afterwards does not count either, because it is refused.
     """
     if all(one is other for one, other in zip(before, after, strict=True)):
         return set()

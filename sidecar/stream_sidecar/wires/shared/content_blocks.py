@@ -129,13 +129,13 @@ class BlockWire(DocumentWire):
 
     # Parts that all have
 
-    def call(self, block: ContentBlock, arguments: Json, **reported: Json) -> None:
-        """Begins a call (with what is ``reported`` about it) or continues it.
+    def call(self, block: ContentBlock, arguments: Json, **fields: Json) -> None:
+        """Begins a call (``fields`` are what is known about it) or continues it.
 
         ``arguments``: a fragment of text, or the whole arguments as a value. ``{}``
         before fragments has no meaning.
         """
-        if not (block.is_call or reported) and block.after is not None and arguments:
+        if not (block.is_call or fields) and block.after is not None and arguments:
             # The fragment comes after the end of its call.
             again = arguments if isinstance(arguments, str) else dumps(arguments)
             self.parts.append(CallPart(key=block.after, arguments=again))
@@ -146,12 +146,12 @@ class BlockWire(DocumentWire):
             message = "arguments after the whole arguments of a call"
             part = DiagnosticPart("duplicate-tool-call", message, "info", arguments)
             self.parts.append(part)
-        elif arguments or reported:
+        elif arguments or fields:
             block.is_full = bool(arguments) and not is_text
             given = arguments if is_text else arguments or None
-            self.parts.append(CallPart(key=block.key, arguments=given, **reported))
-        if reported.get("id") and reported.get("name"):
-            self.tools[reported["id"]] = reported["name"]
+            self.parts.append(CallPart(key=block.key, arguments=given, **fields))
+        if fields.get("id") and fields.get("name"):
+            self.tools[fields["id"]] = fields["name"]
 
     def finish(self, holder: JsonObject, name: str) -> None:
         """Adds the provider's finish reason if ``holder`` has one."""

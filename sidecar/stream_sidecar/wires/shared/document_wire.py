@@ -80,7 +80,7 @@ class DocumentWire(ABC):
         self._report_counts()
         return self.parts
 
-    def identify(self, **reported: Json) -> None:
+    def identify(self, **identity: Json) -> None:
         """Adds what is new about the response: ids and times once, the model whenever
         it changes.
 
@@ -88,7 +88,7 @@ class DocumentWire(ABC):
         """
         fresh = {
             name: value
-            for name, value in reported.items()
+            for name, value in identity.items()
             if value
             and self._known.get(name) != value
             and (name == "model" or name not in self._known)
@@ -117,8 +117,8 @@ class DocumentWire(ABC):
         usage = read_usage(self._usage, self.row.usage) if counts else None
         if usage is not None:
             raw = own_usage(self._usage, counts)
-            reported = usage if raw is self._usage else evolve(usage, raw=raw)
-            self.parts.append(reported)
+            part = usage if raw is self._usage else evolve(usage, raw=raw)
+            self.parts.append(part)
 
     def fail(self, body: Json) -> None:
         """Adds the error that the provider's ``body`` describes."""
@@ -147,9 +147,9 @@ class DocumentWire(ABC):
     def report_details(self, said: JsonObject, names: Collection[str]) -> None:
         """Reports the members ``names`` of a response, in which it says something about
         itself."""
-        reported = {name: said[name] for name in names if _says(said.get(name))}
-        if reported:
-            self.parts.append(details(reported, self.choice))
+        filled = {name: said[name] for name in names if _says(said.get(name))}
+        if filled:
+            self.parts.append(details(filled, self.choice))
 
     # Access
 

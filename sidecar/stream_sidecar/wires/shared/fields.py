@@ -101,11 +101,11 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
     return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
 
 
-def refusal(text: str, raw: Json, **reported: Any) -> ErrorPart:
+def refusal(text: str, raw: Json, **error_fields: Any) -> ErrorPart:
     """The error with the provider's explanation of a refusal."""
     refused = "refusal"
     return ErrorPart(
-        "content-filter", text, False, raw, provider_type=refused, **reported
+        "content-filter", text, False, raw, provider_type=refused, **error_fields
     )
 
 
@@ -170,9 +170,9 @@ def is_responses_state(item: JsonObject) -> bool:
 def is_failed(item: JsonObject) -> bool | None:
     """Whether an Anthropic result is an error: by its ``is_error``, else by the type of
     its content. None: unknown."""
-    reported, content = item.get("is_error"), item.get("content")
-    if isinstance(reported, bool):
-        return reported
+    is_error, content = item.get("is_error"), item.get("content")
+    if isinstance(is_error, bool):
+        return is_error
     kind = type_of(content) if isinstance(content, dict) else ""
     return True if kind.endswith("_error") else None
 

@@ -93,9 +93,9 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
         if not _is_clients(block):
             yield block
             continue
-        reported, id = block.name or "", block.tool_call_id or ""
-        name = name_for(rule, reported)
-        if name != reported:
+        old_name, id = block.name or "", block.tool_call_id or ""
+        name = name_for(rule, old_name)
+        if name != old_name:
             turn.lose(block, "name", "this provider accepts only other names of tools")
         sent = id_for(rule, id) if id else made_id(f"#{number}")
         if sent in taken:
@@ -148,13 +148,13 @@ def _pair(
             turn.answers.append((call, evolve(result, tool_call_id=call.tool_call_id)))
     for call in waiting.values():
         turn.lose(call, "tool-result", _UNDECIDED)
-    reported = {
+    answered_ids = {
         block.tool_call_id for block in turn.blocks if block.type == "tool-result"
     }
-    for call in (call for id in left if id not in reported for call in left[id]):
+    for call in (call for id in left if id not in answered_ids for call in left[id]):
         turn.lose(call, "tool-result", _OPEN)
     _surpass(
-        turn, reported & {result.tool_call_id for result in results} & calls.keys()
+        turn, answered_ids & {result.tool_call_id for result in results} & calls.keys()
     )
 
 

@@ -146,7 +146,7 @@ class ReasoningState:
     carried: dict[str, list[Json]] = field(factory=dict)
     kept: JsonObject = field(factory=dict)
     bound: set[str] = field(factory=set)
-    news: bool = False
+    has_grown: bool = False
 
     def blocks(self, name: str) -> ProviderBlocks:
         return self.fields.setdefault(name, ProviderBlocks())
@@ -161,23 +161,23 @@ class ReasoningState:
 
     def merge(self, item: JsonObject) -> None:
         self.details.merge(item)
-        self.news = True
+        self.has_grown = True
 
     def carry(self, name: str) -> list[Json]:
         """The list ``name`` of ``carried``, for the caller to change."""
-        self.news = True
+        self.has_grown = True
         return self.carried.setdefault(name, [])
 
     def keep(self, name: str, value: Json) -> None:
         self.kept[name] = value
-        self.news = True
+        self.has_grown = True
 
     def opaque(self) -> JsonObject | None:
         """The message fields to send back; None if nothing has changed since the last
         call."""
-        if not self.news:
+        if not self.has_grown:
             return None
-        self.news = False
+        self.has_grown = False
         fields = {
             name: [item for item in items if not self._is_bound(item)]
             for name, items in self.carried.items()

@@ -96,8 +96,8 @@ class Rendering:
         """Reports a loss. ``block``: None if the host's own value is lost. Only the
         first reason for a block is kept."""
         number = None if block is None else block.block
-        reported = any(each.block == number and each.what == what for each in self.lost)
-        if block is None or not reported:
+        was_lost = any(each.block == number and each.what == what for each in self.lost)
+        if block is None or not was_lost:
             self.lost.append(Lost(number, what, why))
 
     @cached_property

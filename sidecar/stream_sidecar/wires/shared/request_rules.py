@@ -234,10 +234,10 @@ def rule_for(
     are both; the last of ``rules`` fits all. ``fields``: the names of the fields in
     which reasoning came. If no provider is named, they may show the server."""
     fitting = [rule for rule in rules if rule.fits(asked.provider, asked.model)]
-    reported = () if asked.provider else (r for r in rules if r.came_in in fields)
+    by_field = () if asked.provider else (r for r in rules if r.came_in in fields)
     servers = (rule for rule in fitting if rule.provider.pattern)
     models = (r for r in fitting if r.model.pattern and not r.provider.pattern)
-    server, model = next(chain(reported, servers), None), next(models, None)
+    server, model = next(chain(by_field, servers), None), next(models, None)
     if server is None or model is None:
         return server or model or fitting[-1]
     return _both(server, model)

@@ -1,6 +1,6 @@
 """Where the requests of each wire have turns, calls and the answers to calls.
 
-Not a wire: `refused` and `conversation` read requests with this. An answer is a tool's
+Not a wire: `refusals` and `turn_list` read requests with this. An answer is a tool's
 result from the client. A call or an answer is the object with the call's id: a part of
 a turn, the only member of a part (``{"toolUse": {"toolUseId": "a"}}``), or an item of
 its own. Never raises for any JSON value.
@@ -121,8 +121,8 @@ class RequestShape:
             return []
         if self.answer:
             return [a for part in self._parts(item) if (a := held(part, self.answer))]
-        is_reported = self.parts or isinstance(item.get(self.id, item.get("id")), str)
-        return [item] if is_reported and self.role(item) == "tool" else []
+        is_answer = self.parts or isinstance(item.get(self.id, item.get("id")), str)
+        return [item] if is_answer and self.role(item) == "tool" else []
 
     def _parts(self, item: JsonObject) -> list[Json]:
         parts = item.get(self.parts)
@@ -226,8 +226,8 @@ def with_function(call: JsonObject, **news: Any) -> JsonObject:
 
 def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
     """``holder`` with the members ``news``; the same object if nothing changes."""
-    reported = {name: new for name, new in news.items() if holder.get(name) is not new}
-    return holder | reported if reported else holder
+    changes = {name: new for name, new in news.items() if holder.get(name) is not new}
+    return holder | changes if changes else holder
 
 
 def same(old: list[Json], new: list[Json]) -> list[Json]:

@@ -58,7 +58,7 @@ class WireRow:
     - ``reasons``: finish words in lower case that have a meaning only on this wire.
     - ``writer``: writes events as documents of the wire, if ``is_written`` is true for
       them.
-    - ``reported``: members that only ``writer`` may write.
+    - ``writer_members``: members that only ``writer`` may write.
     - ``defaults``: ``object`` of a document -> members that ``writer`` gives a default
       value, so that the value of the provider's own document counts.
     - ``states``: the lists of state that ``writer`` leaves to the provider's documents.
@@ -78,7 +78,7 @@ class WireRow:
         None
     )
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
-    reported: frozenset[str] = frozenset()
+    writer_members: frozenset[str] = frozenset()
     defaults: Mapping[str, frozenset[str]] = field(factory=dict)
     states: PassedStates | None = None
     stands_alone: bool = False

@@ -52,14 +52,14 @@ class UsageShape:
 
     @counts.default
     def _counts(self) -> tuple[Paths, ...]:
-        reported = (
+        paths = (
             self.input,
             self.output,
             self.total,
             self.cache_read,
             self.cache_write,
         )
-        return *reported, self.reasoning, *self.more_input
+        return *paths, self.reasoning, *self.more_input
 
     @places.default
     def _places(self) -> dict[str, list[int]]:
@@ -85,8 +85,8 @@ def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
             inputs += each or 0
     if reasoning is not None:
         output = _with_reasoning(shape, inputs, output, total, reasoning)
-    reported = inputs, output, total, reads, writes, reasoning
-    return None if reported == _NOTHING else UsagePart(value, *reported)
+    counts = inputs, output, total, reads, writes, reasoning
+    return None if counts == _NOTHING else UsagePart(value, *counts)
 
 
 def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
@@ -96,9 +96,9 @@ def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
     their sum. ``{"input_tokens": 3, "output_tokens": ""}`` gets 0 and a total of 3.
     """
     names = (shape.input[0], shape.output[0], shape.total[0])
-    reported = {name: usage[name] for name in names if type(usage.get(name)) is int}
-    counts = {name: reported.get(name, 0) for name in names[:2]}
-    total = reported.get(names[2], sum(counts.values()))
+    integers = {name: usage[name] for name in names if type(usage.get(name)) is int}
+    counts = {name: integers.get(name, 0) for name in names[:2]}
+    total = integers.get(names[2], sum(counts.values()))
     return {**usage, **counts, names[2]: total}
 
 
@@ -132,10 +132,10 @@ def merge_usage(old: Json, new: Json) -> Json:
             continue
         known = merged.get(name) if isinstance(value, dict) else None
         if isinstance(known, dict):
-            reported = {
+            details = {
                 key: detail for key, detail in value.items() if detail is not None
             }
-            value = {**known, **reported}
+            value = {**known, **details}
         merged[name] = value
     return merged
 
@@ -244,12 +244,12 @@ def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
     returns the same counts. xAI leaves reasoning out of its output: our number, with
     reasoning, replaces it.
     """
-    written, reported = _named(usage, shape), _counts(usage)
+    written, counts = _named(usage, shape), _counts(usage)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
-    if _reported(raw, shape) != reported:
+    if _read_counts(raw, shape) != counts:
         return written
     whole = merge_usage(raw, written)
-    return dict(whole if _reported(whole, shape) == reported else raw)
+    return dict(whole if _read_counts(whole, shape) == counts else raw)
 
 
 _counts = attrgetter(
@@ -258,7 +258,7 @@ _counts = attrgetter(
 )
 
 
-def _reported(raw: JsonObject, shape: UsageShape) -> Any:
+def _read_counts(raw: JsonObject, shape: UsageShape) -> Any:
     """The counts in a provider's usage object; None if it is of another wire."""
     own = read_usage(raw, shape)
     return None if own is None else _counts(own)

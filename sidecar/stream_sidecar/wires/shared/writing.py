@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Chunk, Json, JsonObject
     from stream_sidecar.wires.shared.row import WireRow
 
-REPORTED_AGAIN = 256
+LONGEST_REPEATED = 256
 """An id or name is repeated in every document if it has at most this many code points.
 A longer one is only in the first, so that the output stays linear in the input."""
 
@@ -125,12 +125,12 @@ class ChunkWriter(ABC):
         self.created = 0
         self.usage: Usage | None = None
         self.places = TextPlaces()
-        #: calls of whose arguments something was written
-        self.argued: set[int] = set()
+        #: calls (their blocks) whose arguments have begun
+        self.begun_calls: set[int] = set()
         self._empty: set[int] = set()
         self._origins = origins
         self._sources: dict[tuple[int, int], dict[str, str]] = {}
-        self._reported: set[tuple[int, int]] = set()  # sources with long values
+        self._written_sources: set[tuple[int, int]] = set()  # those with long values
 
     def push(self, events: Iterable[Event]) -> list[Chunk]:
         """The documents for ``events``."""
@@ -187,7 +187,7 @@ class ChunkWriter(ABC):
         """The counts so far under the wire's names; empty if there are none."""
         return {} if self.usage is None else write_usage(self.usage, self.row.usage)
 
-    def is_reported(self, finish: Finish) -> bool:
+    def is_end_known(self, finish: Finish) -> bool:
         """Whether the provider said how the choice ended."""
         return finish.complete and (finish.reason != "unknown" or bool(finish.raw))
 
@@ -215,7 +215,7 @@ class ChunkWriter(ABC):
         that were cut off before they began.
         """
         block, text = event.block, event.arguments_delta
-        if block in self.argued:
+        if block in self.begun_calls:
             return text
         if block in self._empty:
             text = "{}" + text
@@ -223,12 +223,12 @@ class ChunkWriter(ABC):
             self._empty.add(block)
             return ""
         if text:
-            self.argued.add(block)
+            self.begun_calls.add(block)
         return text
 
     def rest(self, call: ToolCall) -> str:
         """The rest of the arguments of a complete call."""
-        return "" if call.block in self.argued else arguments_of(call)
+        return "" if call.block in self.begun_calls else arguments_of(call)
 
     def cited(self, event: Citation) -> tuple[str | None, str | None]:
         """Url and title of a citation, including those that came with an earlier
@@ -249,8 +249,8 @@ class ChunkWriter(ABC):
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
         source = event.choice, event.source
-        if source not in self._reported:
-            self._reported.add(source)
+        if source not in self._written_sources:
+            self._written_sources.add(source)
             return url, title
         return None if len(url or "") > LONG else (url, None)
 
@@ -262,21 +262,21 @@ def arguments_of(call: ToolCall) -> str:
     return "{" if is_lost else call.arguments
 
 
-def reported_again(head: JsonObject) -> JsonObject:
+def repeated_head(head: JsonObject) -> JsonObject:
     """``head``, the members with which every document begins, without the long values
     that only the first document has."""
     return {
         name: value
         for name, value in head.items()
-        if not isinstance(value, str) or len(value) <= REPORTED_AGAIN
+        if not isinstance(value, str) or len(value) <= LONGEST_REPEATED
     }
 
 
 def error_object(event: ProviderError) -> JsonObject:
     """``message``, ``type`` and ``code`` of an error, as most providers have them."""
-    reported = {"message": event.message, "type": event.provider_type or event.kind}
+    error = {"message": event.message, "type": event.provider_type or event.kind}
     code = event.code if event.code is not None else event.http_status
-    return reported if code is None else reported | {"code": code}
+    return error if code is None else error | {"code": code}
 
 
 def input_of(call: ToolCall) -> JsonObject:

@@ -1,6 +1,6 @@
 """Makes the turns of a request fit together as the provider requires.
 
-`TurnList` has the items of a request, after `refused` has cleaned each of them. It puts
+`TurnList` has the items of a request, after `refusals` has cleaned each. It puts
 results right after their calls, joins turns of one role, and adds turns that a provider
 requires between or before others. Text that it adds says that it was added. Whatever it
 removes is reported. A prefix (a turn of the model at the list's end) stays. It changes
@@ -104,7 +104,7 @@ class TurnList:
         """The items to send. If items at the end were removed, a user's turn is added:
         otherwise a turn of the model would become a prefix."""
         end = self.items[-1:]
-        for word, mend in _MENDED.items():
+        for word, mend in _MENDERS.items():
             if word in self.rule.refuses:
                 mend(self)
         if end and not self._is_models(end) and self._is_models(self.items[-1:]):
@@ -156,21 +156,21 @@ class TurnList:
         due: list[Call] = []
         for entry in entries:
             if not self.shape.parts and entry.kind == "other":
-                yield from map(self._without, due)
+                yield from map(self._stand_in, due)
                 due = []
             if entry.kind != "answer":
                 yield entry
             elif not self.shape.parts and entry.call:
-                yield self._for(entry.call, entry)
+                yield self._addressed(entry.call, entry)
             open = [call for call in entry.calls if call.answer is None]
             if self.shape.parts:
-                reported = [(c.answer, c) for c in entry.calls if c.answer]
-                reported.sort(key=_place)
-                yield from (self._for(call, answer) for answer, call in reported)
-                yield from map(self._without, open)
+                answers = [(c.answer, c) for c in entry.calls if c.answer]
+                answers.sort(key=_place)
+                yield from (self._addressed(call, answer) for answer, call in answers)
+                yield from map(self._stand_in, open)
             else:
                 due += open
-        yield from map(self._without, due)
+        yield from map(self._stand_in, due)
 
     def _assign(self, entries: list[ListedTurn]) -> None:
         """Assigns results to calls. If several calls have a result's id, the result is
@@ -203,7 +203,7 @@ class TurnList:
     ) -> None:
         id, name = self._named(entry)
         for key in self._keys(id, name):
-            calls = open.get(key, _NONE)
+            calls = open.get(key, _NO_CALLS)
             while calls and calls[0].answer is not None:
                 calls.popleft()
             is_named = key[0] == "id" or id is None
@@ -238,17 +238,17 @@ class TurnList:
         is_item = not self.shape.parts and id is None
         return answer.get("id") if is_item else id, name_of(answer)
 
-    def _for(self, call: Call, entry: ListedTurn) -> ListedTurn:
+    def _addressed(self, call: Call, entry: ListedTurn) -> ListedTurn:
         """``entry``, the turn with a tool's result, with the id under which its
         ``call`` is sent, and on Gemini with the call's name."""
         value = entry.value
         if call.sent != call.id:
-            value = self._reported(value, {self.shape.answered: call.sent})
+            value = self._with_members(value, {self.shape.answered: call.sent})
         if self.wire == "gemini":
-            value = self._reported(value, {"name": call.name})
+            value = self._with_members(value, {"name": call.name})
         return entry if value is entry.value else evolve(entry, value=value)
 
-    def _reported(self, value: JsonObject, news: JsonObject) -> JsonObject:
+    def _with_members(self, value: JsonObject, news: JsonObject) -> JsonObject:
         word = self.shape.answer
         inner = value if not word or value.get("type") == word else value[word]
         new = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
@@ -285,7 +285,7 @@ class TurnList:
             count += 1
         return sent
 
-    def _without(self, call: Call) -> ListedTurn:
+    def _stand_in(self, call: Call) -> ListedTurn:
         """A result for ``call``, which has none, that says so."""
         self._lose(call.number, "tool-result", UNANSWERED)
         return ListedTurn("answer", self._made(call), None, call.number)
@@ -320,12 +320,12 @@ class TurnList:
                 run.append(entry)
                 homes |= set() if entry.home is None else {id(entry.home)}
                 continue
-            yield from self._item(run)
+            yield from self._one_item(run)
             run, homes = [], set()
             yield entry.number, entry.value
-        yield from self._item(run)
+        yield from self._one_item(run)
 
-    def _item(self, run: list[ListedTurn]) -> Iterator[tuple[int, Json]]:
+    def _one_item(self, run: list[ListedTurn]) -> Iterator[tuple[int, Json]]:
         if not run:
             return
         name = self.shape.parts
@@ -390,18 +390,18 @@ class TurnList:
         for role, group in groupby(self.items, lambda each: self.shape.role(each[1])):
             same = list(group)
             is_one = role in roles and len(same) > 1 and all(map(_can_join, same))
-            joined += [(same[0][0], _one([i for _, i in same]))] if is_one else same
+            joined += [(same[0][0], _merged([i for _, i in same]))] if is_one else same
         self.items = joined
 
-    def part(self) -> None:
+    def part_from_results(self) -> None:
         """Puts a turn of the model between results and a user's turn."""
         parted: list[tuple[int, Json]] = []
         for number, item in self.items:
             is_results = bool(parted and self.shape.answers(parted[-1][1]))
             if is_results and self.shape.role(item) == "user":
                 parted.append((number, self._turn("model")))
-            reported, rest = self._split(item)
-            parted.append((number, reported))
+            results, rest = self._split(item)
+            parted.append((number, results))
             if rest is not None:
                 parted += [(number, self._turn("model")), (number, rest)]
         self.items = parted
@@ -412,10 +412,10 @@ class TurnList:
         if not self.shape.answer or len({each.kind for each in entries}) < 2:
             return item, None
         assert isinstance(item, dict)
-        *reported, rest = entries
-        return {**item, self.shape.parts: [each.value for each in reported]}, rest.value
+        *results, rest = entries
+        return {**item, self.shape.parts: [each.value for each in results]}, rest.value
 
-    def begin(self) -> None:
+    def add_first_user(self) -> None:
         """Adds a user's turn before the first call, unless there is one already (a turn
         of results only does not count). Without calls, a user's turn anywhere is
         enough."""
@@ -431,12 +431,12 @@ class TurnList:
             start = roles[:end].count("system")
             self.items.insert(start, (self.items[start][0], self._turn("user")))
 
-    def lead(self) -> None:
+    def join_system(self) -> None:
         """Moves the content of later system turns into the first one."""
         said = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
         if not said or said == self.items[:1]:
             return
-        first = said[0][0], _one([item for _, item in said])
+        first = said[0][0], _merged([item for _, item in said])
         others = [each for each in self.items if self.shape.role(each[1]) != "system"]
         self.items = [first, *others]
 
@@ -448,21 +448,21 @@ class TurnList:
         return {"role": name, "content": [{"text": _SAID}] if is_blocks else _SAID}
 
 
-_MENDED: dict[str, Callable[[TurnList], None]] = {
+_MENDERS: dict[str, Callable[[TurnList], None]] = {
     "broken-pairs": TurnList.pair,
     "lonely-reasoning": TurnList.drop_lonely,
     "empty-turns": TurnList.drop_empty,
-    "later-system": TurnList.lead,
+    "later-system": TurnList.join_system,
     "models-neighbours": TurnList.join_models,
     "neighbours": TurnList.join_all,
-    "user-after-results": TurnList.part,
-    "no-user-turn": TurnList.begin,
+    "user-after-results": TurnList.part_from_results,
+    "no-user-turn": TurnList.add_first_user,
 }
 """What a rule ``refuses`` -> the method that mends it. They run in this order, each on
 the result of the one before."""
 
 
-def _one(turns: list[Any]) -> JsonObject:
+def _merged(turns: list[Any]) -> JsonObject:
     """Turns of one role joined into one."""
     names = dict.fromkeys(name for turn in turns for name in turn)
     alone = ("role", "type", "id")
@@ -479,8 +479,8 @@ def _can_join(turn: tuple[int, Any]) -> bool:
     return all(isinstance(each, str | list | None) for each in contents)
 
 
-def _place(reported: tuple[ListedTurn, Call]) -> int:
-    return reported[0].place
+def _place(answered: tuple[ListedTurn, Call]) -> int:
+    return answered[0].place
 
 
 def _is_reference(item: Json) -> bool:
@@ -488,4 +488,4 @@ def _is_reference(item: Json) -> bool:
     return isinstance(item, dict) and type_of(item) == "item_reference"
 
 
-_NONE: deque[Call] = deque()
+_NO_CALLS: deque[Call] = deque()

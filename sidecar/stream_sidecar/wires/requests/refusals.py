@@ -2,7 +2,7 @@
 
 `Refusals` removes or replaces the parts that the provider's rule refuses
 (wires/README.md, "Requests"). How several items must fit together is decided in
-`conversation`. Everything else of an item stays as it is. An item in which nothing is
+`turn_list`. Everything else of an item stays as it is. An item in which nothing is
 refused is returned as the same object. The result for an item never depends on later
 items, except on turns of the model right after it, which continue it. Never raises for
 any JSON value.
@@ -18,11 +18,11 @@ from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.requests.issuers import readable
-from stream_sidecar.wires.requests.items import NOT_WANTED, ItemRefusals
 from stream_sidecar.wires.requests.nulls import (
     block_without_nulls,
     message_without_nulls,
 )
+from stream_sidecar.wires.requests.responses_items import NOT_WANTED, ItemRefusals
 from stream_sidecar.wires.requests.seals import is_thought, signature_of
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
@@ -102,7 +102,7 @@ def server_ends(wire: str, items: list[Json]) -> Iterator[set[str]]:
 
 @define
 class Refusals:
-    """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
+    """Cleans the items of one request; call ``clean`` with each, in order. ``stores``:
     the server keeps the items that it sent. ``maker``: whose state the model can read;
     "" fits all. ``lost``: reports of what was removed."""
 
@@ -114,16 +114,16 @@ class Refusals:
     maker: str
     lost: list[LostPart] = field(factory=list)
     _path: str = ""
-    _reported: set[LostPart] = field(factory=set)
+    _item_losses: set[LostPart] = field(factory=set)
     _has_called: bool = False
     _servers: set[str] = field(factory=set)
     _ends: Collection[str] = frozenset()
 
-    def free(self, item: Json, path: str, ends: Collection[str] = frozenset()) -> Json:
+    def clean(self, item: Json, path: str, ends: Collection[str] = frozenset()) -> Json:
         """The item without what the provider refuses; None if all of it is refused.
         ``path``: its place in the request, for reports. ``ends``: the ids in its run of
         `server_ends`."""
-        self._path, self._reported, self._ends = path, set(), ends
+        self._path, self._item_losses, self._ends = path, set(), ends
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
@@ -131,17 +131,17 @@ class Refusals:
         if not isinstance(new, dict):
             self._items.tear()
             return None
-        reported = shape.change_calls(new, self._call)
-        reported = reported and shape.change_answers(reported, self._answer)
-        how = _FREED.get(self.wire)
-        if reported is None or how is None:
-            return reported
-        return how(self, reported)
+        cleaned = shape.change_calls(new, self._call)
+        cleaned = cleaned and shape.change_answers(cleaned, self._answer)
+        how = _CLEANERS.get(self.wire)
+        if cleaned is None or how is None:
+            return cleaned
+        return how(self, cleaned)
 
     def _lose(self, inner: str, what: str, why: str) -> None:
         lost = LostPart(self._path + inner, what, why)
-        if lost not in self._reported:
-            self._reported.add(lost)
+        if lost not in self._item_losses:
+            self._item_losses.add(lost)
             self.lost.append(lost)
 
     # Calls and answers. A new name or id depends on the old one alone, so that a call
@@ -416,7 +416,7 @@ class Refusals:
                 self._lose("", "state", f"{NO_MEMBER}: {name}")
         return {n: holder[n] for n in holder if n in names} if odd else holder
 
-    def reported_in_blocks(self, answer: JsonObject) -> JsonObject:
+    def answer_without_blanks(self, answer: JsonObject) -> JsonObject:
         """A tool's answer without its blank texts, which are refused."""
         content = answer.get("content")
         if not isinstance(content, list):
@@ -424,7 +424,7 @@ class Refusals:
         kept = [part for part in content if not _is_blank(part)]
         return changed(answer, {"content": same(content, kept)})
 
-    def reported_to_bedrock(self, answer: JsonObject) -> JsonObject:
+    def answer_for_bedrock(self, answer: JsonObject) -> JsonObject:
         """A tool's answer as Bedrock accepts it: without blank texts, with an empty
         object if nothing is left, and with JSON that is no object as text."""
         content = answer.get("content")
@@ -436,7 +436,7 @@ class Refusals:
     def item(self, item: JsonObject) -> JsonObject | None:
         if SHAPES[self.wire].role(item) == "user":
             self._items.begin(thinks=bool(self.rule.thinks.search(self.model)))
-        return self._items.free(item)
+        return self._items.clean(item)
 
     @cached_property
     def _items(self) -> ItemRefusals:
@@ -485,7 +485,7 @@ _NAMED = ("function_call", "custom_tool_call")
 
 _SERVERS_CALLS = ("server_tool_use", "mcp_tool_use")
 
-_FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
+_CLEANERS: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
     "openai-chat": Refusals.chat,
     "openai-responses": Refusals.item,
     "anthropic": Refusals.blocks,
@@ -494,8 +494,8 @@ _FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
 }
 
 _ANSWERS: dict[str, Callable[[Refusals, JsonObject], JsonObject]] = {
-    "anthropic": Refusals.reported_in_blocks,
-    "bedrock-converse": Refusals.reported_to_bedrock,
+    "anthropic": Refusals.answer_without_blanks,
+    "bedrock-converse": Refusals.answer_for_bedrock,
 }
 
 
@@ -530,8 +530,8 @@ def _signature(inner: Json) -> str:
     it has neither."""
     if not isinstance(inner, dict):
         return ""
-    reported = inner.get("reasoningText")
-    signature = _first(reported, ("signature",)) if isinstance(reported, dict) else ""
+    thought = inner.get("reasoningText")
+    signature = _first(thought, ("signature",)) if isinstance(thought, dict) else ""
     return signature or ("" if inner.get("redactedContent") is None else "redacted")
 
 

@@ -52,13 +52,13 @@ def refused_settings(
     if "unsigned-loops" in rule.refuses and _loops_without_thinking(body, items):
         news["thinking"] = {"type": "disabled"}
         lost.append(LostPart("/thinking", "reasoning", LOOP))
-    for objects, path, what, why in _REPORTED.get(wire, ()):
+    for objects, path, what, why in _ONLY_HOST_MENDS.get(wire, ()):
         if rule.refuses and objects(body, items):
             lost.append(LostPart(path, what, why))
     return news
 
 
-def reported_of_end(
+def refused_at_end(
     wire: str, rule: Rule, model: str, prefix: list[tuple[int, Json]]
 ) -> Iterator[LostPart]:
     """Reports of what the provider refuses in ``prefix``: the items of the model's turn
@@ -176,7 +176,7 @@ def _has_no_tools(body: JsonObject, items: list[Json]) -> bool:
     return is_used and not body.get("toolConfig")
 
 
-_REPORTED: dict[
+_ONLY_HOST_MENDS: dict[
     str, tuple[tuple[Callable[[JsonObject, list[Json]], bool], str, str, str], ...]
 ] = {
     "anthropic": (

@@ -42,7 +42,7 @@ _RESULTS = ("_output", "_response")
 
 @define
 class ItemRefusals:
-    """Cleans the items of one request; call ``free`` with each, in order. ``stores``:
+    """Cleans the items of one request; call ``clean`` with each, in order. ``stores``:
     the server keeps the items that it sent. ``lose``: reports what goes, by its kind,
     and why.
 
@@ -67,7 +67,7 @@ class ItemRefusals:
         """Notes that a reasoning item of the turn was removed."""
         self._thought = "gone"
 
-    def free(self, item: JsonObject) -> JsonObject | None:
+    def clean(self, item: JsonObject) -> JsonObject | None:
         """The item as it may be sent; None if it may not."""
         item = in_shape(self.rule, item)
         if type_of(item) == _REASONING:
