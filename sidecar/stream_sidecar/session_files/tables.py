@@ -119,7 +119,7 @@ def repair_tables(
     with (
         closing(_open(path, write=write)) as database,
         database,
-        _asking(database, advance),
+        _stoppable(database, advance),
     ):
         if write:
             database.execute("BEGIN IMMEDIATE")
@@ -181,7 +181,7 @@ class _Order:
 
 
 @contextmanager
-def _asking(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
+def _stoppable(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
     """Asks ``advance`` whether to continue, within a query, too. Raises `Stopped`."""
     stopped: list[Stopped] = []
 
@@ -274,14 +274,14 @@ def _cells(
     last = -(2**63)
     while True:
         with closing(database.execute(query, {"last": last})) as cursor:
-            rows = _some(cursor)
+            rows = _up_to_limit(cursor)
         if not rows:
             return
         yield from rows
         last = rows[-1][0]
 
 
-def _some(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _up_to_limit(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Rows up to `_BYTES` bytes: mostly all that the query returns."""
     taken, size = [], 0
     for row in rows:
