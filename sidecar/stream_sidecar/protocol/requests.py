@@ -111,7 +111,7 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         earlier = readable_items(params.wire, cleaned[:prefix], maker, lost)
         cleaned = [*earlier, *cleaned[prefix:]]
     settings = bound | settings
-    is_same = len(cleaned) == len(items) and all(map(_is, cleaned, items))
+    is_same = len(cleaned) == len(items) and all(map(_is_same, cleaned, items))
     if not (settings or headers or halves) and is_same:
         return PrepareResult(False, lost)
     changed = {**body, name: cleaned, **settings}
@@ -211,7 +211,7 @@ def _repaired(history: History, item: Json, path: str, lost: list[LostPart]) -> 
     return repair.message if repair.changed else item
 
 
-def _is(one: Json, other: Json) -> bool:
+def _is_same(one: Json, other: Json) -> bool:
     return one is other
 
 
