@@ -64,7 +64,7 @@ sent it (code points, before anything was removed)."""
 class Metadata(PublicRecord):
     """What the provider says about the response, and the ``wire`` and ``framing`` that
     were detected. In a message, ``host_provider`` is the provider that the host
-    named."""
+    named, and ``model`` the host's if the response names none."""
 
     type: ClassVar[Literal["metadata"]] = "metadata"
     seq: int

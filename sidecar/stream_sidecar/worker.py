@@ -109,8 +109,8 @@ class _LspHere:
     def submit(self, message: dict[str, Any]) -> None:
         self._loop.call_soon(self._receiver.receive, message)
 
-    def turn(self, reported: Callable[[], None]) -> None:
-        self._loop.call_soon(reported)
+    def turn(self, callback: Callable[[], None]) -> None:
+        self._loop.call_soon(callback)
 
     def cancel(self, message_id: Id) -> None:
         self._cancelled.add(message_id)

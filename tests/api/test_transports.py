@@ -482,7 +482,7 @@ def test_a_listener_that_raises_changes_nothing(
     assert response.content.endswith(b"data: [DONE]\n\n")
     assert [type(each) for each in lane.lost] == [BrokenError]
     assert caplog.records == []
-    Cleaner(on_lost=broken).lose(ValueError())
+    Cleaner(on_lost=broken).report_loss(ValueError())
     assert "listener" in caplog.text
 
 

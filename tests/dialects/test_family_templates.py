@@ -19,7 +19,10 @@ from places import TESTS
 from spec_pages import PAGES, Case, cases_of
 from template_texts import FAMILIES, RULES, read, template, texts
 
-from stream_sidecar.dialects.family_templates import NotSaidError, family_template
+from stream_sidecar.dialects.family_templates import (
+    InexpressibleError,
+    family_template,
+)
 from stream_sidecar.dialects.profiles import PROFILES, Profile
 from stream_sidecar.dialects.response_templates import NAME, template_of
 
@@ -37,12 +40,12 @@ _ALL = [
 def test_a_family_is_said_or_reported_why_not(profile: Profile) -> None:
     try:
         found = family_template(profile)
-    except NotSaidError as reason:
-        reported = str(reason)
+    except InexpressibleError as reason:
+        answer = str(reason)
     else:
-        reported = found.template["start_anchor"]
+        answer = found.template["start_anchor"]
         assert template_of(found.template).dialect.name == NAME
-    assert reported
+    assert answer
 
 
 @pytest.mark.parametrize(("family", "kind"), _ALL)

@@ -34,6 +34,8 @@ LEAK = "<think>So.</think>Four."
         ("claude-mythos-6", True),
         ("Claude-Opus-5.5:beta", True),
         ("claude-opus-5-20260901", False),
+        ("claude-opus-5-1m", False),
+        ("claude-opus-5.5-200k", True),
         ("claude-sonnet-4-5-20250929", False),
         ("claude-3-7-sonnet-latest", False),
         ("gpt-6", False),
@@ -239,6 +241,22 @@ def test_a_repair_leaves_text_that_a_seal_is_bound_to() -> None:
     assert [each.changed for each in free] == [False, True, False, True, False]
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"model": "claude-opus-5-5"},
+        {"modelID": "claude-opus-5-5"},
+        {"metadata": {"model": "claude-opus-5-5"}},
+        {"response_metadata": {"model_name": "claude-opus-5-5"}},
+    ],
+)
+def test_a_message_names_its_model_in_the_spelling_of_its_store(named: Json) -> None:
+    messages = [each | named for each in _body([[LEAK], ["Four."]])["messages"]]
+    results = repair(messages).results
+
+    assert [bool(each.bound) for each in results] == [i == 1 for i in range(5)]
+
+
 def _signed(body: Json, answer: Json) -> Json:
     """The answer to a request, as the provider signs it."""
     whole = copy.deepcopy(body)
@@ -333,6 +351,54 @@ def test_a_conversation_that_goes_through_us_is_never_refused(
             {"role": "assistant", "content": content},
             {"role": "user", "content": "Sure?"},
         ]
+
+
+@pytest.mark.parametrize("reasoning", ["include", "drop"])
+def test_text_that_becomes_reasoning_breaks_the_seals_behind_it(reasoning: str) -> None:
+    """A closer without an opener moves texts that stood between two thinkings."""
+    answer = _signed(_body([]), _answer(["Hm.", "So.\n</think>\nFour."]))
+    emit: Json = {"wire": "anthropic", "reasoning": reasoning}
+    about: Json = {"wire": "anthropic", "provider": "anthropic"}
+    whole = normalize(answer, **about, emit=emit)
+    first = [answer["content"][0]["signature"]]
+    assert _seals_of((whole.body or {})["content"]) == first
+
+    stream = Stream(**about)
+    list(stream.pipe(_documents(answer)))
+    for message in (whole.message, stream.message):
+        (turn,) = render(message, "anthropic", provider="anthropic").messages
+        assert _seals_of(turn["content"]) == first
+    # What was sent stays where it is, so as it was sent it is whole.
+    assert len(_seals_of(_streamed(answer, emit))) == 2
+
+
+@pytest.mark.parametrize("left", [[], [{"type": "text", "text": "Four."}]])
+@pytest.mark.parametrize("wire", ["anthropic", "bedrock-converse"])
+def test_unsigned_thinking_does_not_go_in_a_turn_that_paused(
+    wire: str, left: Json
+) -> None:
+    """``emit`` took its signature, or found it in the text."""
+    thought: Json = {"type": "thinking", "thinking": "Hm", "signature": ""}
+    if wire != "anthropic":
+        thought = {"reasoningContent": {"reasoningText": {"text": "Hm"}}}
+    body = _body([])
+    user = body["messages"]
+    body["messages"] = [*user, {"role": "assistant", "content": [thought, *left]}]
+    result = prepare(body, wire, provider="anthropic")
+
+    turn = [{"role": "assistant", "content": left}] if left else []
+    assert (result.body or {})["messages"] == user + turn
+    assert result.lost[0].path == "/messages/1/content/0"
+
+
+def test_a_call_in_text_is_not_promoted_where_the_model_pauses() -> None:
+    """The host sends the turn back as it is, without a result of a call."""
+    text = '<|tool_call>call:read{path:"a"}<tool_call|>'
+    answer = _answer(["Four." + text])
+    emit: Json = {"wire": "anthropic", "claims": "promote"}
+    for stop, count in (("pause_turn", 0), ("end_turn", 1)):
+        content = _whole(answer | {"stop_reason": stop}, emit)
+        assert [b["type"] for b in content].count("tool_use") == count
 
 
 def test_a_seal_behind_a_removal_is_broken_and_is_not_rendered() -> None:

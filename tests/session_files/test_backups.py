@@ -335,7 +335,7 @@ def test_links_in_the_places_of_an_agent(tmp_path: Path) -> None:
 # --- A process that is killed ---------------------------------------------------------
 
 PROGRAM = ROOT / "tests" / "support" / "faults_while_writing.py"
-KEEPERS = ("backups", "manifest", "replacing", "beside", "tables", "files")
+KEEPERS = ("backups", "manifest", "replacing", "new_file", "tables", "files")
 """Modules that keep a file and replace it, or what is in it."""
 
 

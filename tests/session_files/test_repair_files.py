@@ -32,7 +32,7 @@ from stream_sidecar.history.documents import halves_replaced, messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.unsealing import RepairedMessage
 from stream_sidecar.options import StreamOptions
-from stream_sidecar.session_files import backups, beside, documents, replacing
+from stream_sidecar.session_files import backups, documents, new_file, replacing
 from stream_sidecar.session_files.datasets import RowRepair, replaced
 from stream_sidecar.session_files.documents import repaired
 from stream_sidecar.session_files.files import Job, format_of, repair_file
@@ -540,7 +540,7 @@ def test_who_opens_it_in_the_last_moment(
 def test_where_nobody_tells_of_writers(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replacing, "are_reported", lambda _handle: False)
+    monkeypatch.setattr(replacing, "reports_writers", lambda _handle: False)
     result = run(session, "--write")
     assert result.exit_code == 0
     assert "another program may have open for writing: 1" in result.output
@@ -566,11 +566,11 @@ def _before_replace(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) 
     real = os.replace
 
     def replace(new: Any, path: Any) -> None:
-        monkeypatch.setattr(beside, "put", real)
+        monkeypatch.setattr(new_file, "put", real)
         act()
         real(new, path)
 
-    monkeypatch.setattr(beside, "put", replace)
+    monkeypatch.setattr(new_file, "put", replace)
 
 
 KILLS = 50

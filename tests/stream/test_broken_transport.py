@@ -74,7 +74,7 @@ def test_a_providers_error_is_no_broken_transport(
 
 
 def test_a_break_behind_a_providers_error_says_no_more() -> None:
-    reported = {"error": {"message": "Overloaded", "type": "overloaded_error"}}
-    [error] = _errors([START, reported], {"body": "terminated"})
+    document = {"error": {"message": "Overloaded", "type": "overloaded_error"}}
+    [error] = _errors([START, document], {"body": "terminated"})
     assert error.kind == "overloaded"
-    assert len(_errors([START, reported], {"status": 401, "body": "no"})) == 2
+    assert len(_errors([START, document], {"status": 401, "body": "no"})) == 2

@@ -219,8 +219,8 @@ def test_tagged_reasoning_goes_where_it_may_come_back(
 
 def test_the_model_may_be_the_one_that_was_read() -> None:
     named = [{"model": "gpt-5", **chunk} for chunk in TAGGED]
-    reported = {"wire": "openai-chat"}
-    trip = emitted(reported, named, "openai-chat", reasoning="auto")
+    options = {"wire": "openai-chat"}
+    trip = emitted(options, named, "openai-chat", reasoning="auto")
     assert _deltas(trip, "reasoning_content") == []
 
 

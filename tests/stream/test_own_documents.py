@@ -198,9 +198,9 @@ def test_a_named_document_keeps_its_name() -> None:
     lines = [f"event: said\ndata: {json.dumps(each)}\n\n" for each in chunks]
     emit = {"wire": "openai-chat", "reasoning": "drop"}
     given = _pushed({**CHAT, "framing": "sse", "emit": emit}, lines)
-    reported = [each for push in given for each in push]
-    assert [each["event"] for each in reported] == ["said"]
-    assert reported[0]["data"]["choices"][0]["delta"]["content"] == "b"
+    chunks = [each for push in given for each in push]
+    assert [each["event"] for each in chunks] == ["said"]
+    assert chunks[0]["data"]["choices"][0]["delta"]["content"] == "b"
 
 
 def test_places_in_the_text_are_written_behind_a_removal() -> None:

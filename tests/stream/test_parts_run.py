@@ -80,12 +80,12 @@ def _function(name: str, arguments: str) -> dict[str, str]:
 
 def _read(chunks: Iterable[Any], options: StreamOptions, every: int) -> list[Any]:
     """All that a host is told; it asks for it behind ``every`` so many chunks."""
-    stream, reported = Stream(options), []
+    stream, results = Stream(options), []
     for number, chunk in enumerate(chunks):
-        reported.append(stream.push(chunk))
+        results.append(stream.push(chunk))
         if number % every == every - 1:
-            reported.append((stream.message(), stream.stats(), stream.held))
-    return [*reported, stream.close(), stream.message(), stream.stats()]
+            results.append((stream.message(), stream.stats(), stream.held))
+    return [*results, stream.close(), stream.message(), stream.stats()]
 
 
 def _both(chunks: list[Any], options: StreamOptions, every: int = 10**6) -> int:

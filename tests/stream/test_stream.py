@@ -170,8 +170,8 @@ def test_counts_that_tell_nothing_new_are_no_event() -> None:
     """One that is missing keeps its value."""
     counts = ({"prompt_tokens": 9, "completion_tokens": 5}, {"prompt_tokens": 9})
     fed = feed(CHAT, [{"choices": [], "usage": each} for each in counts])
-    (reported,) = [event for event in fed.events if event.type == "usage"]
-    assert (reported.input_tokens, reported.output_tokens) == (9, 5)
+    (usage,) = [event for event in fed.events if event.type == "usage"]
+    assert (usage.input_tokens, usage.output_tokens) == (9, 5)
 
 
 class Long(str):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stream_sidecar.session_files.writers import are_reported
+from stream_sidecar.session_files.writers import reports_writers
 
 
 def skip_unless_writers_are_reported(folder: Path) -> None:
     """Linux reports it, on its own file systems."""
     with tempfile.TemporaryFile(dir=folder) as alone:
-        if not are_reported(alone.fileno()):
+        if not reports_writers(alone.fileno()):
             pytest.skip("writers are not told here: who has a file open was not tried")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stream_sidecar.api import prepare
+from stream_sidecar.api import normalize, prepare, render
 from stream_sidecar.wires.requests.issuers import (
     FOREIGN,
     issuers_in,
@@ -52,6 +52,7 @@ STATES: list[tuple[Json, str]] = [
     ({"extra_content": GOOGLE}, GEMINI),
     ({"tool_calls": [{**CALL, "extra_content": GOOGLE}]}, GEMINI),
     ({"tool_calls": [{**CALL, "thought_signature": "c2ln"}]}, GEMINI),
+    ({"reasoning_opaque": "c2ln", "model": GEMINI}, GEMINI),
     (FIELDS, CLAUDE),
     ({"provider_specific_fields": FIELDS}, CLAUDE),
     ({"provider_specific_fields": SIGNATURES}, GEMINI),
@@ -217,6 +218,10 @@ def test_gemini_is_given_no_signature_of_a_turn_that_names_another() -> None:
         ("api.openai.com", "mine", "openai"),
         ("https://api.anthropic.com/v1", "", "anthropic"),
         ("Google AI Studio", "", "google"),
+        ("deepseek", "", "deepseek"),
+        ("moonshotai", "", "moonshot"),
+        ("zai-coding-plan", "", "zai"),
+        ("minimax-cn", "", "minimax"),
         ("vertex", "mine", ""),
         ("", "made-up-9.9", ""),
     ],
@@ -233,3 +238,59 @@ def test_odd_values_raise_nothing(odd: Json) -> None:
     for name in (*names, "provider_specific_fields", "metadata", "model", "parts"):
         assert isinstance(issuers_in({name: odd}), dict)
         without_foreign({name: odd, "type": odd, "format": odd}, "xai")
+
+
+@pytest.mark.parametrize("provider", [None, "copilot", "openai", "azure"])
+@pytest.mark.parametrize("name", ["reasoning_details", "reasoning_opaque"])
+def test_state_of_a_router_goes_back_where_no_row_of_a_server_refuses_it(
+    provider: str | None, name: str
+) -> None:
+    state = [_detail("openai-responses-v1")] if name.endswith("details") else "c2ln"
+    turn = {"role": "assistant", "content": "4", name: state}
+    user = {"role": "user", "content": "2 + 2?"}
+    body = {"model": GPT, "messages": [user, turn, user]}
+    result = prepare(body, "openai-chat", provider=provider)
+
+    assert result.changed == (provider in ("openai", "azure"))
+
+
+def test_a_message_names_the_hosts_model_where_its_response_names_none() -> None:
+    """Converse never names a model, and its signature has no mark."""
+    thought = {"reasoningText": {"text": "Hm", "signature": "c2ln"}}
+    content = [{"reasoningContent": thought}, {"text": "4"}]
+    body = {"output": {"message": {"role": "assistant", "content": content}}}
+    read = normalize(
+        body, wire="bedrock-converse", model="us.anthropic.claude-opus-4-7"
+    )
+
+    kept = render(
+        read.message, "anthropic", provider="bedrock", model="claude-opus-4-7"
+    )
+    other = render(read.message, "anthropic", model="kimi-k2.6")
+    assert "c2ln" in str(kept.messages)
+    assert "c2ln" not in str(other.messages)
+    assert [each.what for each in other.lost] == ["reasoning"]
+
+
+def test_state_without_a_place_in_the_next_wire_is_reported() -> None:
+    item = {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [],
+        "encrypted_content": "c2ln",
+    }
+    text = {"type": "output_text", "text": "4", "annotations": []}
+    message = {"type": "message", "id": "msg_1", "role": "assistant", "content": [text]}
+    body = {"object": "response", "model": GROK, "output": [item, message]}
+    read = normalize(body, wire="openai-responses")
+
+    rendered = render(read.message, "openai-chat", model=GROK, reasoning="all")
+    assert [each.what for each in rendered.lost] == ["state"]
+
+
+def test_a_part_of_gemini_with_a_member_of_null_is_no_call() -> None:
+    """A dump of google-genai's objects has each kind of part as a member."""
+    text = {"text": "4", "functionCall": None}
+    user = {"role": "user", "parts": [{"text": "2 + 2?"}]}
+    contents = [user, {"role": "model", "parts": [text]}, user]
+    assert not prepare({"contents": contents}, "gemini", model="gemini-3-pro").changed

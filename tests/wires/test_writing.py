@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from emitting import emitted
 
+from stream_sidecar.api import Wire, normalize
 from stream_sidecar.events import (
     BlockEnd,
     Citation,
@@ -21,6 +23,8 @@ from stream_sidecar.wires import WIRES, WRITERS
 from stream_sidecar.wires.shared.item_ids import is_made
 from stream_sidecar.wires.shared.writing import LONGEST_REPEATED, TextPlaces
 
+ANSWER = "It is 4.<|im_end|>"
+LEAKED = {"content": ANSWER}
 FINISH = Finish(9, 0, "stop", False, True)
 
 
@@ -229,3 +233,37 @@ def test_counts_by_modality_need_words() -> None:
     }
     trip = emitted({"wire": "gemini"}, [body], "gemini", whole=True)
     assert trip.chunks[0]["usageMetadata"] == counts
+
+
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        (
+            "openai-chat",
+            {
+                "x_groq": {"id": "req_1"},
+                "choices": [{"index": 0, "message": {"role": "assistant", **LEAKED}}],
+            },
+        ),
+        (
+            "gemini",
+            {
+                "promptFeedback": {"safetyRatings": []},
+                "candidates": [
+                    {
+                        "content": {"role": "model", "parts": [{"text": ANSWER}]},
+                        "finishReason": "STOP",
+                        "finishMessage": "Done.",
+                        "index": 0,
+                    }
+                ],
+            },
+        ),
+    ],
+)
+def test_what_stands_beside_the_text_stays_after_a_removal(
+    wire: Wire, body: dict[str, Any]
+) -> None:
+    result = normalize(body, wire=wire, emit={"wire": wire})
+    written = json.dumps(body).replace("<|im_end|>", "")
+    assert result.body == json.loads(written)

@@ -686,7 +686,7 @@ pub struct MessagePolicyPatch {
     pub parts: Option<bool>,
 }
 
-/// What the provider says about the response, and the `wire` and `framing` that were detected. In a message, `hostProvider` is the provider that the host named.
+/// What the provider says about the response, and the `wire` and `framing` that were detected. In a message, `hostProvider` is the provider that the host named, and `model` the host's if the response names none.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "metadata")]
 #[non_exhaustive]

@@ -424,7 +424,7 @@ export interface Finish {
 }
 
 /**
- * What the provider says about the response, and the `wire` and `framing` that were detected. In a message, `hostProvider` is the provider that the host named.
+ * What the provider says about the response, and the `wire` and `framing` that were detected. In a message, `hostProvider` is the provider that the host named, and `model` the host's if the response names none.
  */
 export interface Metadata {
   type: "metadata";

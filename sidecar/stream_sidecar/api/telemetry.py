@@ -58,7 +58,7 @@ def telemetry_attributes(
     message, stats = as_json(result.message), as_json(result.stats)
     metadata, usage = message.get("metadata", {}), message.get("usage", {})
     choices = message.get("choices", [message])
-    reported = {
+    attributes = {
         "gen_ai.response.id": metadata.get("id"),
         "gen_ai.response.model": metadata.get("model"),
         "gen_ai.response.finish_reasons": [*filter(None, map(_reason, choices))],
@@ -73,14 +73,16 @@ def telemetry_attributes(
         ),
     }
     if content:
-        reported["gen_ai.output.messages"] = dumps(output_messages(result.message))
-    return {name: value for name, value in reported.items() if value not in (None, [])}
+        attributes["gen_ai.output.messages"] = dumps(output_messages(result.message))
+    return {
+        name: value for name, value in attributes.items() if value not in (None, [])
+    }
 
 
 def output_messages(message: Message) -> list[dict[str, Any]]:
     """``gen_ai.output.messages``: a message for each choice."""
-    reported = as_json(message)
-    return [_message(each) for each in reported.get("choices", [reported])]
+    document = as_json(message)
+    return [_message(each) for each in document.get("choices", [document])]
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
@@ -120,11 +122,11 @@ def _parts(block: dict[str, Any], calls: dict[Any, Any]) -> Iterator[dict[str, A
 
 def _of_server(kind: str, item: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """The part of a call that the provider ran, or of its result."""
-    names = {"id": item.get("toolCallId"), "name": item.get("name")}
-    reported = {name: value for name, value in names.items() if value is not None}
+    id_and_name = {"id": item.get("toolCallId"), "name": item.get("name")}
+    given = {name: value for name, value in id_and_name.items() if value is not None}
     return {
         "type": kind,
-        **reported,
+        **given,
         kind: {"type": item.get("name") or "tool", **more},
     }
 

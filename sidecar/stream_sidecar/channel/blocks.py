@@ -25,8 +25,8 @@ ReasoningSource: TypeAlias = Literal["native", "tag"]
 @define
 class OpenBlock:
     """A block that is or was open. ``size``: its code points so far. ``fields``: the
-    provider's fields in which its text came. ``reported``: the last ``opaque`` that was
-    sent.
+    provider's fields in which its text came. ``sent_opaque``: the last ``opaque`` that
+    was sent.
 
     ``removed``: the texts that cleaning took out of the block, with their positions in
     the cleaned text. It is emptied when the original text is sent.
@@ -39,7 +39,7 @@ class OpenBlock:
     size: int = 0
     signature: str | None = None
     opaque: Any = None
-    reported: Any = None
+    sent_opaque: Any = None
     removed: list[tuple[int, str]] = field(factory=list)
 
 
@@ -60,8 +60,8 @@ class Blocks:
         block.size += len(text)
         outlet = self.outlet
         seq = outlet.seq + 1
-        reported = seq, self.choice, block.number, text, span, self.refuses
-        outlet.delta(TextDelta(*reported))
+        values = seq, self.choice, block.number, text, span, self.refuses
+        outlet.delta(TextDelta(*values))
         return block.number
 
     def reasoning(
@@ -157,7 +157,7 @@ class Blocks:
             self._send_end(block)
 
     @property
-    def says_native(self) -> bool:
+    def is_native_open(self) -> bool:
         """Whether a block of native reasoning is open."""
         return self.open is not None and self.open.source == "native"
 
@@ -170,8 +170,8 @@ class Blocks:
     def _send_end(self, block: OpenBlock) -> None:
         """Sends the end of ``block``. State may come late and repeatedly, so a further
         end has no ``opaque`` that was sent before."""
-        opaque = None if block.opaque is block.reported else block.opaque
-        block.reported = block.opaque
+        opaque = None if block.opaque is block.sent_opaque else block.opaque
+        block.sent_opaque = block.opaque
         has_state = bool(block.signature or opaque is not None)
         self.outlet.send(
             BlockEnd,

@@ -15,13 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from stream_sidecar.channel.blocks import Blocks
-from stream_sidecar.channel.extracted import REMOVAL_DIAGNOSTICS, Extracted
+from stream_sidecar.channel.fast_path_text import FastPathText
+from stream_sidecar.channel.found_forms import REMOVAL_DIAGNOSTICS, FoundForms
 from stream_sidecar.channel.native_reasoning import NativeText
 from stream_sidecar.channel.plain_run import PlainRun
 from stream_sidecar.channel.report_results import ResultWatch
 from stream_sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from stream_sidecar.channel.text_map import RECENT, TextMap
-from stream_sidecar.channel.unread_answer import UnreadAnswer
 from stream_sidecar.dialects.profiles import cumulative_fields
 from stream_sidecar.events import Diagnostic, Reclassify
 from stream_sidecar.forms.kinds import PieceKind
@@ -32,7 +32,7 @@ from stream_sidecar.text.pieces import FORMED, Piece, Pieces, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
 if TYPE_CHECKING:
-    from stream_sidecar.channel.extracted import Written
+    from stream_sidecar.channel.found_forms import FormSink
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.events import Severity
     from stream_sidecar.message.outlet import Listener
@@ -59,7 +59,7 @@ class Channel:
     """The text and reasoning of one choice. ``empty``: no text but white space is
     visible."""
 
-    def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
+    def __init__(self, choice: int, shared: Surroundings, sink: FormSink) -> None:
         options, outlet = shared.options, shared.outlet
         self.choice = choice
         self._shared = shared
@@ -67,13 +67,13 @@ class Channel:
         self.counters = outlet.counters
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
-        self._written = written
+        self._sink = sink
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self.empty = True
         self._empty_at_call = True
         self._since_call = array("Q")  # numbers of text blocks since the last call
         self._native: Splitter | None = None
-        self._unread: UnreadAnswer | None = None
+        self._fast_path_text: FastPathText | None = None
         self._thought = False  # native reasoning was sent
         self._again: _Again | None = None  # reasoning that turned out to be text
         self._native_key: int | str | None = None
@@ -87,19 +87,19 @@ class Channel:
     def answer(self) -> Rereading:
         """The reader of the answer. It is made on first use, and first gets the text
         that was shown unread."""
-        unread, self._unread = self._unread, None
-        has_thought = unread.has_thought if unread else self._native is not None
+        shown, self._fast_path_text = self._fast_path_text, None
+        has_thought = shown.has_thought if shown else self._native is not None
         beside = self._beside, self._read_so_far, self._native_share
         answer = self._shared.answer(*beside, has_thought=has_thought)
-        if unread:
+        if shown:
             vars(self)["answer"] = answer  # reading needs it: for what others hold
-            unread.replay(answer)
+            shown.replay(answer)
         return answer
 
     @cached_property
-    def extracted(self) -> Extracted:
+    def found_forms(self) -> FoundForms:
         """Gets the calls, results and citations that were written into the channel."""
-        return Extracted(self.choice, self.outlet, self.blocks, self._written)
+        return FoundForms(self.choice, self.outlet, self.blocks, self._sink)
 
     @cached_property
     def tagged(self) -> TaggedReasoning:
@@ -150,14 +150,14 @@ class Channel:
         is_read = self._answers or self._joiners[0].held or self.held
         if is_read or self.blocks.refuses:
             return False
-        unread, run = self._unread, self._run
-        passage = run.passes(text) if unread else self._shared.passes_at_first(text)
+        shown, run = self._fast_path_text, self._run
+        passage = run.passes(text) if shown else self._shared.passes_at_first(text)
         if passage is None:
             return False
-        if unread is None:
+        if shown is None:
             has_thought = self._native is not None
-            unread = self._unread = UnreadAnswer(has_thought=has_thought)
-        place = unread.passed(text)
+            shown = self._fast_path_text = FastPathText(has_thought=has_thought)
+        place = shown.passed(text)
         if place is not None:
             self._text((PieceKind.TEXT, text, *place))
             run.begin(self._since_call[-1], passage, thinks=False)
@@ -179,8 +179,7 @@ class Channel:
     def _is_watched(self) -> bool:
         """Whether somebody needs each piece of text at once, so that no run may
         begin."""
-        is_reported = self.blocks.refuses or self._watch is not None
-        return self.outlet.trace or is_reported
+        return self.outlet.trace or self.blocks.refuses or self._watch is not None
 
     def _begin_to_wait(self) -> None:
         """Begins a run of text that only waits, if an open candidate would only keep
@@ -201,7 +200,8 @@ class Channel:
         for sending events."""
         self.map.raw(text)
         self.blocks.extend(text)
-        place = self._unread.passed(text) if self._unread else None
+        shown = self._fast_path_text
+        place = shown.passed(text) if shown else None
         if place is None:
             ((kind, *_, start, end),) = self.answer.passed(text)
             if kind is PieceKind.REASONING:
@@ -257,7 +257,7 @@ class Channel:
         same ``block`` of the provider; None if each text must be read in full."""
         native = self._native
         passage = None if native is None else native.passage
-        if not (native and passage) or self.outlet.trace or not self._says(block):
+        if not (native and passage) or self.outlet.trace or not self._may_grow(block):
             return None
         waits = self._joiners[1].held or (self._tags and self.tagged.needs_native)
         if waits or not self._mirrors.in_step(fields):
@@ -276,10 +276,10 @@ class Channel:
 
         return RunReader(matters, self.blocks.native, account)
 
-    def _says(self, block: int | str | None) -> bool:
+    def _may_grow(self, block: int | str | None) -> bool:
         """Whether the open block is ``block`` of the provider, and may get more
         reasoning."""
-        is_same = self.blocks.says_native and not self.blocks.signed
+        is_same = self.blocks.is_native_open and not self.blocks.signed
         return is_same and block == self._native_key
 
     def state(
@@ -308,8 +308,8 @@ class Channel:
             self.blocks.open.opaque = opaque
         self.blocks.end()
         if call:
-            if self._unread:
-                self._unread.called = True
+            if self._fast_path_text:
+                self._fast_path_text.called = True
             elif self._answers:
                 self.answer.call()
             self._called()
@@ -339,12 +339,12 @@ class Channel:
         if text:
             self.map.raw(text)
             self._take(self.answer.push(text))
-        if self._unread:
-            self._unread.flushed = True
+        if self._fast_path_text:
+            self._fast_path_text.flushed = True
         elif self._answers or self._shared.policy.reasoning.starts_open == "open":
             self._take(self.answer.flush(followed=followed))
         if self._watch is not None:
-            self._watched(self._watch.flush(followed=followed))
+            self._report_results(self._watch.flush(followed=followed))
         if self._native is not None:
             pieces = self._native.push(native) if native else []
             self._take_native(self._native, [*pieces, *self._native.flush()])
@@ -374,9 +374,9 @@ class Channel:
             self.empty = not self.tagged.to_answer()
 
     @property
-    def has_extracted(self) -> bool:
-        """Whether ``extracted`` was made: something was written into the channel."""
-        return "extracted" in vars(self)
+    def has_found_forms(self) -> bool:
+        """Whether ``found_forms`` was made: something was written into the channel."""
+        return "found_forms" in vars(self)
 
     @property
     def repaired(self) -> int:
@@ -449,8 +449,8 @@ class Channel:
             if (call.origin, call.channel) == ("text", "reasoning")
         )
         self._again = (*sent, *calls), piece[2:]
-        if self.has_extracted:
-            self.extracted.forget_calls(piece[2])
+        if self.has_found_forms:
+            self.found_forms.forget_calls(piece[2])
 
     def _decide_again(self, piece: Piece | None) -> bool:
         """Reclassifies reasoning that is text after all if ``piece`` is exactly the
@@ -516,18 +516,18 @@ class Channel:
         if self.outlet.trace or severity == "warning":
             self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
 
-    def _extracted(self, piece: Piece) -> None:
+    def _form(self, piece: Piece) -> None:
         """Passes on a call, result or citation that was written into the answer."""
-        self._extract(self.answer, piece, reasoning=self.tagged.is_open)
+        self._pass_on_form(self.answer, piece, reasoning=self.tagged.is_open)
 
-    def _extract(
+    def _pass_on_form(
         self, reader: Rereading | Splitter, piece: Piece, *, reasoning: bool
     ) -> None:
-        self.extracted.read(reader.taken.popleft(), piece, reasoning=reasoning)
+        self.found_forms.pass_on(reader.taken.popleft(), piece, reasoning=reasoning)
         if piece[0] is PieceKind.CITE:
             self._removed(piece)
 
-    def _watched(self, found: int) -> None:
+    def _report_results(self, found: int) -> None:
         message = "the answer begins with what looks like a tool's result"
         for _ in range(found):
             self.outlet.diagnose(self.choice, "tool-result-text", "warning", message)
@@ -546,7 +546,7 @@ class Channel:
         PieceKind.REOPEN: _reopen,
         PieceKind.FULL: _full,
         PieceKind.AGAIN: _doubted,
-        **dict.fromkeys(_WRITTEN, _extracted),
+        **dict.fromkeys(_WRITTEN, _form),
     }
 
     # The pieces of native reasoning
@@ -558,7 +558,7 @@ class Channel:
                 continue
             self.blocks.removed(piece[1])
             if piece[0] in _WRITTEN:
-                self._extract(reader, piece, reasoning=True)
+                self._pass_on_form(reader, piece, reasoning=True)
             else:
                 self._READ[piece[0]](self, piece)
 

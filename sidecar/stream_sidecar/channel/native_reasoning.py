@@ -1,7 +1,7 @@
-"""Native reasoning: reported once, however often it is repeated (text rule 8.6).
+"""Native reasoning: sent once, however often it is repeated (text rule 8.6).
 
 `NativeText` joins the fields that mirror one reasoning: if ``reasoning`` and
-``reasoning_content`` both have "why", it is reported once. `SameText` decides, in
+``reasoning_content`` both have "why", it is sent once. `SameText` decides, in
 constant memory, whether tagged text that was sent before is the beginning of the native
 text.
 """

@@ -123,20 +123,21 @@ def decisive(options: StreamOptions) -> tuple[object, ...]:
 
 
 @frozen
-class _Spoken:
+class _Formats:
     """How the model writes. ``named``: the dialects that the host or the profile named.
     ``families``: all dialects from the table that are read. ``own``: further dialects,
-    which the host described. ``hidden``: families whose pairs are delimiters, too."""
+    which the host described. ``sentinels``: families whose pairs are delimiters,
+    too."""
 
     profile: Profile
     named: tuple[str, ...]
     families: tuple[str, ...]
     tags: tuple[str, ...]
-    hidden: tuple[str, ...] = ()
+    sentinels: tuple[str, ...] = ()
     own: tuple[Dialect, ...] = ()
 
 
-def _spoken(options: StreamOptions) -> _Spoken:
+def _formats_of(options: StreamOptions) -> _Formats:
     """How the model of ``options`` writes, by its profile or by the response template
     that the host gave."""
     profile = profile_of(options.model, options.provider)
@@ -150,39 +151,39 @@ def _spoken(options: StreamOptions) -> _Spoken:
         named = companions(() if auto else tuple(policy.dialects))
         opens = profile.starts_open or template.starts_open
         profile = evolve(profile, dialects=(NAME, *named), starts_open=opens)
-        return _Spoken(profile, named, named, tags or (), own=(template.dialect,))
+        return _Formats(profile, named, named, tags or (), own=(template.dialect,))
     named = companions(profile.dialects if auto else tuple(policy.dialects))
     left_out = without(named)
     safe = [name for name in SAFE if auto and name not in left_out]
     families = tuple(dict.fromkeys((*named, *safe)))
     profile = evolve(profile, dialects=families)
     if tags is None:
-        hidden = SENTINELS if auto else ()
-        return _Spoken(profile, named, families, DEFAULT_TAGS, hidden)
-    return _Spoken(profile, named, families, tags)
+        sentinels = SENTINELS if auto else ()
+        return _Formats(profile, named, families, DEFAULT_TAGS, sentinels)
+    return _Formats(profile, named, families, tags)
 
 
 def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     """The surroundings of a new stream."""
-    policy, spoken = options.policy, _spoken(options)
-    named, shown = spoken.named, _tagging(policy, spoken.named)
+    policy, formats = options.policy, _formats_of(options)
+    named, tagging = formats.named, _tagging(policy, formats.named)
     tools = _by_name(options.tools)
     rules = _echo_rules(options, named)
     mode, echoes = policy.tool_results.mode, tools != {} or bool(rules.known)
     words = lexicon(
-        spoken.tags,
-        spoken.families,
-        tagging=tuple(dict.fromkeys((*shown, *spoken.hidden))),
+        formats.tags,
+        formats.families,
+        tagging=tuple(dict.fromkeys((*tagging, *formats.sentinels))),
         named=named,
         about=_about(policy, bare=bool(tools), echoes=echoes),
         tools=tuple(tools or ()),
-        own=(*spoken.own, *filter(None, (host_forms(policy.echo),))),
+        own=(*formats.own, *filter(None, (host_forms(policy.echo),))),
     )
     context = Context(tools, rules, policy.tool_calls.mode)
-    tags = tags_of(spoken.tags, shown, spoken.own)
+    tags = tags_of(formats.tags, tagging, formats.own)
     return Surroundings(
         options,
-        spoken.profile,
+        formats.profile,
         evolve(policy, reasoning=evolve(policy.reasoning, tags=tags)),
         words,
         context,

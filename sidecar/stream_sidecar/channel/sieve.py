@@ -44,12 +44,12 @@ class Sieve:
         if self._literal(text) is not None:
             return False
         budget = _MOST * len(text) + _FIRST
-        reported: dict[Form, bool] = {}
+        results: dict[Form, bool] = {}
         for at in self._line_starts(text):
             openings = tuple(
                 opening
                 for opening in self._lexicon.at_line(text, at, start=True, final=True)
-                if _has_needed(text, opening.form, reported)
+                if _has_needed(text, opening.form, results)
             )
             if openings:
                 budget -= self._read(openings, text, at, budget)
@@ -90,9 +90,9 @@ class Sieve:
             size *= 2
 
 
-def _has_needed(text: str, form: Form, reported: dict[Form, bool]) -> bool:
+def _has_needed(text: str, form: Form, results: dict[Form, bool]) -> bool:
     """Whether ``text`` has one of the literals that ``form`` needs, if it needs any.
-    ``reported``: the results for the same text so far."""
-    if form.needs and form not in reported:
-        reported[form] = any(each in text for each in form.needs)
-    return reported.get(form, True)
+    ``results``: those for the same text so far."""
+    if form.needs and form not in results:
+        results[form] = any(each in text for each in form.needs)
+    return results.get(form, True)

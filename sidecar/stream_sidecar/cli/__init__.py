@@ -86,8 +86,8 @@ def _in_one_line(step: Callable[[], Result]) -> Result:
     try:
         return step()
     except click.UsageError as error:
-        reported = one_line(error.format_message())
-        raise click.UsageError(reported, error.ctx) from None
+        line = one_line(error.format_message())
+        raise click.UsageError(line, error.ctx) from None
     except click.ClickException as error:
         kind = type(error) if isinstance(error, Failure) else Failure
         raise kind(one_line(error.format_message())) from None

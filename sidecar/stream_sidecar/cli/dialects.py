@@ -111,7 +111,10 @@ class _NotSaid(Failure):
 
 def _print_template(model: str) -> None:
     """Prints the template of a model, or of a family by the family's name."""
-    from stream_sidecar.dialects.family_templates import NotSaidError, family_template
+    from stream_sidecar.dialects.family_templates import (
+        InexpressibleError,
+        family_template,
+    )
 
     is_family = model in DIALECTS
     profile = (
@@ -119,12 +122,12 @@ def _print_template(model: str) -> None:
     )
     try:
         found = family_template(profile)
-    except NotSaidError as reason:
+    except InexpressibleError as reason:
         raise _NotSaid(f"no template can say how {model} writes: {reason}") from None
     text = json.dumps(found.template, ensure_ascii=False, indent=2)
     Terminal().body(f"{text}\n")
-    if found.unsaid:
-        raise _NotSaid(f"the template does not say {'; '.join(found.unsaid)}")
+    if found.not_expressed:
+        raise _NotSaid(f"the template does not say {'; '.join(found.not_expressed)}")
 
 
 def _profile(model: str) -> Profile:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events as kinds
 from stream_sidecar.cli.terminal import Terminal
-from stream_sidecar.stream.oddities import counted
+from stream_sidecar.stream.grouped_diagnostics import message_and_count
 from stream_sidecar.values.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Page:
     def show(self, events: list[Any]) -> None:
         for event in events:
             if isinstance(event, kinds.Diagnostic):
-                message, number = counted(event)
+                message, number = message_and_count(event)
                 self._diagnostics[f"{event.code}: {message}"] += number
             elif isinstance(event, kinds.TextDelta):
                 self._head("answer", f"choice {event.choice}" if event.choice else "")

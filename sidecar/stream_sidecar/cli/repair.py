@@ -27,7 +27,7 @@ from stream_sidecar.cli import Failure
 from stream_sidecar.cli.interrupts import interruption
 from stream_sidecar.cli.repair_agents import print_agents, print_agents_json
 from stream_sidecar.cli.repair_asking import Asking
-from stream_sidecar.cli.repair_backups import Meant, clean, put_back
+from stream_sidecar.cli.repair_backups import Targets, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
 from stream_sidecar.cli.repair_options import options_in, read_policy
 from stream_sidecar.cli.repair_page import end
@@ -39,8 +39,8 @@ from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
 from stream_sidecar.session_files.backups import backups_named_after
 from stream_sidecar.session_files.files import Job, find_files, identity_of
 from stream_sidecar.session_files.layouts import PRESETS, TableLayout
-from stream_sidecar.session_files.passed_files import PassedFiles, passed_files
 from stream_sidecar.session_files.reports import FileReport
+from stream_sidecar.session_files.skipped_files import SkippedFiles, skipped_files
 from stream_sidecar.session_files.workers import repair_files
 
 if TYPE_CHECKING:
@@ -228,13 +228,13 @@ def command(**given: Any) -> None:
 
         repair_datasets(given)
         return
-    meant = _meant(given["paths"])
+    targets = _targets(given["paths"])
     if given["back"]:
-        raise SystemExit(put_back(meant, force=given["force"]))
+        raise SystemExit(put_back(targets, force=given["force"]))
     if given["clean"]:
-        raise SystemExit(clean(meant))
+        raise SystemExit(clean(targets))
     if given["output_format"] == "text" and given["report_path"] is None:
-        _refuse_nothing(meant)
+        _refuse_nothing(targets)
     wants: Any = None
     write = given["write"]
     if given["ask"]:
@@ -243,7 +243,7 @@ def command(**given: Any) -> None:
     job = Job(options_in(given), _layout(given), write, wants, kinds, unseal)
     page, is_text = FORMATS[given["output_format"]], given["output_format"] == "text"
     with interruption() as signal:
-        outcome = _run(job, page(write=write), given, meant, signal.has_come)
+        outcome = _run(job, page(write=write), given, targets, signal.has_come)
     if outcome.stopped:
         raise SystemExit(128 + signal.number)
     code = outcome.code(check=given["check"], write=write)
@@ -309,31 +309,31 @@ def _check_usage(given: dict[str, Any]) -> None:
         raise click.UsageError("--force needs --report or --restore")
 
 
-def _meant(given: tuple[Path, ...]) -> Meant:
+def _targets(given: tuple[Path, ...]) -> Targets:
     """The given paths and the files of given agents, with a report of each name that
     leads to no file."""
-    meant = Meant()
+    targets = Targets()
     for path in given:
         name = str(path)
         why_not = _why_not(path)
         if why_not is None or backups_named_after(path):
-            meant.paths.append(path)
+            targets.paths.append(path)
         elif name not in AGENTS:
-            meant.nowhere.append(FileReport(name, error=why_not + _near(name)))
+            targets.nowhere.append(FileReport(name, error=why_not + _near(name)))
         else:
             found = files_of(name)
-            meant.paths.extend(found.unread + found.files)
-            meant.of_agents.update(found.files)
-            meant.nowhere.extend(map(_leaving, found.leaving))
+            targets.paths.extend(found.unread + found.files)
+            targets.of_agents.update(found.files)
+            targets.nowhere.extend(map(_leaving, found.leaving))
             if not (found.files or found.leaving or found.unread):
-                meant.nowhere.append(FileReport(name, error=_nothing(name)))
-    return meant
+                targets.nowhere.append(FileReport(name, error=_nothing(name)))
+    return targets
 
 
-def _refuse_nothing(meant: Meant) -> None:
+def _refuse_nothing(targets: Targets) -> None:
     """Raises an error of one line, without a table, if there is nothing to look at."""
-    errors = [f"{each.path}: {each.error}" for each in meant.nowhere if each.error]
-    if errors and not meant.paths and len(errors) == len(meant.nowhere):
+    errors = [f"{each.path}: {each.error}" for each in targets.nowhere if each.error]
+    if errors and not targets.paths and len(errors) == len(targets.nowhere):
         raise Failure("; ".join(errors))
 
 
@@ -405,59 +405,57 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
     """The layout of databases by the options; None: whatever preset fits."""
     if given["preset"] is not None:
         return PRESETS[given["preset"]]
-    reported = {name: given[name] for name in _LAYOUT}
-    if not any(reported.values()):
+    layout_options = {name: given[name] for name in _LAYOUT}
+    if not any(layout_options.values()):
         return None
     if not (given["table"] and given["column"]):
         raise click.UsageError("--table and --column need each other")
-    return TableLayout(**reported)
+    return TableLayout(**layout_options)
 
 
 def _found(
-    meant: Meant, layout: TableLayout | None
-) -> tuple[list[Path], list[FileReport], PassedFiles]:
+    targets: Targets, layout: TableLayout | None
+) -> tuple[list[Path], list[FileReport], SkippedFiles]:
     """The files to read, with a report of each link that was not followed and of each
     folder without a file that may be a session, and the files of folders that are not
     looked at."""
     found: dict[tuple[int, int] | str, Path] = {}
-    passed: dict[tuple[int, int] | str, Path] = {}
-    nowhere = [*meant.nowhere]
-    for path in meant.paths:
+    skipped: dict[tuple[int, int] | str, Path] = {}
+    nowhere = [*targets.nowhere]
+    for path in targets.paths:
         inner = find_files(path, layout)
         for each in inner.files:
             found.setdefault(identity_of(each), each)
-        passed.update((identity_of(each), each) for each in inner.passed)
+        skipped.update((identity_of(each), each) for each in inner.skipped)
         nowhere += map(_leaving, inner.leaving)
         if not (inner.files or inner.leaving):
             nowhere.append(FileReport(str(path)))
-    not_read = (path for identity, path in passed.items() if identity not in found)
-    return [*found.values()], nowhere, passed_files(not_read)
+    not_read = (path for identity, path in skipped.items() if identity not in found)
+    return [*found.values()], nowhere, skipped_files(not_read)
 
 
 def _run(
     job: Job,
     page: Any,
     given: dict[str, Any],
-    meant: Meant,
+    targets: Targets,
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
-    paths, nowhere, passed = _found(meant, job.layout)
+    paths, nowhere, skipped = _found(targets, job.layout)
     is_text = given["output_format"] == "text"
     shows = given["diff"] or not is_text
     outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)
-    outcome.unseen = bool(passed.sealed)
+    outcome.unseen = bool(skipped.sealed)
     with ExitStack() as stack:
         report_file = open_report(given["report_path"], paths, force=given["force"])
         report_file = report_file and stack.enter_context(report_file)
         records = report_file
         if shows:  # the records are read again, and the report may be a pipe
             records = stack.enter_context(tempfile.TemporaryFile())
-        stack.callback(page.summary, total, passed)  # however the run ends
+        stack.callback(page.summary, total, skipped)  # however the run ends
         # A progress bar would overwrite other output.
-        is_reported = is_text and not (given["ask"] or shows)
-        progress = (
-            page.progress(paths) if is_reported else nullcontext(lambda _size: None)
-        )
+        has_bar = is_text and not (given["ask"] or shows)
+        progress = page.progress(paths) if has_bar else nullcontext(lambda _size: None)
         advance = stack.enter_context(progress)
         jobs = given["jobs"]
         reports = repair_files(paths, job, advance, records, jobs, is_stopped)

@@ -63,13 +63,13 @@ def print_agents_json(
     document = {
         "version": 1,
         "system": sys.platform,
-        "agents": [_reported(name, folders) for name in names],
+        "agents": [_agent_as_json(name, folders) for name in names],
         "elsewhere": list(ELSEWHERE),
     }
     Terminal().json(encode(document))
 
 
-def _reported(name: str, folders: Sequence[str]) -> dict[str, Any]:
+def _agent_as_json(name: str, folders: Sequence[str]) -> dict[str, Any]:
     agent = AGENTS[name]
 
     def everywhere(look: Callable[..., list[Any]]) -> list[str]:

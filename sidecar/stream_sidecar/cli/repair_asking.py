@@ -48,10 +48,10 @@ class Asking:
             try:
                 with raising():
                     words = f"{question} [y,n,a,q,?]"
-                    reported = click.prompt(words, prompt_suffix=" ")
+                    typed = click.prompt(words, prompt_suffix=" ")
             except click.Abort:  # the end of the input, or Ctrl-C
                 return "q"
-            answer = str(reported).strip().lower()[:1]
+            answer = str(typed).strip().lower()[:1]
             if answer in ("y", "n", "a", "q"):
                 return answer
             self._terminal.line(_KEYS)

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stream_sidecar.cli.repair_formats import why
+from stream_sidecar.cli.repair_formats import reasons_of
 from stream_sidecar.cli.repair_page import count
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.records import field, frozen
 from stream_sidecar.session_files import backups
-from stream_sidecar.session_files.beside import CannotReplaceError
+from stream_sidecar.session_files.new_file import CannotReplaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Meant:
+class Targets:
     """What the user named: ``paths`` of files and folders, including those
     ``of_agents``. ``nowhere`` has a report of each name that leads to no file."""
 
@@ -40,12 +40,12 @@ class Meant:
     nowhere: list[FileReport] = field(factory=list)
 
 
-def put_back(meant: Meant, *, force: bool) -> int:
+def put_back(targets: Targets, *, force: bool) -> int:
     """Puts the latest backup of every file back, and reports names that lead to no
     file. Returns the exit code."""
-    ours, others = _ours(meant)
+    ours, others = _our_backups(targets)
     latest = {path: each[-1].path for path, each in ours.items()}
-    for path in _named(meant):
+    for path in _named_files(targets):
         if path not in latest and (older := backups.backups_named_after(path)):
             latest[path] = older[-1]
             others -= len(older)
@@ -54,23 +54,23 @@ def put_back(meant: Meant, *, force: bool) -> int:
         for path, backup in latest.items()
     }
     listed = [f"{backup} -> {path}" for path, backup in latest.items()]
-    code = _done(acts, meant.nowhere, listed, "put back", "Put these backups back?")
-    _report(others)
+    code = _act(acts, targets.nowhere, listed, "put back", "Put these backups back?")
+    _print_others(others)
     return code
 
 
-def clean(meant: Meant) -> int:
+def clean(targets: Targets) -> int:
     """Removes all backups, and reports names that lead to no file. Returns the exit
     code."""
-    ours, others = _ours(meant)
+    ours, others = _our_backups(targets)
     acts = {each.path: partial(backups.remove, each) for each in chain(*ours.values())}
     listed = [*map(str, acts)]
-    code = _done(acts, meant.nowhere, listed, "removed", "Remove these backups?")
-    _report(others)
+    code = _act(acts, targets.nowhere, listed, "removed", "Remove these backups?")
+    _print_others(others)
     return code
 
 
-def _report(others: int) -> None:
+def _print_others(others: int) -> None:
     """Prints the number of files that stay, because only their names are like those of
     backups."""
     if others > 0:
@@ -78,12 +78,12 @@ def _report(others: int) -> None:
         Terminal().line(f"{count(others, 'file')} {words}")
 
 
-def _ours(meant: Meant) -> tuple[dict[Path, list[OurBackup]], int]:
+def _our_backups(targets: Targets) -> tuple[dict[Path, list[OurBackup]], int]:
     """The backups that the sidecar made, by their files, and the number of other files
     that are named like backups."""
     found: dict[Path, list[OurBackup]] = {}
     others, listed = 0, cache(backups.still_listed_in)
-    for path in meant.paths:
+    for path in targets.paths:
         if path.is_dir():
             inner, named = backups.backups_below(path)
             found |= inner
@@ -94,19 +94,19 @@ def _ours(meant: Meant) -> tuple[dict[Path, list[OurBackup]], int]:
             each for each in listed(real.parent).get(real.name, ()) if each.is_still
         ]
         found |= {real: here} if here else {}
-        if path not in meant.of_agents:
+        if path not in targets.of_agents:
             others += len(backups.backups_named_after(real)) - len(here)
     return found, others
 
 
-def _named(meant: Meant) -> list[Path]:
+def _named_files(targets: Targets) -> list[Path]:
     """The files that the user named directly, with links resolved."""
-    named = (path for path in meant.paths if path not in meant.of_agents)
+    named = (path for path in targets.paths if path not in targets.of_agents)
     files = (Path(os.path.realpath(path)) for path in named if not path.is_dir())
     return [*dict.fromkeys(files)]
 
 
-def _done(
+def _act(
     acts: Mapping[Path, Callable[[], None]],
     nowhere: list[FileReport],
     listed: list[str],
@@ -116,7 +116,7 @@ def _done(
     """Lists, asks, and acts on each backup, even if another one fails."""
     terminal = Terminal()
     for report in nowhere:
-        terminal.line(f"{report.path}: {report.error or '; '.join(why(report))}")
+        terminal.line(f"{report.path}: {report.error or '; '.join(reasons_of(report))}")
     for line in listed:
         terminal.line(line)
     is_terminal = sys.stdin is not None and sys.stdin.isatty()

@@ -21,8 +21,8 @@ from stream_sidecar.history.repair_counts import RepairCounts
 from stream_sidecar.values.jsontext import encode, loads
 
 if TYPE_CHECKING:
-    from stream_sidecar.session_files.passed_files import PassedFiles
     from stream_sidecar.session_files.reports import FileReport
+    from stream_sidecar.session_files.skipped_files import SkippedFiles
 
 WORDS: dict[str, str] = {
     **{kind: wording.name for kind, wording in WORDINGS.items()},
@@ -30,7 +30,7 @@ WORDS: dict[str, str] = {
 }
 """The title of each kind of finding."""
 
-_PASSED = "not looked at"
+_SKIPPED = "not looked at"
 _PLACE = ("line", "column", "endLine", "endColumn")
 
 
@@ -46,7 +46,7 @@ def _region(record: dict[str, Any], *names: str) -> dict[str, int]:
     return {ours: record[name] for ours, name in pairs if name in record}
 
 
-def reported(record: dict[str, Any]) -> str:
+def sentence_of(record: dict[str, Any]) -> str:
     """The finding in a sentence."""
     words = WORDS.get(record["kind"], record["kind"])
     text = f": {short(record['text'])}" if record["text"] else ""
@@ -54,7 +54,7 @@ def reported(record: dict[str, Any]) -> str:
     return f"{words}{text} ({place_of(record)}){stays}"
 
 
-def why(report: FileReport) -> list[str]:
+def reasons_of(report: FileReport) -> list[str]:
     """Why a file is not known to be clean, or could not be repaired."""
     reasons = [f"left alone: {report.error}"] if report.error else []
     reasons += staying(report)
@@ -95,7 +95,7 @@ class JsonDocument:
         recognised = {"kept": report.kept, "recognised": not report.unrecognised}
         self._files.append({**values, **more, **recognised})
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         total = self._counts.total()
         summary = {
             "files": len(self._files),
@@ -108,7 +108,7 @@ class JsonDocument:
             "removed": total.removed,
             "unrecognised": sum(not each["recognised"] for each in self._files),
             "stopped": len(self._files) < files,
-            "notLookedAt": {**passed.sealed, **passed.others},
+            "notLookedAt": {**skipped.sealed, **skipped.others},
         }
         head = "" if self._begun else '{"version": 1, "findings": ['
         self._terminal.body(f'{head}], "files": ')
@@ -132,25 +132,25 @@ class GithubAnnotations:
         where = _region(record, "line", "col", "endLine", "endColumn")
         title = WORDS.get(record["kind"], record["kind"])
         where = {"file": record["file"], **where, "title": title}
-        self._say("warning", where, reported(record))
+        self._say("warning", where, sentence_of(record))
 
     def add(self, report: FileReport) -> None:
         level = "error" if report.error else "warning"
-        for reason in why(report):
+        for reason in reasons_of(report):
             self._say(level, {"file": report.path}, reason)
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         """Prints what was not looked at; there is no other summary."""
-        if words := passed.words():
-            level = "warning" if passed.sealed else "notice"
-            self._say(level, {"title": _PASSED}, ", ".join(words))
+        if words := skipped.words():
+            level = "warning" if skipped.sealed else "notice"
+            self._say(level, {"title": _SKIPPED}, ", ".join(words))
 
     def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
-        reported = ",".join(
+        property_list = ",".join(
             f"{name}={self._escaped(str(value)).translate(self._IN_PROPERTY)}"
             for name, value in properties.items()
         )
-        self._terminal.line(f"::{level} {reported}::{self._escaped(words)}")
+        self._terminal.line(f"::{level} {property_list}::{self._escaped(words)}")
 
     def _escaped(self, text: str) -> str:
         return text.translate(self._ESCAPES)
@@ -173,7 +173,7 @@ class SarifLog:
             {
                 "ruleId": record["kind"],
                 "level": "warning",
-                "message": {"text": reported(record)},
+                "message": {"text": sentence_of(record)},
                 "locations": [location],
             }
         )
@@ -185,28 +185,26 @@ class SarifLog:
                 "message": {"text": reason},
                 "locations": [self._location(report.path, {})],
             }
-            for reason in why(report)
+            for reason in reasons_of(report)
         ]
 
     def _location(self, path: str, region: dict[str, int]) -> dict[str, Any]:
-        reported = Path(path)
-        uri = (
-            reported.as_uri() if reported.is_absolute() else quote(reported.as_posix())
-        )
+        file = Path(path)
+        uri = file.as_uri() if file.is_absolute() else quote(file.as_posix())
         physical: dict[str, Any] = {"artifactLocation": {"uri": uri}}
         if region:
             physical["region"] = region
         return {"physicalLocation": physical}
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         rules = [
             {"id": kind, "shortDescription": {"text": words}}
             for kind, words in WORDS.items()
         ]
         driver = {"name": "stream-sidecar", "version": __version__, "rules": rules}
-        if words := passed.words():
-            level, text = ("warning" if passed.sealed else "note"), ", ".join(words)
-            note = {"level": level, "message": {"text": f"{_PASSED}: {text}"}}
+        if words := skipped.words():
+            level, text = ("warning" if skipped.sealed else "note"), ", ".join(words)
+            note = {"level": level, "message": {"text": f"{_SKIPPED}: {text}"}}
             self._notes.append(note)
         failed = any(each["level"] == "error" for each in self._notes)
         run = {

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         AllRepairCounters,
         ModelRepairCounters,
     )
-    from stream_sidecar.session_files.passed_files import PassedFiles
     from stream_sidecar.session_files.reports import FileReport
+    from stream_sidecar.session_files.skipped_files import SkippedFiles
 
 _LONGEST = 400
 """How many characters of a removal are shown."""
@@ -118,9 +118,9 @@ class RepairPage:
             around = record.get("before", ""), record.get("after", "")
             print_removal(self._terminal, short(record["text"]), *around)
 
-    def summary(self, files: int, passed: PassedFiles) -> None:
+    def summary(self, files: int, skipped: SkippedFiles) -> None:
         """Prints the files with findings or problems, and the numbers by model.
-        ``files``: how many files there were to read; ``passed``: those of folders that
+        ``files``: how many files there were to read; ``skipped``: those of folders that
         were not looked at."""
         total = self._counts.total()
         if self._has_shown:
@@ -163,8 +163,8 @@ class RepairPage:
             self._terminal.paragraph(
                 f"To remove the leaks, run again with --write{more}"
             )
-        if words := passed.words():
-            more = f" ({_SEALED})" if passed.sealed else ""
+        if words := skipped.words():
+            more = f" ({_SEALED})" if skipped.sealed else ""
             self._terminal.paragraph(f"not looked at: {', '.join(words)}{more}")
 
     def _tables(self, total: AllRepairCounters) -> None:
@@ -234,27 +234,27 @@ def _numbers(
 
 
 def _result(report: FileReport) -> str:
-    reported = []
+    phrases = []
     if report.error:
-        reported.append(f"left alone: {report.error}")
+        phrases.append(f"left alone: {report.error}")
     elif report.written:
         old = f", backup: {report.backup}" if report.backup else ""
-        reported.append(f"written{old}")
+        phrases.append(f"written{old}")
     if report.unsealed:
-        reported.append(
+        phrases.append(
             f"{report.unsealed} {'unsealed' if report.written else 'to unseal'}"
         )
-    reported += staying(report)
+    phrases += staying(report)
     if report.blocked:
-        reported.append(f"{report.blocked} would be left empty")
+        phrases.append(f"{report.blocked} would be left empty")
     if report.unreadable:
-        reported.append(f"{report.unreadable} not JSON")
-    reported += [
+        phrases.append(f"{report.unreadable} not JSON")
+    phrases += [
         f"{number} not read: {reason}" for reason, number in report.left.items()
     ]
     if report.unrecognised:
-        reported.append("no message of a model recognised")
-    return "; ".join(reported)
+        phrases.append("no message of a model recognised")
+    return "; ".join(phrases)
 
 
 def staying(report: FileReport) -> list[str]:

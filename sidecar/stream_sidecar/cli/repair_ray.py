@@ -11,8 +11,8 @@ from stream_sidecar.cli.repair_options import options_in
 from stream_sidecar.cli.repair_page import RepairPage, end
 from stream_sidecar.cli.report_file import open_report
 from stream_sidecar.session_files.datasets import DatasetJob, repair_dataset
-from stream_sidecar.session_files.passed_files import PassedFiles
 from stream_sidecar.session_files.reports import FileReport, Tally
+from stream_sidecar.session_files.skipped_files import SkippedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,7 @@ def repair_datasets(given: dict[str, Any]) -> None:
     report_file = open_report(given["report_path"], files, force=given["force"])
     with report_file or nullcontext() as records:
         reports = [_repair(str(path), given, page, records) for path in given["paths"]]
-    page.summary(len(reports), PassedFiles())
+    page.summary(len(reports), SkippedFiles())
     has_leaks = given["check"] and any(report.leaking for report in reports)
     failed = any(report.error for report in reports)
     end(2 if failed else int(has_leaks), has_leaks=has_leaks)

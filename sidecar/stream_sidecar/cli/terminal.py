@@ -75,21 +75,19 @@ class Terminal:
 
     def line(self, *pieces: StyledText) -> None:
         """Prints one line, which is not wrapped; line breaks in it are escaped."""
-        reported = [(each, "") if isinstance(each, str) else each for each in pieces]
-        text = Text.assemble(*((one_line(words), style) for words, style in reported))
+        styled = [(each, "") if isinstance(each, str) else each for each in pieces]
+        text = Text.assemble(*((one_line(words), style) for words, style in styled))
         self._console.print(text, soft_wrap=True)
 
     def body(self, *pieces: StyledText) -> None:
         """Prints text of any number of lines: unchanged to a file or a pipe, escaped to
         a terminal, which wraps it in its own way."""
-        reported = [(each, "") if isinstance(each, str) else each for each in pieces]
+        styled = [(each, "") if isinstance(each, str) else each for each in pieces]
         if self._console.is_terminal:
-            shown = Text.assemble(
-                *((in_lines(text), style) for text, style in reported)
-            )
+            shown = Text.assemble(*((in_lines(text), style) for text, style in styled))
             self._console.print(shown, end="", soft_wrap=True)
         else:
-            self._console.file.write("".join(text for text, _ in reported))
+            self._console.file.write("".join(text for text, _ in styled))
             self._console.file.flush()
 
     def json(self, document: bytes) -> None:
@@ -102,8 +100,8 @@ class Terminal:
         """Prints text that wraps at words on a terminal, but never after a number.
         Further lines are indented by ``indent`` columns. To a file or a pipe, it is one
         line."""
-        reported = [(each, "") if isinstance(each, str) else each for each in pieces]
-        text = Text.assemble(*((one_line(words), style) for words, style in reported))
+        styled = [(each, "") if isinstance(each, str) else each for each in pieces]
+        text = Text.assemble(*((one_line(words), style) for words, style in styled))
         width = self._console.width - indent
         if not self.is_screen or width < _NARROWEST:
             self._console.print(text, soft_wrap=True)

@@ -3,8 +3,8 @@
 `family_template` returns the template for a model's profile: its reasoning from the
 table of dialects, its calls from `_CALLS`. A template cannot express everything: a form
 without a marker, a value with a type, several calls with nothing between them.
-`NotSaidError` reports what it cannot express. Example: Mistral's ``[TOOL_CALLS]f{..}``
-has no end, so a second call would be part of the first.
+`InexpressibleError` reports what it cannot express. Example: Mistral's
+``[TOOL_CALLS]f{..}`` has no end, so a second call would be part of the first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stream_sidecar.dialects.profiles import Profile
 
 
-class NotSaidError(ValueError):
+class InexpressibleError(ValueError):
     """A response template cannot express this; the message says what, and why."""
 
 
@@ -172,7 +172,7 @@ _CALLS: dict[str, dict[str, Any]] = {
 }
 """The field ``tool_calls`` of each family."""
 
-_UNSAID = {
+_NOT_EXPRESSIBLE = {
     "mistral": "nothing ends a call, so that the next would be part of it",
     "deepseek-dsml": "an attribute of each parameter says whether it is a string",
     "kimi-k3": "an attribute of each argument says its type",
@@ -240,28 +240,29 @@ are ChatML's."""
 
 @frozen
 class FamilyTemplate:
-    """A template, and messages about what it does not express (``unsaid``)."""
+    """A template, and messages about what it does not express."""
 
     template: dict[str, Any]
-    unsaid: tuple[str, ...] = ()
+    not_expressed: tuple[str, ...] = ()
 
 
 def family_template(profile: Profile) -> FamilyTemplate:
     """The template of the first family in ``profile`` whose calls a template can
-    express, or else whose reasoning. Raises NotSaidError if there is none."""
+    express, or else whose reasoning. Raises InexpressibleError if there is none."""
     families = [name for name in profile.dialects if name in DIALECTS]
-    unsaid = [
-        f"{name}: {_UNSAID.get(name, 'its calls are not written here so')}"
+    not_expressed = [
+        f"{name}: {_NOT_EXPRESSIBLE.get(name, 'its calls are not written here so')}"
         for name in families
         if name not in _CALLS and _has_calls(name)
     ]
     thinking = (name for name in families if not _has_calls(name))
-    said = next((name for name in families if name in _CALLS), next(thinking, None))
-    if said is None:
-        raise NotSaidError("; ".join(unsaid) or "how it writes is not known")
-    anchor, end = _BORDERS.get(said, _CHAT_ML)
-    fields = {"thinking": _thoughts(said), "tool_calls": _CALLS.get(said)}
-    answer = {**_ANSWERS.get(said, {"close": end}), "content": "text"}
+    family = next((name for name in families if name in _CALLS), next(thinking, None))
+    if family is None:
+        reasons = "; ".join(not_expressed) or "how it writes is not known"
+        raise InexpressibleError(reasons)
+    anchor, end = _BORDERS.get(family, _CHAT_ML)
+    fields = {"thinking": _thoughts(family), "tool_calls": _CALLS.get(family)}
+    answer = {**_ANSWERS.get(family, {"close": end}), "content": "text"}
     return FamilyTemplate(
         {
             "defaults": {"role": "assistant"},
@@ -271,7 +272,7 @@ def family_template(profile: Profile) -> FamilyTemplate:
                 "content": answer,
             },
         },
-        (*unsaid, *_others(said, families)),
+        (*not_expressed, *_others(family, families)),
     )
 
 
@@ -289,8 +290,8 @@ def _thoughts(name: str) -> dict[str, Any]:
     return {**known, "content": "text"} if known else {}
 
 
-def _others(said: str, families: list[str]) -> list[str]:
-    """Messages about the families that could have a template but are not the one that
-    it describes."""
-    more = [name for name in families if name in _CALLS and name != said]
+def _others(family: str, families: list[str]) -> list[str]:
+    """Messages about the other families that could have a template but are not
+    ``family``, which this one describes."""
+    more = [name for name in families if name in _CALLS and name != family]
     return [f"{name}: a template has one form of calls" for name in more]

@@ -34,7 +34,7 @@ _SHORTEST = 4
 
 _LETTERS = patterns.compile(r"[a-z]*+")
 _TEXT_ENDS = Literals(("<|call|>", "<|end|>", "<|eom|>", "<|eot|>"))
-_NOBODY = ("user", "self", "assistant", "all", "")
+_NOT_TOOLS = ("user", "self", "assistant", "all", "")
 _TOKENS = ("<|message|>", "<|channel|>", "<|constrain|>", "to=")
 
 
@@ -62,7 +62,7 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
                 raise
             header.recipient = ""
             cursor.at -= cursor.position - header.end
-        if header.recipient not in _NOBODY:
+        if header.recipient not in _NOT_TOOLS:
             if cursor.context.calls == "off":
                 raise cursor.mismatch(0)
             return (yield from _call(cursor, header.recipient))
@@ -92,8 +92,8 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
             left, constrained = ["<|message|>"], True
         left = [each for each in left if each != part]
         yield from cursor.blanks()
-        spoken = header.recipient and (header.role or header.channel)
-        if spoken and (yield from cursor.peek()) == "{":
+        is_addressed = header.recipient and (header.role or header.channel)
+        if is_addressed and (yield from cursor.peek()) == "{":
             return
         part = yield from (cursor.literal if constrained else cursor.optional)(*left)
 
@@ -135,7 +135,7 @@ def _free_call(name: str, text: str, end: int) -> WrittenCall:
     return WrittenCall(name, text if is_text else "{}", end, text=is_text)
 
 
-def _addressed(_cursor: Cursor) -> Reading[Found]:
+def _without_recipient(_cursor: Cursor) -> Reading[Found]:
     """Ends reasoning: a header without channel and recipient begins the answer."""
     yield from ()
     return mark(ends=True)
@@ -222,7 +222,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "muse": (
         Form(("<|eom|>",), end_reasoning, "B", vague=True, about="channels"),
-        Form(("<|message|>",), _addressed, "A", "start", about="channels"),
+        Form(("<|message|>",), _without_recipient, "A", "start", about="channels"),
         Form((" to=",), _lost_end, "A", vague=True, about="channels"),
     ),
 }

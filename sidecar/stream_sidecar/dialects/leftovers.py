@@ -48,7 +48,7 @@ STOP_TOKENS = (
 """Tokens that end a turn. ``</s>`` may be HTML: it stays if ``<s>``, with or without
 attributes, stands before it."""
 _NEXT_TURN = ("\n<|im_start|>assistant\n", "\n<|im_start|>assistant")
-_STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
+_STRIKETHROUGH = ("<s>", "<s ", "<s\t", "<s\n")
 _NUMBERED = ("<SPECIAL_", "<reserved_", "<|reserved_")
 _DIGITS = patterns.compile(r"[0-9]*+")
 
@@ -107,7 +107,7 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 def _echo(cursor: Cursor) -> Reading[Found]:
     """Reads an object at the answer's start that may be a repeated result (text rules
     10.1 and 10.7)."""
-    cursor.again()
+    cursor.rewind()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.may_continue)
     start, end = yield from cursor.scan_checked(ObjectScanner(), *checks)
@@ -160,7 +160,7 @@ LEFTOVERS = Dialect(
         Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
         Form(_NUMBERED, _reserved, "B", "end", vague=True, about="leftovers"),
         Form(
-            _STRUCK,
+            _STRIKETHROUGH,
             markup,
             "B",
             vague=True,

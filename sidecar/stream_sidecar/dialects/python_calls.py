@@ -88,7 +88,7 @@ def call_reader(cursor: Cursor, part: Extent) -> Found:
 
 def _list(cursor: Cursor) -> Reading[Found]:
     """Reads ``[f(a=1), g()]`` on lines of its own."""
-    cursor.again()
+    cursor.rewind()
     part = yield from cursor.scan(CallScanner(opener="["))
     yield from cursor.line_end()
     return call_reader(cursor, part)
@@ -136,7 +136,7 @@ def bare(cursor: Cursor) -> Reading[Found]:
     nameless = name in (cursor.context.tools or ()) and (yield from cursor.peek())
     if nameless in _VALUES and not properties(name, cursor.context):
         raise cursor.mismatch()
-    cursor.again()
+    cursor.rewind()
     part = yield from cursor.scan(CallScanner())
     yield from cursor.line_end()
     return call_reader(cursor, part)

@@ -399,7 +399,7 @@ class _CallField:
     kind: str = ""
 
     def grammar(self, cursor: Cursor) -> Reading[Found]:
-        cursor.again()
+        cursor.rewind()
         scope: dict[str, Any] = {**(yield from self.open.read(cursor))}
         return (yield from _BODIES[self.content](self, cursor, scope))
 
@@ -775,7 +775,7 @@ def _border(
     counts only in reasoning."""
     if inside and not cursor.inside:
         raise cursor.mismatch(0)
-    cursor.again()
+    cursor.rewind()
     yield from anchor.read(cursor)
     return found
 

@@ -97,7 +97,7 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     """Reads Kimi K2's call: an id such as ``functions.name:0``, or only a counter, and
     the arguments."""
     if cursor.opener == _KIMI_NAMESPACE:
-        cursor.again()
+        cursor.rewind()
     elif cursor.opener != _KIMI_CALL:
         yield from cursor.run(_PLAIN, LONGEST_NAME)  # words before the first call
         yield from cursor.literal(_KIMI_CALL)

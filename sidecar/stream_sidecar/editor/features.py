@@ -167,8 +167,8 @@ class View:
         lenses = []
         for number, where in enumerate(ranges):
             _, message = malformed[number]
-            reported = types.Command(f"{_count(message)}{_stays(message)}", command="")
-            lenses.append(types.CodeLens(where, reported))
+            count = types.Command(f"{_count(message)}{_stays(message)}", command="")
+            lenses.append(types.CodeLens(where, count))
             if message.fixable:
                 arguments = [self.uri, self.version, number]
                 title = FIX_TITLE if len(message.fixable) == 1 else "Take them out"
@@ -265,10 +265,10 @@ def _count(message: SessionMessage) -> str:
     kinds = Counter(leak.finding.kind for leak in message.leaks)
     if len(message.leaks) == 1:
         return f"1 leak: {noun_of(next(iter(kinds)))}"
-    reported = ", ".join(
+    counts = ", ".join(
         f"{count} {noun_of(kind)}" for kind, count in sorted(kinds.items())
     )
-    return f"{len(message.leaks)} leaks: {reported}"
+    return f"{len(message.leaks)} leaks: {counts}"
 
 
 def _name(message: SessionMessage) -> str:
@@ -282,10 +282,10 @@ def _name(message: SessionMessage) -> str:
 def _detail(message: SessionMessage) -> str:
     """The number of leaks, and the beginning of the text."""
     text = _short(_text_in(message.found.message))
-    reported = [text] if text else []
+    details = [text] if text else []
     if message.leaks:
-        reported.insert(0, _count(message))
-    return "; ".join(reported)
+        details.insert(0, _count(message))
+    return "; ".join(details)
 
 
 def _text_in(message: Any) -> str:

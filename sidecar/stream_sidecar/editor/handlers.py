@@ -34,7 +34,7 @@ from stream_sidecar.history.documents import BY_LINE
 from stream_sidecar.history.documents import WHOLE as WHOLE_FILES
 from stream_sidecar.records import define
 from stream_sidecar.rpc.logs import log
-from stream_sidecar.session_files.neighbours import Neighbours, forget
+from stream_sidecar.session_files.surrounding_files import SurroundingFiles, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ class Editor:
 
     # Documents
 
-    def accepts(self, name: str, params: Any) -> bool:
+    def handle_notification(self, name: str, params: Any) -> bool:
         """Handles a notification about a session document or about settings. Returns
         False if pygls has to handle it."""
         handle = _NOTIFICATIONS.get(name)
@@ -99,18 +99,18 @@ class Editor:
 
     def opened(self, params: types.DidOpenTextDocumentParams) -> bool:
         item = params.text_document
-        reading = _reading_of(item.uri, item.language_id, item.text)
-        if reading is None:
+        way = _way_of(item.uri, item.language_id, item.text)
+        if way is None:
             return False
-        session = self._session(item.uri, reading)
+        session = self._session(item.uri, way)
         text = DocumentText(item.text, self._unit)
-        document = _Open(item.uri, item.version, text, reading, session)
+        document = _Open(item.uri, item.version, text, way, session)
         self._open[item.uri] = document
         self._read(document)
         return True
 
     def _session(self, uri: str, way: str) -> SessionDocument:
-        return SessionDocument(self._options(), way, _beside(uri), self._kinds)
+        return SessionDocument(self._options(), way, _surroundings_of(uri), self._kinds)
 
     def configured(self, params: types.DidChangeConfigurationParams) -> bool:
         """Reads all documents again if the setting chooses other kinds of leaks."""
@@ -284,12 +284,12 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
     """Puts the features on ``server``; ``options`` returns the options of a stream."""
     editor = Editor(server, options)
 
-    server.accepts = editor.accepts
+    server.handle_notification = editor.handle_notification
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configuration(params: types.DidChangeConfigurationParams) -> None:
-        """Does nothing: ``accepts`` has handled it, but pygls refuses a notification
-        that is no feature."""
+        """Does nothing: ``handle_notification`` has handled it, but pygls refuses a
+        notification that is no feature."""
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
@@ -329,7 +329,7 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
         await editor.fix_message(uri, version, number)
 
 
-def _reading_of(uri: str, language: str, text: str) -> str | None:
+def _way_of(uri: str, language: str, text: str) -> str | None:
     """The way in which a document is read: `CHAT_LOG`, `LINES` or `WHOLE`. None if it
     is no session."""
     name = uri.rpartition("/")[2]
@@ -343,13 +343,13 @@ def _reading_of(uri: str, language: str, text: str) -> str | None:
     return None
 
 
-def _beside(uri: str) -> Neighbours | None:
+def _surroundings_of(uri: str) -> SurroundingFiles | None:
     """The files around a document; None if the document is no file of this machine. The
     files are read again, since they may have changed after another document was
     opened."""
     forget()
     path = to_fs_path(uri) if uri.startswith("file:") else None
-    return None if path is None else Neighbours(Path(path))
+    return None if path is None else SurroundingFiles(Path(path))
 
 
 def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:

@@ -113,7 +113,7 @@ class SidecarProtocol(LanguageServerProtocol):
         )
 
     def _handle_notification(self, method_name: str, params: Any) -> None:
-        if not self._server.accepts(method_name, params):
+        if not self._server.handle_notification(method_name, params):
             self._run(method_name, params)
 
     def _run(self, name: str, params: Any) -> None:
@@ -153,8 +153,9 @@ class SidecarProtocol(LanguageServerProtocol):
 class SidecarServer(LanguageServer):
     """pygls' server object; ``feature`` registers LSP features on it.
 
-    ``cancelled``: ids of requests that were cancelled before their turn. ``accepts``
-    gets every notification first and returns True if pygls must not see it.
+    ``cancelled``: ids of requests that were cancelled before their turn.
+    ``handle_notification`` gets every notification first and returns True if pygls must
+    not see it.
     """
 
     protocol: SidecarProtocol
@@ -162,7 +163,9 @@ class SidecarServer(LanguageServer):
     def __init__(self, connection: Connection, cancelled: set[Id]) -> None:
         self.connection = connection
         self.cancelled = cancelled
-        self.accepts: Callable[[str, Any], bool] = lambda _name, _params: False
+        self.handle_notification: Callable[[str, Any], bool] = lambda _name, _params: (
+            False
+        )
         super().__init__("stream-sidecar", __version__, protocol_cls=SidecarProtocol)
 
     def report_server_error(self, error: Exception, source: Any) -> None:

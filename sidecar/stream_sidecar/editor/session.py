@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from stream_sidecar.history.documents import Change, Cut, FoundMessage
     from stream_sidecar.history.results import Finding, Inspection, Repair
     from stream_sidecar.options import StreamOptions
-    from stream_sidecar.session_files.neighbours import Neighbours
+    from stream_sidecar.session_files.surrounding_files import SurroundingFiles
     from stream_sidecar.values.json_places import JsonSpan
 
 _BOM = "\ufeff"
@@ -144,20 +144,20 @@ class _Memory:
 class SessionDocument:
     """A document that is read again after each change. After ``read``, ``units`` has
     the result. ``inspected`` is the number of messages that the engine has inspected so
-    far. ``beside``: the files around the document, if it is a file."""
+    far. ``surroundings``: the files around the document, if it is a file."""
 
     def __init__(
         self,
         options: StreamOptions,
         reading: str,
-        beside: Neighbours | None = None,
+        surroundings: SurroundingFiles | None = None,
         kinds: frozenset[str] | None = None,
     ) -> None:
         self.units: list[PlacedUnit] = []
         self.inspected = 0
         self._options = options
         self._reading = reading
-        self._beside = beside
+        self._surroundings = surroundings
         self._kinds = kinds
         self._memory = _Memory()
 
@@ -211,7 +211,7 @@ class SessionDocument:
             return False
         if says_offsets(text.encode("utf-8", "surrogatepass")):
             return True
-        return self._beside is not None and self._beside.is_pointed_into()
+        return self._surroundings is not None and self._surroundings.is_pointed_into()
 
     def _pieces(self, text: DocumentText) -> Iterator[JsonSpan]:
         """The spans of the units: the answers of a chat log, the lines that are not
@@ -246,11 +246,11 @@ class SessionDocument:
         results: list[object] = []
         document, read = self._found(text)
         all_found = [*read]
-        model, beside = self._options.model, self._beside
+        model, surroundings = self._options.model, self._surroundings
         is_bound = is_bound or (
             self._reading == WHOLE
-            and beside is not None
-            and beside.is_before_seal(document, model)
+            and surroundings is not None
+            and surroundings.is_before_seal(document, model)
         )
         bound = BoundTexts(all_found, model, lambda: is_bound)
         for number, found in enumerate(all_found):
@@ -274,7 +274,7 @@ class SessionDocument:
             document = loads(text)
         except (ValueError, RecursionError):
             return None, ()
-        role = None if self._beside is None else self._beside.role
+        role = None if self._surroundings is None else self._surroundings.role
         return document, messages_in(document, role)
 
     def _sealed(self, message: SessionMessage, document: Any) -> SessionMessage:
@@ -283,7 +283,7 @@ class SessionDocument:
         if not message.repair.changed:
             return message
         paths = edited_in(message.found, message.repair)
-        seal = seal_of if self._beside is None else self._beside.seal
+        seal = seal_of if self._surroundings is None else self._surroundings.seal
         return evolve(message, stays=seal(document, paths))
 
     def _message(
@@ -307,8 +307,8 @@ class SessionDocument:
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
     """The messages, with the places in ``text`` of those that have findings."""
     malformed = [each for each in messages if each.inspection.malformed]
-    reported = [(each.found, each.inspection.findings) for each in malformed]
-    spans = iter(spans_of(text, reported))
+    findings = [(each.found, each.inspection.findings) for each in malformed]
+    spans = iter(spans_of(text, findings))
     paths = [each.found.path for each in malformed]
     places = locate(text, paths) if malformed else {}
     for message in messages:

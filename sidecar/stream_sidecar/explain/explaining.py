@@ -70,7 +70,7 @@ def explain(source: StreamSource) -> Explanation:
     opens, texts = stream.profile.starts_open, received.texts()
     owned = place(happened, texts, policy.reasoning, opens=opens)
     lanes = [*_texts(received.pieces, owned), *_parts(happened, stream.wire)]
-    made = stream.message()
+    final = stream.message()
     return Explanation(
         source.name,
         stream.wire,
@@ -78,8 +78,8 @@ def explain(source: StreamSource) -> Explanation:
         stream.profile.name,
         tuple(lanes),
         tuple(steps),
-        made,
-        sentences_of(sealed_in(made, source.options.model)),
+        final,
+        sentences_of(sealed_in(final, source.options.model)),
     )
 
 
@@ -110,7 +110,7 @@ def _texts(
     lanes: dict[tuple[Counted, str], list[InputPiece]] = {}
     for each in received:
         pieces = lanes.setdefault((each.counted, each.field), [])
-        pieces += _known(each)
+        pieces += _sent_before(each)
         pieces += cutters[each.counted].cut(each)
     for ((choice, is_native), field), pieces in sorted(
         lanes.items(), key=lambda lane: lane[0]
@@ -120,7 +120,7 @@ def _texts(
         yield Lane(title, choice, tuple(_marked([*_joined(pieces)])), usual)
 
 
-def _known(piece: ReceivedPiece) -> Iterator[InputPiece]:
+def _sent_before(piece: ReceivedPiece) -> Iterator[InputPiece]:
     """The text that came with ``piece`` and had been sent before."""
     for text, verdict in ((piece.repeated, REPEATED), (piece.mirrored, MIRRORED)):
         if text:
@@ -228,7 +228,7 @@ def _part(happened: Happened, wire: str) -> Lane | None:
         return None
     if isinstance(event, Diagnostic) and (event.raw is None or event.code in _KEPT):
         return None
-    owner, title, text = _REPORTED[type(event)](event)
+    owner, title, text = _PARTS[type(event)](event)
     verdict = left_out(event) if owner == "dropped" else of_wire(owner, wire)
     piece = _piece(text, happened.step, verdict, event.seq)
     return Lane(title, event.choice, (piece,))
@@ -238,7 +238,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value)
 
 
-_REPORTED: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
+_PARTS: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
     ToolCall: lambda e: ("call", f"call: {e.name}", e.arguments),
     ToolResult: lambda e: (
         *("result", f"result: {e.name or e.tool_call_id or ''}", _shown(e.content)),

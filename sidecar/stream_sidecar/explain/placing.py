@@ -53,7 +53,7 @@ def place(
 ) -> dict[Counted, list[Owned]]:
     """Return the owners of all ``texts``, from the events that ``happened``; ``opens``:
     the model's template opens reasoning."""
-    happened = list(_reported_last(happened))
+    happened = list(_not_taken_back(happened))
     ends = [
         each
         for each in happened
@@ -84,7 +84,7 @@ def place(
     }
 
 
-def _reported_last(happened: list[Happened]) -> Iterator[Happened]:
+def _not_taken_back(happened: list[Happened]) -> Iterator[Happened]:
     """The events that count in the end: without those for text that a later `Retract`
     took back, to read it again as the answer."""
     retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
@@ -211,19 +211,19 @@ class _Uncovered:
     def __init__(self, text: CountedText, taken: list[events.Span]) -> None:
         self._text = text
         self._taken = taken
-        self._also: set[int] = set()
+        self._reserved: set[int] = set()
 
     def reserve(self, step: int, span: events.Span, raw: str) -> bool:
         start, end = span
         at = bisect_right(self._taken, (start, start))
         before, after = self._taken[max(at - 1, 0) : at], self._taken[at : at + 1]
         fits = (
-            start not in self._also
+            start not in self._reserved
             and not any(last > start for _, last in before)
             and not any(first < end for first, _ in after)
             and self._text.text.startswith(raw, start)
             and self._text.step_of(end - 1) <= step
         )
         if fits:
-            self._also.add(start)
+            self._reserved.add(start)
         return fits

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import events
-from stream_sidecar.channel.extracted import REMOVAL_DIAGNOSTICS
+from stream_sidecar.channel.found_forms import REMOVAL_DIAGNOSTICS
 from stream_sidecar.dialects import DIALECTS
 from stream_sidecar.explain.explanation import Owner, Reason
 from stream_sidecar.forms.kinds import PieceKind

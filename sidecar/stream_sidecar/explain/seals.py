@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.message.message import Message
 
-_TO = {
+_BOUND_TO = {
     "system": "the system prompt",
     "tools": "the tools",
     "before": "everything before it",
@@ -31,7 +31,7 @@ _TO = {
     "next-item": "the item after it",
     "part": "its part",
 }
-_MOST = 8
+_MOST_PLACES = 8
 """So many places are in a sentence; the others are counted."""
 
 PlacedState: TypeAlias = tuple[str, str | None, BoundState]
@@ -87,10 +87,11 @@ def sentences_of(states: Iterable[PlacedState]) -> tuple[str, ...]:
 def _sentence(
     model: str | None, kind: str, to: tuple[str, ...], source: str, places: list[str]
 ) -> str:
-    shown = ", ".join(places[:_MOST])
-    more = f" and {len(places) - _MOST} more" if len(places) > _MOST else ""
+    shown = ", ".join(places[:_MOST_PLACES])
+    left = len(places) - _MOST_PLACES
+    more = f" and {left} more" if left > 0 else ""
     of_model = f"{model}; " if model else ""
-    *first, last = [_TO[each] for each in to]
+    *first, last = [_BOUND_TO[each] for each in to]
     bound = f"{', '.join(first)} and {last}" if first else last
     return (
         f"Sealed: {kind.replace('-', ' ')} in {shown}{more} is bound to {bound} "

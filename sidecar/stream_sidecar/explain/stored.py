@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 def explain_file(name: str, data: bytes, options: StreamOptions) -> Explanation:
     """Return the explanation of a provider's response, or of a stored session if
     nothing in ``data`` was understood as a response."""
-    reported = explain(body(name, data, options))
-    stored = explain_stored(name, data, options) if reported.is_unknown else None
-    return reported if stored is None else stored
+    response = explain(body(name, data, options))
+    stored = explain_stored(name, data, options) if response.is_unknown else None
+    return response if stored is None else stored
 
 
 def explain_stored(
@@ -43,15 +43,15 @@ def explain_stored(
     """Return the explanation of a session's texts; None if ``data`` is no session, or
     has no texts."""
     found = [each for document in _documents(data) for each in messages_in(document)]
-    reported = [
+    explanations = [
         explain(_source(text, evolve(options, model=options.model or model)))
         for text, model in ((text_of(each), each.model) for each in found)
         if text
     ]
-    if not reported:
+    if not explanations:
         return None
     seals = sentences_of(sealed_in_stored(found, options.model))
-    return evolve(_joined(name, reported), seals=seals)
+    return evolve(_joined(name, explanations), seals=seals)
 
 
 def _source(text: str, options: StreamOptions) -> StreamSource:
@@ -70,22 +70,22 @@ def _documents(data: bytes) -> Iterator[object]:
             return
 
 
-def _joined(name: str, reported: list[Explanation]) -> Explanation:
+def _joined(name: str, explanations: list[Explanation]) -> Explanation:
     """One explanation with the lanes of all, and one step for each. Events get new
     numbers."""
     lanes: list[Lane] = []
     steps: list[Step] = []
     events = 0
-    for number, each in enumerate(reported):
+    for number, each in enumerate(explanations):
         lanes += (_moved(lane, number, events) for lane in each.lanes)
         caused = [event for step in each.steps for event in step.events]
         moved = (evolve(event, seq=event.seq + events) for event in caused)
         steps.append(Step(each.steps[0].chunk, tuple(moved)))
         events += len(caused)
-    messages = (evolve(each.message, choice=n) for n, each in enumerate(reported))
-    message = evolve(reported[0].message, choices=tuple(messages))
+    messages = (evolve(each.message, choice=n) for n, each in enumerate(explanations))
+    message = evolve(explanations[0].message, choices=tuple(messages))
     return evolve(
-        reported[0],
+        explanations[0],
         name=name,
         wire=STORED,
         framing="json",

@@ -183,9 +183,9 @@ def _count(number: int, words: tuple[str, str]) -> str:
     return f"{number:,} {words[number != 1]}"
 
 
-def _joined(reported: list[str]) -> str:
+def _joined(phrases: list[str]) -> str:
     """``a, b and c``."""
-    *first, last = reported
+    *first, last = phrases
     return f"{', '.join(first)} and {last}" if first else last
 
 

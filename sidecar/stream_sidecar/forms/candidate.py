@@ -213,7 +213,7 @@ class Candidate:
             return None if continues else failed
         self._expected = None
         if before := self.raw[: self.size - len(text)]:
-            self._read(before, _endless, final=False)
+            self._read(before, _unlimited, final=False)
         return self._read(text, room, final=final)
 
     def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
@@ -225,7 +225,7 @@ class Candidate:
         while woken := self._wake(best, recent):
             if self._fed:
                 before = self.raw[: self._fed]
-                best = self._feed(woken, before, _endless, best, final=False)
+                best = self._feed(woken, before, _unlimited, best, final=False)
             best = self._feed(woken, text, room, best, final=final)
             self._readers += woken
         self._fed += len(text)
@@ -450,7 +450,7 @@ def _begins_closer(rest: str, form: Form) -> bool:
     return bool(begun) and any(closer.startswith(begun) for closer in form.closers)
 
 
-def _endless(size: int, /, *, calls: bool) -> int:
+def _unlimited(size: int, /, *, calls: bool) -> int:
     """A `Room` without a limit, for text that was within the limit before."""
     return size
 

@@ -131,7 +131,7 @@ class Cursor:
     def position(self) -> int:
         return self.base + self.at
 
-    def again(self) -> None:
+    def rewind(self) -> None:
         """Goes back to the place before the opener. Call this before anything is
         read."""
         self.at -= len(self.opener)
@@ -153,7 +153,7 @@ class Cursor:
         self.furthest = 0
         return MismatchError(position)
 
-    def not_here(self, offset: int) -> None:
+    def note_failed(self, offset: int) -> None:
         """Notes that an alternative failed ``offset`` characters after this place, and
         that the grammar tries another."""
         self.furthest = max(self.furthest, self.position + offset)
@@ -169,7 +169,7 @@ class Cursor:
             yield
         found = choice.find(rest)
         if not found:
-            self.not_here(choice.fits(rest) + 1)
+            self.note_failed(choice.fits(rest) + 1)
         return found
 
     def optional(self, *options: str) -> Reading[str]:
@@ -375,7 +375,7 @@ def _common(one: str, other: str) -> int:
     """The length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     size = min(len(one), len(other))
-    return next((at for at, (mine, its) in pairs if mine != its), size)
+    return next((at for at, (left, right) in pairs if left != right), size)
 
 
 @lru_cache(maxsize=512)

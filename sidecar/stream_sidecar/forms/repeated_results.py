@@ -51,9 +51,9 @@ class EchoRules:
         """Whether an object that begins with ``text`` and continues may be a result. A
         `GENERIC` indicator counts only as the object's first key."""
         keys = begun_keys(text[:BEGINNING])
-        reported = not self.special.isdisjoint(keys[:FIRST_KEYS])
-        reported = reported or not self.indicators.isdisjoint(keys[:1])
-        return reported or self.known.may_begin(keys)
+        has_indicator = not self.special.isdisjoint(keys[:FIRST_KEYS])
+        has_indicator = has_indicator or not self.indicators.isdisjoint(keys[:1])
+        return has_indicator or self.known.may_begin(keys)
 
     def may_continue(self, text: str) -> bool:
         """Whether an object that begins with ``text`` may be a result although it is

@@ -22,7 +22,7 @@ NAME = patterns.compile(r"[\w.:/-]*+")
 _NO_TAG = patterns.compile(r"[^<>\n]*+")
 _CLOSERS = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+")
 _MAY_CLOSE = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+(?:<|</[^<>\n]*+)?")
-_FAR = 256
+_WINDOW = 256
 """`_closes_all` looks at this many code points."""
 
 
@@ -46,12 +46,12 @@ def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
 
 
 _PROSE = patterns.compile(r"[^<>\[\]{}|`]*+")
-_MUCH = 128
+_LONGEST_PROSE = 128
 
 
 def prose(cursor: Cursor) -> Reading[None]:
     """Reads words that a model writes between a wrapper and the wrapper's content."""
-    yield from cursor.run(_PROSE, _MUCH)
+    yield from cursor.run(_PROSE, _LONGEST_PROSE)
 
 
 def markup(cursor: Cursor) -> Reading[Found]:
@@ -194,9 +194,9 @@ def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
     """Whether only closers, and no closer of a value, stand between this place and the
     text's end. Reads nothing."""
     while True:
-        rest = cursor.text[cursor.at : cursor.at + _FAR]
-        if cursor.final or len(rest) == _FAR or not _MAY_CLOSE.fullmatch(rest):
-            return len(rest) < _FAR and tags.close_all(rest)
+        rest = cursor.text[cursor.at : cursor.at + _WINDOW]
+        if cursor.final or len(rest) == _WINDOW or not _MAY_CLOSE.fullmatch(rest):
+            return len(rest) < _WINDOW and tags.close_all(rest)
         yield
 
 

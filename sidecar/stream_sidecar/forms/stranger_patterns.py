@@ -222,7 +222,7 @@ class StrangerPattern:
             raise EndedError if threads else cursor.mismatch(size)
         end, groups = found
         if threads or size > end:
-            cursor.not_here(size + bool(threads))
+            cursor.note_failed(size + bool(threads))
         whole = cursor.text[cursor.at : cursor.at + end]
         cursor.at += end
         names = (name for name, side in groups if side)

@@ -184,8 +184,8 @@ def _document(headers: dict[str, str], payload: bytes) -> Frame:
     if isinstance(value, DiagnosticPart):
         return value
     if (kind := headers.get(":message-type")) == "error":
-        reported = {key: headers.get(f":error-{key}") for key in ("code", "message")}
-        return Document(reported, "error")
+        error = {key: headers.get(f":error-{key}") for key in ("code", "message")}
+        return Document(error, "error")
     if kind == "exception":
         return _exception(headers.get(":exception-type", ""), value)
     inner = value.get("bytes") if isinstance(value, dict) else None

@@ -202,10 +202,10 @@ class _CompressedReader:
     def close(self) -> list[Frame]:
         if not self._head.pieces:
             return []
-        reported = {"type": "compressed_body", "message": _COMPRESSION}
+        error = {"type": "compressed_body", "message": _COMPRESSION}
         head = malformed("".join(self._head.pieces)[:HEAD], "A compressed body")
         self._head = Held(HEAD)
-        return [head, Document({"error": reported}, "error")]
+        return [head, Document({"error": error}, "error")]
 
 
 _COMPRESSION = (

@@ -132,20 +132,20 @@ def frame_of(text: HeldText, event: str | None = None) -> Frame:
     if isinstance(text, DiagnosticPart):
         return text
     if isinstance(text, LongText):
-        return _passed_on(text, event)
+        return _frame_of_long(text, event)
     if text.strip() == "[DONE]":
         return DonePart()
     try:
         value = loads(text)
     except ValueError:
-        return _otherwise(text, event)
+        return _frame_of_no_json(text, event)
     if type(value) is str and (inner := _QUOTED.fullmatch(value)):
         frame = frame_of(inner[1], event)
         return Document(value, event) if isinstance(frame, DiagnosticPart) else frame
     return Document(value, event)
 
 
-def _passed_on(long: LongText, event: str | None) -> Frame:
+def _frame_of_long(long: LongText, event: str | None) -> Frame:
     """Only an object is passed on."""
     try:
         value = loads(long.text)
@@ -156,7 +156,7 @@ def _passed_on(long: LongText, event: str | None) -> Frame:
     return LongDocument(Document(value, event), long.diagnostic)
 
 
-def _otherwise(text: str, event: str | None) -> Frame:
+def _frame_of_no_json(text: str, event: str | None) -> Frame:
     """The frame of text that is not JSON: an end mark in other letters, an error in
     words, a document with a comma after it, or a malformed chunk."""
     bare = text.strip()

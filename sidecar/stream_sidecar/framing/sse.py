@@ -217,10 +217,10 @@ def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
     for line in text.split("\n"):
         lines += _frames_of_line(line, None)
     torn = bool(lines) and isinstance(lines[0], DiagnosticPart)
-    return [whole] if torn and not any(map(_is_reported, lines)) else lines
+    return [whole] if torn and not any(map(_stands_alone, lines)) else lines
 
 
-def _is_reported(frame: Frame) -> bool:
+def _stands_alone(frame: Frame) -> bool:
     """Whether the frame of a line is a document or the end mark. A diagnostic, a bare
     scalar or an empty value may be a piece of a value that has several lines."""
     if isinstance(frame, Document):

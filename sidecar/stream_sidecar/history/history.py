@@ -275,8 +275,8 @@ def _passes(items: tuple[StoredItem, ...], sieve: Sieve) -> bool:
     """Whether no text of a field has to be read. Several texts are checked joined, too,
     because a delimiter may begin in one and end in the next."""
     texts = [item.read for item in items if isinstance(item, Text)]
-    whole = ["".join(texts)] if len(texts) > 1 else []
-    return all(map(sieve.passes, (*whole, *texts)))
+    joined = ["".join(texts)] if len(texts) > 1 else []
+    return all(map(sieve.passes, (*joined, *texts)))
 
 
 def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
@@ -317,32 +317,32 @@ def _read(
 ) -> _Field:
     """Reads a field, and then what is left of it, until a reading removes nothing, or
     the sieve finds nothing to read. Mostly one reading is enough."""
-    whole = texts_of(items)
-    choice = _Choice(whole, verdict)
+    texts = texts_of(items)
+    choice = _Choice(texts, verdict)
     readings: list[TextReading] = []
-    kept = [(start, end) for start, end, _ in whole]
+    kept = [(start, end) for start, end, _ in texts]
     removed: list[Mark] = []
     while len(readings) < _ROUNDS:
-        left = _shortened(items, whole, kept) if readings else items
+        left = _shortened(items, texts, kept) if readings else items
         if readings and _passes(left, sieve):
             break
         reading = read_text(left, options)
-        cut = choice.of(unlocked(moved(reading.removals, kept), whole))
+        cut = choice.of(unlocked(moved(reading.removals, kept), texts))
         if not cut:
             break
         readings.append(reading)
         removed += cut
         kept = without(kept, cut)
-    halves = choice.of(halves_in(whole, kept))
-    return _Field(whole, sorted(removed), readings, sorted(choice.bound), halves)
+    halves = choice.of(halves_in(texts, kept))
+    return _Field(texts, sorted(removed), readings, sorted(choice.bound), halves)
 
 
 class _Choice:
     """The removals of a field that are made, and those that stay because they are
     ``bound``. What is not made once stays in every later reading."""
 
-    def __init__(self, whole: list[PlacedText], verdict: Judge | None) -> None:
-        self._whole, self._verdict = whole, verdict
+    def __init__(self, texts: list[PlacedText], verdict: Judge | None) -> None:
+        self._texts, self._verdict = texts, verdict
         self._kept: list[Mark] = []
         self.bound: list[Mark] = []
 
@@ -351,7 +351,7 @@ class _Choice:
         if self._verdict is None:
             return removals
         new = self._new(removals)
-        verdicts = [self._verdict(piece) for piece in pieces_of(new, self._whole)]
+        verdicts = [self._verdict(piece) for piece in pieces_of(new, self._texts)]
         judged = [*zip(new, verdicts, strict=True)]
         refused = [mark for mark, verdict in judged if verdict != _MADE]
         self._kept = sorted([*self._kept, *refused])
@@ -371,13 +371,13 @@ class _Choice:
 
 def _shortened(
     items: tuple[StoredItem, ...],
-    whole: list[PlacedText],
+    texts: list[PlacedText],
     kept: list[Span],
 ) -> tuple[StoredItem, ...]:
     """The items, with the kept pieces of their texts."""
-    texts = iter(kept_texts(whole, kept))
+    shorter = iter(kept_texts(texts, kept))
     return tuple(
-        evolve(item, text=next(texts)) if isinstance(item, Text) else item
+        evolve(item, text=next(shorter)) if isinstance(item, Text) else item
         for item in items
     )
 
@@ -438,8 +438,8 @@ def _mended(one: _Field) -> list[PlacedText]:
 
 def _emptied(fields: list[_Field], texts: dict[Path, str]) -> list[Path]:
     """The paths of the parts whose new text is empty."""
-    whole = [text for one in fields for _, _, text in one.texts]
-    return [text.part for text in whole if text.part and texts.get(text.path) == ""]
+    stored = [text for one in fields for _, _, text in one.texts]
+    return [text.part for text in stored if text.part and texts.get(text.path) == ""]
 
 
 def _has_content(stored: Stored, texts: dict[Path, str]) -> bool:

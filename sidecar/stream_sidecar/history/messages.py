@@ -19,6 +19,7 @@ from attrs import evolve
 from stream_sidecar import patterns
 from stream_sidecar.history.shapes import GENERAL_PARTS, at, shape_of
 from stream_sidecar.records import frozen
+from stream_sidecar.wires.requests.issuers import models_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,8 +200,7 @@ def role_of(message: dict[str, Json]) -> str | None:
 
 def model_of(message: Json) -> str | None:
     """The model that a message names as its own."""
-    model = message.get("model") if isinstance(message, dict) else None
-    return model if isinstance(model, str) and model else None
+    return next(models_in(message), None) if isinstance(message, dict) else None
 
 
 def has_calls(message: Json, shape: RecordShape) -> bool:

@@ -181,8 +181,8 @@ def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
         content = {"type": "thinking", "thinking": item.text}
     elif isinstance(item, StoredCall):
         call = from_item(item.item, index)
-        reported = {"id": call.id, "name": call.name or "unknown"}
-        content = {"type": "tool_use", "input": call.arguments, **reported}
+        identity = {"id": call.id, "name": call.name or "unknown"}
+        content = {"type": "tool_use", "input": call.arguments, **identity}
     yield {"type": "content_block_start", "index": index, "content_block": content}
     yield {"type": "content_block_stop", "index": index}
 

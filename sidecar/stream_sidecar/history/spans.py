@@ -43,14 +43,14 @@ class RemovedSpan:
 
 
 def pieces_of(
-    removals: Iterable[Mark], whole: list[PlacedText]
+    removals: Iterable[Mark], texts: list[PlacedText]
 ) -> Iterator[RemovedSpan]:
     """The removals, each within one text, as `RemovedSpan`s."""
     number = at = units = 0
     for start, end, kind in removals:
-        while whole[number][1] <= start:
+        while texts[number][1] <= start:
             number, at, units = number + 1, 0, 0
-        base, _, text = whole[number]
+        base, _, text = texts[number]
         first, last = start - base, end - base
         start_utf16 = units + width(text.text[at:first], "utf16")
         units = start_utf16 + width(text.text[first:last], "utf16")
@@ -58,10 +58,10 @@ def pieces_of(
         yield RemovedSpan(text, kind, first, last, start_utf16, units)
 
 
-def kept_texts(whole: list[PlacedText], kept: list[Span]) -> list[str]:
+def kept_texts(texts: list[PlacedText], kept: list[Span]) -> list[str]:
     """The kept pieces of every text, joined; both lists are sorted."""
     found, number = [], 0
-    for start, end, text in whole:
+    for start, end, text in texts:
         pieces = []
         while number < len(kept) and kept[number][0] < end:
             first, last = kept[number]
@@ -88,15 +88,15 @@ def moved(removals: list[Mark], kept: list[Span]) -> list[Mark]:
     return moved
 
 
-def unlocked(removals: list[Mark], whole: list[PlacedText]) -> list[Mark]:
+def unlocked(removals: list[Mark], texts: list[PlacedText]) -> list[Mark]:
     """Removals split at the borders of texts, without those in locked texts."""
     found, number = [], 0
     for start, end, kind in removals:
         while start < end:
-            while whole[number][1] <= start:
+            while texts[number][1] <= start:
                 number += 1
-            stop = min(end, whole[number][1])
-            if not whole[number][2].locked:
+            stop = min(end, texts[number][1])
+            if not texts[number][2].locked:
                 found.append((start, stop, kind))
             start = stop
     return found
@@ -123,10 +123,10 @@ _HALF = patterns.compile(
 """Half of a character; two halves that make one are none."""
 
 
-def halves_in(whole: list[PlacedText], kept: list[Span]) -> list[Mark]:
+def halves_in(texts: list[PlacedText], kept: list[Span]) -> list[Mark]:
     """The halves of characters in the kept pieces of texts that are not locked."""
     found, number = [], 0
-    for start, _, text in whole:
+    for start, _, text in texts:
         if text.locked or text.text.isascii() or not has_half(text.text):
             continue
         for half in _HALF.finditer(text.text):

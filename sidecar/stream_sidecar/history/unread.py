@@ -92,12 +92,12 @@ def _words_around(document: Json, unread: UnreadText) -> Iterator[set[str]]:
     holders = [at(document, unread.path[:end]) for end in range(len(unread.path))]
     for step, holder in zip(unread.path[::-1], holders[::-1], strict=True):
         yield _words(step)
-        yield from _reported_by(holder)
+        yield from _label_words(holder)
     for step in unread.state[::-1]:
         yield _words(step)
 
 
-def _reported_by(holder: Json) -> Iterator[set[str]]:
+def _label_words(holder: Json) -> Iterator[set[str]]:
     """The words of a record about itself."""
     if not isinstance(holder, dict):
         return

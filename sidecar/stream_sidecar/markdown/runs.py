@@ -69,7 +69,7 @@ class RunIndex:
         no text follows. From the absolute position ``limit`` on the answer no longer
         waits for text.
         """
-        self._look(buffer, base, at, final)
+        self._scan(buffer, base, at, final)
         for length in code.runs:
             if self._next_start(length, at) + length < limit:
                 return True
@@ -83,7 +83,7 @@ class RunIndex:
         """Whether the line is known to end before ``limit``."""
         return self.line_end is not None and self.line_end < limit
 
-    def _look(self, buffer: str, base: int, at: int, final: bool) -> None:
+    def _scan(self, buffer: str, base: int, at: int, final: bool) -> None:
         if self.line_end is not None and self.line_end < at:
             self.line_end = None
             self.starts.clear()

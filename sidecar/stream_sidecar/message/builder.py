@@ -52,6 +52,11 @@ _state_of = attrgetter(*_STATE)
 _number_of = attrgetter("block")
 
 
+def _is_sealed(block: _Building) -> bool:
+    is_native = block.channel == "reasoning"
+    return is_native and not {"signature", "opaque"}.isdisjoint(block.state)
+
+
 class _Choice:
     """The blocks, citations, errors and end of one choice so far."""
 
@@ -85,8 +90,9 @@ class MessageBuilder:
         self._last_block = -1
         self._usage: events.Usage | None = None
         self.metadata: events.Metadata | None = None
-        #: the provider that the host named
+        #: the provider and the model that the host named
         self.provider: str | None = None
+        self.model: str | None = None
 
     def push(self, event: events.Event) -> None:
         fold = self._folds.get(type(event))
@@ -127,6 +133,11 @@ class MessageBuilder:
         before = (text for number, text in texts.items() if number < blocks[0])
         return "".join(texts.values()), sum(map(len, before))
 
+    def sealed_behind(self, choice: int, block: int) -> list[int]:
+        """The blocks with provider state behind ``block``."""
+        texts = self._choices[choice].texts
+        return [n for n, each in texts.items() if n > block and _is_sealed(each)]
+
     def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
         """The calls of a choice, each with the number of its block, in the order of
         arrival."""
@@ -157,10 +168,11 @@ class MessageBuilder:
         )
 
     def _metadata(self) -> events.Metadata | None:
-        if not self.provider:
+        if not self.provider and not self.model:
             return self.metadata
         known = self.metadata or events.Metadata(1)  # no event brought any
-        return evolve(known, host_provider=self.provider)
+        model = known.model or self.model
+        return evolve(known, model=model, host_provider=self.provider)
 
     def _joined(
         self, blocks: list[Block], kind: type[TextBlock | ReasoningBlock]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol
 
 from stream_sidecar.events import (
+    BlockEnd,
     Citation,
     Diagnostic,
     Event,
@@ -179,6 +180,9 @@ class Outlet:
         event = make(self.seq, choice, *args, **fields)
         self._events.append(event)
         self.builder.push(event)
+        if type(event) is Reclassify and self.binds():  # state behind it is broken
+            for block in self.builder.sealed_behind(choice, min(event.blocks)):
+                self.send(BlockEnd, choice, block, "reasoning", seal_broken=True)
 
     def delta(self, event: TextDelta | ReasoningDelta) -> None:
         """Sends a delta that already has the next number. This is the fast way for most

@@ -263,7 +263,7 @@ def _nothing(each: Any) -> Any:
 
 
 SHARED: set[type] = set()
-"""Frozen classes whose instances occur in many results; see `_once`."""
+"""Frozen classes whose instances occur in many results; see `_remembering`."""
 
 
 class _Writers(dict[type, ValueWriter]):
@@ -271,14 +271,14 @@ class _Writers(dict[type, ValueWriter]):
 
     def __missing__(self, kind: type) -> ValueWriter:
         write = class_writer(kind)
-        self[kind] = _once(write) if kind in SHARED else write
+        self[kind] = _remembering(write) if kind in SHARED else write
         return self[kind]
 
 
 _MOST_SHARED = 32
 
 
-def _once(write: ValueWriter) -> ValueWriter:
+def _remembering(write: ValueWriter) -> ValueWriter:
     """A writer that remembers what it wrote for the last few instances."""
     known: dict[int, tuple[Any, Any]] = {}  # by id, which an instance in here keeps
 

@@ -86,40 +86,40 @@ def known_members(tool: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_Foreign: TypeAlias = tuple[str, "Collection[str]"]
+_UnknownMember: TypeAlias = tuple[str, "Collection[str]"]
 """A path, with a point or a bracket in front, and the names that are known in its
 place."""
 
 
-def _ignored(value: Any, hint: Any) -> Iterator[_Foreign]:
+def _ignored(value: Any, hint: Any) -> Iterator[_UnknownMember]:
     if value is None or hint in _PASSED_ON:
         return
     if hint is Tool:
         yield from _of_tool(value)
     elif has(hint):
         members = _members(hint)
-        yield from _foreign(value, members)
+        yield from _unknown_members(value, members)
         for name, item in value.items():
             if name in members:
-                yield from _below(f".{name}", _ignored(item, members[name]))
+                yield from _prefixed(f".{name}", _ignored(item, members[name]))
     elif get_origin(hint) in (tuple, list) and type(value) in (tuple, list):
         part = get_args(hint)[0]
         for number, item in enumerate(value):
-            yield from _below(f"[{number}]", _ignored(item, part))
+            yield from _prefixed(f"[{number}]", _ignored(item, part))
 
 
-def _of_tool(tool: Any) -> Iterator[_Foreign]:
+def _of_tool(tool: Any) -> Iterator[_UnknownMember]:
     """A tool of another ``type`` than a function is the provider's own."""
     if tool.get("type", "function") not in (*_WRAPPERS, None):
         return
-    yield from _foreign(tool, _TOOL_MEMBERS)
+    yield from _unknown_members(tool, _TOOL_MEMBERS)
     for name in _WRAPPERS:
         inner = tool.get(name)
         if isinstance(inner, dict):
-            yield from _below(f".{name}", _foreign(inner, _TOOL_MEMBERS))
+            yield from _prefixed(f".{name}", _unknown_members(inner, _TOOL_MEMBERS))
 
 
-def _below(place: str, found: Iterator[_Foreign]) -> Iterator[_Foreign]:
+def _prefixed(place: str, found: Iterator[_UnknownMember]) -> Iterator[_UnknownMember]:
     return ((place + path, known) for path, known in found)
 
 
@@ -127,15 +127,15 @@ def unwritten(given: Any) -> Iterator[str]:
     """The paths of the members of a message, its blocks and the results of its calls
     that no message has. ``given`` is JSON that fits ``message/render``."""
     message = given["message"]
-    yield from _under("message", message, _names((Message, Turn)))
+    yield from _unknown_paths("message", message, _names((Message, Turn)))
     names = ("blocks",) if message.get("blocks") else tuple(TYPES)
     for part in names:
         for number, block in enumerate(message.get(part) or ()):
             kind = _BLOCKS.get(TYPES.get(part) or block["type"])
             known = block if kind is None else _names((kind,))
-            yield from _under(f"message.{part}[{number}]", block, known)
+            yield from _unknown_paths(f"message.{part}[{number}]", block, known)
     for number, result in enumerate(given.get("results") or ()):
-        yield from _under(f"results[{number}]", result, _names((TurnResult,)))
+        yield from _unknown_paths(f"results[{number}]", result, _names((TurnResult,)))
 
 
 TYPES = {"toolCalls": "tool-call", "toolResults": "tool-result"}
@@ -144,8 +144,8 @@ TYPES = {"toolCalls": "tool-call", "toolResults": "tool-result"}
 _BLOCKS: dict[str, type] = {vars(kind)["type"]: kind for kind in get_args(Block)}
 
 
-def _under(place: str, value: dict[str, Any], known: Any) -> Iterator[str]:
-    return (place + path for path, _ in _foreign(value, known))
+def _unknown_paths(place: str, value: dict[str, Any], known: Any) -> Iterator[str]:
+    return (place + path for path, _ in _unknown_members(value, known))
 
 
 @cache
@@ -154,7 +154,9 @@ def _names(kinds: tuple[type, ...]) -> frozenset[str]:
     return frozenset(camel(name) for kind in kinds for name in get_type_hints(kind))
 
 
-def _foreign(value: dict[str, Any], known: Collection[str]) -> Iterator[_Foreign]:
+def _unknown_members(
+    value: dict[str, Any], known: Collection[str]
+) -> Iterator[_UnknownMember]:
     return (
         (f".{name}", known)
         for name, item in value.items()

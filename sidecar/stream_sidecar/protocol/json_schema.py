@@ -170,7 +170,7 @@ def _is_required(
 def prose(kind: Any) -> str:
     """The docstring with JSON's names and values, each paragraph on one line."""
     text = cleandoc(kind.__doc__)
-    text = _CODE.sub(lambda code: f"`{_reported(code[1])}`", text)
+    text = _CODE.sub(lambda code: f"`{_name_in_json(code[1])}`", text)
     text = _VALUE.sub(lambda word: _VALUES[word[1]], text)
     return _BREAK.sub(" ", text)
 
@@ -181,7 +181,7 @@ _BREAK = patterns.compile(r"(?<!\n)\n(?!\n)")
 _VALUES = {"None": "absent", "True": "true", "False": "false"}
 
 
-def _reported(code: str) -> str:
+def _name_in_json(code: str) -> str:
     """The name in JSON of a field; the name of a module stays."""
     return code if code.startswith("stream_sidecar.") else camel(code)
 

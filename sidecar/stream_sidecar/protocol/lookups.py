@@ -56,6 +56,6 @@ def normalize_http_error(
 ) -> NormalizeErrorResult:
     """``error/normalize``: ``before-stream``, as no part of the response was used."""
     error = normalize_error(params.body, params.status, params.headers, params.provider)
-    reported = asdict(error, recurse=False)
-    del reported["choice"]
-    return NormalizeErrorResult(phase="before-stream", partial=False, **reported)
+    fields = asdict(error, recurse=False)
+    del fields["choice"]
+    return NormalizeErrorResult(phase="before-stream", partial=False, **fields)

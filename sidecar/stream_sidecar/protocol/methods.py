@@ -107,7 +107,7 @@ class Method:
         return encode(self.call(sessions, params)) if text is None else text
 
 
-def _late(
+def _lazy(
     name: str, params: type[Any], result: type[Any], place: str, **more: Any
 ) -> Method:
     """A method without a stream, handled by the function ``place`` of this room
@@ -156,18 +156,18 @@ _ROWS = (
     Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
     Method("stream/list", NoParams, Sessions.list),
     Method("message/normalize", NormalizeParams, Sessions.normalize),
-    _late(
+    _lazy(
         "message/render",
         RenderParams,
         RenderResult,
         "lookups.render_message",
         completed=_with_unwritten,
     ),
-    _late("request/prepare", PrepareParams, PrepareResult, "requests.prepare_request"),
-    _late("message/inspect", HistoryParams, InspectResult, _INSPECT, batch=True),
-    _late("message/repair", HistoryParams, RepairResult, _REPAIR, batch=True),
-    _late("tool/classify", ClassifyParams, ClassifyResult, "lookups.classify_calls"),
-    _late(
+    _lazy("request/prepare", PrepareParams, PrepareResult, "requests.prepare_request"),
+    _lazy("message/inspect", HistoryParams, InspectResult, _INSPECT, batch=True),
+    _lazy("message/repair", HistoryParams, RepairResult, _REPAIR, batch=True),
+    _lazy("tool/classify", ClassifyParams, ClassifyResult, "lookups.classify_calls"),
+    _lazy(
         "error/normalize",
         NormalizeErrorParams,
         NormalizeErrorResult,

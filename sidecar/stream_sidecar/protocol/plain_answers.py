@@ -31,10 +31,10 @@ def written(
         text = None if write is None else write(entry.spelled, event, entry.pushes)
         if text is not None:
             return text
-    reported = encode([unstructure(each) for each in events]) if events else b"[]"
-    each = b"" if last_seqs is None else b',"lastSeqs":' + encode(last_seqs)
+    event_list = encode([unstructure(each) for each in events]) if events else b"[]"
+    last_seq_list = b"" if last_seqs is None else b',"lastSeqs":' + encode(last_seqs)
     numbers = entry.stream.last_seq, entry.pushes
-    return _EVENTS % (entry.spelled, reported, *numbers, each)
+    return _EVENTS % (entry.spelled, event_list, *numbers, last_seq_list)
 
 
 _EVENTS = b'{"streamId":%b,"events":%b,"lastSeq":%d,"pushes":%d%b}'

@@ -4,7 +4,8 @@ The model's earlier turns are cleaned by the same `History` as in ``message/repa
 Then calls that share an id get their own (`repeated_ids`; for a provider that refuses
 repeated ids, `turn_list` does it), and what the provider refuses is removed or replaced
 (`refusals`; all of them in `wires.requests`). A model's turn at the end of the list is
-a prefix that the host wrote, and stays.
+a prefix that the host wrote, or goes on after a pause, and stays; only thinking without
+a signature is removed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from stream_sidecar.wires.requests.issuers import readable_items
 from stream_sidecar.wires.requests.refusals import (
     Refusals,
     is_turn,
+    leads_to,
     rule_of,
     server_ends,
 )
@@ -109,7 +111,7 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         earlier = readable_items(params.wire, cleaned[:prefix], maker, lost)
         cleaned = [*earlier, *cleaned[prefix:]]
     settings = bound | settings
-    is_same = len(cleaned) == len(items) and all(map(_is, cleaned, items))
+    is_same = len(cleaned) == len(items) and all(map(_is_same, cleaned, items))
     if not (settings or headers or halves) and is_same:
         return PrepareResult(False, lost)
     changed = {**body, name: cleaned, **settings}
@@ -170,16 +172,21 @@ def _freed(
     wire, model = params.wire, _model(params) or ""
     stores = params.body.get("store") is not False
     reasoning, maker = params.reasoning, _maker(params)
-    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost)
+    who = params.provider or ""
+    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost, who)
     prefix = _prefix(wire, items)
     freed: list[tuple[int, Json]] = []
     ends = server_ends(wire, items)
     for number, item in enumerate(items[:prefix]):
         new = refusals.clean(item, f"/{SHAPES[wire].items}/{number}", next(ends))
+        if new is None and leads_to(freed, item):
+            lost.append(refusals.lonely(*freed.pop()))
         freed += [] if new is None and item is not None else [(number, new)]
     continues = any(body.get(name) for name in _EARLIER)
     turns = TurnList(wire, rule, model, freed, lost, continues)
-    news = turns.mend() + items[prefix:]
+    paths = (f"/{SHAPES[wire].items}/{n}" for n in range(prefix, len(items)))
+    ended = map(refusals.end, items[prefix:], paths)
+    news = turns.mend() + [item for item in ended if item is not None]
     lost += refused_at_end(wire, rule, model, list(enumerate(items))[prefix:])
     return news, refused_settings(wire, rule, body, news, lost)
 
@@ -204,7 +211,7 @@ def _repaired(history: History, item: Json, path: str, lost: list[LostPart]) -> 
     return repair.message if repair.changed else item
 
 
-def _is(one: Json, other: Json) -> bool:
+def _is_same(one: Json, other: Json) -> bool:
     return one is other
 
 

@@ -290,9 +290,9 @@ class Sessions:
         provider = options.provider or (said.provider if said else None)
         model = options.model or (said.model if said else None)
         name = counted_as(provider, model, self._counters)
-        reported, known = (1, *_counts_of(stats)), self._counters.get(name)
+        counts, known = (1, *_counts_of(stats)), self._counters.get(name)
         self._counters[name] = (
-            reported if known is None else tuple(map(add, known, reported))
+            counts if known is None else tuple(map(add, known, counts))
         )
 
 

@@ -47,12 +47,13 @@ _PAIRS = (
 """Pairs of members that make an error: of DeepInfra and Venice, of Baidu, of
 gateways."""
 
-_SAYING = ("error", "exception", "response.failed")
+_ERROR_TYPES = ("error", "exception", "response.failed")
 
 _FINE = (200, "200", "0", "ok", "OK", "success", "Success")
 """Codes of gateways that mean success."""
 
-_REPORTED = frozenset(("error", "errors", "message", "detail", "msg"))
+_DESCRIBING = frozenset(("error", "errors", "message", "detail", "msg"))
+"""Members that describe an error, beside ``"success": false``."""
 
 _SENTENCES = {
     "auth": "The provider did not accept the credentials",
@@ -106,7 +107,7 @@ def normalize_error(
 
     A header's value is a string, a number or a list of these; its name is in any case.
     """
-    facts, reported = read_body(body), plain_headers(headers)
+    facts, plain = read_body(body), plain_headers(headers)
     status = status if status is not None else facts.status
     text = f"{facts.message}\n{facts.extra}"
     coded = known_code(facts.codes, provider)
@@ -117,14 +118,14 @@ def normalize_error(
         and (provider or "").lower() in _EMPTY_MEANS_LONG
     ):
         kind = "context-length"
-    waits = (wait_of_headers(reported), facts.wait, wait_of_text(text))
+    waits = (wait_of_headers(plain), facts.wait, wait_of_text(text))
     wait = next((wait for wait in waits if wait is not None), None)
     facts.spent |= coded is not None and coded.spent
     facts.spent |= wait is None and _BY_DAY.search(text) is not None
     return ErrorPart(
         kind=kind,
         message=facts.message or _SENTENCES[kind],
-        retryable=_is_retryable(kind, status, reported, facts),
+        retryable=_is_retryable(kind, status, plain, facts),
         raw=body,
         code=facts.code,
         provider_type=facts.type,
@@ -154,9 +155,9 @@ def _is_retryable(
     """Whether to try again. The header ``x-should-retry`` decides alone. Without it the
     kind decides; but if a quota is used up, or the request alone exceeds the rate, the
     error is never retryable."""
-    reported = headers.get("x-should-retry")
-    if reported in ("true", "false"):
-        return reported == "true"
+    advice = headers.get("x-should-retry")
+    if advice in ("true", "false"):
+        return advice == "true"
     if facts.spent or "request too large" in facts.message.lower():
         return False
     return kind in RETRYABLE or status == 409
@@ -182,13 +183,13 @@ def _says_so(value: dict[str, Any]) -> bool:
     kind = value.get("type") or value.get("event_type")
     if kind == "message-end":  # Cohere
         return holds(value.get("delta"), "error")
-    if kind in _SAYING or value.get("object") == "error":
+    if kind in _ERROR_TYPES or value.get("object") == "error":
         return True
     if value.get("status") in ("error", "failed") and "message" in value:
         return _PAYLOAD.isdisjoint(value)
     if isinstance(kind, str) and kind.endswith(".error"):
         return True
-    return value.get("success") is False and not _REPORTED.isdisjoint(value)
+    return value.get("success") is False and not _DESCRIBING.isdisjoint(value)
 
 
 def _is_bare(value: dict[str, Any]) -> bool:

@@ -50,10 +50,8 @@ class Batch:
     @property
     def token(self) -> str | int | None:
         """The token of progress reports, if any; wrong params are refused elsewhere."""
-        reported = (
-            self.params.get("workDoneToken") if type(self.params) is dict else None
-        )
-        return reported if type(reported) in (str, int) else None
+        token = self.params.get("workDoneToken") if type(self.params) is dict else None
+        return token if type(token) in (str, int) else None
 
 
 class Batches:

@@ -79,8 +79,8 @@ class Lsp(Protocol):
     def cancel(self, message_id: Id) -> None:
         """Notes that the client no longer wants the answer to a submitted request."""
 
-    def turn(self, reported: Callable[[], None]) -> None:
-        """Calls ``reported`` when everything submitted before it was looked at."""
+    def turn(self, callback: Callable[[], None]) -> None:
+        """Calls ``callback`` when everything submitted before it was looked at."""
 
 
 class Batching(Protocol):

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NEW = 3_000
+_NEW_OBJECTS = 3_000
 """Threshold of the new objects (made less freed) for a pass over them. With
 4,000 open streams, such a pass took at most 4 ms."""
 
-_LATELY = 2
+_YOUNG_PASSES = 2
 """Passes over new objects before a pass over the objects that survived them. That
 pass took at most 10 ms with 4,000 open streams. A larger number makes it longer and
 saves nothing: it reads each survivor once in any case."""
 
-_NEVER = 1_000_000
+_SURVIVOR_PASSES = 1_000_000
 """Passes over survivors before a pass over all objects: so many that none happens."""
 
 _PAUSE_SECONDS = 30.0
@@ -37,7 +37,7 @@ _IDLE_SECONDS = 0.05
 def begin() -> None:
     """Starts collecting in this way; call it when everything common is loaded."""
     gc.freeze()
-    gc.set_threshold(_NEW, _LATELY, _NEVER)
+    gc.set_threshold(_NEW_OBJECTS, _YOUNG_PASSES, _SURVIVOR_PASSES)
     never = threading.Event()
     watch = threading.Thread(target=collect_when_idle, args=(never.wait,), daemon=True)
     watch.start()

@@ -105,11 +105,11 @@ class RecordedConnection(Connection):
 
     def push(self, data: bytes) -> bytes:
         self._recording.came(data)
-        return self._reported(super().push(data))
+        return self._recorded(super().push(data))
 
     def close(self, patience: float) -> bytes:
-        return self._reported(super().close(patience))
+        return self._recorded(super().close(patience))
 
-    def _reported(self, data: bytes) -> bytes:
+    def _recorded(self, data: bytes) -> bytes:
         self._recording.went(data)
         return data

@@ -21,13 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.beside import (
-    CannotReplaceError,
-    FileBeside,
-    take_rights,
-)
-from stream_sidecar.session_files.beside import put as move
-from stream_sidecar.session_files.beside import remove as unlink
 from stream_sidecar.session_files.manifest import (
     Manifest,
     fingerprint_of,
@@ -35,6 +28,13 @@ from stream_sidecar.session_files.manifest import (
     noted_in,
 )
 from stream_sidecar.session_files.names import MANIFEST, backup_of
+from stream_sidecar.session_files.new_file import (
+    CannotReplaceError,
+    NewFile,
+    copy_attributes,
+)
+from stream_sidecar.session_files.new_file import put as move
+from stream_sidecar.session_files.new_file import remove as unlink
 from stream_sidecar.session_files.writers import has_writers
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def back_up(path: Path) -> Path:
         return copied(path, lambda new: _copy(path, new))
 
 
-def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
+def copied(path: Path, copy: Callable[[NewFile], None]) -> Path:
     """Makes a backup from what ``copy`` writes of the file at ``path``, and returns the
     backup's path."""
-    new = FileBeside(path)
+    new = NewFile(path)
     try:
         copy(new)
         new.sync()
-        take_rights(new.name, path)
+        copy_attributes(new.name, path)
         return _named(path, fingerprint_of(new.name), partial(_take, new))
     finally:
         new.remove()
@@ -138,7 +138,7 @@ def _names(path: Path) -> Iterator[Path]:
             yield name
 
 
-def _copy(path: Path, new: FileBeside) -> None:
+def _copy(path: Path, new: NewFile) -> None:
     with path.open("rb") as old:
         shutil.copyfileobj(old, new.file, _CHUNK)
 
@@ -167,7 +167,7 @@ _hold = partial(Path.touch, mode=0o600, exist_ok=False)
 """Reserves a name with an empty file, which is replaced later."""
 
 
-def _take(new: FileBeside, name: Path) -> None:
+def _take(new: NewFile, name: Path) -> None:
     """Gives ``new`` the ``name``; FileExistsError if somebody else has it."""
     try:
         os.link(new.name, name)
@@ -206,8 +206,8 @@ def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
     first. The last one is that of the latest repair."""
     found: dict[str, list[OurBackup]] = {}
     noted = noted_in(folder)
-    reported = [(of, name) for name in noted if (of := backup_of(name)) is not None]
-    for (original, _), name in sorted(reported):
+    backups = [(of, name) for name in noted if (of := backup_of(name)) is not None]
+    for (original, _), name in sorted(backups):
         backup = OurBackup(folder / name, noted[name])
         found.setdefault(original, []).append(backup)
     return found

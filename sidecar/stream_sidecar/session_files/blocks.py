@@ -16,9 +16,9 @@ from stream_sidecar import patterns
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.messages import results_of
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.bounds import LinePart, lines_of
 from stream_sidecar.session_files.documents import Made
 from stream_sidecar.session_files.reports import FileReport, Tally, record_writer
+from stream_sidecar.session_files.size_limits import LinePart, lines_of
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:

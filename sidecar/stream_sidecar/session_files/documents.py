@@ -40,7 +40,7 @@ from stream_sidecar.history.unsealing import (
     unsealed,
 )
 from stream_sidecar.records import evolve, frozen
-from stream_sidecar.session_files import bounds
+from stream_sidecar.session_files import size_limits
 from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import decode_utf8, loads
 
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from stream_sidecar.history.history import History
     from stream_sidecar.history.unread import UnreadText
     from stream_sidecar.history.unsealing import RepairedMessage
-    from stream_sidecar.session_files.neighbours import Neighbours
     from stream_sidecar.session_files.reports import FileReport, Tally
+    from stream_sidecar.session_files.surrounding_files import SurroundingFiles
     from stream_sidecar.values.json_places import Path as JsonPath
 
 Advance: TypeAlias = "Callable[[int], None]"
@@ -113,32 +113,32 @@ class TextSession:
     tally: Tally
     new: Output
     advance: Advance
-    beside: Neighbours
+    surroundings: SurroundingFiles
     before_seals: Callable[[], RecordsBeforeSeals]
     after_edits: RecordsAfterEdits | None = None
 
     def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
         """Repairs a JSONL file, or lines of a file from the line ``first`` on."""
         number = first - 1
-        for data, piece in bounds.lines_of(file):
-            number += piece is not bounds.LinePart.REST
-            if piece is bounds.LinePart.LINE:
+        for data, piece in size_limits.lines_of(file):
+            number += piece is not size_limits.LinePart.REST
+            if piece is size_limits.LinePart.LINE:
                 self._repair(data, number, by_line=True)
             else:
                 self.keep_piece(data, piece)
             self.advance(len(data))
 
-    def keep_piece(self, data: bytes, piece: bounds.LinePart) -> None:
+    def keep_piece(self, data: bytes, piece: size_limits.LinePart) -> None:
         """Keeps a piece of a line that is too long, and counts the line."""
         self.new.keep(data)
-        if piece is bounds.LinePart.TOO_LONG:
-            error = bounds.too_large("a line", bounds.LONGEST_LINE)
+        if piece is size_limits.LinePart.TOO_LONG:
+            error = size_limits.too_large("a line", size_limits.LONGEST_LINE)
             self.tally.report.leave(str(error))
 
     def repair_packed_lines(self, file: IO[bytes]) -> None:
         """Repairs a JSONL file that is compressed as a whole; CannotEditError if it is
         too large or if there is no zstd."""
-        data, made = bounds.read_whole(file), Made()
+        data, made = size_limits.read_whole(file), Made()
         model = self.history.options.model
         try:
             lines = unpack_zstd(data)
@@ -160,7 +160,7 @@ class TextSession:
 
     def repair_whole(self, file: IO[bytes]) -> None:
         """Repairs a JSON file; CannotEditError if it is too large."""
-        data = bounds.read_whole(file)
+        data = size_limits.read_whole(file)
         self._repair(data, 1, by_line=False)
         self.advance(len(data))
 
@@ -176,7 +176,7 @@ class TextSession:
             self.new.keep(data)
             return
         unread: list[UnreadText] = []
-        found = [*messages_in(document, self.beside.role, unread)]
+        found = [*messages_in(document, self.surroundings.role, unread)]
         repairs = self._repairs(document, found, line, by_line=by_line)
         if self._is_piece(document, repairs, by_line=by_line):
             report.piece = True
@@ -186,11 +186,12 @@ class TextSession:
         is_shown = any(repair.leaks for _, repair in repairs)
         text = data.decode("utf-8", _HALVES) if is_shown or self.after_edits else ""
         self._count(text, line, place, repairs)
-        made = editable(document, changed, report, self.beside.seal) if changed else []
+        seal = self.surroundings.seal
+        made = editable(document, changed, report, seal) if changed else []
         if self.after_edits is not None:
             made = self._unsealed(document, found, made, line)
         if made:
-            keeps_length = by_line and self.beside.keeps_length(document)
+            keeps_length = by_line and self.surroundings.keeps_length(document)
             may_go = by_line and not (keeps_length or names_parent(data))
             if may_go and len(found) == 1 and is_emptied(found[0], made[0][1].dropped):
                 self.new.change(b"")
@@ -210,7 +211,7 @@ class TextSession:
         def is_later() -> bool:
             if by_line:
                 return not unseals and self.before_seals().has(line - 1)
-            return self.beside.is_before_seal(document, model)
+            return self.surroundings.is_before_seal(document, model)
 
         bound = BoundTexts(found, model, is_later, unseals=unseals)
         return repairs_of(found, self.history, bound)
@@ -238,7 +239,7 @@ class TextSession:
         """Whether a file with this document may have no text of a model."""
         if by_line:
             return not found and is_based_elsewhere(document)
-        return is_piece(document, self.beside.role)
+        return is_piece(document, self.surroundings.role)
 
     def _count(
         self,
@@ -250,10 +251,10 @@ class TextSession:
         where: Iterable[list[dict[str, int]]] = repeat([])
         if self.tally.wants_records and any(repair.leaks for _, repair in repairs):
             bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, line)
-            reported = ((found, repair.leaks) for found, repair in repairs)
+            leaks = ((found, repair.leaks) for found, repair in repairs)
             where = (
                 [lines.place(start + bom, end + bom) for start, end in spans]
-                for spans in spans_of(text[bom:], reported)
+                for spans in spans_of(text[bom:], leaks)
             )
         for (found, repair), places in zip(repairs, where, strict=False):
             self.tally.add(place, found, repair, places)
@@ -261,7 +262,7 @@ class TextSession:
     def repair_chat_log(self, file: IO[bytes]) -> None:
         """Repairs a log in Markdown, as aider keeps it; CannotEditError if it is too
         large."""
-        data = bounds.read_whole(file)
+        data = size_limits.read_whole(file)
         try:
             text = data.decode("utf-8")
         except ValueError:
@@ -304,8 +305,8 @@ class Lines:
         columns."""
         line, column = self.point(start)
         end_line, end_column = self.point(end)
-        reported = {"line": line, "column": column}
-        return {**reported, "endLine": end_line, "endColumn": end_column}
+        begin = {"line": line, "column": column}
+        return {**begin, "endLine": end_line, "endColumn": end_column}
 
 
 def repairs_of(
@@ -323,12 +324,12 @@ def lines_before_seals(log: bytes | Path, model: str | None) -> RecordsBeforeSea
     logs have none, so only lines that may have one are decoded at first."""
     before = RecordsBeforeSeals()
     with BytesIO(log) if isinstance(log, bytes) else log.open("rb") as file:
-        if not any(_is_sealed(data, model) for data, _ in bounds.lines_of(file)):
+        if not any(_is_sealed(data, model) for data, _ in size_limits.lines_of(file)):
             return before
         file.seek(0)
-        for data, piece in bounds.lines_of(file):
-            if piece is not bounds.LinePart.REST:
-                is_read = piece is bounds.LinePart.LINE and names_parent(data)
+        for data, piece in size_limits.lines_of(file):
+            if piece is not size_limits.LinePart.REST:
+                is_read = piece is size_limits.LinePart.LINE and names_parent(data)
                 record = _record(data) if is_read else None
                 before.add(record, is_sealed=_is_sealed(data, model))
     return before

@@ -22,10 +22,8 @@ from stream_sidecar.history.history import History, Readings
 from stream_sidecar.history.unsealing import RecordsAfterEdits
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import field, frozen
-from stream_sidecar.session_files import neighbours, tables
+from stream_sidecar.session_files import surrounding_files, tables
 from stream_sidecar.session_files.backups import copied, drop
-from stream_sidecar.session_files.beside import CannotReplaceError
-from stream_sidecar.session_files.bounds import CannotEditError
 from stream_sidecar.session_files.documents import (
     Stopped,
     TextSession,
@@ -34,9 +32,11 @@ from stream_sidecar.session_files.documents import (
 from stream_sidecar.session_files.file_kinds import DATABASES, kind_at
 from stream_sidecar.session_files.found_files import FoundFiles
 from stream_sidecar.session_files.manifest import noted_in
-from stream_sidecar.session_files.neighbours import Neighbours
+from stream_sidecar.session_files.new_file import CannotReplaceError
 from stream_sidecar.session_files.replacing import FileChangedError, Replacement
 from stream_sidecar.session_files.reports import FileReport, Tally
+from stream_sidecar.session_files.size_limits import CannotEditError
+from stream_sidecar.session_files.surrounding_files import SurroundingFiles
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Job:
         """What repairs the session of text at ``path``."""
         before = partial(_lines_before_seals, path, self.options.model)
         after = RecordsAfterEdits() if self.unseal else None
-        around = Neighbours(path)
+        around = SurroundingFiles(path)
         return TextSession(history, tally, new, advance, around, before, after)
 
     def wants_in(self, path: Path) -> Wants | None:
@@ -111,7 +111,7 @@ def _lines_before_seals(path: Path, model: str | None) -> RecordsBeforeSeals:
 
 def forget() -> None:
     """Forgets what was read of files, which may have changed."""
-    neighbours.forget()
+    surrounding_files.forget()
     _lines_before_seals.cache_clear()
 
 
@@ -296,14 +296,14 @@ def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
     """The files that ``path`` means: itself, or the files of a folder that may be
     sessions, and the folders in it that cannot be read. Files are chosen by suffix,
     Markdown also by content, databases by ``layout`` or the presets. The other files of
-    the folder are ``passed``."""
+    the folder are ``skipped``."""
     if not path.is_dir():
         return FoundFiles([path])
     inner = FoundFiles()
     inner.add_below(path, lambda name: Path(name).suffix in SUFFIXES, path)
     files = [each for each in inner.files if _may_be(each, layout)]
-    passed = [*inner.passed, *({*inner.files} - {*files})]
-    return FoundFiles([*inner.unread, *files], inner.leaving, passed=passed)
+    skipped = [*inner.skipped, *({*inner.files} - {*files})]
+    return FoundFiles([*inner.unread, *files], inner.leaving, skipped=skipped)
 
 
 def identity_of(path: Path) -> tuple[int, int] | str:

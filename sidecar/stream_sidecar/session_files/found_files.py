@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import field, frozen
-from stream_sidecar.session_files.names import is_beside
+from stream_sidecar.session_files.names import is_made_by_repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 @frozen
 class FoundFiles:
     """``files``: the files found; ``leaving``: links out of the folder, which were not
-    followed; ``unread``: folders that cannot be read; ``passed``: files that were not
+    followed; ``unread``: folders that cannot be read; ``skipped``: files that were not
     wanted."""
 
     files: list[Path] = field(factory=list)
     leaving: list[Path] = field(factory=list)
     unread: list[Path] = field(factory=list)
-    passed: list[Path] = field(factory=list)
+    skipped: list[Path] = field(factory=list)
 
     def add(self, path: Path, folder: Path) -> None:
         """Adds a file that was found in ``folder``."""
-        if path.is_file() and not is_beside(path.name):
+        if path.is_file() and not is_made_by_repair(path.name):
             (self.files if is_within(path, folder) else self.leaving).append(path)
 
     def add_below(
@@ -45,14 +45,14 @@ class FoundFiles:
         start = len(self.files)
         for held, folders, names in os.walk(place, onerror=self._note):
             self.leaving.extend(_leaving(held, folders, folder))
-            names = [each for each in names if not is_beside(each)]
+            names = [each for each in names if not is_made_by_repair(each)]
             wanted = [each for each in names if is_wanted(each)]
             out = {*_leaving(held, wanted, folder)}
             paths = (Path(held, name) for name in wanted)
             files = [each for each in paths if each not in out and each.is_file()]
             self.leaving.extend(each for each in out if each.is_file())
             self.files.extend(files)
-            self.passed.extend(Path(held, each) for each in {*names} - {*wanted})
+            self.skipped.extend(Path(held, each) for each in {*names} - {*wanted})
         self.files[start:] = sorted(self.files[start:])
 
     def _note(self, error: OSError) -> None:

@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.beside import take_owner
 from stream_sidecar.session_files.names import MANIFEST
+from stream_sidecar.session_files.new_file import copy_owner
 from stream_sidecar.values.jsontext import decode, dumps
 
 if sys.platform != "win32":
@@ -128,7 +128,7 @@ class Manifest:
         """Puts a backup of the file ``like`` on the list. A new list gets the owner of
         ``like``. OSError, CannotReplaceError: the backup is not on the list."""
         if not os.fstat(self._handle).st_size:
-            take_owner(self._path, like)
+            copy_owner(self._path, like)
             self._path.chmod(like.stat().st_mode & 0o777 | 0o600)
         entry = {"name": backup.name, "size": content.size, "sha256": content.sha256}
         self._write(entry)

@@ -19,7 +19,7 @@ def backup_of(name: str) -> tuple[str, int] | None:
     return None if match is None else (match[1], int(match[2] or 1))
 
 
-def is_beside(name: str) -> bool:
+def is_made_by_repair(name: str) -> bool:
     """Whether a file of that name is not a session, whatever is in it."""
     is_ours = name == MANIFEST or name.endswith(NEW_SUFFIX)
     return is_ours or backup_of(name) is not None

@@ -11,8 +11,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from stream_sidecar.session_files import bounds
-from stream_sidecar.session_files.bounds import CannotEditError, too_large
+from stream_sidecar.session_files import size_limits
+from stream_sidecar.session_files.size_limits import CannotEditError, too_large
 
 
 def unpacked(cell: str | bytes, packing: str | None) -> str:
@@ -35,7 +35,7 @@ def packed(text: str, like: str | bytes, packing: str | None) -> str | bytes:
 def unpack_zstd(data: bytes) -> bytes:
     """The data of one compressed frame; ValueError if it is not one frame,
     CannotEditError if the data is too large."""
-    zstd, most = _zstd(), bounds.LARGEST_DOCUMENT
+    zstd, most = _zstd(), size_limits.LARGEST_DOCUMENT
     unpacking = zstd.ZstdDecompressor()
     try:
         unpacked_data: bytes = unpacking.decompress(data, most + 1)

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from stream_sidecar.session_files import backups, windows
-from stream_sidecar.session_files.beside import (
+from stream_sidecar.session_files.new_file import (
     CannotReplaceError,
-    FileBeside,
-    take_rights,
+    NewFile,
+    copy_attributes,
 )
-from stream_sidecar.session_files.writers import are_reported, has_writers
+from stream_sidecar.session_files.writers import has_writers, reports_writers
 
 _CHUNK = 1 << 20
 
@@ -57,7 +57,7 @@ class Replacement(AbstractContextManager["Replacement"]):
     def __init__(self, path: Path) -> None:
         self._path = Path(os.path.realpath(path))
         self._state: _State = (0, 0, 0, 0)
-        self._new: FileBeside | None = None
+        self._new: NewFile | None = None
         self._kept = 0  # bytes at the start that are not copied yet
         self.writers_unknown = False
 
@@ -75,7 +75,7 @@ class Replacement(AbstractContextManager["Replacement"]):
     def change(self, data: bytes) -> None:
         """Writes ``data`` in place of the next bytes of the old file."""
         if self._new is None:
-            self._new = FileBeside(self._path)
+            self._new = NewFile(self._path)
             self._copy_kept(self._new)
         self._new.file.write(data)
 
@@ -98,20 +98,20 @@ class Replacement(AbstractContextManager["Replacement"]):
 
     if sys.platform == "win32":
 
-        def _take_place(self, new: FileBeside) -> Path:
+        def _take_place(self, new: NewFile) -> Path:
             """Puts ``new`` in the place of the old file, and returns the backup."""
             new.file.close()  # no open file can be renamed
             try:
                 with windows.held(self._path):
                     self._check()
-                    take_rights(new.name, self._path)
+                    copy_attributes(new.name, self._path)
                     return self._swapped(new)
             except OSError as error:
                 if windows.is_in_use(error):
                     raise CannotReplaceError(_OPEN) from None
                 raise
 
-        def _swapped(self, new: FileBeside) -> Path:
+        def _swapped(self, new: NewFile) -> Path:
             backup = backups.free_name(self._path)
             try:
                 windows.swap(new.name, self._path, backup)
@@ -123,14 +123,14 @@ class Replacement(AbstractContextManager["Replacement"]):
 
     else:
 
-        def _take_place(self, new: FileBeside) -> Path:
+        def _take_place(self, new: NewFile) -> Path:
             """Puts ``new`` in the place of the old file, and returns the backup."""
             with self._path.open("rb") as old:
-                self.writers_unknown = not are_reported(new.file.fileno())
+                self.writers_unknown = not reports_writers(new.file.fileno())
                 self._check()
                 if self._is_written(old):
                     raise CannotReplaceError(_OPEN)
-                take_rights(new.name, self._path)
+                copy_attributes(new.name, self._path)
                 backup = backups.back_up(self._path)
                 self._check_backup(backup)
                 self._swap(new, backup)
@@ -153,7 +153,7 @@ class Replacement(AbstractContextManager["Replacement"]):
             backups.drop(backup)
             raise FileChangedError(_CHANGED)
 
-    def _swap(self, new: FileBeside, backup: Path) -> None:
+    def _swap(self, new: NewFile, backup: Path) -> None:
         try:
             new.take_name(self._path)
         except OSError:
@@ -173,9 +173,9 @@ class Replacement(AbstractContextManager["Replacement"]):
 
     def _is_written(self, old: IO[bytes]) -> bool:
         """Whether the file is open for writing, as far as the system says so."""
-        reported = None if self.writers_unknown else has_writers(old.fileno())
-        self.writers_unknown = reported is None
-        return reported is True
+        answer = None if self.writers_unknown else has_writers(old.fileno())
+        self.writers_unknown = answer is None
+        return answer is True
 
     def _restore(self, old: IO[bytes], backup: Path, made: _State) -> None:
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too
@@ -191,7 +191,7 @@ class Replacement(AbstractContextManager["Replacement"]):
         if self._new is not None:
             self._new.remove()
 
-    def _copy_kept(self, new: FileBeside) -> None:
+    def _copy_kept(self, new: NewFile) -> None:
         with self._path.open("rb") as old:
             left = self._kept
             while left and (data := old.read(min(left, _CHUNK))):

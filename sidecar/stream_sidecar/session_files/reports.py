@@ -143,8 +143,8 @@ class Tally:
         self._counts.add(counters_of(leaking, found.provider, found.model))
         if self._record is not None:
             for record, more in zip_longest(_records(found, repair), where):
-                reported = {"file": self.report.path, **place, **(more or {})}
-                self._record({**reported, **record})
+                location = {"file": self.report.path, **place, **(more or {})}
+                self._record({**location, **record})
 
     def include(self, part: FileReport) -> None:
         """Adds the numbers of a part of the file that was read elsewhere."""

@@ -29,8 +29,7 @@ from stream_sidecar.history.seals import SEALED, seal_of
 from stream_sidecar.history.shapes import ASSISTANT, shape_of
 from stream_sidecar.history.unsealing import first_edit, unsealed
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files import bounds
-from stream_sidecar.session_files.bounds import CannotEditError, too_large
+from stream_sidecar.session_files import size_limits
 from stream_sidecar.session_files.documents import (
     Stopped,
     editable,
@@ -49,6 +48,7 @@ from stream_sidecar.session_files.layouts import (
 from stream_sidecar.session_files.packing import packed, unpacked
 from stream_sidecar.session_files.replacing import FileChangedError
 from stream_sidecar.session_files.reports import FileReport
+from stream_sidecar.session_files.size_limits import CannotEditError, too_large
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def repair_tables(
     with (
         closing(_open(path, write=write)) as database,
         database,
-        _asking(database, advance),
+        _stoppable(database, advance),
     ):
         if write:
             database.execute("BEGIN IMMEDIATE")
@@ -181,7 +181,7 @@ class _Order:
 
 
 @contextmanager
-def _asking(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
+def _stoppable(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
     """Asks ``advance`` whether to continue, within a query, too. Raises `Stopped`."""
     stopped: list[Stopped] = []
 
@@ -254,7 +254,7 @@ def _rows(
             if layout.untouched is not None:
                 raise CannotEditError(layout.untouched)
             if cell is None:
-                raise too_large("a cell", bounds.LARGEST_DOCUMENT)
+                raise too_large("a cell", size_limits.LARGEST_DOCUMENT)
             text = unpacked(cell, packing)
         except ValueError:
             report.unreadable += 1
@@ -274,14 +274,14 @@ def _cells(
     last = -(2**63)
     while True:
         with closing(database.execute(query, {"last": last})) as cursor:
-            rows = _some(cursor)
+            rows = _up_to_limit(cursor)
         if not rows:
             return
         yield from rows
         last = rows[-1][0]
 
 
-def _some(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _up_to_limit(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Rows up to `_BYTES` bytes: mostly all that the query returns."""
     taken, size = [], 0
     for row in rows:
@@ -313,7 +313,8 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     is_text = f"typeof({column}) IN ('text', 'blob')"
     if layout.untouched is not None:
         is_text = "1"
-    small = f"CASE WHEN length({column}) <= {bounds.LARGEST_DOCUMENT} THEN {column} END"
+    most = size_limits.LARGEST_DOCUMENT
+    small = f"CASE WHEN length({column}) <= {most} THEN {column} END"
     return (
         f"SELECT rowid, {small}, {', '.join(names)} FROM {table} "
         f"WHERE rowid > :last AND {is_text} {where} ORDER BY rowid LIMIT {_ROWS}"

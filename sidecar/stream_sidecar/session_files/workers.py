@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.beside import remove_leftovers
 from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
 from stream_sidecar.session_files.documents import Stopped
 from stream_sidecar.session_files.files import (
@@ -32,6 +31,7 @@ from stream_sidecar.session_files.files import (
     format_of,
     repair_file,
 )
+from stream_sidecar.session_files.new_file import remove_leftovers
 from stream_sidecar.session_files.reports import FileReport, record_writer
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class _Run:
         records = self.records
         futures: deque[Future[FileReport]] = deque()
         left = deque(enumerate(paths))
-        reported = 0
+        advanced = 0
         with pool:
             try:
                 for number in range(len(paths)):
@@ -176,8 +176,8 @@ class _Run:
                     while not future.done():
                         wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
                         stop.value = self.is_stopped()
-                        self.advance(read.value - reported)
-                        reported = read.value
+                        self.advance(read.value - advanced)
+                        advanced = read.value
                     if (why := _failed(future)) is not None:
                         yield FileReport(str(paths[number]), error=why)
                         continue
@@ -186,7 +186,7 @@ class _Run:
                     yield future.result()
             finally:
                 stop.value = True  # nobody waits for the rest
-            self.advance(read.value - reported)
+            self.advance(read.value - advanced)
 
 
 def _pool(workers: int, job: Job) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:

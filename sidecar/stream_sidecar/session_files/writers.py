@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["are_reported", "has_writers"]
+__all__ = ["has_writers", "reports_writers"]
 
 if sys.platform == "linux":
     import fcntl
     import signal
 
-    def are_reported(handle: int) -> bool:
+    def reports_writers(handle: int) -> bool:
         """Whether a file system reports writers. ``handle`` is a file on it that is
         open for writing, and that nobody else has open."""
         return _leased(handle, fcntl.F_WRLCK) is True
@@ -47,13 +47,13 @@ if sys.platform == "linux":
 elif sys.platform == "win32":
     from stream_sidecar.session_files.windows import has_writers
 
-    def are_reported(handle: int) -> bool:
+    def reports_writers(handle: int) -> bool:
         """Windows reports writers."""
         return True
 
 else:
 
-    def are_reported(handle: int) -> bool:
+    def reports_writers(handle: int) -> bool:
         """This system reports no writers."""
         return False
 

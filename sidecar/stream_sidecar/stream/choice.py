@@ -126,7 +126,7 @@ class Choice:
             return  # a guess; its text is in a diagnostic
         for call, delta in self._calls.push(part):
             begun = call.block is not None
-            self._stand(call)
+            self._give_block(call)
             if not call.ended or (begun and delta):
                 self._send_delta(call, delta, wire)
             if call.ended:
@@ -277,8 +277,8 @@ class Choice:
     def end(self, wire: str) -> None:
         """Ends the blocks and the calls, and sends all citations that are left."""
         self.channel.close()
-        if self.channel.has_extracted:
-            self.channel.extracted.send_calls()
+        if self.channel.has_found_forms:
+            self.channel.found_forms.send_calls()
         self._finish_calls(wire)
         if self.channel.repaired:
             self._report_surrogates()
@@ -290,8 +290,8 @@ class Choice:
 
     def end_results(self) -> None:
         """Sends the results that were held to the end. They come after all calls."""
-        if self.channel.has_extracted:
-            self.channel.extracted.send_results()
+        if self.channel.has_found_forms:
+            self.channel.found_forms.send_results()
 
     def judge(self, ending: Ending) -> None:
         """Decides at the end whether the reasoning is the answer."""
@@ -334,7 +334,7 @@ class Choice:
 
     # Calls
 
-    def _stand(self, call: OpenCall) -> None:
+    def _give_block(self, call: OpenCall) -> None:
         """Gives the call a block, unless it has one. Text that is held before the call
         is decided first, so that blocks are numbered in the order of the answer."""
         if call.block is None:
@@ -346,12 +346,12 @@ class Choice:
     def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
         """Sends ``delta``, a fragment of the call's arguments. The first fragment has
         the id and the name."""
-        who = () if call.reported else (call.id, call.name)
+        header = () if call.header_sent else (call.id, call.name)
         assert call.block is not None  # the call has begun
-        if who:
+        if header:
             self.outlet.open_call(call.block, partial(self._origin, call, wire))
-        call.reported = True
-        self.outlet.send(events.ToolCallDelta, self.number, call.block, delta, *who)
+        call.header_sent = True
+        self.outlet.send(events.ToolCallDelta, self.number, call.block, delta, *header)
 
     def _origin(self, call: OpenCall, wire: str) -> Origin:
         context = CallContext(self.tools, wire, self._result_ids)
@@ -367,7 +367,7 @@ class Choice:
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:
-            self._stand(call)
+            self._give_block(call)
             self._send_call(call, wire)
         self._report(self._calls.take_reports())
 

@@ -8,8 +8,8 @@ one map.
 A place is ``blocks``, the text blocks that the span touches in their order, and
 ``start``/``end`` in the joined text of exactly those blocks, in code points and in
 UTF-16 units, end exclusive. A span inside removed text has no place. A span that is
-removed in part is clipped. `stream_sidecar.stream.cited` knows the source of a
-citation, and which of its fields were sent.
+removed in part is clipped. `stream_sidecar.stream.citation_sources` knows the
+source of a citation, and which of its fields were sent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stream_sidecar import patterns
 from stream_sidecar.channel.text_map import ForgottenError, TextMap
 from stream_sidecar.parts import CitationPart
 from stream_sidecar.records import define, evolve
-from stream_sidecar.stream.cited import Cited
+from stream_sidecar.stream.citation_sources import CitationSources
 from stream_sidecar.values.abridge import light
 from stream_sidecar.values.units import width
 
@@ -66,8 +66,8 @@ class CitationResolver:
     """
 
     __slots__ = (
-        *("_blocks", "_cited", "_count", "_following", "_free", "_map", "_markers"),
-        *("_spans", "_unread"),
+        *("_beyond_text", "_blocks", "_count", "_following", "_map", "_markers"),
+        *("_placeless", "_sources", "_spans"),
     )
 
     def __init__(self, text_map: TextMap) -> None:
@@ -76,22 +76,22 @@ class CitationResolver:
         self._blocks: list[_Pending] = []
         self._following: list[_Pending] = []
         self._markers: dict[str, _Pending] = {}
-        self._unread: list[_Pending] = []  # spans beyond the text so far
+        self._beyond_text: list[_Pending] = []  # spans beyond the text so far
         self._spans: list[tuple[int, int, _Pending]] = []  # a heap by raw end
-        self._free: list[_Pending] = []  # without a place
-        self._cited = Cited()
+        self._placeless: list[_Pending] = []  # without a place
+        self._sources = CitationSources()
 
     @property
     def left_out(self) -> int:
         """The number of citations that were left out because there were too many for
         the text."""
-        return self._cited.left_out
+        return self._sources.left_out
 
     @property
     def waits(self) -> bool:
         """Whether a citation can be returned as soon as enough of the text is
         decided."""
-        return bool(self._free or self._spans)
+        return bool(self._placeless or self._spans)
 
     def push(self, part: CitationPart) -> None:
         """Adds a citation. The map must know all text before the citation."""
@@ -107,26 +107,26 @@ class CitationResolver:
 
     def ready(self) -> list[Fields]:
         """Returns the citations whose span has become certain."""
-        if not self._free and not self._has_shown():
+        if not self._placeless and not self._has_shown():
             return []
-        found, self._free = self._free, []
+        found, self._placeless = self._placeless, []
         while self._has_shown():
             found.append(heappop(self._spans)[2])
-        return self._give(found, _always, {})
+        return self._fields_of(found, _always, {})
 
     def close(self, block_text: Callable[[int], str | None]) -> list[Fields]:
         """Returns all other citations. ``block_text`` returns the final text of a
         block; None if the block was retracted."""
         self._end(self._following, exact=False)
         self._end(self._blocks, exact=True)
-        for pending in self._unread:
+        for pending in self._beyond_text:
             self._convert(pending)
         waiting = [pending for _, _, pending in self._spans]
-        found = [*self._free, *waiting, *self._markers.values()]
+        found = [*self._placeless, *waiting, *self._markers.values()]
         found.sort(key=_number_of)
         texts = {block: block_text(block) for block in self._map.blocks}
         live = {block: text for block, text in texts.items() if text is not None}
-        return self._give(found, live.__contains__, self._marked(live))
+        return self._fields_of(found, live.__contains__, self._marked(live))
 
     def _has_shown(self) -> bool:
         """Whether all text before the end of the next span is decided."""
@@ -138,19 +138,19 @@ class CitationResolver:
         part = pending.part
         start, end = part.start, part.start if part.end is None else part.end
         if start is None or end is None or not 0 <= start <= end:
-            self._free.append(pending)
+            self._placeless.append(pending)
             return
         try:
             base = self._map.units(part.base, part.unit)
         except ForgottenError:
-            self._free.append(pending)
+            self._placeless.append(pending)
             return
         pending.start, pending.end = base + start, base + end
         known = self._map.units(self._map.length, part.unit)
         if part.unit == "code-point" or pending.end <= known:
             self._convert(pending)
         else:
-            self._unread.append(pending)
+            self._beyond_text.append(pending)
 
     def _here(self, pending: _Pending) -> None:
         pending.start = pending.end = self._map.length
@@ -174,11 +174,11 @@ class CitationResolver:
         last source reported for it."""
         marker = pending.part.marker or ""
         if marker in self._markers:
-            self._free.append(self._markers[marker])
+            self._placeless.append(self._markers[marker])
         self._markers[marker] = pending
 
     def _nowhere(self, pending: _Pending) -> None:
-        self._free.append(pending)
+        self._placeless.append(pending)
 
     def _end(self, pendings: list[_Pending], *, exact: bool) -> None:
         """Ends the spans of all ``pendings`` with the raw text so far. ``exact``: this
@@ -188,7 +188,7 @@ class CitationResolver:
                 pending.end, pending.exact = self._map.length, exact
                 self._wait(pending)
             else:
-                self._free.append(pending)
+                self._placeless.append(pending)
         pendings.clear()
 
     def _convert(self, pending: _Pending) -> None:
@@ -198,7 +198,7 @@ class CitationResolver:
             start, begins = self._map.position(pending.start, pending.part.unit)
             end, ends = self._map.position(pending.end, pending.part.unit)
         except ForgottenError:
-            self._free.append(pending)
+            self._placeless.append(pending)
             return
         pending.start, pending.end = start, end if ends else end + 1
         pending.exact = begins and ends
@@ -210,7 +210,7 @@ class CitationResolver:
         # An insertion at 0 has a place only when there is a block.
         heappush(self._spans, (max(pending.end, 1), pending.number, pending))
 
-    def _give(
+    def _fields_of(
         self,
         found: list[_Pending],
         is_live: Callable[[int], bool],
@@ -223,7 +223,7 @@ class CitationResolver:
                 if number == 1 and not part.again:  # only a marker has several places
                     part = evolve(part, raw=light(part.raw), again=True)
                 place = {"exact": pending.exact or place is _NOWHERE, **place}
-                fields = self._cited.fields(part, place, self._map.length)
+                fields = self._sources.fields(part, place, self._map.length)
                 if fields is not None:
                     given.append(fields)
         return given

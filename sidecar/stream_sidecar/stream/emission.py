@@ -35,7 +35,7 @@ from stream_sidecar.events import (
     ToolCallDelta,
     ToolResult,
 )
-from stream_sidecar.message.message import TextBlock
+from stream_sidecar.message.message import ReasoningBlock, TextBlock
 from stream_sidecar.message.outlet import Origin, Outlet
 from stream_sidecar.parts import Chunk
 from stream_sidecar.stream.own_documents import (
@@ -181,7 +181,7 @@ class Emission:
         self, options: StreamOptions, outlet: EmittingOutlet, wire: str
     ) -> None:
         self._claims = outlet.emit.claims
-        self._stands = options.policy.tool_calls.mode == "report"
+        self._claims_stay = options.policy.tool_calls.mode == "report"
         self._options = options
         self._outlet = outlet
         row = WIRES[outlet.emit.wire]
@@ -219,7 +219,7 @@ class Emission:
             at = end
         rest = events[at:] if at else events
         if rest:
-            self._hold(rest)
+            self._push_without_document(rest)
         return chunks
 
     def _dressed(self, read: ReadDocument, said: list[Event]) -> list[Chunk]:
@@ -239,7 +239,7 @@ class Emission:
         self._write(said[cut:])
         self._documents.push(own, own)
 
-    def _hold(self, events: list[Event]) -> None:
+    def _push_without_document(self, events: list[Event]) -> None:
         """Adds events that belong to no document. An error among them is written in any
         case."""
         ours = self._write([e for e in events if not isinstance(e, ProviderError)])
@@ -259,7 +259,7 @@ class Emission:
         removals = self._outlet.removals
         self._documents.push([], self._end(message, promoted))
         is_other = promoted or (removals and _cites(message))
-        chunks += self._documents.end(removals, reported=bool(is_other))
+        chunks += self._documents.end(removals, is_other=bool(is_other))
         return [*chunks, END] if self._outlet.marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
@@ -269,10 +269,11 @@ class Emission:
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
         if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
+        self._outlet.broken |= _broken_in(message)
         row, states = self._writer.row, self._states
         self._states, origins = None, self._outlet.origins
         self._writer = row.make_writer(wire, origins, self._stream)
-        chunks = self._write(list(_reported(message)))
+        chunks = self._write(list(_events_of(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
         is_broken = self._outlet.removals > 0 and self._outlet.binds()
@@ -283,6 +284,8 @@ class Emission:
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """The claims that have become calls at the end."""
         for each in message.choices or (message,):
+            if each.finish and each.finish.reason == "pause":
+                continue  # the model goes on, and the host answers no call
             for call in filter(self._is_promoted, each.tool_calls):
                 yield evolve(self._ids.of(call), origin="structured")
 
@@ -314,7 +317,7 @@ class Emission:
         """``event`` without signatures that a removal broke. Reasoning whose signature
         is broken is left out, unless the host's requests are prepared."""
         is_broken = event.block in self._outlet.broken
-        if is_broken and not self._includes:
+        if is_broken and not self._includes_reasoning:
             return
         if self._states is not None and not self._outlet.is_foreign:
             event = _without(event, self._states.names)
@@ -326,7 +329,7 @@ class Emission:
         yield event
 
     @property
-    def _includes(self) -> bool:
+    def _includes_reasoning(self) -> bool:
         return self._outlet.emit.reasoning == "include"
 
     def _without_tagged(self, event: Event) -> Iterator[Event]:
@@ -340,7 +343,7 @@ class Emission:
                 self._left_out[event.block].append(event.text)
             return
         if isinstance(event, ReasoningDelta) and event.block in self._outlet.broken:
-            if self._includes:
+            if self._includes_reasoning:
                 yield event
             return
         yield event
@@ -357,14 +360,14 @@ class Emission:
         emit, options = self._outlet.emit, self._options
         if emit.reasoning != "auto":
             return emit.reasoning == "include"
-        reported = self._outlet.builder.metadata
-        model = options.model or (reported.model if reported else None)
+        metadata = self._outlet.builder.metadata
+        model = options.model or (metadata.model if metadata else None)
         return accepts_reasoning(emit.wire, options.provider, model)
 
     def _is_text(self, call: ToolCall) -> bool:
         """Whether the claim ``call`` has to be written as text at its place. If the
         policy left its text in the answer, it is written already."""
-        is_asked = self._claims == "text" and not self._stands
+        is_asked = self._claims == "text" and not self._claims_stay
         return is_asked and call.origin == "text" and bool(call.raw)
 
     def _is_promoted(self, call: ToolCall) -> bool:
@@ -410,6 +413,13 @@ def _cites(message: Message) -> bool:
     return any(each.citations for each in message.choices or (message,))
 
 
+def _broken_in(message: Message) -> set[int]:
+    """The blocks whose state is bound to text that was changed."""
+    blocks = (b for each in message.choices or (message,) for b in each.blocks or ())
+    reasoning = (b for b in blocks if isinstance(b, ReasoningBlock))
+    return {each.block for each in reasoning if each.seal_broken}
+
+
 def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:
     """The text of the claim ``call`` as a delta in its channel."""
     assert call.block is not None  # every call of a stream has one
@@ -423,7 +433,7 @@ def _with_calls(finish: Finish) -> Finish:
     return evolve(finish, reason="tool-calls", raw=None) if is_stop else finish
 
 
-def _reported(message: Message) -> Iterator[Event]:
+def _events_of(message: Message) -> Iterator[Event]:
     """The message as events: whole blocks, each followed by the citations that end in
     it."""
     if message.metadata is not None:
@@ -433,7 +443,7 @@ def _reported(message: Message) -> Iterator[Event]:
         for citation in each.citations:
             cited[citation.blocks[-1] if citation.blocks else -1].append(citation)
         for block in each.blocks or ():
-            yield from _reported_block(block, each.choice)
+            yield from _events_of_block(block, each.choice)
             yield from cited.pop(block.block or 0, ())
         yield from chain(*cited.values())
         yield from each.errors
@@ -441,7 +451,7 @@ def _reported(message: Message) -> Iterator[Event]:
         yield message.usage
 
 
-def _reported_block(block: Block, choice: int) -> Iterator[Event]:
+def _events_of_block(block: Block, choice: int) -> Iterator[Event]:
     if isinstance(block, ToolCall | ToolResult):
         yield block
         return

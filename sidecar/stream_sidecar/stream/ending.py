@@ -64,17 +64,17 @@ class Ending:
         if self.reason in _CLOSED_BY_HOST:
             return _CLOSED_BY_HOST[self.reason]
         if self.error is not None:
-            said = (self.error.provider_type or "", self.error.kind)
-            reasons = (_ERROR_REASONS.get(word) for word in said)
+            words = (self.error.provider_type or "", self.error.kind)
+            reasons = (_ERROR_REASONS.get(word) for word in words)
             return next(filter(None, reasons), "error")
-        reason = self._said(last)
+        reason = self._provider_reason(last)
         if reason in ("stop", "tool-calls"):
             return "tool-calls" if waits_for_client(calls) else "stop"
         if reason == "unknown" and last is None and self.done:
             return "tool-calls" if waits_for_client(calls) else "unknown"
         return reason
 
-    def _said(self, last: FinishPart | None) -> str:
+    def _provider_reason(self, last: FinishPart | None) -> str:
         if last is not None:
             return last.reason
         return "stop" if self.implicit else "unknown"

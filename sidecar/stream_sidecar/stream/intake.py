@@ -161,7 +161,7 @@ class Intake:
 
     @property
     def held(self) -> int:
-        """At most this many code points are not reported yet."""
+        """At most this many code points are not passed on yet."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
         said = sum(len(part.raw) for part in self._said)
         return self._framer.held + self._undecided.size + strays + said
@@ -191,7 +191,7 @@ class Intake:
         ``is_over``), this text is the error that ended it."""
         said, self._said = self._said, []
         if is_over or not said:
-            return self._seen([*said])
+            return self._noted([*said])
         self.used = True
         text = "\n".join(part.raw for part in said)
         return [normalize_error(text, provider=self.options.provider)]
@@ -246,9 +246,9 @@ class Intake:
             elif isinstance(frame, DonePart):
                 self._state = _State.OVER
             else:
-                yield self._seen(self._reported(frame))
+                yield self._noted(self._parts_for_diagnostic(frame))
 
-    def _reported(self, frame: DiagnosticPart) -> list[Part]:
+    def _parts_for_diagnostic(self, frame: DiagnosticPart) -> list[Part]:
         """The parts to report for ``frame``, which came in place of a document. An
         exception that a proxy wrote is an error. Other words of a proxy wait for the
         end."""
@@ -289,7 +289,7 @@ class Intake:
         document = frame.document
         name = None if self._state is _State.OVER else self._wire_of(document)
         if name is None:
-            yield self._seen([frame.diagnostic])
+            yield self._noted([frame.diagnostic])
             return
         if self._state is _State.BEFORE:
             self._state = _State.READING
@@ -300,7 +300,7 @@ class Intake:
         self.document = None
         ends = [BlockEndPart(choice) for choice in sorted(unread)]
         severity: Any = "warning" if unread else "info"
-        yield self._seen([evolve(frame.diagnostic, severity=severity), *ends])
+        yield self._noted([evolve(frame.diagnostic, severity=severity), *ends])
         self.document = document
         yield [p for p in parts if not isinstance(p, (*_TEXT, DiagnosticPart))]
 
@@ -321,7 +321,7 @@ class Intake:
             else:
                 message = "the document fits no wire"
                 part = DiagnosticPart("unknown-chunk", message, raw=each.value)
-                yield self._seen([part])
+                yield self._noted([part])
 
     def _begin(self, wire: str) -> Iterator[list[Part]]:
         """Reports what ``auto`` decided, and reads the documents that waited."""
@@ -347,9 +347,9 @@ class Intake:
             return []
         assert self._reader is not None  # it is chosen by now
         self.document = document
-        return self._seen(self._reader.push(document))
+        return self._noted(self._reader.push(document))
 
-    def _seen(self, parts: list[Part]) -> list[Part]:
+    def _noted(self, parts: list[Part]) -> list[Part]:
         for part in parts:
             if type(part) is not DiagnosticPart:
                 self.used = True

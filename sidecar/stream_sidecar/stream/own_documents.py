@@ -89,9 +89,9 @@ class OwnDocuments:
         is_many = len(self._waiting) > MOST_WAITING
         is_full = (is_many or passed.held > self.most_held) and not passed.over
         undecided = is_full and not passed.settled
-        odd = not passed.chunks or undecided or (cites and passed.removals > 0)
+        must_write = not passed.chunks or undecided or (cites and passed.removals > 0)
         ready = passed.settled and (is_full or not self._lags)
-        self._look(odd or passed.removals > self._removals)
+        self._switch_if(must_write or passed.removals > self._removals)
         if not (ready or self.written):
             return []
         chunks = self._take()
@@ -106,13 +106,14 @@ class OwnDocuments:
         self.written = True
         return self._take() if self._waiting else []
 
-    def end(self, removals: int, *, reported: bool) -> list[Chunk]:
-        """The waiting documents at the end. ``reported``: the end differs from the
+    def end(self, removals: int, *, is_other: bool) -> list[Chunk]:
+        """The waiting documents at the end. ``is_other``: the end differs from the
         provider's own."""
-        self._look(reported or removals > self._removals)
+        self._switch_if(is_other or removals > self._removals)
         return self._take()
 
-    def _look(self, is_other: bool) -> None:
+    def _switch_if(self, is_other: bool) -> None:
+        """From now on emits the writer's documents, if something ``is_other``."""
         self.written = self.written or is_other
 
     def _take(self) -> list[Chunk]:
@@ -171,7 +172,7 @@ _COUNTS = ("usage", "usageMetadata")
 
 
 def around(ours: JsonObject, own: JsonObject, row: WireRow) -> JsonObject:
-    """``ours`` with the members of ``own`` that it lacks and no event reports, or has
+    """``ours`` with the members of ``own`` that it lacks and no event carries, or has
     only by default, and without empty members that ``own`` does not have."""
     dressed = {
         name: value

@@ -75,7 +75,7 @@ class PartsRun:
         is_text = type(text) is str and 0 < len(text) <= self._most
         if not is_text or self._matters(text):
             return None
-        if self._others and not self._is_said_by(parts[1:], text):
+        if self._others and not self._all_have(parts[1:], text):
             return None
         if not text.isascii() and has_half(text):
             return None
@@ -86,7 +86,7 @@ class PartsRun:
         outlet.seq = seq = outlet.seq + 1
         return [self._make(seq, text)]
 
-    def _is_said_by(self, parts: list[Part], text: str) -> bool:
+    def _all_have(self, parts: list[Part], text: str) -> bool:
         """Whether the other ``parts`` of the document are like those before, and all
         have ``text``."""
         for part, like in zip(parts, self._others, strict=True):

@@ -42,8 +42,8 @@ from stream_sidecar.provider_errors.normalize import closing_error
 from stream_sidecar.stream.choice import Choice
 from stream_sidecar.stream.emission import Emission, EmittingOutlet, outlet_of
 from stream_sidecar.stream.ending import Ending
+from stream_sidecar.stream.grouped_diagnostics import GroupedDiagnostics
 from stream_sidecar.stream.intake import MALFORMED, Intake
-from stream_sidecar.stream.oddities import Oddities
 from stream_sidecar.stream.parts_run import PartsRun
 from stream_sidecar.wires.requests.seals import binding_of
 
@@ -85,6 +85,7 @@ class Stream:
         self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
         self._outlet.listener = listener
         self._outlet.builder.provider = options.provider
+        self._outlet.builder.model = options.model
         self._outlet.binds = partial(_binds, options.model, self._outlet.builder)
         self._intake = Intake(options)
         #: joins the halves of characters of text whose parts no writer needs
@@ -130,10 +131,10 @@ class Stream:
         return Emission(self.options, self._emitting, self.wire)
 
     @cached_property
-    def _oddities(self) -> Oddities:
+    def _grouped_diagnostics(self) -> GroupedDiagnostics:
         """Reports input that cannot be used. Made on first use, because few streams
         need it."""
-        return Oddities(self._outlet)
+        return GroupedDiagnostics(self._outlet)
 
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
@@ -209,8 +210,8 @@ class Stream:
         if not (self._ending.over or self._intake.silent or self._is_finished):
             message = "the stream ended without a finish reason or an end mark"
             self._diagnostic(DiagnosticPart("missing-terminator", message))
-        if "_oddities" in vars(self):
-            self._oddities.close()
+        if "_grouped_diagnostics" in vars(self):
+            self._grouped_diagnostics.close()
 
     @property
     def _is_finished(self) -> bool:
@@ -360,15 +361,15 @@ class Stream:
         self._ending.done = True
 
     def _metadata(self, part: MetadataPart) -> None:
-        reported = (part.id, part.model, part.provider, part.created)
-        self._outlet.send(Metadata, 0, *reported, part.wire, part.framing)
+        values = (part.id, part.model, part.provider, part.created)
+        self._outlet.send(Metadata, 0, *values, part.wire, part.framing)
 
     def _count(self, part: UsagePart) -> None:
         """Sends the totals if they are new. Totals replace earlier totals, they are
         never added; a field that is missing keeps its value."""
-        known, reported = self._usage, _counts_of(part)
-        if reported != known:
-            both = zip(known, reported, strict=True)
+        known, latest = self._usage, _counts_of(part)
+        if latest != known:
+            both = zip(known, latest, strict=True)
             counts = tuple([old if new is None else new for old, new in both])
             if counts != known:
                 self._usage = counts
@@ -395,7 +396,7 @@ class Stream:
     def _diagnostic(self, part: DiagnosticPart) -> None:
         if part.code in MALFORMED:
             self._malformed += 1
-        self._oddities.push(part)
+        self._grouped_diagnostics.push(part)
 
     _READ: ClassVar[dict[type, Any]] = {
         TextPart: _text,
@@ -421,5 +422,5 @@ class Stream:
 def _binds(model: str | None, builder: MessageBuilder) -> bool:
     """Whether the model that the host or the response names binds its state to
     everything before it."""
-    reported = builder.metadata.model if builder.metadata else None
-    return any(binding_of(each) is not None for each in (model, reported))
+    response_model = builder.metadata.model if builder.metadata else None
+    return any(binding_of(each) is not None for each in (model, response_model))

@@ -75,7 +75,7 @@ class Buffer:
         stands for (see `pieces`)."""
         self.pieces.append((kind, "", start, start))
 
-    def see(self, taken: Taken, text: str, start: int) -> None:
+    def report_call(self, taken: Taken, text: str, start: int) -> None:
         """Reports the call ``taken`` at position ``start``. The call's ``text`` stays
         visible (policy ``report``)."""
         self.taken.append(evolve(taken, raw=text))

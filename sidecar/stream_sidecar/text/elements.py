@@ -47,21 +47,21 @@ class OpenElements:
             alone = (self.alone or bool(broken)) and not last.strip(BLANKS)
             return self if alone == self.alone else evolve(self, alone=alone)
         names, (first, *lines) = [*self.names], text.split("\n")
-        alone, line = _on(self.alone, self.line, first)
+        alone, line = _continued(self.alone, self.line, first)
         if lines:
             _read(names, line, alone=alone)
             for each in lines[:-1]:
                 if "</" in each or each.lstrip(BLANKS).startswith("<"):
-                    alone, line = _on(True, "", each)
+                    alone, line = _continued(True, "", each)
                     _read(names, line, alone=alone)
-            alone, line = _on(True, "", lines[-1])
+            alone, line = _continued(True, "", lines[-1])
         return OpenElements(tuple(names), alone, line)
 
 
 NO_ELEMENTS = OpenElements()
 
 
-def _on(alone: bool, line: str, more: str) -> tuple[bool, str]:
+def _continued(alone: bool, line: str, more: str) -> tuple[bool, str]:
     """The new ``alone`` and ``line`` of `OpenElements` if the text ``more`` continues
     the line."""
     if not line:

@@ -20,8 +20,8 @@ from stream_sidecar.text.mentions import (
     BETWEEN,
     WINDOW,
     BorderPlace,
+    is_mentioned,
     pair_of,
-    spoken_of,
     stands_in_sentence,
 )
 from stream_sidecar.text.pieces import FORMED
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.markdown.code import CodeState
-    from stream_sidecar.text.attempts import Attempts
     from stream_sidecar.text.buffer import Buffer
+    from stream_sidecar.text.candidate_tracker import CandidateTracker
     from stream_sidecar.text.in_reasoning import InReasoning
     from stream_sidecar.text.lexicon import Rules
     from stream_sidecar.text.tail import Tail
@@ -51,7 +51,7 @@ class InAnswer:
 
     _rules: Rules
     _buffer: Buffer
-    _attempts: Attempts
+    _candidates: CandidateTracker
     _tail: Tail
     _reasoning: InReasoning
     _tried: int = -1  # the last line's start where no form begins
@@ -59,7 +59,7 @@ class InAnswer:
     flushed: int = -1  # where a structured call or a block's end decided held text
     _bordered: int = -1  # the position right after the last mark or wrapper
     _wrapped: set[str] = field(factory=set)  # closers of wrappers that were removed
-    _filled: int = -1  # the last position where the hold limit was reached
+    _full_at: int = -1  # the last position where the hold limit was reached
     _called_at: int = -1  # the position after the last call and blanks, or `PENDING`
     _clear: int = 0  # no literal begins before this position
     _runs: RunIndex | None = None
@@ -98,7 +98,7 @@ class InAnswer:
         """Whether the next character is where an opener is valid that is valid only at
         a line's start."""
         place = self._buffer.place
-        read = place < self._attempts.free or place == self._tried
+        read = place < self._candidates.free or place == self._tried
         return not (read or self._tail.line_shown or code.is_code)
 
     def _at_line(self, final: bool) -> bool:
@@ -120,7 +120,7 @@ class InAnswer:
             here = buffer.text, buffer.at
             literal = lexicon.literals.any.match(*here)
             if not (literal and lexicon.overlap(*here, literal[0], final=final)):
-                self._attempts.begin(tuple(openings), inside=False)
+                self._candidates.begin(tuple(openings), inside=False)
                 return True
         self._tried = buffer.place
         return False
@@ -171,7 +171,7 @@ class InAnswer:
         """Whether ``closer`` closes an opener with attributes that was shown as text
         (text rule 4.13). Where reasoning may have begun in the prompt, only an opener
         on the same line counts."""
-        if not self._attempts.is_pending(closer, inside=False):
+        if not self._candidates.is_pending(closer, inside=False):
             return False
         line = self._tail.before.rpartition("\n")[2]
         opener = closer.replace("/", "", 1).rstrip(">")
@@ -180,11 +180,11 @@ class InAnswer:
     def _protocol(self, literal: str) -> bool:
         """Handles the mark, the closer of a call or the opener that comes next (text
         rule 12.3). Returns False if ``literal`` is text here."""
-        words, attempts = self._rules.lexicon.vocabulary, self._attempts
+        words, candidates = self._rules.lexicon.vocabulary, self._candidates
         tail = self._tail
-        attempts.renew()
-        tried = self._buffer.place < attempts.free  # it is text, and time is linear
-        if tried or attempts.is_pending(literal, inside=False):
+        candidates.renew()
+        tried = self._buffer.place < candidates.free  # it is text, and time is linear
+        if tried or candidates.is_pending(literal, inside=False):
             return False
         called = tail.is_start or self._buffer.place == self._called_at
         openings = words.openings_of(literal, called=called)
@@ -200,7 +200,7 @@ class InAnswer:
         elif not openings:
             return False
         else:
-            attempts.begin(openings, inside=False)
+            candidates.begin(openings, inside=False)
         return True
 
     def leave(self, *, final: bool) -> None:
@@ -313,7 +313,7 @@ class InAnswer:
         if code is None:
             raise UndecidedError
         if not (code or final or runs.ended(limit)):
-            self._fill()
+            self._report_full()
         if code:
             state.promised = True
         return code
@@ -328,11 +328,11 @@ class InAnswer:
         place = self._tail.place
 
         def judge(after: str, *, final: bool) -> bool | None:
-            return spoken_of(place, literal, after, kind, literals, final=final)
+            return is_mentioned(place, literal, after, kind, literals, final=final)
 
         if judge("", final=False) is False:
             return False  # the usual case: the text before it decides
-        return self._look(judge, len(literal), WINDOW, final) or False
+        return self._judged(judge, len(literal), WINDOW, final) or False
 
     def _in_sentence(self, border: str, final: bool) -> bool:
         """Whether the mark or wrapper ``border`` is a word of a sentence (text rule
@@ -343,19 +343,19 @@ class InAnswer:
         if border in self._wrapped:
             self._wrapped.remove(border)
             return False
-        spoken = False
+        in_sentence = False
         stands = word or (tail.line_shown and tail.before[-1:].isspace())
         if stands and not (tail.is_start or beside):
             place = BorderPlace(tail.before, tail.line_shown, word)
             literals = self._rules.lexicon.literals
             judge = partial(stands_in_sentence, place, literals)
-            spoken = self._look(judge, len(border), WINDOW, final) or False
+            in_sentence = self._judged(judge, len(border), WINDOW, final) or False
         if word and border[1] != "/":
-            if spoken:
-                self._attempts.pending[False][closer] += 1
+            if in_sentence:
+                self._candidates.pending[False][closer] += 1
             else:
                 self._wrapped.add(closer)
-        return spoken
+        return in_sentence
 
     def _pair(self, opener: str, final: bool) -> int:
         """The length of the mentioned pair that begins with ``opener``, such as
@@ -366,10 +366,10 @@ class InAnswer:
             return 0
         closers = delimiters.partners[opener]
         most = BETWEEN + max(map(len, closers))
-        size = self._look(partial(pair_of, closers=closers), len(opener), most, final)
+        size = self._judged(partial(pair_of, closers=closers), len(opener), most, final)
         return size + len(opener) if size else 0
 
-    def _look(
+    def _judged(
         self, judge: Callable[..., T | None], skip: int, most: int, final: bool
     ) -> T | None:
         """The verdict of ``judge`` on the text after the next ``skip`` characters.
@@ -384,14 +384,14 @@ class InAnswer:
         if verdict is None and len(after) <= room:
             raise UndecidedError
         if verdict is None:
-            self._fill()
+            self._report_full()
         return verdict
 
-    def _fill(self) -> None:
+    def _report_full(self) -> None:
         """Reports that the hold limit is reached at this position, once for each
         position."""
-        if self._filled != self._buffer.place:
-            self._filled = self._buffer.place
+        if self._full_at != self._buffer.place:
+            self._full_at = self._buffer.place
             self._buffer.mark(PieceKind.FULL)
 
     def _counts(self, delimiter: str) -> bool:

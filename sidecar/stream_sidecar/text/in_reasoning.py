@@ -27,8 +27,8 @@ from stream_sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Taken
-    from stream_sidecar.text.attempts import Attempts
     from stream_sidecar.text.buffer import Buffer
+    from stream_sidecar.text.candidate_tracker import CandidateTracker
     from stream_sidecar.text.lexicon import Rules
     from stream_sidecar.text.tail import Tail
 
@@ -56,7 +56,7 @@ class InReasoning:
 
     _rules: Rules
     _buffer: Buffer
-    _attempts: Attempts
+    _candidates: CandidateTracker
     _tail: Tail
     closers: frozenset[str]
     depth: int = 0
@@ -73,7 +73,7 @@ class InReasoning:
         self._buffer.mark(PieceKind.ENTER, self._tail.waiting)
         self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
-        self._attempts.pending[True].clear()
+        self._candidates.pending[True].clear()
         self.place, self.before = LinePlace.AFTER_OPENER, ""
         self.code = CodeSoFar()
         self._buffer.border = False
@@ -148,12 +148,12 @@ class InReasoning:
     def _protocol(self, literal: str) -> bool:
         """Handles the mark, the closer of a call, the opener or the end of reasoning
         that comes next. Returns False if ``literal`` is text here."""
-        words, attempts = self._rules.lexicon.vocabulary, self._attempts
+        words, candidates = self._rules.lexicon.vocabulary, self._candidates
         ends = words.ends.get(literal)
-        tried = self._buffer.place < attempts.free
+        tried = self._buffer.place < candidates.free
         if ends is not None and self.closers.isdisjoint(ends):
             tried = True
-        if tried or attempts.is_pending(literal, inside=True):
+        if tried or candidates.is_pending(literal, inside=True):
             return False
         if ends is not None:
             self._buffer.cut(PieceKind.MARK, len(literal))
@@ -162,7 +162,7 @@ class InReasoning:
             self._buffer.cut(PieceKind.MARK, len(literal))
             self._buffer.border = True
         elif openings := words.openings_of(literal):
-            attempts.begin(openings, inside=True)
+            candidates.begin(openings, inside=True)
         else:
             return False
         return True
@@ -181,15 +181,15 @@ class InReasoning:
         """Opens a `Quotation` as the candidate if ``taken`` is a call in code: then the
         text after the call decides whether it is quoted (text rule 11.18). Returns
         whether this was done."""
-        place, attempts = self._buffer.place, self._attempts
-        if taken.kind is not PieceKind.CALL or place < attempts.meant:
+        place, candidates = self._buffer.place, self._candidates
+        if taken.kind is not PieceKind.CALL or place < candidates.meant:
             return False
         code = self.code.around()
         if code is None:
             return False
         known = self._rules.native or (self.doubt is not None and self.doubt.code)
         closers = literals(*(() if known else sorted(self.closers)))
-        attempts.candidate = Quotation(place, taken, code, closers)
+        candidates.candidate = Quotation(place, taken, code, closers)
         return True
 
     def take_out(self, taken: Taken) -> None:

@@ -1,9 +1,9 @@
 """Mentions: a delimiter, a token or a tag that the text only mentions is text.
 
-For the answer, `spoken_of` decides by text rules 4.6 and 4.10, `pair_of` by 4.12, and
-`stands_in_sentence` by 12.6. Each looks at the text before a literal and at a bounded
-window after it, and returns a verdict, or None if it needs more text. Example: in
-``Send "a </think> b" back.`` the closer is in a quoted string, so it is a mention.
+For the answer, `is_mentioned` decides by text rules 4.6 and 4.10, `pair_of` by 4.12,
+and `stands_in_sentence` by 12.6. Each looks at the text before a literal and at a
+bounded window after it, and returns a verdict, or None if it needs more text. Example:
+in ``Send "a </think> b" back.`` the closer is in a quoted string, so it is a mention.
 
 For reasoning, `is_quoted` and `span_around` decide (text rule 4.5). There, emphasis and
 brackets prove nothing, because reasoning may well end with them.
@@ -83,7 +83,7 @@ class AnswerPlace:
     in_json: bool
 
 
-def spoken_of(
+def is_mentioned(
     place: AnswerPlace,
     literal: str,
     after: str,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.pieces import Piece
     from stream_sidecar.text.splitter import Splitter, State
 
-_REPORTED = (PieceKind.SEEN, PieceKind.FAILED)
+_FIRST_ONLY = (PieceKind.SEEN, PieceKind.FAILED)
 """Kinds of pieces that only the first reading may report."""
 
 _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
@@ -63,7 +63,7 @@ class _Asleep:
     pieces: Sequence[Piece] = ()
     share: Share = (0, 0)
 
-    def let_go(self) -> Sequence[Piece]:
+    def release(self) -> Sequence[Piece]:
         """Returns ``pieces`` and forgets them, so that they no longer count as held."""
         pieces, self.pieces = self.pieces, ()
         self.state, self.share = None, (0, 0)
@@ -128,7 +128,7 @@ class Rereading:
         if asleep is None:
             return self._read_both(first.push(text))
         if first.passes(text):
-            asleep.let_go()  # the first holds nothing, so the second would not, either
+            asleep.release()  # the first holds nothing, so the second would not, either
             return first.passed(text)
         known = self._known(asleep)
         out = first.read(text)
@@ -153,7 +153,7 @@ class Rereading:
             self._known(self._asleep)
         out = self.first.flush(followed=followed)
         if self._asleep and not out:
-            self._asleep.let_go()
+            self._asleep.release()
             return out
         out = self._read([*self._wake(), *out])
         self._read_again(self.second.flush(followed=followed), out)
@@ -176,11 +176,11 @@ class Rereading:
 
     def _known(self, asleep: _Asleep) -> tuple[State | None, Share]:
         """The first reading's state before the text that it holds now (None: see
-        `Splitter.standing`), and its share. The second reading may need them if it has
-        to hold this text later."""
+        `Splitter.settled_state`), and its share. The second reading may need them if it
+        has to hold this text later."""
         first = self.first
         asleep.state = asleep.state or first.state()
-        return first.standing() if asleep.pieces else asleep.state, first.share()
+        return first.settled_state() if asleep.pieces else asleep.state, first.share()
 
     def _stay_asleep(self, asleep: _Asleep, pieces: Pieces) -> Pieces:
         """Returns the pieces of both readings after the first one, while the second
@@ -190,7 +190,7 @@ class Rereading:
         asleep. Otherwise it wakes, because it may have to hold some of the text.
         """
         if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
-            return [*asleep.let_go(), *pieces]
+            return [*asleep.release(), *pieces]
         return self._read_both([*self._wake(), *pieces])
 
     def _lag(
@@ -255,7 +255,7 @@ class Rereading:
                 self._places.add(piece[2], piece[3])
                 self._read_again(self.second.push(piece[1]), out)
                 continue
-            if kind in FORMED or kind in _REPORTED:
+            if kind in FORMED or kind in _FIRST_ONLY:
                 taken = self.first.taken.popleft()
                 if isinstance(taken, Taken) and taken.calls:
                     self._read_again(self.second.flush(called=True), out)
@@ -279,7 +279,7 @@ class Rereading:
             kind, text, _, _ = piece
             if kind is PieceKind.FULL and self._full:
                 self._full -= 1
-            elif kind in _REPORTED:
+            elif kind in _FIRST_ONLY:
                 self.second.taken.popleft()
             elif not text:
                 out.append(piece)

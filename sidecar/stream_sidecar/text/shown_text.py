@@ -82,8 +82,8 @@ class ShownText:
     Closers without an opener (orphans): ``first_orphan`` is the effect of the first
     orphan after a call, if no opener comes before it. ``next_orphan``: the effect of
     the next orphan. ``orphan``: the state of the last orphan. ``reopened``: a new
-    answer has begun; `Attempts.renew` resets it. ``at_call``: the tail and the state of
-    code at the last call. ``ahead``: the state of code if a new answer begins.
+    answer has begun; `CandidateTracker.renew` resets it. ``at_call``: the tail and the
+    state of code at the last call. ``ahead``: the state of code if a new answer begins.
     """
 
     budget: Budget

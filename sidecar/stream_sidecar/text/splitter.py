@@ -6,7 +6,7 @@ alone decides where a piece ends: however the text is cut, the pieces say the sa
 Example: ``<th``, then ``ink>a</think>b``, gives the opener, ``a`` as reasoning, the
 closer, and ``b`` as text.
 
-Its parts: a `Buffer` of undecided text, `Attempts` at forms, the `Tail` of the answer,
+Its parts: a `Buffer` of undecided text, a `CandidateTracker`, the `Tail` of the answer,
 and the steps of `InAnswer` and `InReasoning`. It holds only text that it cannot decide
 yet:
 
@@ -31,8 +31,8 @@ from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.code import AT_BEGINNING
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.slices import INDENT
-from stream_sidecar.text.attempts import MOST_HALVINGS, Attempts
 from stream_sidecar.text.buffer import Buffer
+from stream_sidecar.text.candidate_tracker import MOST_HALVINGS, CandidateTracker
 from stream_sidecar.text.fast_path import (
     AT_ONCE,
     INSIDE,
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from stream_sidecar.text.pieces import Pieces
 
 State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
-"""A position; how many of each closer are pending (see `Attempts`); whether something
-was removed right before the position; and the state of the visible text."""
+"""A position; how many of each closer are pending (see `CandidateTracker`); whether
+something was removed right before the position; and the state of the visible text."""
 
 
 class Splitter:
@@ -66,7 +66,7 @@ class Splitter:
     1.1)."""
 
     __slots__ = (
-        *("_answer", "_attempts", "_buffer", "_rules", "_tail"),
+        *("_answer", "_buffer", "_candidates", "_rules", "_tail"),
         *("fails", "passage", "reasoning", "shown", "taken"),
     )
 
@@ -77,14 +77,14 @@ class Splitter:
         self.taken = buffer.taken
         self._tail = tail = Tail(rules, buffer)
         self.shown = tail.shown
-        self._attempts = attempts = Attempts(rules, buffer, tail)
-        self.fails = attempts.fails
+        self._candidates = candidates = CandidateTracker(rules, buffer, tail)
+        self.fails = candidates.fails
         opened = rules.opened or rules.native
         closers = rules.lexicon.delimiters.closers  # any may close: no opener is seen
         self.reasoning = reasoning = InReasoning(
-            *(rules, buffer, attempts, tail, closers), int(opened), implicit=opened
+            *(rules, buffer, candidates, tail, closers), int(opened), implicit=opened
         )
-        self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
+        self._answer = InAnswer(rules, buffer, candidates, tail, reasoning)
         thought = rules.lexicon.thought, INSIDE
         #: the fast path for the next text; None: it has to be read
         self.passage: Passage | None = thought if rules.native else None
@@ -100,9 +100,9 @@ class Splitter:
     def passes(self, text: str) -> bool:
         """Whether ``text`` may be shown unread: nothing in it matters, and nothing is
         held."""
-        if self._buffer.border and text and self._crosses(text):
+        if self._buffer.border and text and self._ignores_border(text):
             self._buffer.border = False
-            self._watch()
+            self._set_passage()
         if self.passage is None:
             return False
         gates, gate = self.passage
@@ -129,10 +129,10 @@ class Splitter:
         ``followed``: a structured call follows. ``called``: a call written in the text
         follows.
         """
-        tail, candidate, buffer = self._tail, self._attempts.candidate, self._buffer
+        tail, candidate, buffer = self._tail, self._candidates.candidate, self._buffer
         if candidate is not None:
             candidate.called = called
-        self._attempts.halvings = MOST_HALVINGS
+        self._candidates.halvings = MOST_HALVINGS
         if self.waits:
             self._read(final=True)
             tail.decide(echo=followed and tail.is_echo())
@@ -163,7 +163,7 @@ class Splitter:
         thinks = self.reasoning.depth > 0
         self._keep(text)
         (self.reasoning.note if thinks else self.shown.passed)(text)
-        self._watch()
+        self._set_passage()
         return [(PieceKind.REASONING if thinks else PieceKind.TEXT, text, start, end)]
 
     # For the other readers of the channel
@@ -181,12 +181,12 @@ class Splitter:
         """Whether anything is undecided, so that a `flush` may return pieces."""
         buffer, tail = self._buffer, self._tail
         waits = tail.trailing or tail.leading or self.shown.waits
-        return bool(buffer.text or buffer.pieces or self._attempts.candidate or waits)
+        return bool(buffer.text or buffer.pieces or self._candidates.candidate or waits)
 
     @property
     def held(self) -> int:
         """The number of characters that are held."""
-        held, candidate = len(self._buffer.text), self._attempts.candidate
+        held, candidate = len(self._buffer.text), self._candidates.candidate
         if candidate is not None:
             held += candidate.size
         return held + self._tail.held
@@ -194,7 +194,7 @@ class Splitter:
     def share(self) -> Share:
         """The `Share` of this splitter: the held code points that count against the
         limits. The beginning of a literal does not count."""
-        begun, candidate = len(self._buffer.text), self._attempts.candidate
+        begun, candidate = len(self._buffer.text), self._candidates.candidate
         free = begun if begun <= self._rules.lexicon.literals.longest else 0
         calls = self._tail.called
         if candidate is not None and candidate.may_be_call:
@@ -204,7 +204,7 @@ class Splitter:
     def stays(self) -> tuple[tuple[re.Pattern[str], ...], int]:
         """Patterns, and a number of code points. Text that all patterns match in full,
         of at most so many code points, decides nothing, so it may be read later."""
-        candidate = self._attempts.candidate
+        candidate = self._candidates.candidate
         found = candidate.stays if candidate and not self._buffer.text else ()
         if not candidate or not found:
             return (), 0
@@ -215,16 +215,16 @@ class Splitter:
     def state(self) -> State:
         """The state on which the reading of further text depends. Call this only while
         nothing is held."""
-        buffer, pending = self._buffer, dict(self._attempts.pending[False])
+        buffer, pending = self._buffer, dict(self._candidates.pending[False])
         return buffer.base, pending, buffer.border, self.shown.state()
 
-    def standing(self) -> State | None:
+    def settled_state(self) -> State | None:
         """The `state` before the held text; None if some of the held text must not be
         read again."""
-        candidate, state = self._attempts.candidate, self.state()
+        candidate, state = self._candidates.candidate, self.state()
         if candidate is not None:
             state = candidate.start, *state[1:]
-        return None if self._tail.held or self._attempts.free > state[0] else state
+        return None if self._tail.held or self._candidates.free > state[0] else state
 
     def resume(self, state: State, size: int) -> None:
         """Continues from ``state``, which the other splitter returned. ``size``: how
@@ -232,19 +232,21 @@ class Splitter:
         `Rereading`)."""
         _, pending, self._buffer.border, shown = state
         self._buffer.base += size
-        self._attempts.pending[False].clear()
-        self._attempts.pending[False].update(pending)
+        self._candidates.pending[False].clear()
+        self._candidates.pending[False].update(pending)
         self.shown.resume(shown)
-        self._watch()
+        self._set_passage()
 
-    def _watch(self) -> None:
+    def _set_passage(self) -> None:
         """Sets ``passage`` for the text that comes next."""
         buffer, tail = self._buffer, self._tail
-        odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
+        odd = (
+            buffer.text or buffer.border or self._candidates.candidate or tail.trailing
+        )
         passage = None if odd else self._next_passage()
         self.passage = passage if passage and tail.room(ROOM) >= ROOM else None
 
-    def _crosses(self, text: str) -> bool:
+    def _ignores_border(self, text: str) -> bool:
         """Whether a removal right before ``text`` makes no difference for reading
         ``text``."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
@@ -291,17 +293,17 @@ class Splitter:
         with suppress(UndecidedError):
             self._decide(final)
         self._buffer.forget()
-        self._watch()
+        self._set_passage()
 
     def _decide(self, final: bool) -> None:
         """Runs steps until the buffer is empty, or one raises `UndecidedError`."""
-        buffer, tail, attempts = self._buffer, self._tail, self._attempts
-        while tail.refused or attempts.candidate or buffer.at < len(buffer.text):
+        buffer, tail, candidates = self._buffer, self._tail, self._candidates
+        while tail.refused or candidates.candidate or buffer.at < len(buffer.text):
             depth = self.reasoning.depth
             if tail.refused:
                 self._reread()
                 continue
-            if attempts.candidate:
+            if candidates.candidate:
                 self._read_candidate(final)
             else:
                 (self.reasoning if depth else self._answer).step(final=final)
@@ -327,7 +329,7 @@ class Splitter:
         doubt, reasoning.doubt, reasoning.again = reasoning.doubt, None, False
         assert doubt is not None  # the caller looked
         reasoning.depth, self._answer.opens_from = 0, end
-        self._attempts.free, buffer.border = 0, True
+        self._candidates.free, buffer.border = 0, True
         buffer.pieces.append((PieceKind.AGAIN, "", doubt.start, end))
         buffer.put_back("".join(doubt.parts), doubt.start)
         if doubt.closer is not None:
@@ -340,15 +342,15 @@ class Splitter:
 
     def _read_candidate(self, final: bool) -> None:
         """Passes all the buffer's text to the candidate, and handles its verdict."""
-        verdict = self._attempts.read(final=final)
+        verdict = self._candidates.read(final=final)
         if not isinstance(verdict, Failed):
             self._take_out(verdict)
             return
         if verdict.full and self._tail.leading is not None:
             self._tail.decide(echo=False)  # as at the end
             self._reread()
-        self._attempts.renew()
-        self._attempts.fail(verdict, inside=self.reasoning.depth > 0)
+        self._candidates.renew()
+        self._candidates.fail(verdict, inside=self.reasoning.depth > 0)
         if not self.reasoning.depth:
             self._answer.leave(final=final)
 
@@ -360,8 +362,8 @@ class Splitter:
             return
         seen = taken.kind is PieceKind.CALL and self._rules.context.calls == "report"
         if seen and not taken.waits:
-            buffer.see(taken, buffer.ahead(taken.end), buffer.base)
-            self._attempts.free = buffer.base + taken.end
+            buffer.report_call(taken, buffer.ahead(taken.end), buffer.base)
+            self._candidates.free = buffer.base + taken.end
         elif self.reasoning.depth:
             self.reasoning.take_out(taken)
         else:
@@ -380,7 +382,7 @@ class Splitter:
             if not text:
                 (tail.trailing or tail.shown).removed()
             buffer.put_back(text, start)
-            self._attempts.free = start + len(text)
+            self._candidates.free = start + len(text)
             self._answer.restart(start)
             self._decide(final=True)
         tail.trailing = tail.trailing or trailing

@@ -213,7 +213,7 @@ class Tail:
             self.refused = trailing.items
             for text, start, taken in () if followed else trailing.items:
                 if taken is not None and taken.kind is PieceKind.CALL:
-                    self._buffer.see(taken, text, start)
+                    self._buffer.report_call(taken, text, start)
             return
         forms = enumerate(trailing.items)
         tokens = [n for n, (*_, each) in forms if each and each.kind is PieceKind.MARK]

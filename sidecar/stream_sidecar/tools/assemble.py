@@ -71,7 +71,7 @@ class CallAssembler:
         """
         text = _text(part)
         if part.key is None:
-            entry = self._loose(part, text)
+            entry = self._without_key(part, text)
         else:
             entry = self._keyed(part.key, part, text)
         if entry is None:
@@ -138,9 +138,9 @@ class CallAssembler:
         ``part`` belongs to this call and can be passed on unchanged (unless its text
         ``matters``). Otherwise None."""
         entry = self._at(part)
-        is_reported = part.key is None and bool(part.id or part.name)
-        is_bare = not (part.whole or is_reported)
-        if entry is None or not is_bare or any(entry.heir) or not entry.shown:
+        may_begin = part.key is None and bool(part.id or part.name)
+        is_bare = not (part.whole or may_begin)
+        if entry is None or not is_bare or any(entry.for_next) or not entry.shown:
             return None
         return entry if entry.text.continues else None
 
@@ -208,10 +208,10 @@ class CallAssembler:
                 return None
         return self._start(part, key=key)
 
-    def _loose(self, part: CallPart, text: str) -> Entry | None:
+    def _without_key(self, part: CallPart, text: str) -> Entry | None:
         """The call of ``part``, which has no key (wires/README.md, "Fragments of
         calls"). None: the part says nothing, or repeats a call."""
-        held = self._held(part) or self._headless(part, text)
+        held = self._matching(part) or self._headless(part, text)
         if held is None:
             return self._start(part) if part.id or part.name or text else None
         known = bool(part.id) and (
@@ -223,16 +223,16 @@ class CallAssembler:
             return None
         here = part.index is None or self._by_index.get(part.index) is held
         if not _continues(held, part, text, known, here):
-            return self._start(part, held.heir)
+            return self._start(part, held.for_next)
         other = bool(part.id) and not known
         head = bool(held.call.name) and (bool(part.name) or other)
         if head and not text.strip() and held.text.complete:
-            held.heir = (part.id or held.heir[0], part.name or held.heir[1])
+            held.for_next = (part.id or held.for_next[0], part.name or held.for_next[1])
         else:
             self._place(held, part)
         return held
 
-    def _held(self, part: CallPart) -> Entry | None:
+    def _matching(self, part: CallPart) -> Entry | None:
         """The open call with the part's id, else its index, else the latest call; None
         if there is no such call."""
         by_index = None if part.index is None else self._by_index.get(part.index)
@@ -265,13 +265,13 @@ class CallAssembler:
     def _start(
         self,
         part: CallPart,
-        heir: tuple[str, str] = ("", ""),
+        inherited: tuple[str, str] = ("", ""),
         key: int | str | None = None,
     ) -> Entry:
         self._count += 1
         call = OpenCall(
-            id=part.id or heir[0],
-            name=clean_name(part.name or heir[1]),
+            id=part.id or inherited[0],
+            name=clean_name(part.name or inherited[1]),
             choice=self._choice,
             key=key,
             format=part.format,
@@ -281,10 +281,10 @@ class CallAssembler:
         entry = Entry(call, self._count, text, call.id in self._ended_ids)
         self._open[entry.number] = entry
         if key is not None:
-            entry.stand_at(self._by_key, key)
+            entry.enter_at(self._by_key, key)
             return entry
         if call.id:
-            entry.stand_at(self._by_id, call.id)
+            entry.enter_at(self._by_id, call.id)
         self._place(entry, part)
         self._first_head()
         self._heads.append(entry)
@@ -295,9 +295,9 @@ class CallAssembler:
         ``entry``."""
         if part.id:
             entry.call.id = entry.call.id or part.id
-            entry.stand_at(self._by_id, part.id)
+            entry.enter_at(self._by_id, part.id)
         if part.index is not None:
-            entry.stand_at(self._by_index, part.index)
+            entry.enter_at(self._by_index, part.index)
         self._latest = entry
 
     def _consume(self, entry: Entry, whole: bool, text: str) -> str:
@@ -422,7 +422,7 @@ def _continues(held: Entry, part: CallPart, text: str, known: bool, here: bool) 
     call, other = held.call, bool(part.id) and not known
     if other and call.id and part.name:
         return False
-    if not (part.name or other or any(held.heir)):
+    if not (part.name or other or any(held.for_next)):
         return True
     complete, placeholder = held.text.complete, held.text.placeholder
     if part.name and call.name and part.name != call.name:

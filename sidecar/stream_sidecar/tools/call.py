@@ -28,8 +28,8 @@ class OpenCall:
     ``cut``: part of the arguments is missing. ``bare``: no arguments came before the
     wire or the finish ended the call. ``ambiguous``: readers may differ about the
     arguments (`members`). ``cancelled``: the provider took the call back. ``key`` is
-    the wire's; a result without an id has the same key. ``block`` and ``reported`` (a
-    delta with the id and the name was sent) are set by the stream.
+    the wire's; a result without an id has the same key. ``block`` and
+    ``header_sent`` (a delta with the id and the name was sent) are set by the stream.
     """
 
     name: str = ""
@@ -48,7 +48,7 @@ class OpenCall:
     opaque: Any = None
     raw: Any = None
     block: int | None = None
-    reported: bool = False
+    header_sent: bool = False
     rest: str = ""
     cut: bool = False
     bare: bool = False
@@ -79,9 +79,9 @@ class Entry:
     ``resent``: a call with the same id has ended, so nothing is passed on before it is
     clear that this call differs from the ended one. ``before``: if this call began with
     a second object after the arguments of another call, that other call; this call must
-    differ from it, too. ``heir``: an id and a name that came when the arguments were
-    complete; they belong to the next call, if there is one. ``shown``: the call was
-    passed on. ``places``: tables and keys at which the assembler finds this entry.
+    differ from it, too. ``for_next``: an id and a name that came when the arguments
+    were complete; they belong to the next call, if there is one. ``shown``: the call
+    was passed on. ``places``: tables and keys at which the assembler finds this entry.
     """
 
     call: OpenCall
@@ -89,7 +89,7 @@ class Entry:
     text: ArgumentText
     resent: bool
     before: OpenCall | None = None
-    heir: tuple[str, str] = ("", "")
+    for_next: tuple[str, str] = ("", "")
     shown: bool = False
     places: list[tuple[dict[Any, Entry], Any]] = field(factory=list)
 
@@ -105,7 +105,7 @@ class Entry:
         text = self.text
         return self.call.key is None and not (text.complete or text.placeholder)
 
-    def stand_at(self, places: dict[Any, Entry], place: Any) -> None:
+    def enter_at(self, places: dict[Any, Entry], place: Any) -> None:
         """Puts this entry into the table ``places``, under the key ``place``."""
         if places.get(place) is not self:
             places[place] = self
@@ -115,7 +115,7 @@ class Entry:
         """Takes over the places of ``other``, so that fragments for ``other`` go to
         this entry. ``other`` must have left its places."""
         for place in other.places:
-            self.stand_at(*place)
+            self.enter_at(*place)
 
     def leave(self) -> None:
         """Removes this entry from all tables."""

@@ -89,16 +89,16 @@ def _envelopes(call: ToolCall) -> Iterator[str]:
 
 
 def _has_envelope(value: Any) -> bool:
-    todo = [value]
-    while todo:
-        value = todo.pop()
+    remaining = [value]
+    while remaining:
+        value = remaining.pop()
         if isinstance(value, str):
             if _ENVELOPE.search(value):
                 return True
         elif isinstance(value, dict):
-            todo.extend(value.values())
+            remaining.extend(value.values())
         elif isinstance(value, list):
-            todo.extend(value)
+            remaining.extend(value)
     return False
 
 

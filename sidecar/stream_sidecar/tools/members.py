@@ -30,11 +30,11 @@ def is_ambiguous(text: str, value: dict[str, Any] | None) -> bool:
 def _names_in(value: dict[str, Any]) -> int:
     """The number of members of ``value`` and of all objects in it, as JSON. Names that
     differ only in half surrogates are written alike and count once."""
-    count, todo = 0, list[Any]([value])
-    while todo:
-        item = todo.pop()
+    count, remaining = 0, list[Any]([value])
+    while remaining:
+        item = remaining.pop()
         if isinstance(item, dict):
             count += len(set(map(without_halves, item)))
             item = item.values()
-        todo += [each for each in item if isinstance(each, dict | list)]
+        remaining += [each for each in item if isinstance(each, dict | list)]
     return count

@@ -134,11 +134,13 @@ class Cleaner:
                 **self._reading,
             )
         except Exception as error:
-            self.lose(error)
+            self.report_loss(error)
             return None
         for each in result.lost:
             if not each.path:
-                self.lose(UncleanedError(f"the request passes unprepared: {each.why}"))
+                self.report_loss(
+                    UncleanedError(f"the request passes unprepared: {each.why}")
+                )
         if not result.changed:
             return None
         return encode(result.body), result.headers or {}
@@ -155,24 +157,24 @@ class Cleaner:
         try:
             return CleanBody(self, asked, form)
         except Exception as error:
-            self.lose(error)
+            self.report_loss(error)
             return None
 
     def whole(self, asked: Asked, body: bytes) -> bytes | None:
         """The clean body of a response that is one document. None if nothing leaked, or
         the body could not be read."""
-        if (came := object_in(body)) is None:
+        if (original := object_in(body)) is None:
             return None
         try:
             options = self.options(asked)
-            result = normalize(came, framing="json", **options)
+            result = normalize(original, framing="json", **options)
         except Exception as error:
-            self.lose(error)
+            self.report_loss(error)
             return None
         if _is_unread(result):
             return None
         self.listen(result, AnswerInfo(options["stream_id"], asked.model))
-        return None if result.body == came else encode(result.body)
+        return None if result.body == original else encode(result.body)
 
     def options(self, asked: Asked) -> dict[str, Any]:
         """The options of a stream. If requests like this one are prepared, reasoning
@@ -200,10 +202,10 @@ class Cleaner:
         """Gives events to their listener, and reports what was passed on unread."""
         for event in events:
             if isinstance(event, Diagnostic) and _is_loss(event):
-                self.lose(UncleanedError(event.message))
+                self.report_loss(UncleanedError(event.message))
             self._call(self._on_event, event, answer)
 
-    def lose(self, error: Exception) -> None:
+    def report_loss(self, error: Exception) -> None:
         """Reports that something passes uncleaned, or is cut off."""
         if self._on_lost is not None:
             self._call(self._on_lost, error)
@@ -298,7 +300,7 @@ class CleanBody:
             try:
                 self._ended("cancelled")
             except Exception as error:
-                self._cleaner.lose(error)
+                self._cleaner.report_loss(error)
 
     def _ended(self, *reason: Any, **error: Any) -> CloseResult:
         self._is_over = True
@@ -318,7 +320,7 @@ class CleanBody:
 
     def _passed(self, error: Exception) -> bytes:
         self._is_over = True
-        self._cleaner.lose(error)
+        self._cleaner.report_loss(error)
         if not self._is_first:
             raise error
         self._passes = True
@@ -357,5 +359,5 @@ def _is_loss(diagnostic: Diagnostic) -> bool:
 
 
 def _is_unread(result: NormalizeResult) -> bool:
-    reported = (each for each in result.events if isinstance(each, Diagnostic))
-    return result.body is None or any(each.code in _UNREAD for each in reported)
+    diagnostics = (each for each in result.events if isinstance(each, Diagnostic))
+    return result.body is None or any(each.code in _UNREAD for each in diagnostics)

@@ -62,17 +62,17 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
     POST, or the body is not a JSON object."""
     address = urlsplit(url)
     row = _row_of(address.path) if method == "POST" else None
-    if row is None or (reported := object_in(body)) is None:
+    if row is None or (request := object_in(body)) is None:
         return None
     found, wire = row
-    model = unquote(found[1]) if found.re.groups else reported.get("model")
-    tools = reported.get("tools")
+    model = unquote(found[1]) if found.re.groups else request.get("model")
+    tools = request.get("tools")
     declared = _declarations(tools) if wire == "gemini" else tools
     return Asked(
         wire,
         address.hostname or "",
         address.path,
-        reported,
+        request,
         model if isinstance(model, str) else None,
         [*map(known_members, filter(_is_named, declared))]
         if isinstance(declared, list)

@@ -54,7 +54,9 @@ class Exchange:
             if asked is not None and _covers_body(request):
                 asked = evolve(asked, is_signed=True)
         elif is_endpoint(*address):
-            cleaner.lose(UncleanedError("the request's body is read while it is sent"))
+            cleaner.report_loss(
+                UncleanedError("the request's body is read while it is sent")
+            )
         return cls(library, cleaner, request, asked)
 
     def sent(self) -> Any:
@@ -93,7 +95,7 @@ class Exchange:
         kind = _type(response)
         if kind != _JSON and self.asked.format_of(kind) is None:
             reason = f"a response of the type {kind!r} is not read"
-            self.cleaner.lose(UncleanedError(reason))
+            self.cleaner.report_loss(UncleanedError(reason))
         return kind == _JSON
 
     def whole(self, response: Any, raw: bytes) -> Any:
@@ -109,7 +111,7 @@ class Exchange:
 
     def passing(self, response: Any, stream: Any) -> Any:
         """The response, whose body is too long to be cleaned."""
-        self._lose_long()
+        self._report_too_long()
         return self._response(response, response.headers, stream)
 
     def source(self, response: Any) -> Any:
@@ -129,7 +131,7 @@ class Exchange:
         try:
             body = self._decoded(response.headers.get("content-encoding", ""), raw)
         except self.library.DecodingError as error:
-            self.cleaner.lose(error)
+            self.cleaner.report_loss(error)
             return None
         return None if body is None else self.cleaner.whole(asked, body)
 
@@ -146,13 +148,13 @@ class Exchange:
         for data in slices.iter_bytes():
             body += data
             if len(body) > MOST_WHOLE:
-                self._lose_long()
+                self._report_too_long()
                 return None
         return bytes(body)
 
-    def _lose_long(self) -> None:
+    def _report_too_long(self) -> None:
         reason = f"a whole response has more than {MOST_WHOLE} bytes"
-        self.cleaner.lose(UncleanedError(reason))
+        self.cleaner.report_loss(UncleanedError(reason))
 
     def _response(self, response: Any, headers: Any, stream: Any) -> Any:
         return self.library.Response(

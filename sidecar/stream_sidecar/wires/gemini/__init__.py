@@ -43,7 +43,7 @@ ROW = WireRow(
     ),
     reasons={"other": "error"},
     writer=GeminiWriter,
-    writer_members=GEMINI_WRITTEN,
+    writer_members=GEMINI_WRITTEN - {"promptFeedback", "finishMessage"},
     stands_alone=True,
     is_extra=lambda value: value.keys().isdisjoint(GEMINI_WRITTEN),
     is_written=lambda value: not is_interaction(value),

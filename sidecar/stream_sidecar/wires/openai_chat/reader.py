@@ -72,7 +72,7 @@ CHAT_WRITTEN = (
     frozenset(("choices", "usage", "finish_reason", "delta", "message", "text"))
     | frozenset((*FIELDS, PROVIDER, *SOURCE_KEYS))
     | frozenset(("id", "object", "created", "model", "role", "type"))
-    | frozenset(("error", "errors", "detail", "base_resp", "x_groq", "event_type"))
+    | frozenset(("error", "errors", "detail", "base_resp", "event_type"))
 )
 """Members of a document whose content is in events, and members that repeat it."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+from stream_sidecar.wires.requests.issuers import issuers_in
 from stream_sidecar.wires.requests.seals import redacted_in
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ _STATES = (
 )
 """Fields with state of the whole message. Each value that came has all of it."""
 
+_PLACES = _BLOCKS.union(_STATES, CALL_STATE, ("thinking_blocks",))
+"""Fields of a message or call in which state goes back."""
+
+_NO_PLACE = "this wire has no place for its state"
+
 
 def write(turn: Rendering) -> list[JsonObject]:
     thoughts = [block for block in turn.thoughts() if _has_place(turn, block)]
@@ -38,6 +44,9 @@ def write(turn: Rendering) -> list[JsonObject]:
     if refusal and turn.rule.has_refusals:
         message["refusal"] = refusal
     turn.lose_server_tools()
+    for block in turn.blocks:
+        if _has_homeless_state(turn, block):
+            turn.lose(block, "state", _NO_PLACE)
     if calls := [_call(turn, call) for call in turn.calls]:
         message["tool_calls"] = calls
         _stand_in(turn, calls)
@@ -55,6 +64,17 @@ def _has_place(turn: Rendering, block: TurnBlock) -> bool:
     if is_lost:
         turn.lose(block, "reasoning", "it stood in tags in the text, not in a field")
     return not is_lost
+
+
+def _has_homeless_state(turn: Rendering, block: TurnBlock) -> bool:
+    """Whether a block has state of another wire, for which a message has no field."""
+    if block.signature:
+        is_placed = not _PLACES.isdisjoint(block.fields)
+        return turn.rule.field != _CHUNKS and not is_placed
+    opaque = block.opaque if isinstance(block.opaque, dict) else {}
+    is_placed = not _PLACES.isdisjoint(opaque) or bool(redacted_in(opaque))
+    is_signed = bool(turn.rule.stand_in and opaque.get("thoughtSignature"))
+    return bool(issuers_in(opaque)) and not is_placed and not is_signed
 
 
 def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.parts import Json, JsonObject
-    from stream_sidecar.wires.shared.rendering import Rendering, What
+    from stream_sidecar.wires.shared.rendering import Rendering, What, WrittenBlock
 
     Items: TypeAlias = dict[str | None, JsonObject]
 
@@ -60,26 +60,27 @@ def write(turn: Rendering) -> list[JsonObject]:
     thoughts, is_whole, is_torn = _thoughts(turn)
     gone = _gone(turn, is_torn=is_torn)
     calls, outcomes = (_whole(turn, kind) for kind in ("tool-call", "tool-result"))
-    items: list[JsonObject] = []
+    written: list[WrittenBlock] = []
     left = [block for block in turn.blocks if id(block) not in gone]
-    for kind, blocks in groupby(left, key=lambda block: block.type):
-        if kind == "text":
-            items += _messages(turn, blocks, with_id=is_whole)
-        elif kind == "reasoning":
-            pairs = [(b, item) for b in blocks for item in thoughts.get(id(b), ())]
-            is_last = pairs and pairs[-1][0] is left[-1]
-            items += (
-                without_last_thoughts(turn, pairs) if is_last else [i for _, i in pairs]
-            )
-        else:
-            items += _tools(turn, blocks, calls, outcomes, with_id=is_whole)
+    for kind, group in groupby(left, key=lambda block: block.type):
+        blocks = list(group)
+        if kind == "reasoning":
+            written += [(b, item) for b in blocks for item in thoughts.get(id(b), ())]
+            continue
+        items = (
+            _messages(turn, blocks, with_id=is_whole)
+            if kind == "text"
+            else _tools(turn, blocks, calls, outcomes, with_id=is_whole)
+        )
+        written += [(blocks[0], item) for item in items]
+    news = without_last_thoughts(turn, written)
     for answers, shape in ((turn.approvals, _approval), (turn.answers, _answer)):
         for call, result in answers:
             if id(call) in gone:
                 turn.lose(None, "tool-result", WITHOUT_CALL)
             else:
-                items.append(shape(turn, call, result))
-    return [in_shape(turn.rule, item) for item in items]
+                news.append(shape(turn, call, result))
+    return [in_shape(turn.rule, item) for item in news]
 
 
 def _gone(turn: Rendering, *, is_torn: bool) -> set[int]:
@@ -215,7 +216,9 @@ def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
     """The item for a call. A call that is no function goes back as the item that it
     was."""
     if raw := _item(block):
-        return raw | ({"call_id": block.tool_call_id} if raw.get("call_id") else {})
+        is_led = with_id or type_of(raw) in BOUND_TO_ID
+        left = {name: raw[name] for name in raw if is_led or name != "id"}
+        return left | ({"call_id": block.tool_call_id} if raw.get("call_id") else {})
     is_text = block.arguments_format == "text"
     name = "input" if is_text else "arguments"
     item: JsonObject = {"type": "custom_tool_call" if is_text else _FUNCTION}

@@ -59,7 +59,9 @@ _OPENAIS = "gAAAA"
 are the signatures that proxies make of it (chenyme/grok2api#688 does so for xAI's)."""
 
 _SEALED = ("encrypted_content", "data", "signature")
-_MODELS = ("model", "modelID", "modelId")
+_MODELS = ("model", "modelID", "modelId", "model_name")
+_ABOUT = ("metadata", "response_metadata")
+"""Members about a turn: ours, and LangChain's."""
 _PROVIDERS = ("provider", "providerID", "model_provider", "hostProvider")
 
 
@@ -114,17 +116,22 @@ def _mark(place: StatePlace, kind: StateKind, value: Json) -> str:
 
 def _named(holder: JsonObject) -> str:
     """The maker of the model, or else of the provider, that a turn names."""
-    metadata = holder.get("metadata")
-    holders = [holder, metadata] if isinstance(metadata, dict) else [holder]
-    models = (Names(model=name) for name in _texts(holders, _MODELS))
-    sellers = (Names(provider=name) for name in _texts(holders, _PROVIDERS))
+    models = (Names(model=name) for name in models_in(holder))
+    sellers = (Names(provider=name) for name in _texts(holder, _PROVIDERS))
     makers = (names.maker for each in (models, sellers) for names in each)
     return next(filter(None, makers), "")
 
 
-def _texts(holders: list[JsonObject], names: tuple[str, ...]) -> Iterator[str]:
-    values = (holder.get(name) for holder in holders for name in names)
-    return (value for value in values if isinstance(value, str))
+def models_in(message: JsonObject) -> Iterator[str]:
+    """The models that a message names as its own."""
+    return _texts(message, _MODELS)
+
+
+def _texts(holder: JsonObject, names: tuple[str, ...]) -> Iterator[str]:
+    holders = [holder, *(holder.get(name) for name in _ABOUT)]
+    known = [each for each in holders if isinstance(each, dict)]
+    values = (each.get(name) for each in known for name in names)
+    return (value for value in values if isinstance(value, str) and value)
 
 
 _OF_CALLS = ("/tool_calls", "/parts")

@@ -26,18 +26,20 @@ from stream_sidecar.wires.requests.responses_items import NOT_WANTED, ItemRefusa
 from stream_sidecar.wires.requests.seals import is_thought, signature_of
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
+from stream_sidecar.wires.shared.item_ids import BOUND_TO_ID
 from stream_sidecar.wires.shared.rendering import (
     LostPart,
     is_base64,
     text_of,
 )
-from stream_sidecar.wires.shared.request_rules import Names, rule_for
+from stream_sidecar.wires.shared.request_rules import Names, rule_for, seller
 from stream_sidecar.wires.shared.request_shapes import (
     CALL_MEMBERS,
     SERVER_IDS,
     SHAPES,
     changed,
     function_of,
+    held,
     name_of,
     same,
     with_function,
@@ -57,6 +59,8 @@ anything."""
 _PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _BLOCKS = "thinking_blocks"
 _STATES = ("reasoning_details", _BLOCKS, "reasoning_opaque", "reasoning_items")
+_OF_ROUTERS = {"reasoning_details", "reasoning_opaque"}
+"""Fields that only routers send, and take back."""
 _CHUNKS = "content.thinking"
 _LONGEST_KEY = 256
 """A longer name of an argument, in characters, is refused (openai/codex#26402)."""
@@ -68,6 +72,7 @@ NO_DATA = "a part without content is refused"
 TEXT_ALONE = "this provider accepts only text"
 OTHER_IDS = "this provider accepts only other ids"
 OTHER_NAMES = "this provider accepts only other names of tools"
+LED = "the item that it led to does not go"
 NO_NAME = "a call without a name is refused"
 NO_OBJECT = "the arguments are no JSON object that this provider accepts"
 NO_BASE64 = "its signature is no base64"
@@ -100,11 +105,19 @@ def server_ends(wire: str, items: list[Json]) -> Iterator[set[str]]:
         yield from (ids for _ in turns)
 
 
+def leads_to(sent: list[tuple[int, Json]], item: Json) -> bool:
+    """Whether the last item that was ``sent`` is the reasoning that led to ``item``, an
+    item of Responses that must have an id."""
+    last = sent[-1][1] if sent else None
+    is_bound = isinstance(item, dict) and type_of(item) in BOUND_TO_ID
+    return is_bound and isinstance(last, dict) and type_of(last) == "reasoning"
+
+
 @define
 class Refusals:
     """Cleans the items of one request; call ``clean`` with each, in order. ``stores``:
     the server keeps the items that it sent. ``maker``: whose state the model can read;
-    "" fits all. ``lost``: reports of what was removed."""
+    "" fits all. ``lost``: reports of what was removed. ``provider``: the host's."""
 
     wire: str
     rule: Rule
@@ -113,6 +126,7 @@ class Refusals:
     stores: bool
     maker: str
     lost: list[LostPart] = field(factory=list)
+    provider: str = ""
     _path: str = ""
     _item_losses: set[LostPart] = field(factory=set)
     _has_called: bool = False
@@ -137,6 +151,29 @@ class Refusals:
         if cleaned is None or how is None:
             return cleaned
         return how(self, cleaned)
+
+    def end(self, item: JsonObject, path: str) -> Json:
+        """The model's turn that ends the request, which may go on after a pause:
+        without unsigned thinking; None if nothing else is in it. The rest stays."""
+        content = item.get("content")
+        is_of_blocks = _CLEANERS.get(self.wire) is Refusals.blocks
+        if not is_of_blocks or not isinstance(content, list):
+            return item
+        self._path, self._item_losses = path, set()
+        for number, block in enumerate(content):
+            if self._is_unsigned(block):
+                self._lose(f"/content/{number}", "reasoning", UNSIGNED)
+        kept = [block for block in content if not self._is_unsigned(block)]
+        is_left = bool(kept) or not content
+        return changed(item, {"content": same(content, kept)}) if is_left else None
+
+    def _is_unsigned(self, block: Json) -> bool:
+        return isinstance(block, dict) and self._why_no_thought(block) == UNSIGNED
+
+    def lonely(self, number: int, _thought: Json) -> LostPart:
+        """The report of reasoning that goes because the item that it led to goes."""
+        self._items.tear()
+        return LostPart(f"/{SHAPES[self.wire].items}/{number}", "reasoning", LED)
 
     def _lose(self, inner: str, what: str, why: str) -> None:
         lost = LostPart(self._path + inner, what, why)
@@ -283,6 +320,8 @@ class Refusals:
         return changed(message, {_BLOCKS: same(blocks, kept)})
 
     def _reasoning_fields(self, message: JsonObject) -> JsonObject:
+        if self._is_of_router and not _OF_ROUTERS.isdisjoint(message):
+            return message
         why = self._refusal(bool(message.get("tool_calls")))
         named = [name for name in (*_PLAIN, *_STATES) if name in message]
         if why is not None:
@@ -298,6 +337,13 @@ class Refusals:
         if rule.field == _CHUNKS:
             return new | ({"content": _thinking(text, new)} if text else {})
         return new if rule.field in new or not text else new | {rule.field: text}
+
+    @cached_property
+    def _is_of_router(self) -> bool:
+        """Whether the server may be a router: then the row of the model does not say
+        what it refuses."""
+        is_known = self.rule.provider.pattern or seller(self.provider)
+        return not is_known and self.reasoning != "none"
 
     def _refusal(self, has_calls: bool) -> str | None:
         """Why no reasoning of a turn may be sent, in any field; None if it may."""
@@ -467,7 +513,7 @@ class Refusals:
         return {name: part[name] for name in part if name not in names}
 
     def _signed(self, parts: list[Json]) -> list[Json]:
-        calls = (i for i, p in enumerate(parts) if isinstance(p, dict) and _CALL in p)
+        calls = (i for i, part in enumerate(parts) if held(part, _CALL))
         first, made = next(calls, None), self.rule.stand_in
         if first is None or not made:
             return parts

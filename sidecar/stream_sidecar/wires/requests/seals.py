@@ -40,8 +40,8 @@ StateKind: TypeAlias = Literal[
     "thought-signature",
 ]
 """Kinds of state: Claude's signed, and its redacted thinking, on any wire; an item of
-OpenRouter's list; an encrypted item of Responses; a reasoning item of Responses;
-Gemini's signature."""
+OpenRouter's list; an encrypted item of Responses, or Copilot's state of a message; a
+reasoning item of Responses; Gemini's signature."""
 
 BoundTo: TypeAlias = Literal[
     "system", "tools", "before", "account", "maker", "model", "part", "next-item"
@@ -56,7 +56,8 @@ class Binding:
     """A row: what a kind of state is bound to, from which version of a model on.
 
     ``model`` has the groups ``major`` and ``minor`` if ``since`` says more than (0, 0);
-    an empty pattern fits every name. A date is no minor version.
+    an empty pattern fits every name. A date, or a size as in ``-1m``, is no minor
+    version.
     """
 
     kind: StateKind
@@ -78,7 +79,7 @@ def _claude(family: str) -> re.Pattern[str]:
     spelling."""
     return patterns.compile(
         rf"claude-(?:{family})-(?P<major>\d{{1,3}})"
-        r"(?:[.-](?P<minor>\d{1,3}))?(?!\d)",
+        r"(?:[.-](?P<minor>\d{1,3})(?![\dkm]))?(?!\d)",
         re.IGNORECASE,
     )
 
@@ -234,6 +235,8 @@ def _listed_states(holder: JsonObject) -> Iterator[tuple[StatePlace, StateKind, 
         yield ("reasoning_details", number), "reasoning-details", part
     for number, item in enumerate(_list(holder.get("reasoning_items"))):
         yield ("reasoning_items", number), "encrypted-content", item
+    if isinstance(holder.get("reasoning_opaque"), str):  # Copilot's
+        yield ("reasoning_opaque",), "encrypted-content", holder["reasoning_opaque"]
     for number, sign in enumerate(_list(holder.get("thought_signatures"))):
         yield ("thought_signatures", number), "thought-signature", sign
     for number, part in enumerate(_list(holder.get("parts"))):

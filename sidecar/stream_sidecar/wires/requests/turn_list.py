@@ -371,6 +371,7 @@ class TurnList:
         for number, item in reversed(self.items):
             is_thought = isinstance(item, dict) and type_of(item) == "reasoning"
             is_end = follows is None or self.shape.role(follows) in ("user", "system")
+            is_end = is_end or bool(self.shape.answers(follows))
             if is_thought and is_end:
                 self._lose(number, "reasoning", ALONE)
                 continue

@@ -96,6 +96,11 @@ _SELLERS = {
     "anthropic": r"^anthropic$|\bapi\.anthropic\.com",
     "xai": r"^x[-.]?ai$|\bapi\.x\.ai",
     "google": "^google$|ai.?studio|generativelanguage|^gemini",
+    "deepseek": r"^deepseek$|\bapi\.deepseek\.com",
+    "moonshot": r"^moonshot|^kimi|\bapi\.moonshot\.",
+    "zai": r"^z\.?ai\b|^zhipu|\bapi\.z\.ai|bigmodel",
+    "minimax": "^minimax|api.minimax",
+    "mistral": r"^mistral|\bapi\.mistral\.ai",
 }
 """A maker -> a pattern for providers that serve only its models."""
 

@@ -33,7 +33,7 @@ of a candidate inside them. Each inner candidate may be read up to that end agai
 
 
 @define(eq=False)
-class Attempts:
+class CandidateTracker:
     """The open ``candidate``, and what earlier candidates decided. ``free``: no
     candidate may begin before this position (text rule 13.5).
 

@@ -1,10 +1,10 @@
 """The sources that a choice cites: their numbers, and which fields were sent.
 
-`Cited` makes the fields of a citation from its part and its place. Equal citations are
-returned once. A long address or title comes only with the first citation of its source.
-A source that the provider spells out once and refers to often (`CitationPart.again`)
-comes in a short form from the second time on, and the number of these citations is
-limited by the length of the text.
+`CitationSources` makes the fields of a citation from its part and its place. Equal
+citations are returned once. A long address or title comes only with the first citation
+of its source. A source that the provider spells out once and refers to often
+(`CitationPart.again`) comes in a short form from the second time on, and the number of
+these citations is limited by the length of the text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Source:
     texts: frozenset[str]
 
 
-class Cited:
+class CitationSources:
     """Makes the fields of one citation after the other. ``left_out``: the number of
     citations that were left out because there were too many."""
 
@@ -60,27 +60,27 @@ class Cited:
         known = self._sources.get(key)
         own = frozenset() if part.again else _long(part.url, part.title)
         source = known or _Source(len(self._sources), own)
-        reported = _values(part, source.texts)
-        raw = dumps(reported["raw"])
-        identity = (*place.values(), *_identity(reported), raw)
-        if identity in self._seen or not self._has_room(part, reported, raw, length):
+        values = _values(part, source.texts)
+        raw = dumps(values["raw"])
+        identity = (*place.values(), *_identity(values), raw)
+        if identity in self._seen or not self._has_room(part, values, raw, length):
             return None
         self._seen.add(identity)
         self._sources[key] = source
         if known is None and not part.again:
-            reported = _values(part, frozenset())
-        return {**reported, **place, "source": source.number}
+            values = _values(part, frozenset())
+        return {**values, **place, "source": source.number}
 
     def _has_room(
-        self, part: CitationPart, reported: dict[str, Any], raw: str, length: int
+        self, part: CitationPart, values: dict[str, Any], raw: str, length: int
     ) -> bool:
         """Whether a citation may be sent. A new citation adds to the room for
         citations, a repeated citation uses it up."""
         if not part.again:
             self._room += _SHARE * len(raw)
             return True
-        values = (reported["url"], reported["title"], reported["cited_text"])
-        cost = _COST + len(raw) + sum(len(dumps(each)) for each in values if each)
+        texts = (values["url"], values["title"], values["cited_text"])
+        cost = _COST + len(raw) + sum(len(dumps(each)) for each in texts if each)
         if cost > self._room + _SHARE * length:
             self.left_out += 1
             return False

@@ -21,10 +21,10 @@ from rpc_client import ROOT
 from systems import not_on_windows
 
 from stream_sidecar.cli import main
-from stream_sidecar.session_files import blocks, bounds, files, tables, workers
-from stream_sidecar.session_files.bounds import LinePart, lines_of
+from stream_sidecar.session_files import blocks, files, size_limits, tables, workers
 from stream_sidecar.session_files.documents import Stopped
 from stream_sidecar.session_files.files import Job, repair_file
+from stream_sidecar.session_files.size_limits import LinePart, lines_of
 
 LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."})
 CLEAN = LEAK.replace("<think>Hm.</think>", "")
@@ -38,15 +38,15 @@ def repair(*arguments: object) -> Result:
 
 @pytest.fixture
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "LONGEST_LINE", 1000)
-    monkeypatch.setattr(bounds, "LARGEST_DOCUMENT", 3000)
+    monkeypatch.setattr(size_limits, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(size_limits, "LARGEST_DOCUMENT", 3000)
 
 
 # --- Lines and documents --------------------------------------------------------------
 
 
 def test_pieces_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "LONGEST_LINE", 4)
+    monkeypatch.setattr(size_limits, "LONGEST_LINE", 4)
     data = b"abc\nabcd\nabcdefghi\n\nabcde"
     line, long, rest = LinePart.LINE, LinePart.TOO_LONG, LinePart.REST
     assert [*lines_of(io.BytesIO(data))] == [

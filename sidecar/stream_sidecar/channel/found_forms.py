@@ -1,8 +1,8 @@
 """Passes on the calls, results and citations that were written into a channel.
 
-`Extracted` counts each, ends the text block in which it stood, and gives it to the
-choice (`Written`), which makes the event. If a candidate turned out to be no form,
-`Extracted` sends the diagnostic. What is found while the stream closes waits for
+`FoundForms` counts each, ends the text block in which it stood, and gives it to the
+choice (`FormSink`), which makes the event. If a candidate turned out to be no form,
+`FoundForms` sends the diagnostic. What is found while the stream closes waits for
 ``send_calls`` and ``send_results``. The reason is that blocks are numbered as they are
 sent, and held text is sent first at the close (protocol.md, "Events").
 """
@@ -60,7 +60,7 @@ REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
 """Kind of a removed piece -> code, severity and message of its diagnostic."""
 
 
-class Written(Protocol):
+class FormSink(Protocol):
     """Gets what a model wrote into its text. ``piece`` has the text and its
     positions."""
 
@@ -73,20 +73,20 @@ class Written(Protocol):
     def written_citation(self, taken: Taken, piece: Piece) -> None: ...
 
 
-class Extracted:
+class FoundForms:
     """Calls, results and citations found in the text of one choice."""
 
     def __init__(
-        self, choice: int, outlet: Outlet, blocks: Blocks, written: Written
+        self, choice: int, outlet: Outlet, blocks: Blocks, sink: FormSink
     ) -> None:
         self.choice = choice
         self.outlet = outlet
         self.blocks = blocks
-        self.written = written
+        self.sink = sink
         self._late_calls: list[tuple[Taken, Piece, ChannelName]] = []
         self._late_results: list[tuple[Taken, Piece]] = []
 
-    def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
+    def pass_on(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
         """Counts and passes on ``taken``, the form or failed candidate of ``piece``.
         ``reasoning``: the piece is in reasoning, not in the answer."""
         if isinstance(taken, Failed):
@@ -98,11 +98,11 @@ class Extracted:
             if not self.outlet.is_closing:
                 self.send_results()
         elif piece[0] is PieceKind.CITE:
-            self.written.written_citation(taken, piece)
+            self.sink.written_citation(taken, piece)
         else:
-            self._read_calls(taken, piece, "reasoning" if reasoning else "text")
+            self._pass_on_calls(taken, piece, "reasoning" if reasoning else "text")
 
-    def _read_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
+    def _pass_on_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
         self.outlet.counters.tool_calls_from_text += len(taken.calls)
         if taken.lacks:
             self.outlet.diagnose(self.choice, *_LACKING)
@@ -117,7 +117,7 @@ class Extracted:
     def send_calls(self) -> None:
         calls, self._late_calls = self._late_calls, []
         for call in calls:
-            self.written.written_calls(*call)
+            self.sink.written_calls(*call)
 
     def forget_calls(self, start: int) -> None:
         """Drops the waiting calls from position ``start`` on, because they will be
@@ -127,7 +127,7 @@ class Extracted:
     def send_results(self) -> None:
         results, self._late_results = self._late_results, []
         for result in results:
-            self.written.written_result(*result)
+            self.sink.written_result(*result)
 
     def _end_text(self) -> None:
         """Ends the open text block, because a call or a result was taken out of it."""

@@ -26,7 +26,7 @@ _BESIDE_DATABASES = ("-wal", "-shm", "-journal")
 
 
 @define
-class PassedFiles:
+class SkippedFiles:
     """``sealed`` counts databases and packed files, which may hold sessions; ``others``
     counts the rest."""
 
@@ -65,12 +65,12 @@ def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 
-def passed_files(paths: Iterable[Path]) -> PassedFiles:
+def skipped_files(paths: Iterable[Path]) -> SkippedFiles:
     """The counts of all ``paths``."""
-    passed = PassedFiles()
+    skipped = SkippedFiles()
     for path in paths:
-        passed.add(path)
-    return passed
+        skipped.add(path)
+    return skipped
 
 
 def _belongs_to_a_database(path: Path) -> bool:

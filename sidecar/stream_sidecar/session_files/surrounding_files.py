@@ -20,7 +20,7 @@ from stream_sidecar.history.lengths import has_offsets, is_pointed_at, says_offs
 from stream_sidecar.history.seals import names_sealed_in, says_digests, seal_of
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files import part_files
-from stream_sidecar.session_files.names import is_beside
+from stream_sidecar.session_files.names import is_made_by_repair
 from stream_sidecar.session_files.part_files import is_before_seal
 from stream_sidecar.session_files.roles import roles_beside
 from stream_sidecar.values.jsontext import decode
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _HEAD = 1 << 16
 _LARGEST_MANIFEST = 1 << 22
 _CHUNK = 1 << 20
-_UP = 3
+_FOLDERS_UP = 3
 """Manifests are looked for in so many folders: the file's own and those above it."""
 
 _KINDS = frozenset(("", ".db", ".json", ".jsonl", ".sqlite", ".sqlite3"))
@@ -41,7 +41,7 @@ _KINDS = frozenset(("", ".db", ".json", ".jsonl", ".sqlite", ".sqlite3"))
 
 _SQLITE = b"SQLite format 3\0"
 _HEX = patterns.compile(r"[0-9a-f]+", re.IGNORECASE)
-_SURELY = 64
+_HASH_DIGITS = 64
 """A name of so many hexadecimal digits or more is a hash; a shorter one may be any
 id."""
 
@@ -52,7 +52,7 @@ LISTED = "a file beside it has its name and its hash"
 """Why a message is not edited, for people."""
 
 
-class Neighbours:
+class SurroundingFiles:
     """The files around the session at ``path``."""
 
     def __init__(self, path: Path) -> None:
@@ -110,7 +110,7 @@ def _overlapping(pieces: Iterator[bytes]) -> Iterator[bytes]:
 def _seal(path: Path) -> str | None:
     if _is_named_by_hash(path):
         return NAMED
-    for folder in (path.parent, *path.parent.parents)[:_UP]:
+    for folder in (path.parent, *path.parent.parents)[:_FOLDERS_UP]:
         if path.relative_to(folder).as_posix() in _look(folder).sealed:
             return LISTED
     return None
@@ -122,7 +122,7 @@ def _is_named_by_hash(path: Path) -> bool:
         return False
     kind = _HASHES.get(len(name))
     if kind is None:
-        return len(name) >= _SURELY
+        return len(name) >= _HASH_DIGITS
     with suppress(OSError), path.open("rb") as file:
         return hashlib.file_digest(file, kind).hexdigest() == name.lower()
     return False
@@ -154,7 +154,7 @@ def _files(folder: Path) -> Iterator[Path]:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             path = Path(entry.path)
-            is_kind = path.suffix in _KINDS and not is_beside(path.name)
+            is_kind = path.suffix in _KINDS and not is_made_by_repair(path.name)
             if is_kind and entry.is_file(follow_symlinks=False):
                 yield path
 

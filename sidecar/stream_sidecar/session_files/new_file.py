@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CannotReplaceError",
-    "FileBeside",
+    "NewFile",
+    "copy_attributes",
     "put",
     "remove",
     "remove_leftovers",
-    "take_rights",
 ]
 
 
@@ -42,7 +42,7 @@ class CannotReplaceError(Exception):
     """Replacing the file would lose something; nothing was changed."""
 
 
-class FileBeside:
+class NewFile:
     """A file beside the one at ``path``: write to ``file``, then `take_name` or
     `remove`."""
 
@@ -72,17 +72,17 @@ class FileBeside:
                 remove(self.name)
 
 
-def take_rights(name: Path, like: Path) -> None:
+def copy_attributes(name: Path, like: Path) -> None:
     """Gives the file ``name`` the owner, group, rights, times and attributes of
     ``like``.
 
     CannotReplaceError if this process may not.
     """
-    take_owner(name, like)
+    copy_owner(name, like)
     shutil.copystat(like, name)
 
 
-def take_owner(name: Path, like: Path) -> None:
+def copy_owner(name: Path, like: Path) -> None:
     """Gives the file ``name`` the owner and group of ``like``; CannotReplaceError if
     this process may not."""
     if sys.platform != "win32":
@@ -107,14 +107,14 @@ def remove_leftovers(folders: Iterable[Path]) -> None:
 def _made(path: Path) -> tuple[IO[bytes], Path]:
     while True:
         handle, name = tempfile.mkstemp(NEW_SUFFIX, f".{path.name}.", path.parent)
-        if _is_kept(handle, name):
+        if _is_still_there(handle, name):
             return os.fdopen(handle, "wb"), Path(name)
         os.close(handle)  # it was removed as a leftover before it was locked
 
 
 if sys.platform == "win32":
 
-    def _is_kept(_handle: int, _name: str) -> bool:
+    def _is_still_there(_handle: int, _name: str) -> bool:
         return True
 
     def _remove_leftover(name: str) -> None:
@@ -123,7 +123,7 @@ if sys.platform == "win32":
 
 else:
 
-    def _is_kept(handle: int, name: str) -> bool:
+    def _is_still_there(handle: int, name: str) -> bool:
         """Locks a file that was just made; False if it was removed before."""
         with suppress(OSError):  # of file systems without locks
             fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""When it is that somebody reads an answer, and that what comes of it is the same."""
+"""When an answer is read, and that its events are the same if it is not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_answer_is_read_when_something_in_it_matters(
 @pytest.mark.parametrize(
     "behind", ["</think>b", "<think>c</think>d", "```\n<think>", "> e", " `f", "g"]
 )
-def test_who_is_reported_late_reads_as_who_was_there(
+def test_a_reader_made_late_reads_the_same(
     before: list[Any], between: list[Any], behind: str
 ) -> None:
     """Under ``trace`` all text is read as it comes."""

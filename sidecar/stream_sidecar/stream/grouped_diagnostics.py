@@ -33,7 +33,7 @@ _TIMES = " ({} times, raw has each)"
 """What the message of several oddities has at its end."""
 
 
-class Oddities:
+class GroupedDiagnostics:
     """``push`` reports a part, or lets it wait for more parts of its kind. ``close``
     reports the parts that wait."""
 
@@ -66,11 +66,12 @@ class Oddities:
         self._outlet.send(Diagnostic, choice, code, severity, message, found)
 
 
-def counted(reported: Diagnostic) -> tuple[str, int]:
-    """The message of one oddity, and how many oddities ``reported`` stands for."""
-    number = len(reported.raw) if isinstance(reported.raw, list) else 1
-    message = reported.message.removesuffix(_TIMES.format(number))
-    return message, number if message != reported.message else 1
+def message_and_count(diagnostic: Diagnostic) -> tuple[str, int]:
+    """The message of one oddity, and how many oddities ``diagnostic`` stands
+    for."""
+    number = len(diagnostic.raw) if isinstance(diagnostic.raw, list) else 1
+    message = diagnostic.message.removesuffix(_TIMES.format(number))
+    return message, number if message != diagnostic.message else 1
 
 
 def _is_small(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Remembers plain text of an answer that was shown unread, for its later reader.
+"""Remembers the text of an answer that the fast path showed, for its later reader.
 
 Most short answers, and the beginnings of most long ones, are plain text, which a run
 (`PlainRun`) shows. The reader of the answer is made when something in the text may
@@ -19,7 +19,7 @@ _MOST = 2048
 made."""
 
 
-class UnreadAnswer:
+class FastPathText:
     """The text of an answer that was shown unread. ``has_thought``: native reasoning
     came before it. ``flushed``: held text was decided after it, which changes nothing,
     because none of it was held. ``called``: a structured call follows."""
