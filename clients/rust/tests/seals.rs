@@ -129,7 +129,8 @@ async fn a_call_that_stays_in_the_text_of_an_answer_stays_in_the_next_request() 
     for (claims, stays) in [(EmitClaims::Text, true), (EmitClaims::Drop, false)] {
         let layer = layer().claims(claims).unwrap();
         let (received, _) = sent_to_claude(&layer, &body, &[]).await;
-        assert_eq!(received == body.to_string(), stays);
+        let received: Value = serde_json::from_str(&received).unwrap();
+        assert_eq!(received == body, stays);
     }
 }
 

@@ -363,10 +363,20 @@ async fn recordings_have_the_documents_of_the_sidecar() {
         let pipe = sidecar.open(params).await.unwrap().pipe_chunks(stream::iter([body.clone()]));
         let expected: Vec<Value> = pipe.map(|it| Value::Object(it.unwrap())).collect().await;
         let received = read(SidecarLayer::new(sidecar.clone()), path, Answer::events(body)).await;
-        assert_eq!(documents(&received), as_in_a_body(expected), "{}", recording.path);
+        let (ours, theirs) = (documents(&received), as_in_a_body(expected));
+        assert_eq!(with_equal_ids(&ours), with_equal_ids(&theirs), "{}", recording.path);
         count += 1;
     }
     assert!(count > 60, "{count}");
+}
+
+/// The documents as text. The ids that the sidecar makes for items differ from answer to answer,
+/// so only their mark is left.
+fn with_equal_ids(documents: &[Value]) -> String {
+    let text = serde_json::to_string(documents).unwrap();
+    let ends = text.split("_sidecar_").map(|it| it.trim_start_matches(char::is_alphanumeric));
+    let first = text.split("_sidecar_").next().unwrap();
+    ends.skip(1).fold(first.to_owned(), |all, it| all + "_sidecar_" + it)
 }
 
 /// The documents as they are in a body: a document without a type is under its event's name.
