@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from typing import Any
 
 import pytest
@@ -111,20 +111,10 @@ def test_a_consumer_that_stops_cancels() -> None:
     assert ended(stream) == ("So: ", "cancelled")
 
 
-def test_an_exception_of_the_consumer_cancels() -> None:
+@pytest.mark.parametrize("is_in_block", [False, True])
+def test_an_exception_of_the_consumer_cancels(is_in_block: bool) -> None:
     def consume() -> None:
-        for _ in stream.pipe(chunks()):
-            raise ValueError("not mine")
-
-    stream = Stream(wire="text")
-    with pytest.raises(ValueError, match="not mine"):
-        consume()
-    assert ended(stream) == ("So: ", "cancelled")
-
-
-def test_an_exception_of_the_consumer_cancels_in_a_block() -> None:
-    def consume() -> None:
-        with stream:
+        with stream if is_in_block else nullcontext():
             for _ in stream.pipe(chunks()):
                 raise ValueError("not mine")
 

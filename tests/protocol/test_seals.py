@@ -497,7 +497,7 @@ def _chat_chunk(delta: Json, reason: str | None = None) -> Json:
 
 
 def test_a_whole_completion_keeps_its_first_thinking_after_a_removal() -> None:
-    """It does not tell what of its text came before the second."""
+    """It does not say which part of its text came before the second thinking."""
     blocks = [
         {"type": "thinking", "thinking": f"Hm {sign}", "signature": sign}
         for sign in ("c2ln", "c2lo")
