@@ -11,13 +11,32 @@ from typing import Any, Literal
 from stream_sidecar.records import field, frozen
 
 DEFAULT_TAGS: tuple[str, ...] = (
-    *("think", "thinking", "thought", "mm:think", "seed:think", "[THINK]", "◁think▷"),
+    "think",
+    "thinking",
+    "thought",
+    "mm:think",
+    "seed:think",
+    "[THINK]",
+    "◁think▷",
 )
 
 DEFAULT_INDICATORS: tuple[str, ...] = (
-    *("success", "error", "type", "memory_type", "content", "expires_around"),
-    *("board_id", "board_created", "board_updated", "board_deleted", "query"),
-    *("results", "total_results", "fetched_page", "redirect", "allowed_actions"),
+    "success",
+    "error",
+    "type",
+    "memory_type",
+    "content",
+    "expires_around",
+    "board_id",
+    "board_created",
+    "board_updated",
+    "board_deleted",
+    "query",
+    "results",
+    "total_results",
+    "fetched_page",
+    "redirect",
+    "allowed_actions",
     "required_param",
 )
 

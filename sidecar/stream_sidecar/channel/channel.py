@@ -105,8 +105,12 @@ class Channel:
     def tagged(self) -> TaggedReasoning:
         """Gets the tagged reasoning of the answer."""
         return TaggedReasoning(
-            *(self.choice, self._shared, self.answer, self._mirrors, self.blocks),
-            self._native_share,
+            choice=self.choice,
+            shared=self._shared,
+            answer=self.answer,
+            mirrors=self._mirrors,
+            blocks=self.blocks,
+            native=self._native_share,
             is_second=self._thought,
         )
 

@@ -57,9 +57,22 @@ class PlainRun:
     """
 
     __slots__ = (
-        *("_account", "_block", "_each", "_fails", "_held", "_hold", "_note"),
-        *("_outlet", "_passage", "_peak", "_room", "_search", "_stays", "_texts"),
-        *("_thinks", "choice"),
+        "_account",
+        "_block",
+        "_each",
+        "_fails",
+        "_held",
+        "_hold",
+        "_note",
+        "_outlet",
+        "_passage",
+        "_peak",
+        "_room",
+        "_search",
+        "_stays",
+        "_texts",
+        "_thinks",
+        "choice",
     )
 
     def __init__(

@@ -67,8 +67,19 @@ class TextMap:
     """
 
     __slots__ = (
-        *("_kept_to", "_known_from", "_last", "_most", "_offsets", "_order", "_ranks"),
-        *("_segments", "_starts", "_tails", "_texts", "border", "length"),
+        "_kept_to",
+        "_known_from",
+        "_last",
+        "_most",
+        "_offsets",
+        "_order",
+        "_ranks",
+        "_segments",
+        "_starts",
+        "_tails",
+        "_texts",
+        "border",
+        "length",
     )
 
     def __init__(self, most: int | None = None) -> None:

@@ -36,21 +36,27 @@ _MOST_CHARS = 2000
 _LINES: dict[type, Callable[[Any], tuple[str, ...]]] = {
     kinds.Reclassify: lambda e: ("diagnostic", f"block {_numbers(e)} was {e.to}"),
     kinds.Retract: lambda e: (
-        *("diagnostic", f"block {_numbers(e)} retracted: {e.reason}"),
+        "diagnostic",
+        f"block {_numbers(e)} retracted: {e.reason}",
     ),
     kinds.ToolCall: lambda e: (
-        *("tool-call", f"{e.name} ({e.executor}, {e.state}, {e.kind})", e.arguments),
+        "tool-call",
+        f"{e.name} ({e.executor}, {e.state}, {e.kind})",
+        e.arguments,
     ),
     kinds.ToolResult: lambda e: (
-        *("tool-result", f"{e.name or e.tool_call_id or ''} ({e.source})"),
+        "tool-result",
+        f"{e.name or e.tool_call_id or ''} ({e.source})",
         _shortened(e.raw),
     ),
     kinds.Citation: lambda e: (
-        *("citation", " ".join(filter(None, (e.title, e.url))) or e.kind),
+        "citation",
+        " ".join(filter(None, (e.title, e.url))) or e.kind,
     ),
     kinds.ProviderError: lambda e: ("error", e.kind, e.message),
     kinds.Finish: lambda e: (
-        *("finish", e.reason if e.complete else f"{e.reason} (incomplete)"),
+        "finish",
+        e.reason if e.complete else f"{e.reason} (incomplete)",
     ),
 }
 """Events with their own heading: its style, its words, and the text below it."""

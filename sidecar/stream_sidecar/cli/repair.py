@@ -79,8 +79,13 @@ _SECTIONS = {
     "Agents": ("list_agents", "everywhere", "folders"),
     "Reading": ("policy", "model", "provider", "jobs"),
     "Databases": (
-        *("preset", "table", "column", "role"),
-        *("role_column", "session_column", "model_column"),
+        "preset",
+        "table",
+        "column",
+        "role",
+        "role_column",
+        "session_column",
+        "model_column",
     ),
     "Datasets": ("engine", "ray_address", "ray_output", "messages_column"),
 }

@@ -49,9 +49,21 @@ _LETTER = patterns.compile(r"\w")
 
 _FORMS: dict[str, tuple[Form, ...]] = {}
 for _file in (
-    *(json_calls, function_tags, tokens, keyed_tags, framed_calls, leftovers, phrases),
-    *(invoke_tags, cofl, python_calls, tool_code, gemma, harmony),
-    *(tag_trees, transcripts),
+    json_calls,
+    function_tags,
+    tokens,
+    keyed_tags,
+    framed_calls,
+    leftovers,
+    phrases,
+    invoke_tags,
+    cofl,
+    python_calls,
+    tool_code,
+    gemma,
+    harmony,
+    tag_trees,
+    transcripts,
 ):
     for _name, _forms in _file.FORMS.items():
         _FORMS[_name] = (*_FORMS.get(_name, ()), *_forms)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
 _TAGS = CallTags(
-    *(("<function=",), ("<parameter=",), ("</parameter>",), ("</function>",)),
+    call=("<function=",),
+    value=("<parameter=",),
+    value_ends=("</parameter>",),
+    call_ends=("</function>",),
     again=patterns.compile(r"\n[ \t]*+<parameter=(?P<key>[^<>\n]++)>"),
 )
 

@@ -376,7 +376,10 @@ FORMS: dict[str, tuple[Form, ...]] = {
 
 RESULTS = (
     Form(
-        *(("response:",), _response, "B", "line"),
+        openers=("response:",),
+        grammar=_response,
+        tier="B",
+        place="line",
         vague=True,
         called=True,
         about="results",

@@ -74,11 +74,13 @@ _ONLY_ENDS = frozenset(f"</{bars}invoke>" for bars in _BARRED)
 """Closers of calls that no person writes into a value."""
 
 _TAGS = CallTags(
-    _CALL_STARTS,
-    _VALUE_STARTS,
-    tuple(f"</{each}{word}>" for each in PREFIXES for word in ("parameter", "param")),
-    _CALL_ENDS,
-    _ONLY_ENDS,
+    call=_CALL_STARTS,
+    value=_VALUE_STARTS,
+    value_ends=tuple(
+        f"</{each}{word}>" for each in PREFIXES for word in ("parameter", "param")
+    ),
+    call_ends=_CALL_ENDS,
+    decisive=_ONLY_ENDS,
     again=patterns.compile(
         rf"\n[ \t]*+(?:{'|'.join(_VALUE_STARTS)})"
         r"""name=["'“](?P<key>[^"'”<>\n]++)["'”][^<>\n]*+>"""

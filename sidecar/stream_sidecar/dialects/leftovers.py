@@ -27,23 +27,39 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Pair
 
 STOP_TOKENS = (
-    *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "<|eot_id|>", "<|eom_id|>"),
-    *("<|end_of_text|>", "<|eom|>", "<|eot|>", "</s>", "<eos>"),
-    *("<|im_end>", "<|endofturn|>", "<|user|>", "<|observation|>", "<turn|>"),
-    *("<|end_of_msg|>", "<|content_model_end_sampling|>", "<|calls|>", "<|plamo:tag|>"),
-    *("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>", "<|END_OF_TURN_TOKEN|>"),
-    *("<|tool_response>", "<start_function_response>"),  # Gemma's, after its calls
-    *(
-        "[EOS]",
-        "<|assistant_end|>",
-        "<seed:eos>",
-        "[e~[",
-        "<|end_of_sentence|>",
-        "<|hy_eos|>",
-        "[|endofturn|]",
-        "<|CHATBOT_TOKEN|>",
-        "<|iquest_end|>",
-    ),
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|eom|>",
+    "<|eot|>",
+    "</s>",
+    "<eos>",
+    "<|im_end>",
+    "<|endofturn|>",
+    "<|user|>",
+    "<|observation|>",
+    "<turn|>",
+    "<|end_of_msg|>",
+    "<|content_model_end_sampling|>",
+    "<|calls|>",
+    "<|plamo:tag|>",
+    "<｜end▁of▁sentence｜>",
+    "<|end▁of▁sentence|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|tool_response>",
+    "<start_function_response>",  # Gemma's, after its calls
+    "[EOS]",
+    "<|assistant_end|>",
+    "<seed:eos>",
+    "[e~[",
+    "<|end_of_sentence|>",
+    "<|hy_eos|>",
+    "[|endofturn|]",
+    "<|CHATBOT_TOKEN|>",
+    "<|iquest_end|>",
 )
 """Tokens that end a turn. ``</s>`` may be HTML: it stays if ``<s>``, with or without
 attributes, stands before it."""
@@ -126,8 +142,11 @@ def _echo(cursor: Cursor) -> Reading[Found]:
 _RESULT_TAGS = tuple(
     f"<{name}>"
     for name in (
-        *("function_results", "function_result"),
-        *("tool_result", "tool_response", "tool_output"),
+        "function_results",
+        "function_result",
+        "tool_result",
+        "tool_response",
+        "tool_output",
     )
 )
 
@@ -180,8 +199,9 @@ def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
     Such an opener is text, and so is its closer (text rule 4.13)."""
     forms = (
         Form(
-            tuple(f"{opener[:-1]}{blank}" for blank in " \t\n"),
-            *(markup, "B"),
+            openers=tuple(f"{opener[:-1]}{blank}" for blank in " \t\n"),
+            grammar=markup,
+            tier="B",
             vague=True,
             about="leftovers",
             pending_closers=(closer,),

@@ -39,14 +39,17 @@ _HERE = ("Here is my", "Here's my")
 FORMS: dict[str, tuple[Form, ...]] = {
     "granite-phrases": (
         Form(
-            tuple(f"{here} thought process:" for here in _HERE),
-            *(begin_reasoning, "B", "start"),
+            openers=tuple(f"{here} thought process:" for here in _HERE),
+            grammar=begin_reasoning,
+            tier="B",
+            place="start",
             vague=True,
             about="leftovers",
         ),
         Form(
-            tuple(f"{here} response:" for here in _HERE),
-            *(end_reasoning, "B"),
+            openers=tuple(f"{here} response:" for here in _HERE),
+            grammar=end_reasoning,
+            tier="B",
             vague=True,
             about="leftovers",
         ),

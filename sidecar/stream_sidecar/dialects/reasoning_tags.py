@@ -79,8 +79,10 @@ ENDS: dict[str, tuple[str, ...]] = {
         for side in ("START", "END")
     ),
     "kimi-k3": (
-        *("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
-        *("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|open|>message<|sep|>",
+        "<|close|>message<|sep|>",
     ),
     "inkling-messages": ("<|message_model|><|content_text|>", "<|content_text|>"),
     "solar": ("<|begin|>assistant<|content|>",),
@@ -92,10 +94,22 @@ ENDS: dict[str, tuple[str, ...]] = {
 
 UNSAFE = frozenset(
     (
-        *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
-        *("gemini-thoughts", "inkling-messages", "muse", "laguna", "ling"),
-        *("kimi-eaten", "minicpm-v", "rwkv-fence"),
-        *("solar-open", "pangu", "hyperclova", "functionary-begun"),
+        "granite-phrases",
+        "answer-tags",
+        "response-tags",
+        "harmony-eaten",
+        "gemini-thoughts",
+        "inkling-messages",
+        "muse",
+        "laguna",
+        "ling",
+        "kimi-eaten",
+        "minicpm-v",
+        "rwkv-fence",
+        "solar-open",
+        "pangu",
+        "hyperclova",
+        "functionary-begun",
     )
 )
 """Families whose literals another model may write as text. They count only if the host
@@ -121,15 +135,27 @@ WITHOUT: dict[str, tuple[str, ...]] = {"muse": ("atem",)}
 in other forms than its own are examples for the user."""
 
 SENTINELS = (
-    *("gemma4", "cohere", "apertus", "kimi-k3"),
-    *("k2-horizon", "solar", "longcat", "plamo", "hy3"),
+    "gemma4",
+    "cohere",
+    "apertus",
+    "kimi-k3",
+    "k2-horizon",
+    "solar",
+    "longcat",
+    "plamo",
+    "hy3",
     "anthropic-xml",
 )
 """Families whose delimiters no person writes: they count for every model."""
 
 ENDS_REASONING = frozenset(
     (
-        *("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony", "muse"),
+        "hermes",
+        "qwen3-xml",
+        "kimi-k2",
+        "deepseek-dsml",
+        "harmony",
+        "muse",
         "hyperclova",
     )
 )

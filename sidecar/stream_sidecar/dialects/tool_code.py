@@ -208,7 +208,10 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "tool-code": (
         Form(_FENCES, _fence, "B", "line", vague=True, needs=(*_CODE_INFO, _OWN[1])),
         Form(
-            *(_FENCES, _results, "B", "line"),
+            openers=_FENCES,
+            grammar=_results,
+            tier="B",
+            place="line",
             vague=True,
             called=True,
             about="results",

@@ -62,8 +62,12 @@ def _requested(cursor: Cursor) -> Reading[Found]:
 
 
 _BRACKETS = (
-    *("[Calling tool: ", "[tool_call: ", "[TOOL_CALL: "),
-    *("[Tool call: ", "[Tool Call: ", "[TOOL CALL: "),
+    "[Calling tool: ",
+    "[tool_call: ",
+    "[TOOL_CALL: ",
+    "[Tool call: ",
+    "[Tool Call: ",
+    "[TOOL CALL: ",
 )
 
 

@@ -241,12 +241,20 @@ def _shown(value: Any) -> str:
 _PARTS: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
     ToolCall: lambda e: ("call", f"call: {e.name}", e.arguments),
     ToolResult: lambda e: (
-        *("result", f"result: {e.name or e.tool_call_id or ''}", _shown(e.content)),
+        "result",
+        f"result: {e.name or e.tool_call_id or ''}",
+        _shown(e.content),
     ),
     Citation: lambda e: (
-        *("citation", f"citation: {e.title or e.url or e.kind}", _shown(e.raw)),
+        "citation",
+        f"citation: {e.title or e.url or e.kind}",
+        _shown(e.raw),
     ),
     ProviderError: lambda e: ("error", f"error: {e.kind}", _shown(e.raw)),
-    Diagnostic: lambda e: (*("dropped", f"dropped: {unused(e.code)}", _shown(e.raw)),),
+    Diagnostic: lambda e: (
+        "dropped",
+        f"dropped: {unused(e.code)}",
+        _shown(e.raw),
+    ),
 }
 """Type of an event -> owner, title and text of its part."""

@@ -47,7 +47,8 @@ _COUNTED: dict[str, tuple[str, str]] = {
     "error": ("error of the provider", "errors of the provider"),
     "malformed-chunk": ("chunk was not JSON", "chunks were not JSON"),
     "unknown-chunk": (
-        *("chunk was JSON of no known form", "chunks were JSON of no known form"),
+        "chunk was JSON of no known form",
+        "chunks were JSON of no known form",
     ),
     "document-limit": ("chunk was too long", "chunks were too long"),
 }

@@ -32,8 +32,13 @@ CallReader: TypeAlias = "Callable[[str, Any, int, int], WrittenCall]"
 the value in the text. Start -1: the text does not contain the value's own text."""
 
 NAME_KEYS = (
-    *("name", "tool_name", "function", "tool", "function_name"),
-    *("recipient_name", "toolName"),
+    "name",
+    "tool_name",
+    "function",
+    "tool",
+    "function_name",
+    "recipient_name",
+    "toolName",
 )
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "params")
 ID_KEYS = ("id", "tool_call_id", "call_id")

@@ -108,8 +108,19 @@ class Cursor:
     """
 
     __slots__ = (
-        *("at", "base", "context", "final", "furthest", "inside", "opener", "part"),
-        *("partial", "serious", "stays", "text", "whole"),
+        "at",
+        "base",
+        "context",
+        "final",
+        "furthest",
+        "inside",
+        "opener",
+        "part",
+        "partial",
+        "serious",
+        "stays",
+        "text",
+        "whole",
     )
 
     def __init__(self, opener: str, context: Context, *, inside: bool) -> None:

@@ -52,7 +52,8 @@ _LINKS = (("uuid", "parentUuid"), ("id", "parentId"))
 
 _OF_LINKS = (
     *(name for pair in _LINKS for name in pair),
-    *("logicalParentUuid", "compactMetadata"),
+    "logicalParentUuid",
+    "compactMetadata",
 )
 
 _KEEPING = frozenset(("preservedSegment", "preservedMessages"))

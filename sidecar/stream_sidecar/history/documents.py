@@ -51,8 +51,11 @@ _TYPES = frozenset(("ai", "human", "tool", "system"))
 _MODELS = ("model", "modelID", "model_name", "gen_ai.request.model")
 _PROVIDERS = ("provider", "providerID", "model_provider", "gen_ai.provider.name")
 _ORIGIN_HOLDERS: tuple[Path, ...] = (
-    *(("info",), ("model",), ("response_metadata",)),
-    *(("data", "response_metadata"), ("kwargs", "response_metadata")),
+    ("info",),
+    ("model",),
+    ("response_metadata",),
+    ("data", "response_metadata"),
+    ("kwargs", "response_metadata"),
 )
 """Objects of a record with the names of its model and provider: opencode's, Zed's,
 LangChain's."""
@@ -61,18 +64,40 @@ _ORIGINS = frozenset((*_MODELS, *_PROVIDERS, *(path[0] for path in _ORIGIN_HOLDE
 
 _TOOL_DATA = frozenset(
     (
-        *("arguments", "rawInput", "rawOutput", "structuredContent"),
-        *("toolUseResult", "toolCallResult", "toolInput", "toolOutput", "toolResult"),
-        *("structured_content", "tool_input", "tool_output", "tool_result"),
-        *("tool_response", "tool_args", "observation"),
+        "arguments",
+        "rawInput",
+        "rawOutput",
+        "structuredContent",
+        "toolUseResult",
+        "toolCallResult",
+        "toolInput",
+        "toolOutput",
+        "toolResult",
+        "structured_content",
+        "tool_input",
+        "tool_output",
+        "tool_result",
+        "tool_response",
+        "tool_args",
+        "observation",
     )
 )
 """Names of a tool's input or output, in any record."""
 
 _TOOL_RECORD_DATA = frozenset(
     (
-        *("args", "parameters", "input", "output", "result", "results", "response"),
-        *("content", "contents", "partialOutput", "responseParts", "resultDisplay"),
+        "args",
+        "parameters",
+        "input",
+        "output",
+        "result",
+        "results",
+        "response",
+        "content",
+        "contents",
+        "partialOutput",
+        "responseParts",
+        "resultDisplay",
     )
 )
 """Names of a tool's input or output in the record of a tool, at any depth. Elsewhere
@@ -80,8 +105,14 @@ they are the names of whole requests and responses, which hold messages."""
 
 _NAMES_IN_TOOL_RECORDS = frozenset(
     (
-        *("toolCallId", "toolCallID", "toolUseId", "toolUseID", "toolName"),
-        *("tool_call_id", "tool_use_id", "tool_name"),
+        "toolCallId",
+        "toolCallID",
+        "toolUseId",
+        "toolUseID",
+        "toolName",
+        "tool_call_id",
+        "tool_use_id",
+        "tool_name",
     )
 )
 _MESSAGES_AS_TEXT = frozenset(("gen_ai.input.messages", "gen_ai.output.messages"))

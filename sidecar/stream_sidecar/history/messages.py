@@ -49,15 +49,26 @@ _PLAIN = frozenset(("type", "text"))
 """The members of most parts of text."""
 
 _STATE = (
-    *("signature", "thoughtSignature", "thought_signature", "reasoning_opaque"),
-    *("encrypted_content", "encryptedContent", "redactedContent", "opaque"),
+    "signature",
+    "thoughtSignature",
+    "thought_signature",
+    "reasoning_opaque",
+    "encrypted_content",
+    "encryptedContent",
+    "redactedContent",
+    "opaque",
 )
 """Names of provider state: an object that has some must go back unchanged."""
 
 _STATE_HOLDERS = (
-    *("extra_content", "providerMetadata", "provider_metadata"),
-    *("providerOptions", "provider_specific_fields", "provider_details"),
-    *("metadata", "extras"),
+    "extra_content",
+    "providerMetadata",
+    "provider_metadata",
+    "providerOptions",
+    "provider_specific_fields",
+    "provider_details",
+    "metadata",
+    "extras",
 )
 """Objects in which libraries keep provider state, directly or one level deeper, perhaps
 among other data."""
@@ -65,7 +76,10 @@ among other data."""
 _MAY_HAVE_STATE = frozenset((*_STATE, *_STATE_HOLDERS))
 
 _THOUGHTS = (
-    *("reasoning_content", "reasoning", "thinking", "reasoning_text"),
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoning_text",
     "reasoningText",
 )
 """A message's own fields of reasoning. They mirror each other: the first one counts."""
@@ -78,16 +92,28 @@ _BESIDE = frozenset((*_THOUGHTS, *_CALLS, "function_call"))
 
 _CALL_TYPES = frozenset(
     (
-        *("tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call"),
-        *("toolCall", "function_call", "custom_tool_call", "dynamic-tool"),
+        "tool_use",
+        "server_tool_use",
+        "mcp_tool_use",
+        "tool-call",
+        "tool_call",
+        "toolCall",
+        "function_call",
+        "custom_tool_call",
+        "dynamic-tool",
         "server_tool_call",
     )
 )
 _CALL_KEYS = ("functionCall", "function_call", "toolUse")
 _RESULT_TYPES = frozenset(
     (
-        *("tool_result", "tool-result", "toolResult", "function_call_output"),
-        *("custom_tool_call_output", "local_shell_call_output", "dynamic-tool"),
+        "tool_result",
+        "tool-result",
+        "toolResult",
+        "function_call_output",
+        "custom_tool_call_output",
+        "local_shell_call_output",
+        "dynamic-tool",
         "tool_call_response",
     )
 )

@@ -20,8 +20,13 @@ SURROGATE: Final = "surrogate"
 """Half of a character, which providers refuse. U+FFFD replaces it."""
 
 KINDS: Final = (
-    *("reasoning", "delimiter", "tool-result", "tool-call"),
-    *("marker", "white-space", SURROGATE),
+    "reasoning",
+    "delimiter",
+    "tool-result",
+    "tool-call",
+    "marker",
+    "white-space",
+    SURROGATE,
 )
 """The kinds of findings. ``delimiter``: a stray delimiter, or a stop token or the like;
 ``marker``: any other mark of a protocol."""

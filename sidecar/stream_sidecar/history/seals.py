@@ -25,14 +25,26 @@ SEALED = "a hash of it is stored beside it"
 """Why a message is not edited, for people."""
 
 _HASHED = (
-    *("body", "chain", "chunk", "content", "entry", "event", "line", "message"),
-    *("parent", "prev", "previous", "record"),
+    "body",
+    "chain",
+    "chunk",
+    "content",
+    "entry",
+    "event",
+    "line",
+    "message",
+    "parent",
+    "prev",
+    "previous",
+    "record",
 )
 _DIGESTS = (
     r"sha[_-]?(?:1|2|224|256|384|512)",
     r"sha3\w{0,8}",
     r"blake[23]\w{0,4}",
-    *("md5", "digest", "checksum"),
+    "md5",
+    "digest",
+    "checksum",
     f"hash(?:{'|'.join(f'(?<={n}hash)|(?<={n}[_-]hash)' for n in _HASHED)})",
 )
 """How the names of members end that hold a digest of stored text. A ``hash`` alone does

@@ -133,99 +133,169 @@ _CHAT_VIEW = (
 
 def _chat_view(name: str, *within: Any) -> RecordShape:
     place = ("requests", ITEM, "response", *within)
-    return RecordShape(name, (), ANY, ((),), parts=_CHAT_VIEW, within=place)
+    return RecordShape(
+        name=name, author=(), models=ANY, bodies=((),), parts=_CHAT_VIEW, within=place
+    )
 
 
-MESSAGE = RecordShape("message", ("role",), ASSISTANT, (("content",), ("parts",)))
+MESSAGE = RecordShape(
+    name="message",
+    author=("role",),
+    models=ASSISTANT,
+    bodies=(("content",), ("parts",)),
+)
 """A role, and content or parts: the shape of most agents and of all providers."""
 
 _BESIDE = RecordShape(
-    *("Cursor, command line", ("role",), ASSISTANT, (("message", "content"),))
+    name="Cursor, command line",
+    author=("role",),
+    models=ASSISTANT,
+    bodies=(("message", "content"),),
 )
 """The role is beside the message, which has the content."""
 
 SHAPES: tuple[RecordShape, ...] = (
-    RecordShape("LangChain", ("type",), frozenset(("ai",)), (("content",), ("parts",))),
     RecordShape(
-        *("LangChain, dicts", ("type",), frozenset(("ai", "AIMessageChunk"))),
-        (("data", "content"),),
+        name="LangChain",
+        author=("type",),
+        models=frozenset(("ai",)),
+        bodies=(("content",), ("parts",)),
     ),
     RecordShape(
-        *("LangChain, dumps", ("id", -1), frozenset(("AIMessage", "AIMessageChunk"))),
-        (("kwargs", "content"),),
+        name="LangChain, dicts",
+        author=("type",),
+        models=frozenset(("ai", "AIMessageChunk")),
+        bodies=(("data", "content"),),
     ),
     RecordShape(
-        *("Codex, events", ("type",), frozenset(("agent_message",))),
-        (("message",),),
+        name="LangChain, dumps",
+        author=("id", -1),
+        models=frozenset(("AIMessage", "AIMessageChunk")),
+        bodies=(("kwargs", "content"),),
     ),
     RecordShape(
-        *("Codex, items", ("type",), frozenset(("AgentMessage",)), (("content",),)),
+        name="Codex, events",
+        author=("type",),
+        models=frozenset(("agent_message",)),
+        bodies=(("message",),),
+    ),
+    RecordShape(
+        name="Codex, items",
+        author=("type",),
+        models=frozenset(("AgentMessage",)),
+        bodies=(("content",),),
         parts=(PartForm((("type", "Text"),), ("text",)),),
     ),
     RecordShape(
-        *("Codex, end of a task", ("type",), frozenset(("task_complete",))),
-        (("last_agent_message",),),
-    ),
-    RecordShape(*("Codex, app", ("type",), frozenset(("agentMessage",)), (("text",),))),
-    RecordShape("Gemini CLI", ("type",), frozenset(("gemini",)), (("content",),)),
-    RecordShape(
-        *("qwen-code, telemetry", ("systemPayload", "uiEvent", "event.name")),
-        frozenset(("qwen-code.api_response",)),
-        (("systemPayload", "uiEvent", "response_text"),),
+        name="Codex, end of a task",
+        author=("type",),
+        models=frozenset(("task_complete",)),
+        bodies=(("last_agent_message",),),
     ),
     RecordShape(
-        *("Kimi Code", ("event", "type"), frozenset(("content.part",))),
-        (("event", "part"),),
+        name="Codex, app",
+        author=("type",),
+        models=frozenset(("agentMessage",)),
+        bodies=(("text",),),
+    ),
+    RecordShape(
+        name="Gemini CLI",
+        author=("type",),
+        models=frozenset(("gemini",)),
+        bodies=(("content",),),
+    ),
+    RecordShape(
+        name="qwen-code, telemetry",
+        author=("systemPayload", "uiEvent", "event.name"),
+        models=frozenset(("qwen-code.api_response",)),
+        bodies=(("systemPayload", "uiEvent", "response_text"),),
+    ),
+    RecordShape(
+        name="Kimi Code",
+        author=("event", "type"),
+        models=frozenset(("content.part",)),
+        bodies=(("event", "part"),),
         also=((("type",), frozenset(("context.append_loop_event",))),),
     ),
     RecordShape(
-        *("Copilot CLI", ("type",), frozenset(("assistant.message",))),
-        (("data", "content"),),
+        name="Copilot CLI",
+        author=("type",),
+        models=frozenset(("assistant.message",)),
+        bodies=(("data", "content"),),
     ),
     RecordShape(
-        *("Cline", ("say",), frozenset(("text", "completion_result")), (("text",),)),
+        name="Cline",
+        author=("say",),
+        models=frozenset(("text", "completion_result")),
+        bodies=(("text",),),
         also=((("type",), frozenset(("say",))),),
         opens=True,
     ),
-    RecordShape("opencode, export", ("info", "role"), ASSISTANT, (("parts",),)),
     RecordShape(
-        *("opencode, part", ("type",), frozenset(("text",)), ((),)),
+        name="opencode, export",
+        author=("info", "role"),
+        models=ASSISTANT,
+        bodies=(("parts",),),
+    ),
+    RecordShape(
+        name="opencode, part",
+        author=("type",),
+        models=frozenset(("text",)),
+        bodies=((),),
         also=((("text",), ANY),),
         elsewhere=True,
     ),
     RecordShape(
-        *("Zed", ("Agent",), ANY, (("Agent", "content"),)),
+        name="Zed",
+        author=("Agent",),
+        models=ANY,
+        bodies=(("Agent", "content"),),
         parts=(
             PartForm((), ("Text",)),
             PartForm((), ("Thinking", "text"), reasons=True),
         ),
     ),
-    _chat_view("VS Code", *()),
+    _chat_view("VS Code"),
     _chat_view("VS Code, part", ITEM),
     _chat_view("VS Code, text", ITEM, "value"),
     RecordShape(
-        *("LibreChat", ("isCreatedByUser",), frozenset((False,))),
-        (("text",), ("content",)),
+        name="LibreChat",
+        author=("isCreatedByUser",),
+        models=frozenset((False,)),
+        bodies=(("text",), ("content",)),
     ),
     RecordShape(
-        *("ChatGPT", ("author", "role"), frozenset(("assistant",))),
-        (("content", "parts"),),
+        name="ChatGPT",
+        author=("author", "role"),
+        models=frozenset(("assistant",)),
+        bodies=(("content", "parts"),),
         also=((("content", "content_type"), frozenset(("text", "multimodal_text"))),),
     ),
     RecordShape(
-        *("pydantic-ai", ("kind",), frozenset(("response",)), (("parts",),)),
+        name="pydantic-ai",
+        author=("kind",),
+        models=frozenset(("response",)),
+        bodies=(("parts",),),
         parts=(
             PartForm((("part_kind", "text"),), ("content",)),
             PartForm((("part_kind", "thinking"),), ("content",), reasons=True),
         ),
     ),
     RecordShape(
-        *("ATIF", ("source",), frozenset(("agent",)), (("message",),)),
+        name="ATIF",
+        author=("source",),
+        models=frozenset(("agent",)),
+        bodies=(("message",),),
         also=((("step_id",), ANY),),
     ),
-    RecordShape("A2A, artifact", ("artifactId",), ANY, (("parts",),)),
     RecordShape(
-        *("ACP", ("sessionUpdate",), frozenset(("agent_message",)), (("content",),))
+        name="A2A, artifact", author=("artifactId",), models=ANY, bodies=(("parts",),)
+    ),
+    RecordShape(
+        name="ACP",
+        author=("sessionUpdate",),
+        models=frozenset(("agent_message",)),
+        bodies=(("content",),),
     ),
 )
 """The rows for records without a ``role``; `MESSAGE` and `_BESIDE` are for the
@@ -346,11 +416,16 @@ _BY_NAME = {
 """The rows by the first name of their ``author``, then by the word that a record has
 there."""
 
-CURSOR = RecordShape("Cursor", ("type",), frozenset((2,)), (("text",),))
+CURSOR = RecordShape(
+    name="Cursor", author=("type",), models=frozenset((2,)), bodies=(("text",),)
+)
 """Only for Cursor's own table: elsewhere a number and a text may mean anything."""
 
 OPENCODE_EVENT = RecordShape(
-    *("opencode, event", ("part", "type"), frozenset(("text",)), (("part",),))
+    name="opencode, event",
+    author=("part", "type"),
+    models=frozenset(("text",)),
+    bodies=(("part",),),
 )
 """Only for opencode's own table, which says whose part it is."""
 

@@ -32,27 +32,77 @@ _TEXT_NAME = patterns.compile(
 _SAID = frozenset(
     (
         *ASSISTANT,
-        *("answer", "bot", "completion", "gemini", "llm", "reply", "response"),
+        "answer",
+        "bot",
+        "completion",
+        "gemini",
+        "llm",
+        "reply",
+        "response",
     )
 )
 """Words for a model as the author."""
 
 _NOT_SAID = frozenset(
     (
-        *("ask", "attachment", "code", "command", "developer", "diff", "edit", "exec"),
-        *("execution", "feedback", "file", "followup", "function", "hook", "human"),
-        *("input", "instruction", "instructions", "patch", "prompt", "query"),
-        *("question", "queue", "reason", "reasoning", "request", "requests"),
-        *("snapshot", "summary", "system", "think", "thinking", "thought", "thoughts"),
-        *("title", "tool", "tools", "user"),
+        "ask",
+        "attachment",
+        "code",
+        "command",
+        "developer",
+        "diff",
+        "edit",
+        "exec",
+        "execution",
+        "feedback",
+        "file",
+        "followup",
+        "function",
+        "hook",
+        "human",
+        "input",
+        "instruction",
+        "instructions",
+        "patch",
+        "prompt",
+        "query",
+        "question",
+        "queue",
+        "reason",
+        "reasoning",
+        "request",
+        "requests",
+        "snapshot",
+        "summary",
+        "system",
+        "think",
+        "thinking",
+        "thought",
+        "thoughts",
+        "title",
+        "tool",
+        "tools",
+        "user",
     )
 )
 """Words for everything else that is stored as text: what others wrote, the input of a
 tool, reasoning in a place of its own."""
 
 _LABELS = (
-    *("ask", "author", "content_type", "from", "kind", "part_kind", "role", "say"),
-    *("sender", "sessionUpdate", "source", "speaker", "subtype", "type"),
+    "ask",
+    "author",
+    "content_type",
+    "from",
+    "kind",
+    "part_kind",
+    "role",
+    "say",
+    "sender",
+    "sessionUpdate",
+    "source",
+    "speaker",
+    "subtype",
+    "type",
 )
 """Names of members that say who wrote a record, or what it is."""
 

@@ -39,15 +39,28 @@ _WRAPPERS = ("function", "custom")
 _TOOL_MEMBERS = frozenset(
     (
         *(camel(each.name) for each in fields(Tool)),
-        *("type", *_WRAPPERS, "parameters", "input_schema"),
+        "type",
+        *_WRAPPERS,
+        "parameters",
+        "input_schema",
         # OpenAI
-        *("strict", "format", "defer_loading", "allowed_callers"),
+        "strict",
+        "format",
+        "defer_loading",
+        "allowed_callers",
         # Anthropic
-        *("cache_control", "input_examples", "eager_input_streaming"),
+        "cache_control",
+        "input_examples",
+        "eager_input_streaming",
         # Model Context Protocol
-        *("title", "outputSchema", "icons", "execution", "_meta"),
+        "title",
+        "outputSchema",
+        "icons",
+        "execution",
+        "_meta",
         # AI SDK
-        *("inputExamples", "providerOptions"),
+        "inputExamples",
+        "providerOptions",
     )
 )
 """All members that a declared tool may have, in any of the spellings that are read. The

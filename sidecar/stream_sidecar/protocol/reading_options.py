@@ -45,8 +45,16 @@ PATCHES: dict[Any, type] = {PolicyPatch: Policy, LimitsPatch: Limits}
 """Types of params that hold some fields of a class -> that class."""
 
 TOOL_KINDS = (
-    *("read", "edit", "delete", "move", "search", "execute", "think", "fetch"),
-    *("switch-mode", "other"),
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch-mode",
+    "other",
 )
 
 

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 
 EXCEPTIONS = frozenset(
     (
-        *("internalServerException", "modelStreamErrorException"),
-        *("modelTimeoutException", "serviceUnavailableException"),
-        *("throttlingException", "validationException"),
+        "internalServerException",
+        "modelStreamErrorException",
+        "modelTimeoutException",
+        "serviceUnavailableException",
+        "throttlingException",
+        "validationException",
     )
 )
 """Members of Bedrock's response union that are errors."""
@@ -36,20 +39,43 @@ _MOST = 32
 """The most entries that are read of a list."""
 
 _MESSAGES = (
-    *("message", "Message", "error_message", "errorMessage", "error_msg"),
-    *("human_readable_message", "status_msg", "originalMessage", "msg", "Msg"),
-    *("error_description", "detail", "error", "errMsg", "err_msg"),
+    "message",
+    "Message",
+    "error_message",
+    "errorMessage",
+    "error_msg",
+    "human_readable_message",
+    "status_msg",
+    "originalMessage",
+    "msg",
+    "Msg",
+    "error_description",
+    "detail",
+    "error",
+    "errMsg",
+    "err_msg",
     "title",
     "text",
 )
 _CODES = (
-    *("code", "Code", "status_code", "error_code", "errorCode", "errCode", "err_code"),
+    "code",
+    "Code",
+    "status_code",
+    "error_code",
+    "errorCode",
+    "errCode",
+    "err_code",
 )
 _TYPES = ("type", "error_type", "errorType", "__type")
 _WORDS = (*_CODES, *_TYPES, "status", "reason", "provider_code", "tag")
 _STATUSES = (
-    *("status", "status_code", "statusCode", "http_status", "raw_status_code"),
-    *("originalStatusCode", "code"),
+    "status",
+    "status_code",
+    "statusCode",
+    "http_status",
+    "raw_status_code",
+    "originalStatusCode",
+    "code",
 )
 _WAITS = {
     "retryDelay": 1000,
@@ -64,7 +90,9 @@ _WRAPPERS = ("Response", "Error", "ErrorMsg")
 """Keys of an error, or of an object around it, in Tencent's spelling."""
 
 _HOLDERS = (
-    *(("response", "error"), ("x_groq", "error"), ("delta", "error")),
+    ("response", "error"),
+    ("x_groq", "error"),
+    ("delta", "error"),
     ("value", "error_message"),  # Vercel's gateway could not parse it (vercel/ai#18303)
 )
 """A member of a body, and the member inside it that shows that it holds the error."""

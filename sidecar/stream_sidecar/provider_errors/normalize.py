@@ -34,15 +34,27 @@ if TYPE_CHECKING:
 
 _PAYLOAD = frozenset(
     (
-        *("choices", "candidates", "delta", "object", "event_type", "content", "text"),
-        *("output", "response", "usage", "usageMetadata"),
+        "choices",
+        "candidates",
+        "delta",
+        "object",
+        "event_type",
+        "content",
+        "text",
+        "output",
+        "response",
+        "usage",
+        "usageMetadata",
     )
 )
 """Keys of answers. A document with one of them is an error only if it says so."""
 
 _PAIRS = (
-    *(("error_type", "error_message"), ("error_code", "error_msg")),
-    *(("errorCode", "errorMessage"), ("errCode", "errMsg"), ("err_code", "err_msg")),
+    ("error_type", "error_message"),
+    ("error_code", "error_msg"),
+    ("errorCode", "errorMessage"),
+    ("errCode", "errMsg"),
+    ("err_code", "err_msg"),
 )
 """Pairs of members that make an error: of DeepInfra and Venice, of Baidu, of
 gateways."""

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 LSP_METHODS = frozenset(
     (
-        *("notebookDocument/didChange", "notebookDocument/didClose"),
-        *("notebookDocument/didOpen", "textDocument/codeAction"),
-        *("textDocument/codeLens", "textDocument/diagnostic", "textDocument/didChange"),
-        *("textDocument/didClose", "textDocument/didOpen"),
-        *("textDocument/documentSymbol", "textDocument/hover"),
-        *("window/workDoneProgress/cancel", "workspace/didChangeConfiguration"),
-        *("workspace/didChangeWorkspaceFolders", "workspace/executeCommand"),
+        "notebookDocument/didChange",
+        "notebookDocument/didClose",
+        "notebookDocument/didOpen",
+        "textDocument/codeAction",
+        "textDocument/codeLens",
+        "textDocument/diagnostic",
+        "textDocument/didChange",
+        "textDocument/didClose",
+        "textDocument/didOpen",
+        "textDocument/documentSymbol",
+        "textDocument/hover",
+        "window/workDoneProgress/cancel",
+        "workspace/didChangeConfiguration",
+        "workspace/didChangeWorkspaceFolders",
+        "workspace/executeCommand",
     )
 )
 """Without the lifecycle's methods, which the connection answers or passes on."""

@@ -66,19 +66,28 @@ class Root:
 
 def _home(name: str, *variables: Variable) -> Root:
     """A folder below the user's home, with the same name on every system."""
-    return Root(f"~/{name}", f"~/{name}", f"~/{name}", variables)
+    return Root(
+        linux=f"~/{name}", darwin=f"~/{name}", win32=f"~/{name}", variables=variables
+    )
 
 
 _SUPPORT = "~/Library/Application Support"
-_HERE = Root(".", ".", ".")
+_HERE = Root(linux=".", darwin=".", win32=".")
 _CONFIG = Root(
-    *("~/.config", _SUPPORT, "~/AppData/Roaming"),
-    (Variable("XDG_CONFIG_HOME", "", "linux"), Variable("APPDATA", "", "win32")),
+    linux="~/.config",
+    darwin=_SUPPORT,
+    win32="~/AppData/Roaming",
+    variables=(
+        Variable("XDG_CONFIG_HOME", "", "linux"),
+        Variable("APPDATA", "", "win32"),
+    ),
 )
 
 _ZED = Root(
-    *("~/.local/share/zed", f"{_SUPPORT}/Zed", "~/AppData/Local/Zed"),
-    (
+    linux="~/.local/share/zed",
+    darwin=f"{_SUPPORT}/Zed",
+    win32="~/AppData/Local/Zed",
+    variables=(
         Variable("FLATPAK_XDG_DATA_HOME", "zed", "linux"),
         Variable("XDG_DATA_HOME", "zed", "linux"),
         Variable("LOCALAPPDATA", "Zed", "win32"),
@@ -86,18 +95,20 @@ _ZED = Root(
 )
 _XDG = _home(".local/share", Variable("XDG_DATA_HOME"))
 _GOOSE = Root(
-    *("~/.local/share/goose", "~/.local/share/goose"),
-    "~/AppData/Roaming/Block/goose/data",
-    (
+    linux="~/.local/share/goose",
+    darwin="~/.local/share/goose",
+    win32="~/AppData/Roaming/Block/goose/data",
+    variables=(
         Variable("GOOSE_PATH_ROOT", "data"),
         Variable("XDG_DATA_HOME", "goose"),
         Variable("APPDATA", "Block/goose/data", "win32"),
     ),
 )
 _LLM = Root(
-    *("~/.config/io.datasette.llm", f"{_SUPPORT}/io.datasette.llm"),
-    "~/AppData/Roaming/io.datasette.llm",
-    (
+    linux="~/.config/io.datasette.llm",
+    darwin=f"{_SUPPORT}/io.datasette.llm",
+    win32="~/AppData/Roaming/io.datasette.llm",
+    variables=(
         Variable("LLM_USER_PATH"),
         Variable("XDG_CONFIG_HOME", "io.datasette.llm", "linux"),
         Variable("APPDATA", "io.datasette.llm", "win32"),
@@ -108,22 +119,21 @@ _QWEN = _home(".qwen", Variable("QWEN_HOME"))
 _CLAUDE = _home(".claude", Variable("CLAUDE_CONFIG_DIR"))
 _CODEX = _home(".codex", Variable("CODEX_HOME"))
 _CODEX_DATABASES = _home(
-    *(".codex", Variable("CODEX_SQLITE_HOME"), Variable("CODEX_HOME"))
+    ".codex", Variable("CODEX_SQLITE_HOME"), Variable("CODEX_HOME")
 )
 _CONTINUE = _home(".continue", Variable("CONTINUE_GLOBAL_DIR"))
 _COPILOT = _home(".copilot", Variable("COPILOT_HOME"))
-_CLINE = _home(
-    *(".cline/data", Variable("CLINE_DATA_DIR"), Variable("CLINE_DIR", "data"))
-)
+_CLINE = _home(".cline/data", Variable("CLINE_DATA_DIR"), Variable("CLINE_DIR", "data"))
 _PI = _home(
     ".pi/agent/sessions",
     Variable("PI_CODING_AGENT_SESSION_DIR"),
     Variable("PI_CODING_AGENT_DIR", "sessions"),
 )
 _GPTME = Root(
-    *("~/.local/share/gptme/logs", f"{_SUPPORT}/gptme/logs"),
-    "~/AppData/Local/gptme/gptme/logs",
-    (Variable("GPTME_LOGS_HOME"), Variable("XDG_DATA_HOME", "gptme/logs")),
+    linux="~/.local/share/gptme/logs",
+    darwin=f"{_SUPPORT}/gptme/logs",
+    win32="~/AppData/Local/gptme/gptme/logs",
+    variables=(Variable("GPTME_LOGS_HOME"), Variable("XDG_DATA_HOME", "gptme/logs")),
 )
 _CODES = ("Code*", "VSCodium")
 """Folders of VS Code, of its previews and of editors built from its sources."""
@@ -280,8 +290,14 @@ AGENTS: dict[str, Agent] = {
 """Agents that have a place of their own. Sessions of other programs need a path."""
 
 ELSEWHERE = (
-    *("Open WebUI", "LibreChat", "exports of ChatGPT and opencode", "pydantic-ai"),
-    *("LangChain", "LangGraph", "AI SDK", "OpenAI Agents SDK"),
+    "Open WebUI",
+    "LibreChat",
+    "exports of ChatGPT and opencode",
+    "pydantic-ai",
+    "LangChain",
+    "LangGraph",
+    "AI SDK",
+    "OpenAI Agents SDK",
 )
 """Programs whose sessions are read, too, wherever they are."""
 

@@ -93,8 +93,10 @@ FILE_KINDS: tuple[FileKind, ...] = (
     _kind("other", "a film", "mp4 mov", rb".{4}ftyp"),
     _kind("other", "UTF-16 text", "", rb"\xff\xfe|\xfe\xff"),
     _kind(
-        *("other", "UTF-16 text without a byte order mark", ""),
-        rb"(?:[\t\n\r -~]\0){4}|(?:\0[\t\n\r -~]){4}",
+        group="other",
+        words="UTF-16 text without a byte order mark",
+        endings="",
+        begins=rb"(?:[\t\n\r -~]\0){4}|(?:\0[\t\n\r -~]){4}",
     ),
 )
 

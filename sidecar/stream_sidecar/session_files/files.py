@@ -229,7 +229,13 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
     choice = Answers(job.wants_in(path))
     new_history = partial(History, job.options, choice, kinds=job.kinds)
     tables.repair_tables(
-        *(path, layouts, new_history, tally, advance), write=False, unseal=job.unseal
+        path=path,
+        layouts=layouts,
+        new_history=new_history,
+        tally=tally,
+        advance=advance,
+        write=False,
+        unseal=job.unseal,
     )
     if job.write and tally.finish().repairable:
         backup = copied(path, lambda new: tables.copy_database(path, new.name, advance))
@@ -255,7 +261,11 @@ def _write_tables(
 ) -> None:
     silent = Tally(FileReport(str(path)), None)
     report.written = tables.repair_tables(
-        *(path, layouts, new_history, silent, lambda _size: advance(0)),
+        path=path,
+        layouts=layouts,
+        new_history=new_history,
+        tally=silent,
+        advance=lambda _size: advance(0),
         write=True,
         unseal=job.unseal,
     )

@@ -105,68 +105,102 @@ _BY_HASH = "its rows are named after a hash of their content"
 
 PRESETS: dict[str, TableLayout] = {
     "openai-agents": TableLayout(
-        "agent_messages", "message_data", session_column="session_id"
+        table="agent_messages", column="message_data", session_column="session_id"
     ),
-    "langchain": TableLayout("message_store", "message", session_column="session_id"),
+    "langchain": TableLayout(
+        table="message_store", column="message", session_column="session_id"
+    ),
     "langgraph": TableLayout(
-        "checkpoints", "checkpoint", session_column="thread_id", packing_column="type"
+        table="checkpoints",
+        column="checkpoint",
+        session_column="thread_id",
+        packing_column="type",
     ),
     "langgraph-writes": TableLayout(
-        "writes", "value", session_column="thread_id", packing_column="type"
+        table="writes",
+        column="value",
+        session_column="thread_id",
+        packing_column="type",
     ),
     "llm": TableLayout(
-        "responses",
-        "response",
+        table="responses",
+        column="response",
         role="assistant",
         session_column="conversation_id",
         model_column="model",
     ),
     "llm-turns": TableLayout(
-        "parts", "rowid", beside=("messages", "turns"), untouched=_BY_HASH
+        table="parts", column="rowid", beside=("messages", "turns"), untouched=_BY_HASH
     ),
     "goose": TableLayout(
-        *("messages", "content_json"),
+        table="messages",
+        column="content_json",
         role_column="role",
         session_column="session_id",
         model_of=RoleOf(
-            *("sessions", "id", "session_id", "model_config_json"), model="model_name"
+            table="sessions",
+            key="id",
+            by="session_id",
+            column="model_config_json",
+            model="model_name",
         ),
     ),
     "crush": TableLayout(
-        *("messages", "parts"),
+        table="messages",
+        column="parts",
         role_column="role",
         session_column="session_id",
         model_column="model",
     ),
     "opencode": TableLayout(
-        *("part", "data"),
+        table="part",
+        column="data",
         session_column="session_id",
-        role_of=RoleOf("message", "id", "message_id", "data", "role", model="modelID"),
+        role_of=RoleOf(
+            table="message",
+            key="id",
+            by="message_id",
+            column="data",
+            member="role",
+            model="modelID",
+        ),
     ),
     "opencode-events": TableLayout(
-        *("event", "data"),
+        table="event",
+        column="data",
         session_column="aggregate_id",
         role_of=RoleOf(
-            "message", "id", "data", "data", "role", "part.messageID", "modelID"
+            table="message",
+            key="id",
+            by="data",
+            column="data",
+            member="role",
+            within="part.messageID",
+            model="modelID",
         ),
         key=("type", "message.part.updated"),
         shape=OPENCODE_EVENT,
     ),
-    "codex": TableLayout("thread_items", "item_json", session_column="thread_id"),
+    "codex": TableLayout(
+        table="thread_items", column="item_json", session_column="thread_id"
+    ),
     "copilot-cli": TableLayout(
-        *("turns", "assistant_response"),
+        table="turns",
+        column="assistant_response",
         role="assistant",
         session_column="session_id",
         index=SearchIndex(
-            *("search_index", "content", "source_id"),
-            "session_id || ':turn:' || turn_index",
+            table="search_index",
+            column="content",
+            key="source_id",
+            of="session_id || ':turn:' || turn_index",
         ),
     ),
-    "zed": TableLayout("threads", "data", packing_column="data_type"),
+    "zed": TableLayout(table="threads", column="data", packing_column="data_type"),
     "cursor": TableLayout(
-        "cursorDiskKV", "value", key=("key", "bubbleId:"), shape=CURSOR
+        table="cursorDiskKV", column="value", key=("key", "bubbleId:"), shape=CURSOR
     ),
-    "open-webui": TableLayout("chat", "chat"),
+    "open-webui": TableLayout(table="chat", column="chat"),
 }
 """Layouts of programs that document them, or whose source shows them."""
 

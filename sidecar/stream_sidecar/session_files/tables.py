@@ -295,8 +295,10 @@ def _up_to_limit(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     known = columns_of(database, layout.table)
     wanted = (
-        *(layout.role_column, layout.session_column),
-        *(layout.model_column, layout.packing_column),
+        layout.role_column,
+        layout.session_column,
+        layout.model_column,
+        layout.packing_column,
     )
     names = ["NULL" if name not in known else quoted(str(name)) for name in wanted]
     if (of := layout.role_of) is not None:

@@ -66,8 +66,15 @@ class CitationResolver:
     """
 
     __slots__ = (
-        *("_beyond_text", "_blocks", "_count", "_following", "_map", "_markers"),
-        *("_placeless", "_sources", "_spans"),
+        "_beyond_text",
+        "_blocks",
+        "_count",
+        "_following",
+        "_map",
+        "_markers",
+        "_placeless",
+        "_sources",
+        "_spans",
     )
 
     def __init__(self, text_map: TextMap) -> None:

@@ -190,7 +190,10 @@ class Emission:
         self._writer = row.make_writer(wire, outlet.origins, self._stream)
         self._left_out = defaultdict[int, list[str]](list)
         self._decided: tuple[type, ...] = (
-            *(ToolCall, ToolCallDelta, ToolResult, BlockEnd),
+            ToolCall,
+            ToolCallDelta,
+            ToolResult,
+            BlockEnd,
         )
         self._whole: set[str] = set()  # signatures that were written
         self._states = row.states

@@ -41,8 +41,18 @@ class PartsRun:
     further parts. Until ``end`` this is the outlet's ``run``."""
 
     __slots__ = (
-        *("_account", "_kind", "_like", "_make", "_matters", "_most", "_others"),
-        *("_outlet", "_rest", "_size", "_text", "_texts"),
+        "_account",
+        "_kind",
+        "_like",
+        "_make",
+        "_matters",
+        "_most",
+        "_others",
+        "_outlet",
+        "_rest",
+        "_size",
+        "_text",
+        "_texts",
     )
 
     def __init__(

@@ -35,8 +35,16 @@ _LINE = patterns.compile("[^\n]*+\n++|[^\n]++")
 """A line with the empty lines after it. Only blanks at its start may wait."""
 
 _KNOWN = (
-    *("elements", "head", "json", "last", "line_removed", "line_shown", "orphan"),
-    *("reopened", "start", "start_removed"),
+    "elements",
+    "head",
+    "json",
+    "last",
+    "line_removed",
+    "line_shown",
+    "orphan",
+    "reopened",
+    "start",
+    "start_removed",
 )
 _STATE = attrgetter(*_KNOWN)
 

@@ -66,8 +66,16 @@ class Splitter:
     1.1)."""
 
     __slots__ = (
-        *("_answer", "_buffer", "_candidates", "_rules", "_tail"),
-        *("fails", "passage", "reasoning", "shown", "taken"),
+        "_answer",
+        "_buffer",
+        "_candidates",
+        "_rules",
+        "_tail",
+        "fails",
+        "passage",
+        "reasoning",
+        "shown",
+        "taken",
     )
 
     def __init__(self, rules: Rules) -> None:
@@ -82,7 +90,13 @@ class Splitter:
         opened = rules.opened or rules.native
         closers = rules.lexicon.delimiters.closers  # any may close: no opener is seen
         self.reasoning = reasoning = InReasoning(
-            *(rules, buffer, candidates, tail, closers), int(opened), implicit=opened
+            rules=rules,
+            buffer=buffer,
+            candidates=candidates,
+            tail=tail,
+            closers=closers,
+            depth=int(opened),
+            implicit=opened,
         )
         self._answer = InAnswer(rules, buffer, candidates, tail, reasoning)
         thought = rules.lexicon.thought, INSIDE

@@ -94,8 +94,14 @@ class ArgumentText:
     """
 
     __slots__ = (
-        *("_brackets", "_buffer", "_json", "_lead", "_room", "_snapshot"),
-        *("cut", "length"),
+        "_brackets",
+        "_buffer",
+        "_json",
+        "_lead",
+        "_room",
+        "_snapshot",
+        "cut",
+        "length",
     )
 
     def __init__(self, limit: int, json: bool = True) -> None:

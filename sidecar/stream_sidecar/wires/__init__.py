@@ -19,8 +19,16 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 NAMES = (
-    *("openai-chat", "openai-responses", "anthropic", "gemini", "ollama"),
-    *("bedrock-converse", "cohere", "mistral-conversations", "workers-ai", "text"),
+    "openai-chat",
+    "openai-responses",
+    "anthropic",
+    "gemini",
+    "ollama",
+    "bedrock-converse",
+    "cohere",
+    "mistral-conversations",
+    "workers-ai",
+    "text",
 )
 
 WRITERS = NAMES[:4]

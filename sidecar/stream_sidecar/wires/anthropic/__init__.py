@@ -30,7 +30,10 @@ _CLAUDE: dict[str, Any] = {
 }
 _REFUSED: frozenset[Refused] = frozenset(
     (
-        *("broken-pairs", "repeated-ids", "empty-turns", "first-system"),
+        "broken-pairs",
+        "repeated-ids",
+        "empty-turns",
+        "first-system",
         "unsigned-loops",
     )
 )

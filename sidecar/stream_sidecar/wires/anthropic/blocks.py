@@ -24,7 +24,10 @@ THINKING, REDACTED = "thinking", "redacted_thinking"
 """Types of blocks that are reasoning. `REDACTED` is also one of `STATES`."""
 
 STATES = (
-    *(REDACTED, "compaction", "container_upload", "mcp_tool_listing"),
+    REDACTED,
+    "compaction",
+    "container_upload",
+    "mcp_tool_listing",
     "fallback",
 )
 """Types of blocks that show nothing and must go back unchanged."""

@@ -254,8 +254,14 @@ _DELTAS: dict[str, _BlockReader] = {
 
 _FIELDS = frozenset(
     (
-        *("type", "text", "thinking", "signature", "partial_json", "citation"),
-        *("content", "encrypted_content"),
+        "type",
+        "text",
+        "thinking",
+        "signature",
+        "partial_json",
+        "citation",
+        "content",
+        "encrypted_content",
     )
 )
 """Members of deltas. Nothing of a compaction is reported before its end."""

@@ -47,8 +47,14 @@ _GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
 that were cut off, so after such a call the end must not look good."""
 
 WRITTEN = (
-    *("message", "message_start", "message_delta", "message_stop", "error"),
-    *("content_block_start", "content_block_delta", "content_block_stop"),
+    "message",
+    "message_start",
+    "message_delta",
+    "message_stop",
+    "error",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
 )
 """Types of documents that the writer writes, or whose content it writes in another
 form."""

@@ -307,8 +307,10 @@ def signature_of(opaque: Json) -> JsonObject:
     google = extra.get("google") if isinstance(extra, dict) else None
     google = google if isinstance(google, dict) else {}
     signatures = (
-        *(state.get(SIGNATURE), state.get("signature")),
-        *(google.get("thought_signature"), state.get("thought_signature")),
+        state.get(SIGNATURE),
+        state.get("signature"),
+        google.get("thought_signature"),
+        state.get("thought_signature"),
     )
     found = next((text for text in signatures if isinstance(text, str) and text), None)
     return {SIGNATURE: found} if found else {}

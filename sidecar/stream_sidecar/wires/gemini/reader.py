@@ -32,8 +32,13 @@ if TYPE_CHECKING:
 
 _OWN = frozenset(
     (
-        *("candidates", "promptFeedback", "usageMetadata", "modelVersion"),
-        *("serverContent", "setupComplete", "sessionResumptionUpdate"),
+        "candidates",
+        "promptFeedback",
+        "usageMetadata",
+        "modelVersion",
+        "serverContent",
+        "setupComplete",
+        "sessionResumptionUpdate",
     )
 )
 """Keys of documents that can only be of this wire."""
@@ -51,8 +56,14 @@ _SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetada
 
 _CANDIDATE = _SOURCES | frozenset(
     (
-        *("index", "finishReason", "finishMessage", "safetyRatings", "tokenCount"),
-        *("avgLogprobs", "logprobsResult", "groundingAttributions"),
+        "index",
+        "finishReason",
+        "finishMessage",
+        "safetyRatings",
+        "tokenCount",
+        "avgLogprobs",
+        "logprobsResult",
+        "groundingAttributions",
     )
 )
 """A candidate's members besides its content."""
@@ -67,8 +78,16 @@ GEMINI_WRITTEN = (
 """Members of a document that become events."""
 
 _REASONS = (
-    *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
-    *("OTHER", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+    "FINISH_REASON_UNSPECIFIED",
+    "STOP",
+    "MAX_TOKENS",
+    "SAFETY",
+    "RECITATION",
+    "OTHER",
+    "LANGUAGE",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
     "MALFORMED_FUNCTION_CALL",
 )
 """The enum's names by number: with ``enum-encoding=int`` a reason is a number."""

@@ -50,15 +50,31 @@ _ALIVE = ("ping", "keepalive", "keep-alive")
 # members. Among them are keys of many servers that have no meaning for us.
 _PLAIN_DOCUMENT = frozenset(
     (
-        *("id", "object", "created", "model", "provider", "choices", "usage"),
-        *("system_fingerprint", "service_tier", "obfuscation", "p"),
+        "id",
+        "object",
+        "created",
+        "model",
+        "provider",
+        "choices",
+        "usage",
+        "system_fingerprint",
+        "service_tier",
+        "obfuscation",
+        "p",
         "prompt_filter_results",
     )
 )
 _PLAIN_CHOICE = frozenset(
     (
-        *("index", "delta", "finish_reason", "native_finish_reason", "logprobs"),
-        *("stop_reason", "matched_stop", "token_ids", "content_filter_results"),
+        "index",
+        "delta",
+        "finish_reason",
+        "native_finish_reason",
+        "logprobs",
+        "stop_reason",
+        "matched_stop",
+        "token_ids",
+        "content_filter_results",
     )
 )
 _PLAIN_DELTA = frozenset(("content", "role", "channel", "phase"))
@@ -78,8 +94,18 @@ CHAT_WRITTEN = (
 
 _ERROR_KEYS = frozenset(
     (
-        *("error", "errors", "detail", "base_resp", "x_groq", "type", "event_type"),
-        *("message", "human_readable_message", "code", "success", "error_message"),
+        "error",
+        "errors",
+        "detail",
+        "base_resp",
+        "x_groq",
+        "type",
+        "event_type",
+        "message",
+        "human_readable_message",
+        "code",
+        "success",
+        "error_message",
     )
 )
 """Keys under which a document with choices may have an error."""

@@ -26,8 +26,11 @@ _DEFAULT = "reasoning_content"
 _CHUNKS = "content.thinking"
 _BLOCKS = {"thinking_blocks", "provider_specific_fields.thinking_blocks"}
 _STATES = (
-    *("reasoning_details", "provider_specific_fields"),
-    *("reasoning_opaque", "reasoning_items", "extra_content"),
+    "reasoning_details",
+    "provider_specific_fields",
+    "reasoning_opaque",
+    "reasoning_items",
+    "extra_content",
 )
 """Fields with state of the whole message. Each value that came has all of it."""
 

@@ -74,13 +74,19 @@ _RESULTS = ("output", "outputs", "result", "results", "contents", "tools", "erro
 CALL, OUTPUT = "_call", "_output"
 _SERVER_TYPES = ("openrouter:", "sandbox_")
 _SERVER_ITEMS = (
-    *("search_results", "fetch_url_results", "share_file", "skill_loaded"),
+    "search_results",
+    "fetch_url_results",
+    "share_file",
+    "skill_loaded",
     "advisor_result",
 )
 """Perplexity's items, each with a call of a server's tool and its result."""
 
 _WITHOUT_STATUS = (
-    *("mcp_call", "mcp_approval_request", "mcp_list_tools", "program"),
+    "mcp_call",
+    "mcp_approval_request",
+    "mcp_list_tools",
+    "program",
     *_SERVER_ITEMS,
 )
 """Types of items that may lack ``status``; all other calls have it."""

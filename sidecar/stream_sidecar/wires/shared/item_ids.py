@@ -46,10 +46,17 @@ _CHECKED = tuple(PREFIXES)[:5]
 
 BOUND_TO_ID = frozenset(
     (
-        *("web_search_call", "file_search_call", "code_interpreter_call"),
-        *("image_generation_call", "computer_call", "local_shell_call"),
-        *("mcp_call", "mcp_list_tools", "mcp_approval_request"),
-        *("program", "program_output"),
+        "web_search_call",
+        "file_search_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "computer_call",
+        "local_shell_call",
+        "mcp_call",
+        "mcp_list_tools",
+        "mcp_approval_request",
+        "program",
+        "program_output",
     )
 )
 """Types that must have an id (openai-python, types/responses/

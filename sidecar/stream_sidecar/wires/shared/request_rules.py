@@ -56,8 +56,13 @@ Refused: TypeAlias = Literal[
 
 _OF_MESSAGES: frozenset[Refused] = frozenset(
     (
-        *("lists", "models-lists", "empty-lists", "empty-calls"),
-        *("null-content", "missing-content", "nulls"),
+        "lists",
+        "models-lists",
+        "empty-lists",
+        "empty-calls",
+        "null-content",
+        "missing-content",
+        "nulls",
     )
 )
 """Shapes of single messages, which a gateway translates."""

@@ -32,8 +32,13 @@ _ROLES: dict[str, Author] = {
 _FUNCTIONS = ("function", "custom")
 _CLIENTS = frozenset(
     (
-        *("function_call", "custom_tool_call", "shell_call", "local_shell_call"),
-        *("apply_patch_call", "computer_call", "tool_search_call"),
+        "function_call",
+        "custom_tool_call",
+        "shell_call",
+        "local_shell_call",
+        "apply_patch_call",
+        "computer_call",
+        "tool_search_call",
     )
 )
 """Types of items that are calls for the client to answer."""
@@ -47,7 +52,13 @@ SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
 (ding113/claude-code-hub#470)."""
 
 CALL_MEMBERS = (
-    *("type", "id", "name", "input", "caller", "server_name", "toolset_name"),
+    "type",
+    "id",
+    "name",
+    "input",
+    "caller",
+    "server_name",
+    "toolset_name",
     "cache_control",
 )
 """All members that a call of Messages may have."""

@@ -253,8 +253,12 @@ def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
 
 
 _counts = attrgetter(
-    *("input_tokens", "output_tokens", "total_tokens"),
-    *("cache_read_tokens", "cache_write_tokens", "reasoning_tokens"),
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
 )
 
 
