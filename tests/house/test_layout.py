@@ -277,6 +277,41 @@ def _provider(name: str) -> str:
     return inner.split(".")[0] if package == "wires" else ""
 
 
+NAMED_ELSEWHERE = {
+    "api.option_types": "the words by which a host chooses a wire",
+    "protocol.announced": "the words that the handshake and the schema announce",
+    "transports.*": "which wire a URL or an HTTP library's body is of",
+    "dialects.*": "families of models of the same name",
+    "history.shapes": "an application's name for its model",
+    "history.unread": "a word for the model in stored records",
+    "history.reading": "the wire through which stored text is read",
+    "provider_errors.codes": "a provider of the same name",
+    "tools.runners": "on which wires an id tells who runs a call: no room above wires",
+    "wires": "the table of wires",
+    "wires.openai_chat.refusals": "the maker of models, Anthropic",
+    "wires.openai_chat.rules": "a pattern for models",
+    "wires.requests.issuers": "makers, platforms, and formats of OpenRouter's",
+    "wires.shared.request_rules": "makers of models",
+}
+"""Modules, or rooms, that name a wire, or write a word that is also a wire's name."""
+
+
+def test_a_wire_is_named_in_its_own_folder() -> None:
+    """Elsewhere what differs between wires is a member of their row. The wire ``text``
+    has a name that is also everybody's word, so it is not looked for."""
+    names = {*WIRES} - {"text"}
+
+    def named(module: str) -> set[str]:
+        own = _provider(module).replace("_", "-")
+        nodes = (node for node in NODES[module] if isinstance(node, ast.Constant))
+        return {node.value for node in nodes if node.value in names} - {own}
+
+    known = NAMED_ELSEWHERE.keys()
+    homes = {name: {name, f"{_room(name)}.*"} & known for name in _wrong(named)}
+    assert {name for name, home in homes.items() if not home} == set()
+    assert known - set().union(*homes.values()) == set(), "these name no wire"
+
+
 def test_a_file_begins_with_its_contract() -> None:
     assert _wrong(lambda name: not ast.get_docstring(TREES[name])) == {}
 

@@ -113,13 +113,12 @@ def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
         return {}
     native = [b for b in thoughts if b.source != "tag" or not rule.tags]
     text = "".join(block.raw_text or block.text for block in native)
-    is_due = rule.required == "turns" or bool(rule.required and turn.calls)
     if rule.field in PLAIN:
-        return {rule.field: text} if text or is_due else {}
+        return {rule.field: text} if text or turn.must_think else {}
     fields = _as_it_came(native, text)
     if rule.field in fields:
         return {rule.field: fields[rule.field]}
-    return fields or ({_DEFAULT: ""} if is_due else {})
+    return fields or ({_DEFAULT: ""} if turn.must_think else {})
 
 
 def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
@@ -183,6 +184,7 @@ class Rule:
       text.
     - ``is_closed``: unknown members of a block or item are refused.
     - ``no_end``: white space at the turn's end is refused.
+    - ``longest_key``: names of arguments have at most so many characters.
     - ``no_ids``: finds ids of calls that are refused because another provider made
       them; they are replaced.
     - ``no_names``: finds what is refused in a tool's name; each match becomes ``_``. A
@@ -213,6 +215,7 @@ class Rule:
     no_ids: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
     no_names: re.Pattern[str] = records.field(default=_BLANK, converter=_any_case)
     longest_name: int = 128
+    longest_key: float = inf
     refuses: frozenset[Refused] = frozenset()
     thinks: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
     no_prefix: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
@@ -274,6 +277,7 @@ def _both(server: Rule, model: Rule) -> Rule:
         no_ids=_either(server.no_ids, model.no_ids),
         no_names=_either(server.no_names, model.no_names),
         longest_name=min(model.longest_name, server.longest_name),
+        longest_key=min(model.longest_key, server.longest_key),
         refuses=refuses | server.refuses,
         no_prefix=_either(server.no_prefix, model.no_prefix),
     )
