@@ -17,10 +17,10 @@ from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
 from stream_sidecar.wires.requests.seals import is_thought, redacted_in
+from stream_sidecar.wires.shared.open_items import OpenItems, arguments_of
 from stream_sidecar.wires.shared.usage import with_counts
 from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
-    arguments_of,
     error_object,
     repeated_head,
 )
@@ -45,7 +45,7 @@ _DETAIL = "reasoning.server_tool_call"
 
 
 @frozen
-class _Place:
+class _Call:
     """A call's index among the calls, and whether its input is ``free`` text."""
 
     index: int
@@ -64,10 +64,7 @@ class _Place:
 class _Choice:
     """What was written for one choice so far."""
 
-    calls: dict[int, _Place] = field(factory=dict)  # block -> place
-    executed: dict[str, JsonObject] = field(factory=dict)  # id -> item
-    #: id of a call that is not complete yet -> its result
-    early: dict[str, events.ToolResult] = field(factory=dict)
+    items: OpenItems[_Call, JsonObject] = field(factory=OpenItems)
     #: the reasoning since the last signature
     thought: list[str] = field(factory=list)
     signed: bool = False
@@ -172,77 +169,75 @@ class OpenAIChatWriter(ChunkWriter):
             choice.thought.clear()
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
-        choice, block = self._choices[event.choice], event.block
-        origin = self.origin(block)
+        items, origin = self._choices[event.choice].items, self.origin(event.block)
         if origin.server:
             return  # it is written once it is complete
-        text = self.fragment(event)
-        if block not in choice.calls:
-            id, name = event.tool_call_id or "", event.name or ""
-            self._begin(choice, event, id, name, text, origin)
+        text, call = items.fragment(event), items.calls.get(event.block)
+        if call is None:
+            call = items.calls[event.block] = _Call(items.next_index(), origin.free)
+            body = {"name": event.name or "", call.field: text}
+            self._begin_call(event, call, event.tool_call_id or "", body, origin)
         elif text:
-            self._write_arguments(choice, event, text)
+            self._write_arguments(event, call, text)
 
     def call(self, event: events.ToolCall) -> None:
-        choice, block, text = self._choices[event.choice], event.block, self.rest(event)
-        if block in choice.calls:
+        items = self._choices[event.choice].items
+        call, text = items.end_call(event)
+        if call is not None:
             if text:
-                self._write_arguments(choice, event, text)
+                self._write_arguments(event, call, text)
         elif event.executor == "server":
-            self._write_server_call(choice, event)
+            self._write_server_call(items, event)
         else:
             origin = self.origin_of(event)
-            self._begin(choice, event, event.tool_call_id, event.name, text, origin)
+            call = _Call(items.next_index(), origin.free)
+            body = {"name": event.name, call.field: text}
+            self._begin_call(event, call, event.tool_call_id, body, origin)
 
-    def _begin(
+    def _begin_call(
         self,
-        choice: _Choice,
         event: events.ToolCall | events.ToolCallDelta,
+        call: _Call,
         id: str,
-        name: str,
-        text: str,
+        body: JsonObject,
         origin: Origin,
     ) -> None:
         """Writes a call's first fragment: everything except the rest of the
         arguments."""
-        assert event.block is not None  # every call of a stream has one
-        place = choice.calls[event.block] = _Place(len(choice.calls), origin.free)
-        call = {"index": place.index, "id": id, "type": place.kind}
-        body = {place.kind: {"name": name, place.field: text}}
-        state = _state_of_call(origin.opaque)
-        self._write(event.choice, {"tool_calls": [call | body | state]})
+        head = {"index": call.index, "id": id, "type": call.kind, call.kind: body}
+        fragment = head | _state_of_call(origin.opaque)
+        self._write(event.choice, {"tool_calls": [fragment]})
 
     def _write_arguments(
-        self, choice: _Choice, event: events.ToolCall | events.ToolCallDelta, text: str
+        self, event: events.ToolCall | events.ToolCallDelta, call: _Call, text: str
     ) -> None:
-        assert event.block is not None  # it has begun
-        place = choice.calls[event.block]
-        call = {"index": place.index, place.kind: {place.field: text}}
-        self._write(event.choice, {"tool_calls": [call]})
+        fragment = {"index": call.index, call.kind: {call.field: text}}
+        self._write(event.choice, {"tool_calls": [fragment]})
 
-    def _write_server_call(self, choice: _Choice, event: events.ToolCall) -> None:
+    def _write_server_call(
+        self, items: OpenItems[_Call, JsonObject], event: events.ToolCall
+    ) -> None:
         """Writes a call of a tool that the provider ran; it is written again with its
         result. OpenRouter's calls are in ``reasoning_details``, which are written as
         they came."""
         if isinstance(event.raw, dict) and event.raw.get("type") == _DETAIL:
             return
         item = {
-            "index": len(choice.executed),
+            "index": len(items.served),
             "id": event.tool_call_id,
             "type": event.name,
             "arguments": arguments_of(event),
         }
-        choice.executed[event.tool_call_id] = item
+        result = items.serve(event.tool_call_id, item)
         self._write(event.choice, {"executed_tools": [item]})
-        result = choice.early.pop(event.tool_call_id, None)
         if result is not None:
             self._write_result(item, result)
 
     def result(self, event: events.ToolResult) -> None:
-        choice, id = self._choices[event.choice], event.tool_call_id or ""
-        item = choice.executed.get(id)
+        items = self._choices[event.choice].items
+        item = items.served.get(event.tool_call_id or "")
         if item is None:
-            choice.early[id] = event
+            items.keep_early(event)
         else:
             self._write_result(item, event)
 
