@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.wires.openai_chat.request import PLAIN
+from stream_sidecar.wires.openai_chat.reasoning import (
+    REASONING_FIELDS,
+    TEXTS,
+    fields_that_hold,
+)
 from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import is_thought, signature_of
 from stream_sidecar.wires.shared.item_cleaning import UNSIGNED, ItemCleaner
@@ -16,7 +20,8 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.item_cleaning import Cleaning
 
-_STATES = ("reasoning_details", BLOCKS, "reasoning_opaque", "reasoning_items")
+_STATES = (*fields_that_hold("state"), *fields_that_hold("blocks"))
+_ROUTERS = frozenset(row.name for row in REASONING_FIELDS if row.is_routers)
 
 _MAY_BE_NULL = frozenset(("content", "refusal", "audio", "function_call"))
 """Members of OpenAI's messages that may be null (openai-python, types/chat/
@@ -30,7 +35,7 @@ class ChatCleaner(ItemCleaner):
 
     def __init__(self, cleaning: Cleaning) -> None:
         super().__init__(cleaning)
-        self._reasoning = ReasoningFields(cleaning, PLAIN, _STATES)
+        self._reasoning = ReasoningFields(cleaning, TEXTS, _STATES, _ROUTERS)
 
     def clean(self, message: JsonObject) -> JsonObject:
         rule = self.cleaning.rule

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
+from stream_sidecar.wires.openai_chat.reasoning import PROVIDER, TEXTS
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import is_thought, redacted_in
 from stream_sidecar.wires.shared.open_items import OpenItems, arguments_of
 from stream_sidecar.wires.shared.usage import with_counts
@@ -30,13 +32,12 @@ if TYPE_CHECKING:
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import Json, JsonObject
 
-_DETAILS, _BLOCKS = "reasoning_details", "thinking_blocks"
-_COPIES = "provider_specific_fields"
-_STATE = (_DETAILS, _BLOCKS, _COPIES)
+_DETAILS = "reasoning_details"
+_STATE = (_DETAILS, BLOCKS, PROVIDER)
 """Members of provider state that are fields of a delta."""
 
-_LISTS = (_DETAILS, _BLOCKS)
-PASSED = (*_LISTS, f"{_COPIES}.{_BLOCKS}")
+_LISTS = (_DETAILS, BLOCKS)
+PASSED = (*_LISTS, f"{PROVIDER}.{BLOCKS}")
 """Lists of state, which pass with the documents in which they came."""
 
 _HEAD = ("id", "object", "created", "model")
@@ -143,11 +144,11 @@ class OpenAIChatWriter(ChunkWriter):
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
         choice = self._choices[event.choice]
-        delta: JsonObject = {"reasoning_content": event.text}
+        delta: JsonObject = {TEXTS[0]: event.text}
         choice.thought.append(event.text)
         if choice.signed:  # each delta has the index of its block, as LiteLLM's do
             block = {"index": choice.blocks, "type": "thinking", "thinking": event.text}
-            delta |= {_BLOCKS: [block]}
+            delta |= {BLOCKS: [block]}
         self._write(event.choice, delta)
 
     def block_end(self, event: events.BlockEnd) -> None:
@@ -155,14 +156,14 @@ class OpenAIChatWriter(ChunkWriter):
         if event.signature and _DETAILS not in {*delta, *(event.fields or ())}:
             text = "" if choice.signed else "".join(choice.thought)
             block = {"type": "thinking", "thinking": text, "signature": event.signature}
-            delta[_BLOCKS] = [block]
+            delta[BLOCKS] = [block]
             choice.signed = True
-        if _BLOCKS in delta:
-            delta[_BLOCKS] = [
+        if BLOCKS in delta:
+            delta[BLOCKS] = [
                 {"index": number, **block}
-                for number, block in enumerate(delta[_BLOCKS], choice.blocks)
+                for number, block in enumerate(delta[BLOCKS], choice.blocks)
             ]
-            choice.blocks += len(delta[_BLOCKS])
+            choice.blocks += len(delta[BLOCKS])
         if delta:
             self._write(event.choice, delta)
         if event.channel == "reasoning":
@@ -312,8 +313,8 @@ def _fields(opaque: Json) -> JsonObject:
     """The fields of the message in provider state of this wire; empty for another."""
     if not isinstance(opaque, dict):
         return {}
-    if _BLOCKS not in opaque and (data := redacted_in(opaque)):
-        return {_BLOCKS: [{"type": "redacted_thinking", "data": data}]}
+    if BLOCKS not in opaque and (data := redacted_in(opaque)):
+        return {BLOCKS: [{"type": "redacted_thinking", "data": data}]}
     return {name: portable(opaque[name]) for name in _STATE if name in opaque}
 
 
@@ -367,8 +368,8 @@ def _states_of(choice: Json, *, is_broken: bool) -> JsonObject:
     states: JsonObject = {}
     if type(holder) is not dict:
         return states
-    copies = holder.get(_COPIES)
-    found = {_BLOCKS: copies.get(_BLOCKS)} if type(copies) is dict else {}
+    copies = holder.get(PROVIDER)
+    found = {BLOCKS: copies.get(BLOCKS)} if type(copies) is dict else {}
     found |= {name: holder[name] for name in _LISTS if name in holder}
     for name, items in found.items():
         if type(items) is list:
@@ -390,7 +391,7 @@ def _add(whole: JsonObject, chunk: JsonObject) -> None:
         known = message.get(name)
         if name in ("tool_calls", "annotations"):
             value = [_without_index(each) for each in value]
-        elif name == _BLOCKS:
+        elif name == BLOCKS:
             known, value = None, _joined(known or [], value)
         elif name == "executed_tools":
             known = [each for each in known or () if each["index"] != value[0]["index"]]

@@ -2,7 +2,8 @@
 
 A cleaner of requests (`item_cleaning`): a whole one where a message refuses nothing
 else, a part of one on Chat Completions. ``plain``: the fields of the wire with
-reasoning as text; ``states``: those with state. The text moves to the field that the
+reasoning as text; ``states``: those with state; ``routers``: those that only routers
+send, and take back. The text moves to the field that the
 rule names. An empty field is added if the rule requires one.
 """
 
@@ -21,19 +22,20 @@ if TYPE_CHECKING:
 CHUNKS = "content.thinking"
 """The "field" of a rule whose provider has reasoning as parts of the content."""
 
-_OF_ROUTERS = {"reasoning_details", "reasoning_opaque"}
-"""Fields that only routers send, and take back."""
-
 
 class ReasoningFields(ItemCleaner):
     """Cleans the reasoning of the model's messages. ``_has_called``: a message before,
     or this one, has calls."""
 
     def __init__(
-        self, cleaning: Cleaning, plain: tuple[str, ...], states: tuple[str, ...] = ()
+        self,
+        cleaning: Cleaning,
+        plain: tuple[str, ...],
+        states: tuple[str, ...] = (),
+        routers: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(cleaning)
-        self.plain, self.states = plain, states
+        self.plain, self.states, self.routers = plain, states, routers
         self._has_called = False
 
     def clean(self, message: JsonObject) -> JsonObject:
@@ -43,7 +45,7 @@ class ReasoningFields(ItemCleaner):
 
     def _accepted(self, message: JsonObject) -> JsonObject:
         """The message with its reasoning only in the fields that may be sent."""
-        if self._is_of_router and not _OF_ROUTERS.isdisjoint(message):
+        if self._is_of_router and not self.routers.isdisjoint(message):
             return message
         named = [name for name in (*self.plain, *self.states) if name in message]
         has_calls = bool(message.get("tool_calls"))
