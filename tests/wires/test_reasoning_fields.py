@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 import pytest
+from emitting import emitted
 
 from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
@@ -69,6 +70,18 @@ def test_in_a_rendered_turn(row: ReasoningField) -> None:
     asked = {"message": read["message"], "wire": "openai-chat", "reasoning": "all"}
     (turn,) = _call("message/render", **asked)["messages"]
     assert turn.items() >= _sent(row).items()
+
+
+@pytest.mark.parametrize("row", GOES_BACK, ids=lambda row: row.name)
+def test_in_an_emitted_body(row: ReasoningField) -> None:
+    """After a removal, so that the provider's own document is not passed on."""
+    given, wire = _document(row), "openai-chat"
+    given["choices"][0]["message"]["content"] = "Hi<|im_end|>"
+    (body,) = emitted({"wire": wire}, [given], wire, whole=True).chunks
+    message = body["choices"][0]["message"]
+    assert message["content"] == "Hi"
+    text = {"reasoning_content": "Hm."}
+    assert message.items() >= (text if row.holds == "text" else _sent(row)).items()
 
 
 @pytest.mark.parametrize("row", REASONING_FIELDS, ids=lambda row: row.name)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
-from stream_sidecar.wires.openai_chat.reasoning import PROVIDER, TEXTS
+from stream_sidecar.wires.openai_chat.reasoning import MESSAGE_STATES, PROVIDER, TEXTS
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
 from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import is_thought, redacted_in
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
 
 _DETAILS = "reasoning_details"
-_STATE = (_DETAILS, BLOCKS, PROVIDER)
+_STATE = (BLOCKS, *MESSAGE_STATES)
 """Members of provider state that are fields of a delta."""
 
 _LISTS = (_DETAILS, BLOCKS)
