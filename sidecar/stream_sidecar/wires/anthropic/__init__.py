@@ -12,8 +12,7 @@ from stream_sidecar.wires.anthropic.settings import HOST_MENDS, mended_settings
 from stream_sidecar.wires.anthropic.usage import with_compaction
 from stream_sidecar.wires.anthropic.writer import WRITTEN, AnthropicWriter
 from stream_sidecar.wires.shared.request_rules import Rule
-from stream_sidecar.wires.shared.request_settings import SealDropper
-from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.row import SealDropper, WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
 if TYPE_CHECKING:

@@ -6,15 +6,13 @@ result.
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.anthropic.blocks import SERVER_IDS
 from stream_sidecar.wires.shared.block_cleaning import BlockCleaner, is_blank_text
 from stream_sidecar.wires.shared.fields import type_of
-from stream_sidecar.wires.shared.item_cleaning import first_text
-from stream_sidecar.wires.shared.nulls import without_nulls
+from stream_sidecar.wires.shared.item_cleaning import first_text, without_nulls
 from stream_sidecar.wires.shared.request_shapes import changed, same
 
 if TYPE_CHECKING:
@@ -40,6 +38,7 @@ class AnthropicCleaner(BlockCleaner):
 
     def __init__(self, cleaning: Cleaning) -> None:
         super().__init__(cleaning)
+        self._ends_of_runs = list(_ends_of_runs(cleaning))
         self._paired: set[str] = set()
         self._ended: set[str] = set()
 
@@ -51,17 +50,9 @@ class AnthropicCleaner(BlockCleaner):
         content = message.get("content")
         if is_closed and isinstance(content, list):
             self._ended = self._servers_ends(content)
+            bare = [_without_nulls(block) for block in content]
+            message = changed(message, {"content": same(content, bare)})
         return self._thinking_first(super().clean(message))
-
-    def accepted_members(self, content: list[Json]) -> list[Json]:
-        if not self.cleaning.rule.is_closed:
-            return content
-        return [
-            without_nulls(block, _MAY_BE_NULL, _INNER_MAY_BE_NULL)
-            if isinstance(block, dict)
-            else block
-            for block in content
-        ]
 
     def why_not(self, block: JsonObject) -> tuple[str, str]:
         if self.cleaning.rule.is_closed and not is_blank_text(block):
@@ -85,10 +76,6 @@ class AnthropicCleaner(BlockCleaner):
             ends |= uses
         self._paired |= {id for id in uses & ends if SERVER_IDS.fullmatch(id)}
         return self._paired
-
-    @cached_property
-    def _ends_of_runs(self) -> list[set[str]]:
-        return list(_ends_of_runs(self.cleaning))
 
     def _thinking_first(self, message: JsonObject) -> JsonObject:
         """Adds an empty block of thinking to a message with calls but without thinking,
@@ -115,6 +102,11 @@ def _ends_of_runs(cleaning: Cleaning) -> Iterator[set[str]]:
         ends = [b for b in blocks if isinstance(b, dict) and _is_servers_end(b)]
         ids = {first_text(end, ("tool_use_id",)) for end in ends}
         yield from (ids for _ in turns)
+
+
+def _without_nulls(block: Json) -> Json:
+    is_block = isinstance(block, dict)
+    return without_nulls(block, _MAY_BE_NULL, _INNER_MAY_BE_NULL) if is_block else block
 
 
 def _is_servers_end(block: JsonObject) -> bool:

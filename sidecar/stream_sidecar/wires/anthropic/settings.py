@@ -13,8 +13,8 @@ from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.wires.anthropic.blocks import SHAPE
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.rendering import LostPart
-from stream_sidecar.wires.shared.request_settings import HostMend
 from stream_sidecar.wires.shared.request_shapes import sum_of
+from stream_sidecar.wires.shared.row import HostMend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,8 @@ from stream_sidecar.wires.bedrock_converse.reader import BedrockConverseWire, fi
 from stream_sidecar.wires.bedrock_converse.refusals import BedrockCleaner
 from stream_sidecar.wires.bedrock_converse.request import write
 from stream_sidecar.wires.shared.request_rules import Rule
-from stream_sidecar.wires.shared.request_settings import HostMend, SealDropper
 from stream_sidecar.wires.shared.request_shapes import RequestShape
-from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.row import HostMend, SealDropper, WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from stream_sidecar.wires.cohere.reader import PLAN, THINKING
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.reasoning_fields import ReasoningFields
-from stream_sidecar.wires.shared.request_shapes import changed, same
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -24,14 +23,12 @@ class CohereCleaner(ReasoningFields):
         super().__init__(cleaning, (PLAN,))
 
     def clean(self, message: JsonObject) -> JsonObject:
-        content, cleaning = message.get("content"), self.cleaning
-        why = cleaning.why_no_reasoning(has_calls=bool(message.get("tool_calls")))
-        if why and isinstance(content, list):
-            kept: list[Json] = []
-            for number, part in enumerate(content):
-                if isinstance(part, dict) and type_of(part) == THINKING:
-                    cleaning.lose(f"/content/{number}", "reasoning", why)
-                else:
-                    kept.append(part)
-            message = changed(message, {"content": same(content, kept)})
+        has_calls = bool(message.get("tool_calls"))
+        why = self.cleaning.why_no_reasoning(has_calls=has_calls)
+
+        def why_not(part: Json) -> str:
+            is_thought = isinstance(part, dict) and type_of(part) == THINKING
+            return why if is_thought else ""
+
+        message = self.cleaning.without_reasoning(message, "content", why_not)
         return super().clean(message)

@@ -11,10 +11,12 @@ from stream_sidecar.wires.openai_chat.reasoning import (
 )
 from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import is_thought, signature_of
-from stream_sidecar.wires.shared.item_cleaning import UNSIGNED, ItemCleaner
-from stream_sidecar.wires.shared.nulls import without_nulls
+from stream_sidecar.wires.shared.item_cleaning import (
+    UNSIGNED,
+    ItemCleaner,
+    without_nulls,
+)
 from stream_sidecar.wires.shared.reasoning_fields import ReasoningFields, without
-from stream_sidecar.wires.shared.request_shapes import changed, same
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -70,18 +72,10 @@ class ChatCleaner(ItemCleaner):
 
     def _signed_thinking(self, message: JsonObject) -> JsonObject:
         """A message without blocks of LiteLLM's that Claude refuses unsigned."""
-        blocks = message.get(BLOCKS)
-        if not isinstance(blocks, list) or self.cleaning.maker != "anthropic":
+        if self.cleaning.maker != "anthropic":
             return message
-        kept: list[Json] = []
-        for number, block in enumerate(blocks):
-            if is_thought(block) and not signature_of(block):
-                self.cleaning.lose(f"/{BLOCKS}/{number}", "reasoning", UNSIGNED)
-            else:
-                kept.append(block)
-        if not kept:
-            return without(message, [BLOCKS])
-        return changed(message, {BLOCKS: same(blocks, kept)})
+        message = self.cleaning.without_reasoning(message, BLOCKS, _why_unsigned)
+        return without(message, [BLOCKS] if message.get(BLOCKS) == [] else [])
 
     def _stand_in(self, message: JsonObject) -> JsonObject:
         """Adds the rule's stand-in signature to the first call of a turn, if it has
@@ -94,3 +88,7 @@ class ChatCleaner(ItemCleaner):
             return message
         signed = {**first, "extra_content": {"google": {"thought_signature": made}}}
         return {**message, "tool_calls": [signed, *others]}
+
+
+def _why_unsigned(block: Json) -> str:
+    return UNSIGNED if is_thought(block) and not signature_of(block) else ""

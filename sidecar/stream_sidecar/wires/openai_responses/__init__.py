@@ -10,9 +10,8 @@ from stream_sidecar.wires.openai_responses.request import write
 from stream_sidecar.wires.openai_responses.writer import DEFAULTS, OpenAIResponsesWriter
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.request_rules import Rule
-from stream_sidecar.wires.shared.request_settings import HostMend
 from stream_sidecar.wires.shared.request_shapes import RequestShape
-from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.row import HostMend, WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.shared.fields import type_of
-from stream_sidecar.wires.shared.nulls import without_nulls
+from stream_sidecar.wires.shared.item_cleaning import without_nulls
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import JsonObject

@@ -29,10 +29,9 @@ class BlockCleaner(ItemCleaner):
     def clean(self, message: JsonObject) -> JsonObject:
         """A message without the refused blocks. If all are refused, the content stays,
         unless a later step removes empty turns."""
-        given = message.get("content")
-        if not isinstance(given, list):
+        content = message.get("content")
+        if not isinstance(content, list):
             return message
-        content = self.accepted_members(given)
         kept: list[Json] = []
         for number, block in enumerate(content):
             what, why = self.why_not(block) if isinstance(block, dict) else ("", "")
@@ -46,11 +45,7 @@ class BlockCleaner(ItemCleaner):
                 kept[-1] = {"cache_control": mark} | kept[-1]
         if not kept and "empty-turns" not in self.cleaning.rule.refuses:
             kept = content
-        return changed(message, {"content": same(given, kept)})
-
-    def accepted_members(self, content: list[Json]) -> list[Json]:
-        """The blocks without members that are refused in any block."""
-        return content
+        return changed(message, {"content": same(content, kept)})
 
     def why_not(self, block: JsonObject) -> tuple[str, str]:
         """What kind of loss a refused block is, and why it is refused. The reason is ""
@@ -76,17 +71,14 @@ class BlockCleaner(ItemCleaner):
     def clean_end(self, item: JsonObject) -> JsonObject | None:
         """The item without unsigned thinking; None if nothing else is in it. The rest
         stays."""
-        content = item.get("content")
-        if not isinstance(content, list):
-            return item
-        kept: list[Json] = []
-        for number, block in enumerate(content):
-            if isinstance(block, dict) and self._why_no_thought(block) == UNSIGNED:
-                self.cleaning.lose(f"/content/{number}", "reasoning", UNSIGNED)
-            else:
-                kept.append(block)
-        is_left = bool(kept) or not content
-        return changed(item, {"content": same(content, kept)}) if is_left else None
+
+        def why_not(block: Json) -> str:
+            is_block = isinstance(block, dict)
+            why = self._why_no_thought(block) if is_block else ""
+            return why if why == UNSIGNED else ""
+
+        new = self.cleaning.without_reasoning(item, "content", why_not)
+        return None if new is not item and new["content"] == [] else new
 
 
 def is_blank_text(part: Json) -> bool:

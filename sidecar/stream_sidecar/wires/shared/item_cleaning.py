@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.records import define, field
 from stream_sidecar.wires.shared.rendering import LostPart
+from stream_sidecar.wires.shared.request_shapes import changed, same
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.rendering import Reasoning
     from stream_sidecar.wires.shared.request_rules import Rule
@@ -66,6 +69,22 @@ class Cleaning:
         is_refused = is_for_calls and not has_calls and self.reasoning == "auto"
         return NEVER if self.rule.reasoning == "never" or is_refused else ""
 
+    def without_reasoning(
+        self, message: JsonObject, name: str, why_not: Callable[[Json], str]
+    ) -> JsonObject:
+        """``message`` without the parts of its list ``name`` that ``why_not`` gives a
+        reason for."""
+        parts = message.get(name)
+        if not isinstance(parts, list):
+            return message
+        kept: list[Json] = []
+        for number, part in enumerate(parts):
+            if why := why_not(part):
+                self.lose(f"/{name}/{number}", "reasoning", why)
+            else:
+                kept.append(part)
+        return changed(message, {name: same(parts, kept)})
+
     def with_members(self, holder: JsonObject, names: tuple[str, ...]) -> JsonObject:
         """``holder`` with only its members ``names``; the provider knows no others."""
         unknown = [name for name in holder if name not in names]
@@ -99,3 +118,30 @@ def first_text(holder: JsonObject, names: tuple[str, ...]) -> str:
     """The first of the members ``names`` that is a string and not empty, else ""."""
     texts = (holder.get(name) for name in names)
     return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+def without_nulls(
+    holder: JsonObject, names: Collection[str], inner: Mapping[str, Collection[str]]
+) -> JsonObject:
+    """``holder`` without its members of null, except for ``names``; and without those
+    in the objects of its members ``inner``, except for the names there.
+
+    Dumps of SDKs' objects (``model_dump()``) have a null for each member that is not
+    set, but the schema of a request accepts null only in some: each wire has these in a
+    table. What a call or a schema of a tool has inside is data and stays.
+    """
+    holder = _without(holder, names)
+    news: dict[str, Json] = {}
+    for name, kept in inner.items():
+        value = holder.get(name)
+        if isinstance(value, dict):
+            news[name] = _without(value, kept)
+        elif isinstance(value, list):
+            parts = [_without(v, kept) if isinstance(v, dict) else v for v in value]
+            news[name] = same(value, parts)
+    return changed(holder, news)
+
+
+def _without(holder: JsonObject, names: Collection[str]) -> JsonObject:
+    left = {n: v for n, v in holder.items() if v is not None or n in names}
+    return holder if len(left) == len(holder) else left

@@ -7,15 +7,16 @@ fits)`` is a wire that can only be read (wires/README.md, "Adding a wire").
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from stream_sidecar.records import field, frozen
 from stream_sidecar.wires.shared.item_cleaning import ItemCleaner
-from stream_sidecar.wires.shared.request_rules import ANYBODY
+from stream_sidecar.wires.shared.request_rules import ANYBODY, any_case
 from stream_sidecar.wires.shared.request_shapes import RequestShape
 from stream_sidecar.wires.shared.usage import UsageShape, finish_reason
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Mapping
 
     from stream_sidecar.events import Event, Finish
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.item_cleaning import Cleaning
     from stream_sidecar.wires.shared.rendering import LostPart, RequestWriter
     from stream_sidecar.wires.shared.request_rules import Rule
-    from stream_sidecar.wires.shared.request_settings import HostMend, SealDropper
 
 
 class EventWriter(Protocol):
@@ -49,6 +49,28 @@ class PassedStates:
     names: tuple[str, ...]
     add: Callable[[Chunk, list[Chunk], bool], list[Chunk]]
     cut: Callable[[Chunk], Chunk]
+
+
+@frozen
+class HostMend:
+    """What a provider refuses, and only the host can mend. ``is_due``: whether a body
+    with these items has it; ``path``: the place in the request where it is mended;
+    ``what``: the kind of loss."""
+
+    is_due: Callable[[JsonObject, list[Json]], bool]
+    path: str
+    what: str
+    why: str
+
+
+@frozen
+class SealDropper:
+    """Servers, found by any of their names, that can be asked to drop thinking that no
+    longer fits, and where the beta is named
+    (docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html)."""
+
+    provider: re.Pattern[str] = field(converter=any_case)
+    beta: Literal["header", "body"]
 
 
 @frozen
