@@ -175,45 +175,40 @@ class OpenAIChatWriter(ChunkWriter):
             return  # it is written once it is complete
         text, call = items.fragment(event), items.calls.get(event.block)
         if call is None:
-            call = items.calls[event.block] = _Call(items.next_index(), origin.free)
-            body = {"name": event.name or "", call.field: text}
-            self._begin_call(event, call, event.tool_call_id or "", body, origin)
-        elif text:
-            self._write_arguments(event, call, text)
+            items.calls[event.block] = self._begin_call(event, origin, text)
+        else:
+            self._write_arguments(event.choice, call, text)
 
     def call(self, event: events.ToolCall) -> None:
         items = self._choices[event.choice].items
         call, text = items.end_call(event)
         if call is not None:
-            if text:
-                self._write_arguments(event, call, text)
+            self._write_arguments(event.choice, call, text)
         elif event.executor == "server":
             self._write_server_call(items, event)
         else:
-            origin = self.origin_of(event)
-            call = _Call(items.next_index(), origin.free)
-            body = {"name": event.name, call.field: text}
-            self._begin_call(event, call, event.tool_call_id, body, origin)
+            self._begin_call(event, self.origin_of(event), text)
 
     def _begin_call(
         self,
         event: events.ToolCall | events.ToolCallDelta,
-        call: _Call,
-        id: str,
-        body: JsonObject,
         origin: Origin,
-    ) -> None:
+        text: str,
+    ) -> _Call:
         """Writes a call's first fragment: everything except the rest of the
         arguments."""
-        head = {"index": call.index, "id": id, "type": call.kind, call.kind: body}
-        fragment = head | _state_of_call(origin.opaque)
+        index = self._choices[event.choice].items.next_index()
+        call = _Call(index, origin.free)
+        head = {"index": index, "id": event.tool_call_id or "", "type": call.kind}
+        body = {call.kind: {"name": event.name or "", call.field: text}}
+        fragment = head | body | _state_of_call(origin.opaque)
         self._write(event.choice, {"tool_calls": [fragment]})
+        return call
 
-    def _write_arguments(
-        self, event: events.ToolCall | events.ToolCallDelta, call: _Call, text: str
-    ) -> None:
-        fragment = {"index": call.index, call.kind: {call.field: text}}
-        self._write(event.choice, {"tool_calls": [fragment]})
+    def _write_arguments(self, choice: int, call: _Call, text: str) -> None:
+        if text:
+            fragment = {"index": call.index, call.kind: {call.field: text}}
+            self._write(choice, {"tool_calls": [fragment]})
 
     def _write_server_call(
         self, items: OpenItems[_Call, JsonObject], event: events.ToolCall
