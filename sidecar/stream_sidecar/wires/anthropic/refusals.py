@@ -33,14 +33,15 @@ BROKEN_OFF = "a server's call and its result go together, or not at all"
 
 
 class AnthropicCleaner(BlockCleaner):
-    """Cleans the messages of one request. ``_ended``: ids of the server's calls that
-    may be sent with their results, in the message at hand or the next."""
+    """Cleans the messages of one request. ``_paired``: ids of the server's calls
+    that may be sent. They have a result in their turn, which may go on in the model's
+    next one after a pause. Or the turn has a call of the client's, so that the result
+    comes later."""
 
     def __init__(self, cleaning: Cleaning) -> None:
         super().__init__(cleaning)
         self._ends_of_runs = list(_ends_of_runs(cleaning))
         self._paired: set[str] = set()
-        self._ended: set[str] = set()
 
     def clean(self, message: JsonObject) -> JsonObject:
         shape, is_closed = self.cleaning.shape, self.cleaning.rule.is_closed
@@ -49,7 +50,7 @@ class AnthropicCleaner(BlockCleaner):
             message = self.cleaning.with_members(message, ("role", "content"))
         content = message.get("content")
         if is_closed and isinstance(content, list):
-            self._ended = self._servers_ends(content)
+            self._pair(content)
             bare = [_without_nulls(block) for block in content]
             message = changed(message, {"content": same(content, bare)})
         return self._thinking_first(super().clean(message))
@@ -57,17 +58,14 @@ class AnthropicCleaner(BlockCleaner):
     def why_not(self, block: JsonObject) -> tuple[str, str]:
         if self.cleaning.rule.is_closed and not is_blank_text(block):
             if type_of(block) in _SERVERS_CALLS:
-                is_lost = first_text(block, ("id",)) not in self._ended
+                is_lost = first_text(block, ("id",)) not in self._paired
                 return ("tool-call", BROKEN_OFF) if is_lost else ("", "")
             if _is_servers_end(block):
-                is_lost = first_text(block, ("tool_use_id",)) not in self._ended
+                is_lost = first_text(block, ("tool_use_id",)) not in self._paired
                 return ("tool-result", BROKEN_OFF) if is_lost else ("", "")
         return super().why_not(block)
 
-    def _servers_ends(self, content: list[Json]) -> set[str]:
-        """Ids of the server's calls that may be sent. They have a result in their turn,
-        which may go on in the model's next one after a pause. Or the turn has a call of
-        the client's, so that the result comes later."""
+    def _pair(self, content: list[Json]) -> None:
         blocks = [block for block in content if isinstance(block, dict)]
         uses = {first_text(b, ("id",)) for b in blocks if type_of(b) in _SERVERS_CALLS}
         ends = {first_text(b, ("tool_use_id",)) for b in blocks if _is_servers_end(b)}
@@ -75,7 +73,6 @@ class AnthropicCleaner(BlockCleaner):
         if any(type_of(block) == "tool_use" for block in blocks):
             ends |= uses
         self._paired |= {id for id in uses & ends if SERVER_IDS.fullmatch(id)}
-        return self._paired
 
     def _thinking_first(self, message: JsonObject) -> JsonObject:
         """Adds an empty block of thinking to a message with calls but without thinking,

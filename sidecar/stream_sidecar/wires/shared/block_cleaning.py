@@ -40,6 +40,7 @@ class BlockCleaner(ItemCleaner):
                 continue
             assert isinstance(block, dict)
             self.cleaning.lose(f"/content/{number}", what, why)
+            # The cache's mark is about all before it, so the block before gets it.
             mark = block.get("cache_control")
             if mark and kept and isinstance(kept[-1], dict):
                 kept[-1] = {"cache_control": mark} | kept[-1]
