@@ -39,8 +39,8 @@ def needs_cargo(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"src/((acp|tower)/)?[a-z0-9_]+\.rs|examples/[a-z_]+\.rs|README\.md|LICENSE"
-    r"|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
+    r"src/((acp|tower)/)?[a-z0-9_]+\.rs|src/tower/endpoints\.json"
+    r"|examples/[a-z_]+\.rs|README\.md|LICENSE|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
 )
 
 

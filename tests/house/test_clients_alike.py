@@ -10,6 +10,7 @@ import inspect
 import re
 
 import pytest
+from goldens import assert_golden
 from places import ROOT
 
 from stream_sidecar.transports.sending import Sending
@@ -109,6 +110,14 @@ def test_what_a_client_offers_is_in_it(column: int, folder: str) -> None:
     }
     assert len(names) > 20
     assert {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
+
+
+@pytest.mark.golden
+def test_the_clients_have_the_endpoints_of_the_package() -> None:
+    """The tools of the clients make their own tables from this copy."""
+    rooms = ROOT / "sidecar" / "stream_sidecar"
+    table = (rooms / "transports" / "endpoints.json").read_text(encoding="utf-8")
+    assert_golden(CLIENTS / "schema" / "endpoints.json", table)
 
 
 STARTING = _rows(

@@ -1,7 +1,7 @@
 """Writes the files that tools of other languages make; ``tests/run.py update`` runs it.
 
-These are the types of both clients, and the updates for editors
-(``data/acp_updates.jsonl``). If a machine lacks a tool, its file is reported and stays
+These are the types of both clients with their tables of endpoints, and the updates for
+editors (``data/acp_updates.jsonl``). If a machine lacks a tool, its file is reported and stays
 unchanged.
 """
 

@@ -1,5 +1,7 @@
 //! The endpoints whose responses can be cleaned: their wire, the fields of a request that
-//! matter, and the format of the answer.
+//! matter, and the format of the answer. `endpoints.json` is their table.
+
+use std::sync::LazyLock;
 
 use http::{Method, Uri};
 use percent_encoding::percent_decode_str;
@@ -10,6 +12,41 @@ use crate::{
     body_format::BodyFormat,
     protocol::{AnyTool, EmitWire, Framing},
 };
+
+/// The table, a copy of `clients/schema/endpoints.json` that `cargo run -p xtask` makes.
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("endpoints.json")).expect("the table can be read")
+});
+
+#[derive(Deserialize)]
+struct Table {
+    endpoints: Vec<Endpoint>,
+}
+
+#[derive(Deserialize)]
+struct Endpoint {
+    path: String,
+    wire: EmitWire,
+    framing: Option<Framing>,
+    declarations: Option<String>,
+}
+
+impl Endpoint {
+    /// The endpoint of a path, and the model that the path names.
+    fn of(path: &str) -> Option<(&'static Self, &str)> {
+        TABLE.endpoints.iter().find_map(|it| Some((it, it.model_in(path)?)))
+    }
+
+    /// The model that `path` names: empty if it names none, `None` if it leads elsewhere.
+    fn model_in<'path>(&self, path: &'path str) -> Option<&'path str> {
+        let Some((before, after)) = self.path.split_once("{model}") else {
+            return path.ends_with(&self.path).then_some("");
+        };
+        let (start, model) = path.strip_suffix(after)?.rsplit_once('/')?;
+        let is_name = !model.is_empty() && !model.contains(':');
+        (is_name && start.ends_with(before.trim_end_matches('/'))).then_some(model)
+    }
+}
 
 /// The parts of a request that say how to read its answer.
 #[derive(Debug)]
@@ -22,29 +59,9 @@ pub(super) struct Asked {
     is_array: bool,
 }
 
-const ENDPOINTS: [(&str, EmitWire); 3] = [
-    ("/chat/completions", EmitWire::OpenaiChat),
-    ("/responses", EmitWire::OpenaiResponses),
-    ("/messages", EmitWire::Anthropic),
-];
-const STREAMING: &str = "streamGenerateContent";
-
 /// Whether the request goes to one of these endpoints.
 pub(super) fn may_be_read(method: &Method, uri: &Uri) -> bool {
-    method == Method::POST && wire_of(uri.path()).is_some()
-}
-
-fn wire_of(path: &str) -> Option<EmitWire> {
-    let found = ENDPOINTS.into_iter().find(|(ending, _)| path.ends_with(ending));
-    found.map(|it| it.1).or_else(|| model_in(path).map(|_| EmitWire::Gemini))
-}
-
-/// The model in a path of Gemini: `/models/NAME:generateContent`.
-fn model_in(path: &str) -> Option<&str> {
-    let (before, verb) = path.rsplit_once(':')?;
-    let (_, model) = before.rsplit_once("/models/")?;
-    let is_ours = verb == "generateContent" || verb == STREAMING;
-    (is_ours && !model.is_empty() && !model.contains(['/', ':'])).then_some(model)
+    method == Method::POST && Endpoint::of(uri.path()).is_some()
 }
 
 /// The fields of a request that are read.
@@ -57,21 +74,26 @@ struct RequestFields {
 impl Asked {
     /// Reads a request; `None` if it has no known path or its body is not a JSON object.
     pub(super) fn read(uri: &Uri, body: &[u8]) -> Option<Self> {
-        let wire = wire_of(uri.path())?;
+        let (endpoint, named) = Endpoint::of(uri.path())?;
         if body.trim_ascii_start().first() != Some(&b'{') {
             return None;
         }
         let RequestFields { model, tools } = serde_json::from_slice(body).ok()?;
-        let named = model_in(uri.path())
-            .map(|it| percent_decode_str(it).decode_utf8().map_or_else(|_| it.into(), Into::into));
-        let is_grouped = wire == EmitWire::Gemini;
-        let tools = if is_grouped { tools.as_ref().and_then(declarations) } else { tools };
+        let decoded =
+            |it: &str| percent_decode_str(it).decode_utf8().map_or_else(|_| it.into(), Into::into);
+        let tools = match &endpoint.declarations {
+            Some(member) => tools.as_ref().and_then(|it| declarations(it, member)),
+            None => tools,
+        };
         Some(Self {
-            wire,
+            wire: endpoint.wire.clone(),
             host: uri.host().map(Into::into),
-            model: named.or_else(|| model?.as_str().map(Into::into)),
+            model: match named {
+                "" => model.and_then(|it| it.as_str().map(Into::into)),
+                named => Some(decoded(named)),
+            },
             tools: tools.and_then(declared),
-            is_array: uri.path().ends_with(STREAMING),
+            is_array: endpoint.framing == Some(Framing::JsonArray),
         })
     }
 
@@ -84,10 +106,10 @@ impl Asked {
     }
 }
 
-/// The functions in Gemini's groups: `[{functionDeclarations: [...]}]`.
-fn declarations(tools: &Value) -> Option<Value> {
+/// The functions that are declared in groups: `[{member: [...]}]`.
+fn declarations(tools: &Value, member: &str) -> Option<Value> {
     let groups = tools.as_array()?.iter();
-    let all = groups.filter_map(|group| group["functionDeclarations"].as_array()).flatten();
+    let all = groups.filter_map(|group| group[member].as_array()).flatten();
     let named = all.map(|it| json!({"name": it["name"], "description": it["description"]}));
     Some(named.collect())
 }

@@ -90,7 +90,7 @@ async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit
   const asked = askedOf(method, url, body);
   const isConsumed = Symbol.asyncIterator in Object(init?.body) || init?.body instanceof ReadableStream;
   const headers: HeadersGiven = init?.headers ?? request?.headers ?? {};
-  return { sent: isConsumed ? { ...init, body: bytes } : init, read: asked && { url, asked, body, headers } };
+  return { sent: isConsumed ? { ...init, body: bytes } : init, read: asked && { asked, body, headers } };
 }
 
 /** The headers with those that must be set, without the old length. */
@@ -145,9 +145,9 @@ class Cleaner {
   }
 
   async clean(response: Response, read: ReadRequest, signal: Signal): Promise<Response> {
-    const { url, asked } = read;
+    const { asked } = read;
     const type = response.headers.get("content-type");
-    const format = formatOf(asked, url, type ?? "");
+    const format = formatOf(asked, type ?? "");
     if (!format && !isOfType(type, "application/json")) {
       this.#losses.report(new SidecarError("unsupported", `a response of the type "${type ?? ""}" is not read`));
       return response;

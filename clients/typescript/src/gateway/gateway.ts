@@ -158,7 +158,7 @@ class Gateway {
       tape?.asked(body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
       const { "content-type": type = "" } = message.headers;
-      const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, url, type));
+      const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, type));
       came = await readable(message, isWhole, record);
       if (came.isUnread) this.#reportLost(UNREAD);
       return came.response;
