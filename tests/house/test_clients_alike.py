@@ -149,7 +149,7 @@ def _adapter(name: str) -> list[str]:
 
 def _gateway() -> list[str]:
     """The options of the gateway: its own, and those of ``sidecarFetch``."""
-    file = "typescript/src/gateway/gateway.ts"
+    file = "gateway/src/gateway.ts"
     (picked,) = _options(file, r"^const \{ (.+) \} = FETCH;")
     return [*picked.split(", "), *_options(file, r"^  (\w+): (?:data|text|callback),$")]
 

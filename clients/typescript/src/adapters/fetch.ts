@@ -53,7 +53,8 @@ export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}
 }
 
 /**
- * @internal `isProxy`: for a reader that gets no exceptions. A connection that breaks is a document
+ * `sidecarFetch` without its checks, for this package and the gateway.
+ * `isProxy`: for a reader that gets no exceptions. A connection that breaks is a document
  * of the body as well, and a response that cannot be cleaned is returned itself.
  */
 export function cleaningFetch(

@@ -8,11 +8,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import { askedOf, formatOf, isOfType } from "../adapters/endpoints.js";
-import { cleaningFetch, FETCH, type SidecarFetchOptions } from "../adapters/fetch.js";
-import { callback, checked, data, text, type Checks } from "../checks.js";
-import { SidecarPool } from "../pool.js";
-import type { Sidecar } from "../sidecar.js";
+import { SidecarPool, type Sidecar } from "stream-sidecar";
+import type { SidecarFetchOptions } from "stream-sidecar/fetch";
+import {
+  askedOf,
+  callback,
+  checked,
+  cleaningFetch,
+  data,
+  FETCH,
+  formatOf,
+  guarded,
+  isOfType,
+  text,
+  type Checks,
+} from "stream-sidecar/internal";
 import { Recorder } from "./tape.js";
 import { Turn } from "./turns.js";
 import {
@@ -85,12 +95,11 @@ class Gateway {
 
   constructor(pool: SidecarPool, options: GatewayOptions) {
     this.#pool = pool;
-    const { warnings } = pool.sidecars[0];
-    const [onTurn, onTrouble] = [options.onTurn, options.onTrouble];
+    const [sidecar] = pool.sidecars;
     this.#options = {
       ...options,
-      onTurn: warnings.guarded("onTurn", onTurn),
-      onTrouble: warnings.guarded("onTrouble", onTrouble),
+      onTurn: guarded(sidecar, "onTurn", options.onTurn),
+      onTrouble: guarded(sidecar, "onTrouble", options.onTrouble),
     };
     this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);

@@ -5,7 +5,7 @@ import { Agent, request as byHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
 import { pipeline, Readable, type Duplex } from "node:stream";
 import * as zlib from "node:zlib";
-import { MOST_WHOLE } from "../adapters/endpoints.js";
+import { MOST_WHOLE } from "stream-sidecar/internal";
 
 /** Headers of one connection, which no proxy forwards (RFC 9110, 7.6.1). */
 const OF_THE_CONNECTION = [

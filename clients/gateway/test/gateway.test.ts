@@ -12,12 +12,12 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { AGENTS, emptyKey, settingsOf } from "../src/gateway/agents.js";
-import { createGateway, type GatewayOptions } from "../src/gateway/gateway.js";
-import { main } from "../src/gateway/command.js";
-import { Sidecar } from "../src/index.js";
+import { AGENTS, emptyKey, settingsOf } from "../src/agents.js";
+import { createGateway, type GatewayOptions } from "../src/gateway.js";
+import { main } from "../src/command.js";
+import { Sidecar } from "stream-sidecar";
 import { closeServers, listening } from "./gateways.js";
-import { fake, REAL } from "./support.js";
+import { fake, REAL } from "../../typescript/test/support.js";
 
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));

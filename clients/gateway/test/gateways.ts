@@ -2,8 +2,8 @@
 
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createGateway } from "../src/gateway/gateway.js";
-import type { Sidecar, SidecarPool } from "../src/index.js";
+import { createGateway } from "../src/gateway.js";
+import type { Sidecar, SidecarPool } from "stream-sidecar";
 
 const servers: Server[] = [];
 

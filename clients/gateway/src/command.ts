@@ -9,8 +9,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { MOST_WHOLE } from "../adapters/endpoints.js";
-import { RefusedError, SidecarPool } from "../index.js";
+import { RefusedError, SidecarPool } from "stream-sidecar";
+import { MOST_WHOLE } from "stream-sidecar/internal";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 

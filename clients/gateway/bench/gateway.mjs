@@ -12,8 +12,8 @@ import { readFileSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
-import { createGateway } from "../dist/gateway/gateway.js";
-import { SidecarPool } from "../dist/index.js";
+import { createGateway } from "../dist/gateway.js";
+import { SidecarPool } from "stream-sidecar";
 
 const [CHUNKS, STREAMS, DELTAS] = [2_000, 200, 300];
 const TICKS = 100; // a second of processor time in /proc

@@ -5,8 +5,8 @@ import type { RequestListener } from "node:http";
 import { buffer, text } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createGateway } from "../src/gateway/gateway.js";
-import { Sidecar } from "../src/index.js";
+import { createGateway } from "../src/gateway.js";
+import { Sidecar } from "stream-sidecar";
 import {
   asking,
   behindGateway,
@@ -19,7 +19,7 @@ import {
   said,
   streaming,
 } from "./gateways.js";
-import { REAL, until } from "./support.js";
+import { REAL, until } from "../../typescript/test/support.js";
 
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));

@@ -1,6 +1,6 @@
 // Counts what was removed from an answer, for one line of the gateway's log.
 
-import type { StreamEvent } from "../stream/events.js";
+import type { StreamEvent } from "stream-sidecar";
 
 export class Turn {
   #reasoning = 0;

@@ -7,9 +7,9 @@ import { connect, type Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Sidecar } from "../src/index.js";
+import { Sidecar } from "stream-sidecar";
 import { asking, behindGateway, CHAT, chunk, closeServers, LEAKING, QUESTION, said, streaming } from "./gateways.js";
-import { REAL, until } from "./support.js";
+import { REAL, until } from "../../typescript/test/support.js";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const MEBIBYTE = 1 << 20;

@@ -6,9 +6,9 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buffer, text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { Sidecar, SidecarPool } from "../src/index.js";
+import { Sidecar, SidecarPool } from "stream-sidecar";
 import { asking, behindGateway, CHAT, chunk, closeServers, said } from "./gateways.js";
-import { crash, REAL, until } from "./support.js";
+import { crash, REAL, until } from "../../typescript/test/support.js";
 
 const STREAMS = 500;
 const EVENTS = { "content-type": "text/event-stream" };
