@@ -168,7 +168,7 @@ OPTIONS = {
     "Rust": (
         ANSWERING,
         4,
-        _options("rust/src/tower.rs", r"^    pub fn (\w+)\(\s*self,\s"),
+        _options("rust/src/adapters/tower.rs", r"^    pub fn (\w+)\(\s*self,\s"),
     ),
 }
 """A client -> its table, its column, and the options in its code."""

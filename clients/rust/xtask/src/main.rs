@@ -24,7 +24,7 @@ fn main() {
 }
 
 const PROTOCOL: &str = "../src/protocol.rs";
-const ENDPOINTS: &str = "../src/tower/endpoints.json";
+const ENDPOINTS: &str = "../src/adapters/tower/endpoints.json";
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     config::Config,
-    connection::Connection,
+    connection::link::Connection,
     error::Error,
     protocol::{Capabilities, ErrorKind},
     watching::ServerInfo,

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    connection::{Connection, decode},
+    connection::link::{Connection, decode},
     error::{Error, Failure},
-    kept::{Kept, push_params},
     protocol::{OpenParams, OpenResult},
+    stream::replay_log::{ReplayLog, push_params},
 };
 
 /// A stream in a process. Dropping it closes the stream, without waiting for the answer.
@@ -45,7 +45,7 @@ impl Lease {
     }
 
     /// Pushes the kept chunks again; returns the last `seq`.
-    pub(crate) async fn replay(&self, kept: &Kept, timeout: Duration) -> Result<i64, Failure> {
+    pub(crate) async fn replay(&self, kept: &ReplayLog, timeout: Duration) -> Result<i64, Failure> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Replayed {

@@ -1,55 +1,17 @@
 //! A stream without a sidecar: the text of every chunk, unchanged. Tags, calls and framing stay
 //! in the text, and the first event reports this.
 
-use std::{fmt, sync::Arc};
-
 use serde_json::Value;
 
 use crate::{
-    answer::Closed,
+    config::ReadText,
     error::Error,
     protocol::{
         Block, BlockEnd, Channel, CloseParams, CloseReason, CloseResult, Diagnostic, Event, Finish,
         FinishReason, Message, OpenParams, Severity, SnapshotResult, Stats, TextBlock, TextDelta,
     },
-    watching::guarded,
+    stream::answer::Closed,
 };
-
-/// Finds the text of a chunk without a sidecar.
-#[derive(Clone)]
-pub(crate) struct ReadText(Arc<Read>);
-
-type Read = dyn Fn(&Value, &OpenParams) -> String + Send + Sync;
-
-impl ReadText {
-    pub(crate) fn new(
-        read: impl Fn(&Value, &OpenParams) -> String + Send + Sync + 'static,
-    ) -> Self {
-        Self(Arc::new(read))
-    }
-
-    pub(crate) fn as_it_is() -> Self {
-        Self::new(|chunk, _| as_it_is(chunk))
-    }
-
-    /// The text of a chunk; if the host's function panics, the chunk as it is.
-    fn text(&self, chunk: &Value, params: &OpenParams) -> String {
-        let mut text = None;
-        guarded(|| text = Some((self.0)(chunk, params)));
-        text.unwrap_or_else(|| as_it_is(chunk))
-    }
-}
-
-/// Strings unchanged, documents as JSON.
-fn as_it_is(chunk: &Value) -> String {
-    chunk.as_str().map_or_else(|| chunk.to_string(), str::to_owned)
-}
-
-impl fmt::Debug for ReadText {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a function")
-    }
-}
 
 pub(crate) struct PassThrough {
     params: OpenParams,

@@ -13,7 +13,7 @@ use futures_core::Stream;
 use futures_util::StreamExt;
 use http_body_util::BodyDataStream;
 
-use super::{BoxError, SidecarBody};
+use super::body::{BoxError, SidecarBody};
 
 /// A stream of the body's slices; all clones share the same source.
 #[derive(Clone)]

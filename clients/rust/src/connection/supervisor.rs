@@ -18,16 +18,16 @@ use futures_executor::block_on;
 use serde_json::Value;
 
 use crate::{
+    budget::Budget,
     config::Config,
-    connection::Connection,
+    connection::{handshake, link::Connection, message_connection::OnLost},
     error::{Attempt, Error, Failure, StderrTail},
-    handshake,
-    kept::Budget,
-    locate::{self, CommandLine},
+    process::{
+        locate::{self, CommandLine},
+        python,
+    },
     protocol::Capabilities,
-    python,
     watching::{Listeners, ServerInfo, SidecarState, Subscription},
-    wire::OnLost,
 };
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);

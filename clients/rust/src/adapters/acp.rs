@@ -5,6 +5,7 @@
 //! Every other call has failed or has a result. A call that nobody runs says why in
 //! `_meta.streamSidecar`: `{"claim": true, "reason", "origin"?, "declared"?}`.
 
+mod locations;
 #[cfg(feature = "acp-v2")]
 pub mod v2;
 
@@ -25,14 +26,16 @@ use futures_core::Stream;
 use serde_json::{Value, json};
 
 use crate::{
-    acp_locations::locations_of,
+    adapters::{
+        acp::locations::locations_of,
+        turn::{Turn, is_failed, is_of_server, objection, objection_of_end},
+    },
     error::Error,
-    pipe::Pipe,
     protocol::{
         CloseResult, Event, Finish, FinishReason, Message, Retract, ToolCall, ToolCallDelta,
         ToolCallOrigin, ToolResult, ToolResultSource, Usage,
     },
-    turn::{Turn, is_failed, is_of_server, objection, objection_of_end},
+    stream::pipe::Pipe,
 };
 
 /// Options of [`session_updates`].

@@ -3,46 +3,19 @@
 //! They are kept as JSON text in segments, each ready to be pushed. So a replay costs few
 //! requests, and the memory is about the size of the chunks.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
 
 use serde_json::Value;
+
+use crate::budget::Budget;
 
 /// The size of a push of a replay, in bytes: other streams wait no longer for it than for any
 /// other push.
 const SEGMENT_BYTES: usize = 8 << 10;
 
-/// The bytes that all streams may keep together.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    limit: usize,
-    used: AtomicUsize,
-}
-
-impl Budget {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, used: AtomicUsize::new(0) }
-    }
-
-    pub(crate) fn used(&self) -> usize {
-        self.used.load(Ordering::Relaxed)
-    }
-
-    fn take(&self, bytes: usize) -> bool {
-        let more = |used: usize| used.checked_add(bytes).filter(|it| *it <= self.limit);
-        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
-    }
-
-    fn give(&self, bytes: usize) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
 /// The chunks in order; none after they exceeded a limit.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct ReplayLog {
     segments: Vec<String>,
     bytes: usize,
     limit: usize,
@@ -51,7 +24,7 @@ pub(crate) struct Kept {
     exceeded: Option<usize>,
 }
 
-/// How much is kept at some moment, for [`Kept::shorten`].
+/// How much is kept at some moment, for [`ReplayLog::shorten`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     segments: usize,
@@ -59,7 +32,7 @@ pub(crate) struct Mark {
     bytes: usize,
 }
 
-impl Kept {
+impl ReplayLog {
     pub(crate) fn new(limit: usize, budget: Arc<Budget>) -> Self {
         Self { segments: Vec::new(), bytes: 0, limit, budget, exceeded: None }
     }
@@ -124,7 +97,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for ReplayLog {
     fn drop(&mut self) {
         self.forget();
     }
@@ -139,13 +112,13 @@ pub(crate) fn push_params(stream_id: &str, items: &str) -> String {
 mod tests {
     use super::*;
 
-    fn joined(kept: &Kept) -> String {
+    fn joined(kept: &ReplayLog) -> String {
         (0..).map_while(|it| kept.segment(it)).collect::<Vec<_>>().join(",")
     }
 
     #[test]
     fn pushed_chunks_are_kept() {
-        let mut kept = Kept::new(1 << 30, Arc::new(Budget::new(1 << 30)));
+        let mut kept = ReplayLog::new(1 << 30, Arc::new(Budget::new(1 << 30)));
         let items: Vec<_> = (0..100_000).map(|it| format!("\"{it}\"")).collect();
         for each in &items {
             kept.add(each);
@@ -157,7 +130,7 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_nothing_is_kept() {
-        let mut kept = Kept::new(10, Arc::new(Budget::new(100)));
+        let mut kept = ReplayLog::new(10, Arc::new(Budget::new(100)));
         kept.add("1,2,3,4,5");
         assert_eq!(kept.exceeded(), None);
         kept.add("6");
@@ -170,7 +143,7 @@ mod tests {
     #[test]
     fn chunks_after_a_mark_are_removed() {
         let budget = Arc::new(Budget::new(1 << 20));
-        let mut kept = Kept::new(1 << 20, Arc::clone(&budget));
+        let mut kept = ReplayLog::new(1 << 20, Arc::clone(&budget));
         let empty = kept.mark();
         kept.add("1,2,3");
         let (mark, used) = (kept.mark(), budget.used());
@@ -187,7 +160,7 @@ mod tests {
     #[test]
     fn all_streams_together_keep_at_most_their_budget() {
         let budget = Arc::new(Budget::new(10));
-        let [mut one, mut other] = [(); 2].map(|()| Kept::new(10, Arc::clone(&budget)));
+        let [mut one, mut other] = [(); 2].map(|()| ReplayLog::new(10, Arc::clone(&budget)));
         one.add("1,2,3");
         other.add("1,2,3");
         assert_eq!((one.exceeded(), other.exceeded(), budget.used()), (None, Some(10), 6));

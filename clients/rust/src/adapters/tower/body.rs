@@ -13,8 +13,10 @@ use futures_util::StreamExt;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 
-use super::BoxError;
 use crate::error::Error;
+
+/// The error that a body may break off with.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of a response from a [`SidecarService`](super::SidecarService).
 ///

@@ -1,12 +1,6 @@
 //! One request and its response, passed through the sidecar.
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -16,92 +10,28 @@ use http::{
     request, response,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Value, value::RawValue};
 
 use super::{
-    AnswerInfo, SidecarBody, Unavailable, cleaning::Cleaning, endpoints::Asked,
+    body::SidecarBody,
+    cleaning::Cleaning,
+    endpoints::Asked,
     kept_source::KeptSource,
+    listening::{Listening, too_long},
+    options::{AnswerInfo, Options},
 };
 use crate::{
-    body_format::BodyFormat,
+    adapters::passage::Passage,
     error::Error,
-    handle::StreamHandle,
-    passage::Passage,
-    pool::SidecarPool,
-    protocol::{
-        Emit, EmitClaims, Event, Framing, Message, NormalizeParams, OpenParams, PolicyPatch,
-        Severity,
-    },
+    protocol::{Emit, Event, Framing, Message, NormalizeParams, OpenParams},
     sidecar::Sidecar,
-    stream,
-    warnings::Warnings,
-    watching::{Callback, guarded},
+    stream::{body_format::BodyFormat, handle::StreamHandle, remote_stream},
 };
 
-/// A callback of the host about an answer; by default there is none.
-type AnswerCallback<T> = Option<Arc<dyn Fn(&T, &AnswerInfo) + Send + Sync>>;
-
-/// The options of a layer.
-#[derive(Clone)]
-pub(super) struct Options {
-    pub(super) pool: SidecarPool,
-    pub(super) claims: EmitClaims,
-    pub(super) policy: Option<PolicyPatch>,
-    pub(super) response_template: Option<Map<String, Value>>,
-    pub(super) provider: Option<String>,
-    pub(super) prepares: bool,
-    pub(super) on_event: AnswerCallback<Event>,
-    pub(super) on_message: AnswerCallback<Message>,
-    pub(super) losses: Losses,
-    pub(super) unavailable: Unavailable,
-    reported_old: Arc<AtomicBool>,
-}
-
-/// What the host hears about responses that pass uncleaned.
-#[derive(Clone, Default)]
-pub(super) struct Losses {
-    on_lost: Callback<Error>,
-    /// Whether there was a warning, because nobody listens; a layer has one.
-    warned: Arc<AtomicBool>,
-}
-
-impl Losses {
-    pub(super) fn reporting_to(on_lost: Callback<Error>) -> Self {
-        Self { on_lost, warned: Arc::default() }
-    }
-
-    fn report(&self, error: &Error, warnings: &Warnings) {
-        if !self.on_lost.call(error) && !self.warned.swap(true, Ordering::Relaxed) {
-            warnings.once(&format!(
-                "responses pass uncleaned or break off, and on_lost is not set: {error}"
-            ));
-        }
-    }
-}
-
-impl Options {
-    pub(super) fn new(pool: SidecarPool) -> Self {
-        Self {
-            pool,
-            claims: EmitClaims::Drop,
-            policy: None,
-            response_template: None,
-            provider: None,
-            prepares: true,
-            on_event: None,
-            on_message: None,
-            losses: Losses::default(),
-            unavailable: Unavailable::default(),
-            reported_old: Arc::default(),
-        }
-    }
-}
-
 pub(super) struct Exchange {
-    options: Arc<Options>,
     sidecar: Sidecar,
     asked: Asked,
-    answer: AnswerInfo,
+    listening: Arc<Listening>,
     passage: Passage,
 }
 
@@ -122,7 +52,7 @@ const UNREAD: [&str; 2] = ["malformed-chunk", "unknown-chunk"];
 impl Exchange {
     pub(super) fn new(options: Arc<Options>, asked: Asked, headers: &HeaderMap) -> Self {
         // Ids of promoted calls contain the stream's id, so two turns must not share it.
-        let stream_id = stream::new_id();
+        let stream_id = remote_stream::new_id();
         let sidecar = options.pool.of(&stream_id).clone();
         let claims = Some(options.claims.clone());
         let params = OpenParams {
@@ -147,7 +77,8 @@ impl Exchange {
             }
         });
         let answer = AnswerInfo { stream_id, model: asked.model.clone() };
-        Self { options, sidecar, asked, answer, passage }
+        let listening = Arc::new(Listening::new(options, answer, sidecar.warnings().clone()));
+        Self { sidecar, asked, listening, passage }
     }
 
     /// The request to send, with its prepared body, or with the same bytes.
@@ -172,7 +103,7 @@ impl Exchange {
 
     /// The answer to a request that is not sent, because its response could not be cleaned.
     pub(super) async fn unsent(&self) -> Option<Response<SidecarBody>> {
-        if self.passes() {
+        if self.listening.passes() {
             return None;
         }
         let error = self.sidecar.start().await.err()?;
@@ -181,15 +112,10 @@ impl Exchange {
         Some(self.uncleaned(error, response))
     }
 
-    /// Whether responses may pass unchanged without a sidecar.
-    pub(super) fn passes(&self) -> bool {
-        self.options.unavailable == Unavailable::Pass
-    }
-
     /// The response, which could not be cleaned; its body breaks off if it must not pass.
     fn uncleaned(&self, error: Error, response: Response<SidecarBody>) -> Response<SidecarBody> {
-        self.report_lost(&error);
-        if self.passes() {
+        self.listening.lost(&error);
+        if self.listening.passes() {
             return response;
         }
         answer(response.into_parts().0, SidecarBody::failing(error))
@@ -201,7 +127,7 @@ impl Exchange {
         }
         let headers = response.headers();
         if is_encoded(headers) {
-            self.report_unread("an encoded response");
+            self.listening.unread("an encoded response");
             return response;
         }
         let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
@@ -210,14 +136,10 @@ impl Exchange {
             Some((framing, format)) => self.streamed(response, framing, format).await,
             None if content_type.starts_with("application/json") => self.whole(response).await,
             None => {
-                self.report_unread(&format!("a response of the type {content_type:?}"));
+                self.listening.unread(&format!("a response of the type {content_type:?}"));
                 response
             }
         }
-    }
-
-    fn report_unread(&self, what: &str) {
-        self.report_lost(&Error::Uncleaned { problem: format!("{what} is not read") });
     }
 
     async fn streamed(
@@ -233,7 +155,7 @@ impl Exchange {
             Err(error) => return self.uncleaned(error, response),
         };
         let (head, body) = response.into_parts();
-        let body = Cleaning::new(self, stream, body, format);
+        let body = Cleaning::new(self.listening, stream, body, format);
         answer(head, SidecarBody::streamed(body))
     }
 
@@ -275,7 +197,7 @@ impl Exchange {
         let params = NormalizeParams {
             body: String::from_utf8_lossy(body).into(),
             framing: Some(Framing::Json),
-            stream_id: Some(self.answer.stream_id.clone()),
+            stream_id: Some(self.listening.answer.stream_id.clone()),
             encoding: None,
             wire,
             provider,
@@ -287,45 +209,22 @@ impl Exchange {
         };
         let Normalized { events, message, body } =
             self.sidecar.request("message/normalize", &params).await?;
-        if !self.passes()
+        if !self.listening.passes()
             && let Some(error) = events.iter().find_map(too_long)
         {
             return Err(error);
         }
         if body.is_none() || events.iter().any(is_unread) {
             for event in &events {
-                self.report_loss(event);
+                self.listening.loss(event);
             }
             return Ok(None);
         }
         for event in &events {
-            self.report_event(event);
+            self.listening.event(event);
         }
-        self.report_message(&message);
+        self.listening.message(&message);
         Ok(body)
-    }
-
-    pub(super) fn report_event(&self, event: &Event) {
-        if let Some(callback) = &self.options.on_event {
-            guarded(|| callback(event, &self.answer));
-        }
-        self.report_loss(event);
-    }
-
-    fn report_loss(&self, event: &Event) {
-        if let Some(error) = too_long(event) {
-            self.report_lost(&error);
-        }
-    }
-
-    pub(super) fn report_message(&self, message: &Message) {
-        if let Some(callback) = &self.options.on_message {
-            guarded(|| callback(message, &self.answer));
-        }
-    }
-
-    pub(super) fn report_lost(&self, error: &Error) {
-        self.options.losses.report(error, self.sidecar.warnings());
     }
 }
 
@@ -342,14 +241,6 @@ fn emitting(stream: StreamHandle) -> Result<StreamHandle, Error> {
     } else {
         Err(Error::Unsupported { method: "stream/open with emit" })
     }
-}
-
-/// The error of a document whose text passed unread, or that was left out, because it is too
-/// long. A long document without text, such as an image, is no loss.
-fn too_long(event: &Event) -> Option<Error> {
-    let Event::Diagnostic(it) = event else { return None };
-    let is_loss = it.code == "document-limit" && it.severity == Severity::Warning;
-    is_loss.then(|| Error::Uncleaned { problem: it.message.clone() })
 }
 
 fn is_unread(event: &Event) -> bool {

@@ -12,7 +12,7 @@ use std::{
     process::Command,
 };
 
-use crate::place;
+use crate::process::child_place;
 
 /// The environment variable that names the command: a path, or a command line in which words
 /// with blanks are quoted.
@@ -107,7 +107,9 @@ impl CommandLine {
         let program = words.next().map_or(OsStr::new(PROGRAM), |it| it);
         let mut command = match &self.directory {
             Some(directory) => in_folder(Command::new(program), directory),
-            None => in_folder(Command::new(place::from_here(program)), &place::own_folder()),
+            None => {
+                in_folder(Command::new(child_place::from_here(program)), &child_place::own_folder())
+            }
         };
         command.args(words);
         if let Some(names) = &self.inherited {
@@ -116,7 +118,7 @@ impl CommandLine {
         }
         command.env_remove("PYTHONHOME").envs(&self.environment);
         if let Some(search_path) = self.variable(SEARCH_PATH) {
-            command.env(SEARCH_PATH, place::absolute_entries(&search_path));
+            command.env(SEARCH_PATH, child_place::absolute_entries(&search_path));
         }
         command
     }

@@ -10,11 +10,15 @@ use std::{
 };
 
 use crate::{
-    connection::{Connection, Ticket},
+    connection::{
+        link::{Connection, Ticket},
+        message_connection::Answer,
+    },
     error::Failure,
-    kept::push_params,
-    requests::{Request, UNDER_WAY},
-    wire::Answer,
+    stream::{
+        replay_log::push_params,
+        slices::{Request, UNDER_WAY},
+    },
 };
 
 #[derive(Default)]

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     error::Error,
-    handle::StreamHandle,
     protocol::{AnyTool, EmitClaims, EmitReasoning, OpenParams, PolicyPatch, Wire},
     sidecar::Sidecar,
+    stream::handle::StreamHandle,
     watching::Callback,
 };
 

@@ -7,14 +7,7 @@
 
 use std::collections::VecDeque;
 
-/// How much may be in flight at the same time.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct QueueBounds {
-    pub(crate) requests: usize,
-    pub(crate) bytes: usize,
-    /// How many requests may wait because of these limits; further requests are refused.
-    pub(crate) waiting: usize,
-}
+use crate::config::QueueBounds;
 
 /// Frames that wait to be sent, with the ids of their requests.
 pub(crate) struct Gate {

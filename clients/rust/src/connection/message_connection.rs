@@ -12,17 +12,20 @@ use futures_channel::oneshot;
 use serde_json::value::RawValue;
 
 use crate::{
+    config::QueueBounds,
+    connection::{
+        gate::Gate,
+        message::{self, Received},
+    },
     error::{Error, Failure},
-    gate::{Gate, QueueBounds},
-    message::{self, Received},
-    process::{End, Listener, Outbox},
+    process::child::{End, Listener, Outbox},
 };
 
 /// The raw result of a request, or its failure.
 pub(crate) type Answer = Result<Box<RawValue>, Failure>;
 
 /// The state shared by the callers and the reading thread.
-pub(crate) struct Wire {
+pub(crate) struct MessageConnection {
     state: Mutex<State>,
     outbox: Outbox,
     on_lost: OnLost,
@@ -70,7 +73,7 @@ pub(crate) struct Expected {
     pub(crate) sent: oneshot::Receiver<()>,
 }
 
-impl Wire {
+impl MessageConnection {
     pub(crate) fn new(outbox: Outbox, bounds: QueueBounds, on_lost: OnLost) -> Self {
         let (asked, gate) = (HashMap::new(), Gate::new(bounds));
         let live = Live { next_id: 1, asked, gate, last_answer: Instant::now() };
@@ -234,7 +237,7 @@ impl Asked {
 }
 
 /// Handles the messages that the reading thread reads.
-pub(crate) struct Reader(pub(crate) std::sync::Arc<Wire>);
+pub(crate) struct Reader(pub(crate) std::sync::Arc<MessageConnection>);
 
 impl Listener for Reader {
     fn body(&self, body: &[u8]) -> Result<(), String> {

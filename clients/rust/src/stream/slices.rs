@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::chunk::raw;
+use crate::stream::chunk::raw;
 
 /// Requests of a stream that are in flight at the same time, so that the process never waits.
 pub(crate) const UNDER_WAY: usize = 2;

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    body_format::BodyFormat,
     protocol::{AnyTool, EmitWire, Framing},
+    stream::body_format::BodyFormat,
 };
 
 /// The table, a copy of `clients/schema/endpoints.json` that `cargo run -p xtask` makes.

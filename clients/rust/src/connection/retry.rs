@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    connection::Connection,
+    connection::{link::Connection, supervisor::Supervisor},
     error::{Error, Failure},
-    supervisor::Supervisor,
 };
 
 /// Makes `attempt` in one process after the other until it is answered, at most `again` times

@@ -24,13 +24,15 @@ use futures_util::{
 use serde_json::json;
 
 use crate::{
-    answer::{Answer, Closed},
-    body_format::{BodyFormat, BodyWriter, Document, Emitted},
-    chunk::Chunk,
     error::Error,
-    handle::StreamHandle,
     protocol::{CloseParams, CloseReason, CloseResult, EmitWire, Event, FailedResponse},
-    requests::{Requests, UNDER_WAY},
+    stream::{
+        answer::{Answer, Closed},
+        body_format::{BodyFormat, BodyWriter, Document, Emitted},
+        chunk::Chunk,
+        handle::StreamHandle,
+        slices::{Requests, UNDER_WAY},
+    },
     watching::guarded,
 };
 

@@ -1,6 +1,6 @@
 //! The clean body of a streamed response. After a failure before its first slice, the source
-//! passes unchanged, if the host allows that. After a later failure the body ends with an error, after everything that
-//! was certain.
+//! passes unchanged, if the host allows that. After a later failure the body ends with an error,
+//! after everything that was certain.
 
 use std::{
     pin::Pin,
@@ -12,17 +12,23 @@ use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::StreamExt;
 
-use super::{BoxError, SidecarBody, exchange::Exchange, kept_source::KeptSource};
+use super::{
+    body::{BoxError, SidecarBody},
+    kept_source::KeptSource,
+    listening::Listening,
+};
 use crate::{
-    body_format::{BodyFormat, BodyWriter},
-    chunk::Chunk,
     error::Error,
-    handle::StreamHandle,
-    pipe::{End, Pipe},
+    stream::{
+        body_format::{BodyFormat, BodyWriter},
+        chunk::Chunk,
+        handle::StreamHandle,
+        pipe::{End, Pipe},
+    },
 };
 
 pub(super) struct Cleaning {
-    exchange: Arc<Exchange>,
+    listening: Arc<Listening>,
     source: KeptSource,
     phase: Phase,
     /// Whether a slice was returned.
@@ -39,12 +45,12 @@ type Slice = Result<Bytes, BoxError>;
 
 impl Cleaning {
     pub(super) fn new(
-        exchange: Exchange,
+        listening: Arc<Listening>,
         stream: StreamHandle,
         body: SidecarBody,
         format: BodyFormat,
     ) -> Self {
-        let (exchange, source) = (Arc::new(exchange), KeptSource::new(body));
+        let source = KeptSource::new(body);
         let chunks = source.clone().map(|slice| slice.map(Chunk::from));
         let (broken, mut writer) = (source.clone(), BodyWriter::new(format));
         let pipe = Pipe::new(stream, chunks, move |answer, end| {
@@ -57,24 +63,24 @@ impl Cleaning {
             }
             if body.is_empty() { Vec::new() } else { vec![body.into()] }
         });
-        let reporting = Arc::clone(&exchange);
-        let pipe = pipe.on_event(move |event| reporting.report_event(event));
-        Self { exchange, source, phase: Phase::Cleaning(Box::new(pipe)), has_begun: false }
+        let reporting = Arc::clone(&listening);
+        let pipe = pipe.on_event(move |event| reporting.event(event));
+        Self { listening, source, phase: Phase::Cleaning(Box::new(pipe)), has_begun: false }
     }
 
     /// The phase after the end of the stream, whose source may have broken off.
     fn closed(&mut self, pipe: &Pipe<'static, Bytes>) -> Phase {
         if let Some(closed) = pipe.closed() {
-            self.exchange.report_message(&closed.message);
+            self.listening.message(&closed.message);
         }
         if self.source.has_failed() { self.broken_off(None) } else { Phase::Over }
     }
 
     fn broken_off(&mut self, error: Option<Error>) -> Phase {
         if let Some(error) = &error {
-            self.exchange.report_lost(error);
+            self.listening.lost(error);
         }
-        if !self.has_begun && self.exchange.passes() {
+        if !self.has_begun && self.listening.passes() {
             return Phase::Passing(Box::pin(self.source.again()));
         }
         let failure = self.source.failure().or(error.map(Into::into));

@@ -6,14 +6,16 @@ use futures_timer::Delay;
 use futures_util::future::{Either, select};
 
 use crate::{
-    answer::{Answer, Closed},
-    body_format::Document,
-    chunk::{Chunk, ChunkWriter},
     error::Error,
-    pass_through::PassThrough,
     protocol::{CloseParams, CloseReason, CloseResult, Event, OpenResult, SnapshotResult},
-    requests::{Request, Requests},
-    stream::Stream,
+    stream::{
+        answer::{Answer, Closed},
+        body_format::Document,
+        chunk::{Chunk, ChunkWriter},
+        pass_through::PassThrough,
+        remote_stream::RemoteStream,
+        slices::{Request, Requests},
+    },
 };
 
 /// An open stream: one response of one model.
@@ -38,12 +40,12 @@ impl fmt::Debug for StreamHandle {
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
 
 enum Kind {
-    Live(Box<Stream>),
+    Live(Box<RemoteStream>),
     PassThrough(Box<PassThrough>),
 }
 
 impl StreamHandle {
-    pub(crate) fn live(stream: Stream, is_base64: bool) -> Self {
+    pub(crate) fn live(stream: RemoteStream, is_base64: bool) -> Self {
         Self { kind: Kind::Live(Box::new(stream)), writer: ChunkWriter::new(is_base64) }
     }
 

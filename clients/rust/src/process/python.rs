@@ -3,67 +3,22 @@
 
 use std::{
     ffi::OsString,
-    fmt,
     io::Read,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use crate::locate::CommandLine;
+use crate::{
+    error::{NEEDED, PythonProblem},
+    process::locate::CommandLine,
+};
 
-const NEEDED: (u32, u32) = (3, 11);
 /// How long a Python may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 /// `-E`, because an old Python has no other option to ignore `PYTHONPATH`.
 const ASK_VERSION: [&str; 3] = ["-E", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"];
-
-/// The problem with the Pythons that were tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PythonProblem {
-    /// No Python was found.
-    Missing,
-    /// The Python that was found is older than 3.11.
-    TooOld {
-        /// "3.10".
-        version: String,
-        /// The path of the Python.
-        path: String,
-    },
-    /// The Python is new enough, but cannot run the package.
-    NoPackage {
-        /// "3.13".
-        version: String,
-        /// The path of the Python.
-        path: String,
-    },
-}
-
-impl fmt::Display for PythonProblem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (major, minor) = NEEDED;
-        let name_it =
-            "or name a sidecar that includes a Python, with Builder::command or STREAM_SIDECAR";
-        match self {
-            Self::Missing => {
-                write!(
-                    formatter,
-                    "Python {major}.{minor} or newer is needed, but none was found; {name_it}"
-                )
-            }
-            Self::TooOld { version, path } => write!(
-                formatter,
-                "Python {major}.{minor} or newer is needed, found {version} at {path}; {name_it}"
-            ),
-            Self::NoPackage { version, path } => write!(
-                formatter,
-                "Python {version} at {path} cannot run stream-sidecar; install the package there, or name another Python with Builder::python"
-            ),
-        }
-    }
-}
 
 /// The problem with the interpreters among these commands; `None` if no command has one.
 pub(crate) fn problem(commands: &[CommandLine]) -> Option<PythonProblem> {
@@ -126,7 +81,7 @@ fn is_enough(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::locate;
+    use crate::process::locate;
 
     #[test]
     fn a_missing_python_is_reported() {

@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use super::{OnOther, SessionUpdateOptions, SessionUpdates as First, id_of};
 use crate::{
     error::Error,
-    pipe::Pipe,
     protocol::{CloseResult, Event},
+    stream::pipe::Pipe,
 };
 
 /// The updates of a response, to be sent one by one. An error is the last item, after the

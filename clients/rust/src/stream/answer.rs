@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    body_format::Emitted,
     protocol::{CloseResult, Event},
+    stream::body_format::Emitted,
 };
 
 /// The answer to a push.

@@ -10,6 +10,8 @@ mod cleaning;
 mod endpoints;
 mod exchange;
 mod kept_source;
+mod listening;
+mod options;
 
 use std::{
     fmt,
@@ -28,42 +30,22 @@ use serde_json::{Map, Value};
 use tower_layer::Layer;
 use tower_service::Service;
 
-pub use self::body::SidecarBody;
+pub use self::{
+    body::{BoxError, SidecarBody},
+    options::{AnswerInfo, Unavailable},
+};
 use self::{
     endpoints::{Asked, may_be_read},
-    exchange::{Exchange, Losses, Options},
+    exchange::Exchange,
+    options::{Losses, Options},
 };
 use crate::{
-    check,
+    checks,
     error::Error,
     pool::SidecarPool,
     protocol::{EmitClaims, Event, Message, PolicyPatch},
     watching::Callback,
 };
-
-/// The error that a body may break off with.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Identifies an answer, since several may arrive at the same time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AnswerInfo {
-    /// The id of the stream through which the answer is read.
-    pub stream_id: String,
-    /// The model that the request named.
-    pub model: Option<String>,
-}
-
-/// What happens to a response that cannot be cleaned.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unavailable {
-    /// It passes unchanged.
-    #[default]
-    Pass,
-    /// Its body breaks off with the [`Error`]. If no sidecar can be started, the request is not
-    /// sent: then the response has the status 503, and nothing but such a body.
-    Fail,
-}
 
 /// Wraps a service that sends requests over HTTP in a [`SidecarService`].
 #[derive(Clone)]
@@ -85,7 +67,7 @@ impl SidecarLayer {
     ///
     /// [`Error::Option`] for a word that the protocol does not have.
     pub fn claims(self, claims: EmitClaims) -> Result<Self, Error> {
-        check::known("claims", Some(&claims))?;
+        checks::known("claims", Some(&claims))?;
         Ok(self.with(|it| it.claims = claims))
     }
 
@@ -95,7 +77,7 @@ impl SidecarLayer {
     ///
     /// [`Error::Option`] for a word that the protocol does not have.
     pub fn policy(self, policy: PolicyPatch) -> Result<Self, Error> {
-        check::policy(&policy)?;
+        checks::policy(&policy)?;
         Ok(self.with(|it| it.policy = Some(policy)))
     }
 
