@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -97,12 +98,22 @@ def test_shutdown_ends_batches(client: RpcClient) -> None:
     assert answers["s"]["result"] is None
 
 
-def test_end_of_input_gives_up_what_takes_too_long(client: RpcClient) -> None:
-    begin(client, "long", MANY * 3)
-    client.end_input()
-    last = client.read_all()[-1]
-    assert (last["id"], last["error"]["code"]) == ("long", -32800)
-    assert client.wait(PROMPTLY) == 0
+IMPATIENT = """
+from stream_sidecar.cli.serve import serve
+from stream_sidecar.rpc.transport import claim
+serve(*claim(), most_work=0)
+"""
+"""The process, which at the end of input works no longer than it would wait."""
+
+
+def test_end_of_input_gives_up_what_takes_too_long() -> None:
+    with RpcClient(command=(sys.executable, "-c", IMPATIENT)) as client:
+        client.initialize()
+        begin(client, "long")
+        client.end_input()
+        last = client.read_all()[-1]
+        assert (last["id"], last["error"]["code"]) == ("long", -32800)
+        assert client.wait(PROMPTLY) == 0
 
 
 def test_as_a_notification(client: RpcClient) -> None:
@@ -173,7 +184,7 @@ def sent(*messages: bytes) -> tuple[list[Any], list[Any]]:
     """What is answered at once, and what a batch's thread sends until it is done."""
     host = MemoryHost()
     answers = host.push(b"".join(messages))
-    host.connection.close(20)
+    host.connection.close(20, 20)
     return answers, host.sent
 
 

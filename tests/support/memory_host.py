@@ -62,7 +62,7 @@ class MemoryHost:
         return split(b"".join(map(self.connection.push, pieces)))
 
     def close(self) -> list[Any]:
-        return split(self.connection.close(0))
+        return split(self.connection.close(0, 0))
 
     def _send(self, data: bytes) -> None:
         self.sent += split(data)
