@@ -32,10 +32,10 @@ def run_beside(python: Path, commands: Commands) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="sidecar-progress-") as folder:
         parts = Parts(python, commands, Path(folder))
         with ThreadPoolExecutor(max_workers=2) as pool, each_minute(parts.where):
-            return _all_reported(pool, parts)
+            return _print_as_done(pool, parts)
 
 
-def _all_reported(pool: ThreadPoolExecutor, parts: Parts) -> list[str]:
+def _print_as_done(pool: ThreadPoolExecutor, parts: Parts) -> list[str]:
     """Prints what each part says as soon as it is done."""
     failed = []
     running = {pool.submit(parts.run, name): name for name in parts.commands}

@@ -175,7 +175,7 @@ def main(words: list[str]) -> int:
         failed = run_beside(python, EVERY_CUT)
     else:
         failed = _all(python) if verb else _checks(python, CHECKS)
-    return _reported(failed, (time.monotonic() - begun) / 60)
+    return _print_outcome(failed, (time.monotonic() - begun) / 60)
 
 
 def _pytest_words(words: list[str]) -> list[str]:
@@ -242,10 +242,10 @@ def _thorough() -> Commands:
     return {name: THOROUGH[name] for name in THOROUGH if name != "interpreters"}
 
 
-def _reported(failed: list[str], minutes: float) -> int:
+def _print_outcome(failed: list[str], minutes: float) -> int:
     """Says at the end what became of all."""
-    reported = f"failed: {', '.join(failed)}" if failed else "everything passed"
-    print(f"{reported}, after {minutes:.1f} minutes", flush=True)
+    outcome = f"failed: {', '.join(failed)}" if failed else "everything passed"
+    print(f"{outcome}, after {minutes:.1f} minutes", flush=True)
     return bool(failed)
 
 

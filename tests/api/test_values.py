@@ -189,9 +189,9 @@ HEADERS = {"retry-after": "3"}
     ],
 )
 def test_a_failed_response_may_be_an_exception(error: Any) -> None:
-    (reported,) = Stream(wire="openai-chat").close(error=error).message.errors
-    assert (reported.kind, reported.http_status) == ("rate-limit", 429)
-    assert (reported.message, reported.retry_after_ms) == ("Slow down.", 3000)
+    (failure,) = Stream(wire="openai-chat").close(error=error).message.errors
+    assert (failure.kind, failure.http_status) == ("rate-limit", 429)
+    assert (failure.message, failure.retry_after_ms) == ("Slow down.", 3000)
 
 
 class Unread:
@@ -217,8 +217,8 @@ class Unread:
 def test_an_exception_is_reported(error: Any, kind: str, message: str) -> None:
     stream = Stream(wire="openai-chat")
     stream.push(SSE)
-    (reported,) = stream.close(error=error).message.errors
-    assert (reported.kind, reported.message) == (kind, message)
+    (failure,) = stream.close(error=error).message.errors
+    assert (failure.kind, failure.message) == (kind, message)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.parent.name + path.stem)

@@ -276,7 +276,7 @@ def test_beside_the_package_called_sidecar(
     for command, said in says.values():
         assert run(*command, cwd=tmp_path).decode().strip() == said
     run(*pip, "uninstall", "--yes", removed)
-    command, said = next(reported for name, reported in says.items() if name != removed)
+    command, said = next(each for name, each in says.items() if name != removed)
     assert run(*command, cwd=tmp_path).decode().strip() == said
 
 

@@ -45,7 +45,7 @@ def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reported"),
+    ("words", "complaint"),
     [
         (["txet"], "'txet' is no verb, no room and no file"),
         (["text", "nowhere.py"], "'nowhere.py' is no verb"),
@@ -57,10 +57,10 @@ def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
         (["try", "tests/run.py"], "no test reads tests/run.py"),
     ],
 )
-def test_words_that_mean_nothing(words: list[str], reported: str) -> None:
+def test_words_that_mean_nothing(words: list[str], complaint: str) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
-    assert str(ended.value.code).startswith(reported)
+    assert str(ended.value.code).startswith(complaint)
 
 
 @pytest.mark.parametrize(

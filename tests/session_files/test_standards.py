@@ -33,10 +33,10 @@ def _check_atif(folder: Path) -> None:
 def _check_opentelemetry(folder: Path) -> None:
     types = pytest.importorskip("opentelemetry.util.genai.types", reason=_NONE)
     pydantic = pytest.importorskip("pydantic", reason=_NONE)
-    (reported,) = (json.loads(line) for line in _lines(folder / "events.jsonl"))
+    (event,) = (json.loads(line) for line in _lines(folder / "events.jsonl"))
     for side, kind in (("input", types.InputMessage), ("output", types.OutputMessage)):
         adapter = pydantic.TypeAdapter(list[kind])
-        messages = reported["attributes"][f"gen_ai.{side}.messages"]
+        messages = event["attributes"][f"gen_ai.{side}.messages"]
         parts = [
             each for one in adapter.validate_python(messages) for each in one.parts
         ]

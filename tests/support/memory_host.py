@@ -28,9 +28,9 @@ class FakeLsp:
     def cancel(self, message_id: Any) -> None:
         self.cancelled.append(message_id)
 
-    def turn(self, reported: Any) -> None:
+    def turn(self, callback: Any) -> None:
         """It answers when the test does."""
-        reported()
+        callback()
 
 
 class MemoryHost:
