@@ -69,26 +69,26 @@ def test_a_view_may_have_gaps(encoding: Any) -> None:
 def test_sdks_objects_mean_what_their_documents_mean() -> None:
     """Objects of the SDKs for openai-chat, anthropic and gemini, for each recording
     whose chunks are documents."""
-    pytest.importorskip("openai", reason="no SDKs (pip install --group sdks)")
-    from anthropic.types import RawMessageStreamEvent
-    from google.genai.types import GenerateContentResponse
-    from openai.types.chat import ChatCompletionChunk
-    from pydantic import TypeAdapter, ValidationError
+    reason = "no SDKs (pip install --group sdks)"
+    anthropic = pytest.importorskip("anthropic.types", reason=reason)
+    google = pytest.importorskip("google.genai.types", reason=reason)
+    openai = pytest.importorskip("openai.types.chat", reason=reason)
+    pydantic = pytest.importorskip("pydantic", reason=reason)
 
     kinds: dict[str, Any] = {
-        "openai-chat": ChatCompletionChunk,
-        "anthropic": RawMessageStreamEvent,
-        "gemini": GenerateContentResponse,
+        "openai-chat": openai.ChatCompletionChunk,
+        "anthropic": anthropic.RawMessageStreamEvent,
+        "gemini": google.GenerateContentResponse,
     }
     seen = dict.fromkeys(kinds, 0)
     for recording in map(own, PATHS):
         wire = recording.name.split("/")[0]
         if wire not in kinds or not all(type(c) is dict for c in recording.chunks):
             continue
-        adapter = TypeAdapter(kinds[wire])
+        adapter = pydantic.TypeAdapter(kinds[wire])
         try:
             objects = [adapter.validate_python(each) for each in recording.chunks]
-        except (ValidationError, AttributeError):
+        except (pydantic.ValidationError, AttributeError):
             continue  # leaks and faults that this SDK does not read
         messages = []
         for chunks in (objects, recording.chunks):

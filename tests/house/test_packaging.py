@@ -100,6 +100,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    pytest.importorskip("hatchling", reason="no hatchling: nothing was built")
     built = Built(tmp_path_factory.mktemp("packages") / "Größe 日本 Ⅻ")
     built.workspace.mkdir(parents=True)
     for name in OTHERS:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_stores import STORES, database, unpacked
+from agent_stores import STORES, compressed, database, unpacked
 from backup_lists import LIST
 from click.testing import CliRunner, Result
 from fixing import fixed
@@ -198,7 +198,7 @@ def test_what_cannot_be_written_back_is_reported_and_stays(tmp_path: Path) -> No
 def test_what_is_no_compressed_session_is_reported(tmp_path: Path) -> None:
     broken, other = tmp_path / "rollout-1.jsonl.zst", tmp_path / "data.zst"
     for path in (broken, other):
-        path.write_bytes(b"\x28\xb5\x2f\xfd and more")
+        path.write_bytes(compressed(b"")[:4] + b" and more")
     result = repair(tmp_path, "--check")
     assert result.exit_code == 2, result.output
     assert "1 file, 0 messages" in result.output
