@@ -1,6 +1,6 @@
 """Runs the parts of a long run two at a time, and says every minute where each is.
 
-What a part says is kept until it has ended, and told at once. Standard library only.
+The output of a part is kept until it has ended. Standard library only.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 from environment import ROOT
-from progress import VARIABLE, each_minute, read
+from progress import VARIABLE, durations, each_minute, read
 
 Commands = dict[str, tuple[str, ...]]
 """The name of a part -> what the interpreter is given."""
@@ -22,20 +23,26 @@ Commands = dict[str, tuple[str, ...]]
 
 def run(python: Path, *command: str, **variables: str) -> int:
     """The code of one command, which says at once what it has to say."""
-    print("$", *command, flush=True)
+    print("$", *_shown(command), flush=True)
     done = subprocess.run(_line(python, command), **_setting(variables), check=False)
     return done.returncode
 
 
-def run_beside(python: Path, commands: Commands) -> list[str]:
-    """The names of the parts that failed; all are run to their end."""
+def run_beside(
+    python: Path, commands: Commands, seconds: dict[str, float] | None = None
+) -> list[str]:
+    """The names of the parts that failed; all are run to their end. ``seconds`` gets
+    the time of each part and of each file of tests."""
     with tempfile.TemporaryDirectory(prefix="sidecar-progress-") as folder:
         parts = Parts(python, commands, Path(folder))
         with ThreadPoolExecutor(max_workers=2) as pool, each_minute(parts.where):
-            return _all_reported(pool, parts)
+            failed = _print_as_done(pool, parts)
+    if seconds is not None:
+        seconds |= parts.seconds
+    return failed
 
 
-def _all_reported(pool: ThreadPoolExecutor, parts: Parts) -> list[str]:
+def _print_as_done(pool: ThreadPoolExecutor, parts: Parts) -> list[str]:
     """Prints what each part says as soon as it is done."""
     failed = []
     running = {pool.submit(parts.run, name): name for name in parts.commands}
@@ -44,7 +51,7 @@ def _all_reported(pool: ThreadPoolExecutor, parts: Parts) -> list[str]:
         name = running[done]
         code, output = done.result()
         failed += [name] if code else []
-        print("$", *parts.commands[name], flush=True)
+        print("$", *_shown(parts.commands[name]), flush=True)
         sys.stdout.buffer.write(output)
         sys.stdout.flush()
     return failed
@@ -55,6 +62,7 @@ class Parts:
 
     def __init__(self, python: Path, commands: Commands, folder: Path) -> None:
         self.commands = commands
+        self.seconds: dict[str, float] = {}
         self._python = python
         self._folder = folder
         self._running: list[str] = []
@@ -63,11 +71,14 @@ class Parts:
     def run(self, name: str) -> tuple[int, bytes]:
         """The code of a part and all that it says."""
         self._running.append(name)
+        begun = time.monotonic()
         setting = _setting({VARIABLE: str(self._folder / name)})
         both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         line = _line(self._python, self.commands[name])
         done = subprocess.run(line, **setting, **both, check=False)
         self._running.remove(name)
+        self.seconds[name] = time.monotonic() - begun
+        self.seconds |= durations(self._folder / name)
         self._done += 1
         return done.returncode, done.stdout
 
@@ -75,6 +86,17 @@ class Parts:
         """What is done, and on a line each what runs and how far it is."""
         now = (f"\n   {name}: {read(self._folder / name)}" for name in self._running)
         return f"{self._done} of {len(self.commands)} parts done{''.join(now)}"
+
+
+def _shown(command: tuple[str, ...]) -> list[str]:
+    """A command as it is printed: a share of the files is too long to be read."""
+    files = [word for word in command if word.endswith(".py")]
+    if len(files) < _MANY:
+        return [*command]
+    return [*(each for each in command if each not in files), f"({len(files)} files)"]
+
+
+_MANY = 12
 
 
 def _line(python: Path, command: tuple[str, ...]) -> list[str]:

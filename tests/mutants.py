@@ -156,12 +156,12 @@ class Trials:
                 os._exit(0)
         os.close(writer)
         with open(reader) as pipe:
-            reported = pipe.read()
+            answer = pipe.read()
         os.waitpid(child, 0)
-        if reported.isdigit():
-            number = int(reported)
+        if answer.isdigit():
+            number = int(answer)
             self._first = [number, *(each for each in self._first if each != number)]
-        return reported == "None"
+        return answer == "None"
 
     def _noticed(self) -> int | None:
         """The number of the first trial that fails."""

@@ -1,13 +1,16 @@
-"""Says every minute where a long run is.
+"""Says every minute where a long run is, and at its end how long each file took.
 
 `each_minute` prints what a function says, from a thread of its own, whatever else the
 process waits for. As a pytest plugin (``-p tests.progress``) this module writes which
 test begins, and how many have run, to the file that SIDECAR_PROGRESS names; `read`
-tells it while pytest's own output is kept until its end. Standard library only.
+gives the last of these lines while pytest's own output is kept until its end. Beside
+this file stand at the end the seconds of each file of tests, which `durations` gives.
+Standard library only.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -47,12 +50,20 @@ def read(path: Path) -> str:
     return lines[-1] if lines else "runs"
 
 
+def durations(path: Path) -> dict[str, float]:
+    """The seconds of the files that the pytest that wrote to ``path`` has run."""
+    file = path.with_suffix(".json")
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
 class Progress:
     """The plugin: one line of ``path`` for each test that begins."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.all = self.begun = 0
+        self.began = 0.0
+        self.durations: dict[str, float] = {}
 
     def pytest_collection_finish(self, session: Any) -> None:
         self.all = len(session.items)
@@ -62,6 +73,16 @@ class Progress:
         with self.path.open("a", encoding="utf-8") as lines:
             lines.write(f"{self.begun} of {self.all} tests done, now {name[:120]}\n")
         self.begun += 1
+        self.began = time.monotonic()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        file = nodeid.partition("::")[0]
+        seconds = time.monotonic() - self.began
+        self.durations[file] = self.durations.get(file, 0.0) + seconds
+
+    def pytest_sessionfinish(self) -> None:
+        file = self.path.with_suffix(".json")
+        file.write_text(json.dumps(self.durations), encoding="utf-8")
 
 
 def pytest_configure(config: Any) -> None:

@@ -7,8 +7,11 @@
     cut at every place, the clients in other languages, binaries, and what matters
     without orjson.
 ``python3 tests/run.py every-cut``
-    Cuts each case at every place, not only a tenth of them and those of a change, and
-    compares all Pythons of the machine whatever changed.
+    The checks with coverage, each case cut at every place, not only a tenth of them and
+    those of a change, and all Pythons of the machine compared, whatever changed.
+``python3 tests/run.py durations``
+    Runs everything and records how long each file takes, in ``durations.json``, by
+    which the tests are divided into two shares.
 ``python3 tests/run.py windows [ROOM ...]``
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
 ``python3 tests/run.py sdks [SET ...]``
@@ -30,16 +33,19 @@ import sys
 import time
 from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 import sdk_versions
+import shares
 import windows
 from beside import Commands, run, run_beside
 from changes import changed_files
 from environment import ROOT, ensure
 
 TESTS = ROOT / "tests"
-VERBS = ("all", "every-cut", "sdks", "try", "update", "windows")
-ROOMS = sorted({path.parent.name for path in TESTS.glob("*/test_*.py")})
+VERBS = ("all", "durations", "every-cut", "sdks", "try", "update", "windows")
+_PATHS = (*TESTS.glob("*/test_*.py"),)
+ROOMS = sorted({path.parent.name for path in _PATHS})
 
 _TESTS = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
 _COVERED = ("-m", "coverage", "run", "--parallel-mode")
@@ -87,56 +93,58 @@ ANY_INPUT = (
 )
 """What reads any input; coverage needs none of it."""
 
-PROTOCOL = ("protocol", "rpc")
-FILES = ("cli", "editor", "session_files")
-"""Rooms whose tests start processes, in two parts."""
-
-PAGES = ("text", "wires")
-"""Rooms of pages and recordings."""
-
-_APART = (*PROTOCOL, *FILES, *PAGES)
+FILES = tuple(sorted(f"tests/{path.parent.name}/{path.name}" for path in _PATHS))
+THOROUGH_FILES = tuple(
+    file
+    for file in FILES
+    if file not in CLIENTS and "mark.thorough" in (ROOT / file).read_text("utf-8")
+)
 
 
-def _tests_of(*rooms: str) -> tuple[str, ...]:
-    return (*_TESTS, *_USUAL, *(f"tests/{room}" for room in rooms))
+class Lane(NamedTuple):
+    """Commands that run two at a time: ``parts``, and ``tests`` with ``files``, which
+    `commands_of` divides into two shares."""
+
+    parts: Commands
+    tests: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
-CHECKS: Commands = {
-    "protocol": _tests_of(*PROTOCOL),
-    "commands and files": _tests_of(*FILES),
-    "other rooms": (
-        *_tests_of(*(room for room in ROOMS if room not in _APART)),
-        *(f"--ignore={path}" for path in ANY_INPUT),
+_TYPES: Commands = {"types": ("-m", "mypy")}
+_INTERPRETERS: Commands = {"interpreters": (INTERPRETERS,)}
+
+LANES: dict[str, Lane] = {
+    "checks": Lane(_TYPES, tests=(*_TESTS, *_USUAL), files=FILES),
+    "covered": Lane(
+        {"any input": (*_TESTS, *_USUAL, *ANY_INPUT), **_TYPES},
+        tests=(*_COVERED, *_TESTS, *_USUAL),
+        files=tuple(file for file in FILES if file not in ANY_INPUT),
     ),
-    "any input": (*_TESTS, *_USUAL, *ANY_INPUT),
-    "pages and recordings": _tests_of(*PAGES),
-    "types": ("-m", "mypy"),
-}
-"""Two at a time, as of all these tables; the longest stands first."""
-
-COVERED: Commands = {
-    name: command if name in ("any input", "types") else (*_COVERED, *command)
-    for name, command in CHECKS.items()
-}
-
-THOROUGH: Commands = {
-    "clients": (*_TESTS, "-m", "thorough", *CLIENTS),
-    "some cuts": (*_TESTS, "-p", "tests.support.some_cuts", *CUT),
-    "whole inputs and processes": (
-        *(*_TESTS, "-m", "thorough"),
-        *(f"--ignore={path}" for path in CLIENTS),
+    "thorough": Lane(
+        {
+            "clients": (*_TESTS, "-m", "thorough", *CLIENTS),
+            "some cuts": (*_TESTS, "-p", "tests.support.some_cuts", *CUT),
+            "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
+            **_INTERPRETERS,
+        },
+        tests=(*_TESTS, "-m", "thorough"),
+        files=THOROUGH_FILES,
     ),
-    "interpreters": (INTERPRETERS,),
-    "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
+    "every cut": Lane(
+        {
+            "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
+            **_INTERPRETERS,
+        }
+    ),
 }
 
-READ_BY_INTERPRETERS = re.compile(r"sidecar/.*\.(py|csv)|tests/(spec|wires|support)/")
-"""Matches the files that may change what a Python gives."""
-
-EVERY_CUT: Commands = {
-    "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
-    "interpreters": (INTERPRETERS,),
+MOVED_BY = {
+    "coverage": re.compile(
+        r"sidecar/.*\.(py|csv)|tests/(?!agents/|bench/|README)|pyproject\.toml"
+    ),
+    "interpreters": re.compile(r"sidecar/.*\.(py|csv)|tests/(spec|wires|support)/"),
 }
+"""Matches the files that may change what it gives; without them `all` leaves it out."""
 
 FIRST = "tests/protocol/test_announced.py"
 """Its golden is a module, which the process that writes the others loads."""
@@ -162,7 +170,7 @@ def main(words: list[str]) -> int:
         return windows.main(named)
     if verb == "sdks":
         return sdk_versions.main(named)
-    if verb in ("all", "every-cut") and named:
+    if verb in RUNS and verb and named:
         sys.exit(f"`{verb}` stands alone, without {' '.join(named)}")
     wanted = _tests_that_read(named) if verb == "try" else _pytest_words(named)
     python = ensure("test", "lint", "sdks", "standards")
@@ -171,11 +179,8 @@ def main(words: list[str]) -> int:
     if wanted:
         return run(python, "-m", "pytest", *wanted)
     begun = time.monotonic()
-    if verb == "every-cut":
-        failed = run_beside(python, EVERY_CUT)
-    else:
-        failed = _all(python) if verb else _checks(python, CHECKS)
-    return _reported(failed, (time.monotonic() - begun) / 60)
+    failed = RUNS[verb](python)
+    return _print_outcome(failed, (time.monotonic() - begun) / 60)
 
 
 def _pytest_words(words: list[str]) -> list[str]:
@@ -219,33 +224,69 @@ def _is_file(word: str) -> bool:
     return (ROOT / word.partition("::")[0]).exists()
 
 
-def _checks(python: Path, commands: Commands) -> list[str]:
+def commands_of(name: str, without: str = "") -> Commands:
+    """The commands of a lane, the longest first, then its two shares."""
+    lane, known = LANES[name], shares.recorded(name)
+    parts = [part for part in lane.parts if part != without]
+    commands = {part: lane.parts[part] for part in shares.in_order(parts, known)}
+    if lane.files:
+        first, second = shares.shares(parts, lane.files, known)
+        commands["first share"] = (*lane.tests, *sorted(first))
+        commands["second share"] = (*lane.tests, *sorted(second))
+    return commands
+
+
+def _checks(python: Path, lane: str = "checks") -> list[str]:
     """What failed."""
     failed = [name for name, command in LINT.items() if run(python, *command)]
-    return failed + run_beside(python, commands)
+    return failed + run_beside(python, commands_of(lane))
+
+
+def _covered(python: Path) -> list[str]:
+    run(python, "-m", "coverage", "erase")
+    failed = _checks(python, "covered")
+    run(python, "-m", "coverage", "combine", "--quiet")
+    return failed + (["coverage"] if run(python, "-m", "coverage", "report") else [])
 
 
 def _all(python: Path) -> list[str]:
-    run(python, "-m", "coverage", "erase")
-    failed = _checks(python, COVERED)
-    run(python, "-m", "coverage", "combine", "--quiet")
-    failed += ["coverage"] if run(python, "-m", "coverage", "report") else []
-    return failed + run_beside(python, _thorough())
+    failed = _checks(python) if _is_left_out("coverage") else _covered(python)
+    without = "interpreters" if _is_left_out("interpreters") else ""
+    return failed + run_beside(python, commands_of("thorough", without))
 
 
-def _thorough() -> Commands:
-    """Without the other Pythons, if no changed file may change what they give."""
+def _is_left_out(name: str) -> bool:
+    """Whether no changed file may change what it gives; says so."""
     files = changed_files()
-    if files is None or any(map(READ_BY_INTERPRETERS.match, files)):
-        return THOROUGH
-    print("interpreters: not run, no file of theirs changed; `every-cut` runs them")
-    return {name: THOROUGH[name] for name in THOROUGH if name != "interpreters"}
+    if files is None or any(map(MOVED_BY[name].match, files)):
+        return False
+    print(f"{name}: left out, no file of it changed; `every-cut` runs it")
+    return True
 
 
-def _reported(failed: list[str], minutes: float) -> int:
+def _every_cut(python: Path) -> list[str]:
+    return _covered(python) + run_beside(python, commands_of("every cut"))
+
+
+def _durations(python: Path) -> list[str]:
+    """Runs every lane and records how long it took, if nothing failed."""
+    failed = []
+    for lane in LANES:
+        seconds: dict[str, float] = {}
+        failed += run_beside(python, commands_of(lane), seconds)
+        if not failed:
+            shares.record(lane, seconds)
+    return failed
+
+
+RUNS = {"": _checks, "all": _all, "every-cut": _every_cut, "durations": _durations}
+"""What runs without the name of a room or a file, by verb."""
+
+
+def _print_outcome(failed: list[str], minutes: float) -> int:
     """Says at the end what became of all."""
-    reported = f"failed: {', '.join(failed)}" if failed else "everything passed"
-    print(f"{reported}, after {minutes:.1f} minutes", flush=True)
+    outcome = f"failed: {', '.join(failed)}" if failed else "everything passed"
+    print(f"{outcome}, after {minutes:.1f} minutes", flush=True)
     return bool(failed)
 
 

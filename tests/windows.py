@@ -79,10 +79,10 @@ def main(words: list[str]) -> int:
         if not words:
             outcomes["hashes"] = _hashes(own)
             outcomes["TypeScript client"] = _client()
-    return _reported(outcomes, (time.monotonic() - begun) / 60)
+    return _print_outcomes(outcomes, (time.monotonic() - begun) / 60)
 
 
-def _reported(outcomes: dict[str, Outcome], minutes: float) -> int:
+def _print_outcomes(outcomes: dict[str, Outcome], minutes: float) -> int:
     """Prints the table of all, and by name what did not pass."""
     row = "{:20}{:>8}{:>8}{:>8}{:>8}".format
     print(row("", "passed", "skipped", "failed", "lacks"))
@@ -142,8 +142,8 @@ def _make_libraries() -> None:
     """
     _forward("bcryptprimitives", {"ProcessPrng": "advapi32.SystemFunction036"})
     python = PYTHON.parent / "python313.dll"
-    reported = _quiet(f"{BINUTILS}objdump", "-p", str(python))
-    names = re.findall(r"\] (?:\+base.* )?(_?Py\w+)$", reported, re.MULTILINE)
+    headers = _quiet(f"{BINUTILS}objdump", "-p", str(python))
+    names = re.findall(r"\] (?:\+base.* )?(_?Py\w+)$", headers, re.MULTILINE)
     _forward("python3", {name: f"python313.{name}" for name in names})
 
 
@@ -278,7 +278,7 @@ def _client() -> Outcome:
 
 def python(part: str, *words: str, **more: str) -> tuple[int, str]:
     """The code of Windows' CPython and all that it says. It wants pipes. Its last line
-    is told every minute, with the name of the ``part``."""
+    is printed every minute, with the name of the ``part``."""
     process = subprocess.Popen(
         ["wine", str(PYTHON), *words],
         stdin=subprocess.DEVNULL,

@@ -68,7 +68,7 @@ class Worker:
     def close(self) -> None:
         """Ends the connection at the end of the client's bytes; not needed after
         ``exit``."""
-        self._pass_on(self._connection.close(0))
+        self._pass_on(self._connection.close(0, 0))
         self.exit_code = self._connection.exit_code or 0
 
     def _pass_on(self, data: bytes) -> None:

@@ -93,15 +93,20 @@ class Trial:
             codes.append(code)
             outputs.append(output)
             errors.append(error)
-        printed, reported = "\n".join(outputs), "\n".join(errors)
+        printed, complaints = "\n".join(outputs), "\n".join(errors)
         (place / "output").write_text(printed, encoding="utf-8")
-        (place / "errors").write_text(reported, encoding="utf-8")
+        (place / "errors").write_text(complaints, encoding="utf-8")
         files = {
             each.name: each.read_text(encoding="utf-8")
             for each in sorted(work.glob("*.txt"))
         }
         return Done(
-            codes, files, printed, reported, run, record if is_behind_gateway else None
+            codes,
+            files,
+            printed,
+            complaints,
+            run,
+            record if is_behind_gateway else None,
         )
 
     def _repaired(self, agent: str, variables: dict[str, str]) -> str:
@@ -146,10 +151,10 @@ class Trial:
             console.log(JSON.stringify(AGENTS[{json.dumps(agent)}].wiring({place})));
         """
         node_command = [str(node(self.folder)), "--input-type=module", "-e", script]
-        reported = subprocess.run(
+        printed = subprocess.run(
             node_command, check=True, capture_output=True, text=True
         ).stdout
-        wiring = json.loads(reported)
+        wiring = json.loads(printed)
         variables.update(wiring.get("env", {}))
         if file := wiring.get("file"):
             (folder / file["name"]).write_text(file["text"], encoding="utf-8")
@@ -199,11 +204,11 @@ class Result:
 
     def row(self, names: list[str]) -> str:
         same = ("same", "**differs**")
-        reported = (
+        verdicts = (
             same[bool(self.found[name])] if name in self.found else "" for name in names
         )
         return _cells(
-            f"{PROGRAMS[self.agent].title} {self.version}", self.wire, *reported
+            f"{PROGRAMS[self.agent].title} {self.version}", self.wire, *verdicts
         )
 
 
@@ -233,7 +238,9 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
     return Result(agent, version(trial.folder, agent), wire, found)
 
 
-def _reported(results: Iterable[Result], names: list[str]) -> Iterator[str]:
+def _table_and_differences(
+    results: Iterable[Result], names: list[str]
+) -> Iterator[str]:
     """The table, and below it what differs."""
     titles = [SCENARIOS[name].title for name in names]
     yield _cells("agent", "asks", *titles)
@@ -274,7 +281,7 @@ def main() -> int:
     with ThreadPoolExecutor(_AT_ONCE) as workers:
         results = workers.map(partial(_result, trial, names), agents)
         lines = []
-        for line in _reported(results, names):
+        for line in _table_and_differences(results, names):
             print(line, flush=True)
             lines.append(line)
     table = [line for line in lines if line.startswith("| ")]

@@ -48,8 +48,8 @@ class Done:
         return sorted({each for each in ids if ids.count(each) > 1})
 
     def leaks(self) -> list[str]:
-        reported = [json.dumps(wire.history(body)) for wire, body in self.run.asked]
-        return [leak for leak in LEAKS if any(leak in each for each in reported)]
+        histories = [json.dumps(wire.history(body)) for wire, body in self.run.asked]
+        return [leak for leak in LEAKS if any(leak in each for each in histories)]
 
     def shown(self) -> list[str]:
         """Leaks that a person would see."""
@@ -125,6 +125,6 @@ def _documents(record: Path) -> list[Any]:
     text = record.read_text(encoding="utf-8")
     lines = re.findall(r"^(event|data): (.*)$", text, re.MULTILINE) or [("", text)]
     return [
-        (field, json.loads(reported) if reported.startswith("{") else reported)
-        for field, reported in lines
+        (field, json.loads(value) if value.startswith("{") else value)
+        for field, value in lines
     ]

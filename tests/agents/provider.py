@@ -200,13 +200,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _write(self, document: dict[str, Any], number: int) -> None:
         kind = document.get("type")
-        reported = (
+        numbered = (
             {**document, "sequence_number": number}
             if str(kind).startswith("response.")
             else document
         )
         event = f"event: {kind}\n" if kind else ""
-        self._send(f"{event}data: {json.dumps(reported)}\n\n")
+        self._send(f"{event}data: {json.dumps(numbered)}\n\n")
 
     def _send(self, text: str) -> None:
         if text:

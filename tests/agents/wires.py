@@ -63,9 +63,9 @@ class Chat:
         ]
 
     def tools(self, body: Document) -> list[Tool]:
-        reported = (each.get("function", {}) for each in body.get("tools") or ())
+        functions = (each.get("function", {}) for each in body.get("tools") or ())
         return [
-            Tool(each["name"], each.get("parameters", {})) for each in reported if each
+            Tool(each["name"], each.get("parameters", {})) for each in functions if each
         ]
 
     def calls(self, body: Document) -> list[Call]:
@@ -96,8 +96,8 @@ class Chat:
                 }
                 yield self._document(name, {"tool_calls": [call]})
                 for piece in pieces(json.dumps(part.arguments)):
-                    reported = {"index": number, "function": {"arguments": piece}}
-                    yield self._document(name, {"tool_calls": [reported]})
+                    fragment = {"index": number, "function": {"arguments": piece}}
+                    yield self._document(name, {"tool_calls": [fragment]})
             else:
                 member = "content" if isinstance(part, Text) else "reasoning_content"
                 for piece in pieces(part.words):
@@ -137,10 +137,10 @@ class Messages:
         return list(body["messages"])
 
     def tools(self, body: Document) -> list[Tool]:
-        reported = body.get("tools") or ()
+        tools = body.get("tools") or ()
         return [
             Tool(each["name"], each["input_schema"])
-            for each in reported
+            for each in tools
             if "input_schema" in each
         ]
 
@@ -193,22 +193,22 @@ class Messages:
 
     def _block(self, part: Part) -> tuple[Document, list[Document]]:
         if isinstance(part, Text):
-            reported = [
+            deltas = [
                 {"type": "text_delta", "text": piece} for piece in pieces(part.words)
             ]
-            return {"type": "text", "text": ""}, reported
+            return {"type": "text", "text": ""}, deltas
         if isinstance(part, Reasoning):
-            reported = [
+            deltas = [
                 {"type": "thinking_delta", "thinking": piece}
                 for piece in pieces(part.words)
             ]
             signature = {"type": "signature_delta", "signature": part.signature}
             return {"type": "thinking", "thinking": "", "signature": ""}, [
-                *reported,
+                *deltas,
                 signature,
             ]
         given = pieces(json.dumps(part.arguments))
-        reported = [
+        deltas = [
             {"type": "input_json_delta", "partial_json": piece} for piece in given
         ]
         return {
@@ -216,7 +216,7 @@ class Messages:
             "id": part.id,
             "name": part.name,
             "input": {},
-        }, reported
+        }, deltas
 
 
 class Responses:
@@ -242,10 +242,10 @@ class Responses:
         ]
 
     def tools(self, body: Document) -> list[Tool]:
-        reported = body.get("tools") or ()
+        tools = body.get("tools") or ()
         return [
             Tool(each["name"], each["parameters"])
-            for each in reported
+            for each in tools
             if each["type"] == "function"
         ]
 
@@ -297,14 +297,14 @@ class Responses:
         yield {"type": "response.completed", "response": response}
 
     def _response(self, name: str, status: str, output: list[Document]) -> Document:
-        reported = {
+        head = {
             "id": name,
             "object": "response",
             "created_at": 1,
             "model": "test-model",
         }
         return {
-            **reported,
+            **head,
             "status": status,
             "output": output,
             "error": None,
@@ -324,8 +324,8 @@ class Responses:
                     "logprobs": [],
                 }
             ]
-            reported = {"type": "message", "role": "assistant", "status": "completed"}
-            return {**reported, "id": f"msg_{name}_{number}", "content": content}
+            head = {"type": "message", "role": "assistant", "status": "completed"}
+            return {**head, "id": f"msg_{name}_{number}", "content": content}
         if isinstance(part, Reasoning):
             summary = [{"type": "summary_text", "text": part.words}]
             return {
@@ -334,13 +334,13 @@ class Responses:
                 "summary": summary,
                 "encrypted_content": "ZW5j",
             }
-        reported = {
+        head = {
             "type": "function_call",
             "id": f"fc_{part.id}",
             "call_id": part.id,
             "status": "completed",
         }
-        return {**reported, "name": part.name, "arguments": json.dumps(part.arguments)}
+        return {**head, "name": part.name, "arguments": json.dumps(part.arguments)}
 
     def _deltas(self, part: Part, item: Document) -> Iterator[Document]:
         at: Document
@@ -390,7 +390,7 @@ class Gemini:
         return list(body["contents"])
 
     def tools(self, body: Document) -> list[Tool]:
-        reported = (
+        declarations = (
             each
             for tool in body.get("tools") or ()
             for each in tool.get("functionDeclarations", ())
@@ -398,7 +398,7 @@ class Gemini:
         schemas = ("parametersJsonSchema", "parameters")
         return [
             Tool(each["name"], next((each[at] for at in schemas if at in each), {}))
-            for each in reported
+            for each in declarations
         ]
 
     def calls(self, body: Document) -> list[Call]:

@@ -19,6 +19,8 @@ import pytest
 from places import ROOT
 
 pytest.importorskip("openai", reason="no SDKs (pip install --group sdks)")
+pytest.importorskip("httpx", reason="no httpx (pip install --group sdks)")
+pytest.importorskip("httpx2", reason="no httpx2 (pip install --group sdks)")
 
 import httpx
 import httpx2

@@ -69,8 +69,8 @@ def test_an_exception_comes_after_the_text_that_was_held(way: str) -> None:
     assert caught.value is error
     assert text_of(reader.events) == "".join(HELD)
     assert [event.type for event in reader.events[-2:]] == ["error", "finish"]
-    (reported,) = reader.stream.message.errors
-    assert (reported.kind, reported.message) == ("network", "gone")
+    (failure,) = reader.stream.message.errors
+    assert (failure.kind, failure.message) == ("network", "gone")
 
 
 @WAYS

@@ -1,4 +1,4 @@
-"""What OpenTelemetry is told of a response. The table is for the other clients, too."""
+"""What OpenTelemetry gets of a response. The table is for the other clients, too."""
 
 from __future__ import annotations
 
@@ -54,23 +54,25 @@ def test_what_is_reported_of_a_response() -> None:
     lines = []
     for name in ("a leak", *REPORTED):
         result = closed(name)
-        reported = telemetry_attributes(result, time_to_first_chunk=0.25, content=True)
-        reported["gen_ai.output.messages"] = json.loads(
-            reported["gen_ai.output.messages"]
+        attributes = telemetry_attributes(
+            result, time_to_first_chunk=0.25, content=True
         )
-        assert reported["gen_ai.output.messages"] == output_messages(result.message)
+        attributes["gen_ai.output.messages"] = json.loads(
+            attributes["gen_ai.output.messages"]
+        )
+        assert attributes["gen_ai.output.messages"] == output_messages(result.message)
         result = {"message": as_json(result.message), "stats": as_json(result.stats)}
-        row = {"name": name, "closed": result, "attributes": reported}
+        row = {"name": name, "closed": result, "attributes": attributes}
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     assert_golden(TABLE, "".join(lines))
 
 
 def test_what_was_said_is_reported_only_where_it_is_asked_for() -> None:
-    reported = telemetry_attributes(closed("a leak"))
-    assert reported == {
+    attributes = telemetry_attributes(closed("a leak"))
+    assert attributes == {
         "gen_ai.response.model": "m",
         "gen_ai.response.finish_reasons": ["stop"],
-        "stream_sidecar.delimiters_stripped": reported[
+        "stream_sidecar.delimiters_stripped": attributes[
             "stream_sidecar.delimiters_stripped"
         ],
         "stream_sidecar.reasoning_extracted": 1,

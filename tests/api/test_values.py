@@ -69,26 +69,26 @@ def test_a_view_may_have_gaps(encoding: Any) -> None:
 def test_sdks_objects_mean_what_their_documents_mean() -> None:
     """Objects of the SDKs for openai-chat, anthropic and gemini, for each recording
     whose chunks are documents."""
-    pytest.importorskip("openai", reason="no SDKs (pip install --group sdks)")
-    from anthropic.types import RawMessageStreamEvent
-    from google.genai.types import GenerateContentResponse
-    from openai.types.chat import ChatCompletionChunk
-    from pydantic import TypeAdapter, ValidationError
+    reason = "no SDKs (pip install --group sdks)"
+    anthropic = pytest.importorskip("anthropic.types", reason=reason)
+    google = pytest.importorskip("google.genai.types", reason=reason)
+    openai = pytest.importorskip("openai.types.chat", reason=reason)
+    pydantic = pytest.importorskip("pydantic", reason=reason)
 
     kinds: dict[str, Any] = {
-        "openai-chat": ChatCompletionChunk,
-        "anthropic": RawMessageStreamEvent,
-        "gemini": GenerateContentResponse,
+        "openai-chat": openai.ChatCompletionChunk,
+        "anthropic": anthropic.RawMessageStreamEvent,
+        "gemini": google.GenerateContentResponse,
     }
     seen = dict.fromkeys(kinds, 0)
     for recording in map(own, PATHS):
         wire = recording.name.split("/")[0]
         if wire not in kinds or not all(type(c) is dict for c in recording.chunks):
             continue
-        adapter = TypeAdapter(kinds[wire])
+        adapter = pydantic.TypeAdapter(kinds[wire])
         try:
             objects = [adapter.validate_python(each) for each in recording.chunks]
-        except (ValidationError, AttributeError):
+        except (pydantic.ValidationError, AttributeError):
             continue  # leaks and faults that this SDK does not read
         messages = []
         for chunks in (objects, recording.chunks):
@@ -189,9 +189,9 @@ HEADERS = {"retry-after": "3"}
     ],
 )
 def test_a_failed_response_may_be_an_exception(error: Any) -> None:
-    (reported,) = Stream(wire="openai-chat").close(error=error).message.errors
-    assert (reported.kind, reported.http_status) == ("rate-limit", 429)
-    assert (reported.message, reported.retry_after_ms) == ("Slow down.", 3000)
+    (failure,) = Stream(wire="openai-chat").close(error=error).message.errors
+    assert (failure.kind, failure.http_status) == ("rate-limit", 429)
+    assert (failure.message, failure.retry_after_ms) == ("Slow down.", 3000)
 
 
 class Unread:
@@ -217,8 +217,8 @@ class Unread:
 def test_an_exception_is_reported(error: Any, kind: str, message: str) -> None:
     stream = Stream(wire="openai-chat")
     stream.push(SSE)
-    (reported,) = stream.close(error=error).message.errors
-    assert (reported.kind, reported.message) == (kind, message)
+    (failure,) = stream.close(error=error).message.errors
+    assert (failure.kind, failure.message) == (kind, message)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.parent.name + path.stem)

@@ -89,8 +89,8 @@ def streamed(wire: str, count: int) -> list[str]:
     before, delta, after = STREAMED[wire]
     size = count - len(before) - len(after)
     texts = slices(repeated(PROSE, 20 * size), 20)
-    reported = [*before, *(delta(at, text) for at, text in enumerate(texts)), *after]
-    return [_named(each) for each in reported]
+    documents = [*before, *(delta(at, text) for at, text in enumerate(texts)), *after]
+    return [_named(each) for each in documents]
 
 
 def _named(document: dict[str, Any]) -> str:
@@ -106,8 +106,8 @@ def _block(_number: int, text: str) -> dict[str, Any]:
 
 def _item(number: int, text: str) -> dict[str, Any]:
     at = {"item_id": "msg_68c0a1", "output_index": 0, "content_index": 0}
-    reported = {"sequence_number": number, **at, "delta": text, "logprobs": []}
-    return {"type": "response.output_text.delta", **reported}
+    members = {"sequence_number": number, **at, "delta": text, "logprobs": []}
+    return {"type": "response.output_text.delta", **members}
 
 
 def _candidate(number: int, text: str, **more: Any) -> dict[str, Any]:

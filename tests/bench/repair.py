@@ -91,9 +91,9 @@ def _fenced(path: Path) -> Iterator[Row]:
 def _leaking(path: Path) -> Iterator[Row]:
     _write(path, SIZE, EVERY)
     yield from _compared(path, 1, f"a leak in {EVERY}", COST_OF_ANSWERS)
-    reported = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--write")
-    yield Row("the same with --write, all cores", reported.rate(SIZE))
-    yield Row("its peak of resident memory", *reported.memory(), MEMORY)
+    writing = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--write")
+    yield Row("the same with --write, all cores", writing.rate(SIZE))
+    yield Row("its peak of resident memory", *writing.memory(), MEMORY)
 
 
 def _compared(path: Path, code: int, what: str, bar: Bar) -> Iterator[Row]:
@@ -131,10 +131,8 @@ def _many(folder: Path) -> Iterator[Row]:
     what = f"in {FILES:,} files"
     yield _against(plain, checked, FILES * SMALL, what, COST_OF_ANSWERS)
     seconds = _Usage.of(*command, "--write").seconds
-    reported = (
-        f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
-    )
-    yield Row(f"repair --write, {FILES:,} sessions of {SMALL / 1000:.0f} kB", reported)
+    rate = f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
+    yield Row(f"repair --write, {FILES:,} sessions of {SMALL / 1000:.0f} kB", rate)
 
 
 def _write(
@@ -176,13 +174,13 @@ def _call(number: int, chance: random.Random) -> dict[str, Any]:
 
 
 def _result(number: int, chance: random.Random) -> dict[str, Any]:
-    reported = _CODE * chance.randint(2, 30)
+    printed = _CODE * chance.randint(2, 30)
     result = {
         "tool_use_id": f"t{number - 1}",
         "type": "tool_result",
-        "content": reported,
+        "content": printed,
     }
-    return _entry("user", [result]) | {"toolUseResult": {"stdout": reported}}
+    return _entry("user", [result]) | {"toolUseResult": {"stdout": printed}}
 
 
 _SESSION = (_question, _answer, _call, _result)
@@ -202,8 +200,8 @@ class _Usage:
         """That of a process with the exit ``code``. A small one starts it: what begins
         as a copy of this one has had its memory, too."""
         small = [sys.executable, "-c", _MEASURED, sys.executable, *command]
-        reported = subprocess.run(small, check=True, stdout=subprocess.PIPE).stdout
-        exited, seconds, processor, peak = json.loads(reported)
+        printed = subprocess.run(small, check=True, stdout=subprocess.PIPE).stdout
+        exited, seconds, processor, peak = json.loads(printed)
         assert exited == code, exited
         unit = 1 if sys.platform == "darwin" else 1024
         return cls(seconds, processor, peak * unit / _MEGABYTE)

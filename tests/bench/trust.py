@@ -115,7 +115,7 @@ def run(folders: list[str]) -> Iterator[Row]:
     held = [each.held for each in texts]
     yield Row("held", f"{mean(held):.0f} characters on average, {max(held)} at most")
     yield from _documents(texts)
-    yield from (row for each in texts if each.changed for row in _reported(each))
+    yield from (row for each in texts if each.changed for row in _changes(each))
 
 
 def _kinds(texts: list[Text]) -> Iterator[Row]:
@@ -141,7 +141,7 @@ def _documents(texts: list[Text]) -> Iterator[Row]:
         yield Row(what, most.path.name, most.held, HELD)
 
 
-def _reported(text: Text) -> Iterator[Row]:
+def _changes(text: Text) -> Iterator[Row]:
     """Where it differs, each place once."""
     ways: dict[str, list[str]] = {}
     for outcome in text.changed:

@@ -62,9 +62,9 @@ def run() -> Iterator[Row]:
         sizes = f"{_megabytes(way.packed)} packed, {_megabytes(way.placed)} on disk"
         yield Row(f"{way.title}: size", sizes)
         only = way.way == WEBASSEMBLY
-        reported = f"{milliseconds(way.start)}, {milliseconds(way.wall)} on the clock"
+        times = f"{milliseconds(way.start)}, {milliseconds(way.wall)} on the clock"
         start, bar = (way.start, START_BAR) if only else (None, None)
-        yield Row(f"{way.title}: start", reported, start, bar)
+        yield Row(f"{way.title}: start", times, start, bar)
         cost = f"{microseconds(way.push)}, installed {microseconds(native.push)}"
         ratio = way.push / native.push
         yield Row(f"{way.title}: push", cost, ratio, PUSH_BAR if only else None)

@@ -33,7 +33,7 @@ def test_the_head_has_what_a_mirror_adds() -> None:
 @given(st.lists(st.sampled_from(["a", "ab", "ab" * 8, "ab" * 9, "ab" * 16, "again"])))
 def test_nothing_of_a_field_vanishes(deltas: list[str]) -> None:
     """What is new of a delta and what its field has said before are the delta; and only
-    what the field has said is told as such."""
+    what the field has said is reported as such."""
     native, begun = NativeText(1000), ""
     for document, text in enumerate([*deltas, "".join(deltas), "".join(deltas) + "!"]):
         new, said = native.push("reasoning", text, document)

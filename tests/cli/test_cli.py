@@ -240,8 +240,8 @@ def test_wire_and_model() -> None:
     assert "reasoning-delta" not in [event["type"] for event in plain]
     assert "reasoning-delta" in [event["type"] for event in known]
     assert plain[0]["type"] == "metadata"
-    reported = events_of(run("normalize", "--json", "--wire", "text", "-", data=text))
-    assert reported[0]["type"] == "text-delta"
+    as_text = events_of(run("normalize", "--json", "--wire", "text", "-", data=text))
+    assert as_text[0]["type"] == "text-delta"
 
 
 SESSION = json.dumps({"role": "assistant", "content": "<think>日</think>Größe"})
@@ -501,7 +501,7 @@ def test_dialects() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "code", "reported"),
+    ("model", "code", "complaint"),
     [
         ("qwen3:32b", 0, ""),
         ("qwen4", 1, "does not say qwen3-xml: a template has one form of calls"),
@@ -511,11 +511,13 @@ def test_dialects() -> None:
         ("nobody-knows", 1, "how it writes is not known"),
     ],
 )
-def test_a_dialect_as_a_response_template(model: str, code: int, reported: str) -> None:
+def test_a_dialect_as_a_response_template(
+    model: str, code: int, complaint: str
+) -> None:
     """What it prints is what ``normalize`` reads."""
     done = run("dialects", "--format", "response-template", model)
     assert done.code == code
-    assert reported in done.errors
+    assert complaint in done.errors
     if done.output:
         found = json.loads(done.output)
         opener = found["fields"]["tool_calls"]
@@ -532,13 +534,13 @@ def test_a_response_template_of_a_file(tmp_path: Path) -> None:
     for found in (template, {"model": "m", "response_template": template}):
         file.write_text(json.dumps(found), encoding="utf-8")
         assert run(*words, str(text)).text == "Yes.\n"
-    for found, reported in (
+    for found, complaint in (
         ({"model": "m"}, "response_template: is missing"),
         ({"fields": {"a": {"opens": "b"}}}, "fields.a.opens: is not known"),
     ):
         file.write_text(json.dumps(found), encoding="utf-8")
         done = run(*words, str(text))
-        assert (done.code, reported in done.errors) == (2, True)
+        assert (done.code, complaint in done.errors) == (2, True)
 
 
 def test_a_python_without_sqlite() -> None:

@@ -54,10 +54,10 @@ def session(tmp_path: Path) -> Path:
 
 
 def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
-    reported = repair(session, "--diff").output.splitlines()
-    assert "  [-<think>Hm.</think>-]Four.</s>" in reported
-    assert reported[-5] == ""
-    assert reported[-1] == "To remove the leaks, run again with --write."
+    shown = repair(session, "--diff").output.splitlines()
+    assert "  [-<think>Hm.</think>-]Four.</s>" in shown
+    assert shown[-5] == ""
+    assert shown[-1] == "To remove the leaks, run again with --write."
 
 
 def test_the_last_lines_say_what_to_do(session: Path) -> None:
@@ -174,8 +174,8 @@ def test_the_still_of_the_front_page(tmp_path: Path, monkeypatch: Any) -> None:
     asked = json.dumps({"role": "user", "content": "What does <think> mean?"})
     said = line(answer) + asked + "\n" + line("It is a tag: `<think>`.")
     Path("session.jsonl").write_text(said, encoding="utf-8")
-    reported = [each.rstrip() for each in repair(*still[0].split()).output.splitlines()]
-    assert still[1].splitlines() == reported
+    shown = [each.rstrip() for each in repair(*still[0].split()).output.splitlines()]
+    assert still[1].splitlines() == shown
 
 
 # --- Formats --------------------------------------------------------------------------
@@ -186,16 +186,16 @@ def test_json(session: Path) -> None:
     empty.write_text("{}", encoding="utf-8")
     result = repair(session.parent, "--check", "--output-format", "json")
     assert result.exit_code == 2
-    reported = json.loads(result.output)
-    kinds = [(each["kind"], each["line"]) for each in reported["findings"]]
+    report = json.loads(result.output)
+    kinds = [(each["kind"], each["line"]) for each in report["findings"]]
     assert kinds == [("reasoning", 2), ("delimiter", 2), ("blocked", 3)]
-    first = reported["findings"][0]
+    first = report["findings"][0]
     assert (first["column"], first["endColumn"], first["endLine"]) == (35, 53, 2)
-    assert [(each["path"], each["recognised"]) for each in reported["files"]] == [
+    assert [(each["path"], each["recognised"]) for each in report["files"]] == [
         (str(session), True),
         (str(empty), False),
     ]
-    assert reported["summary"] == {
+    assert report["summary"] == {
         "files": 2,
         "messages": 3,
         "changed": 1,
@@ -253,12 +253,12 @@ def test_a_finding_in_a_database_and_in_a_document(tmp_path: Path) -> None:
     STORES["crush"](tmp_path, "", LEAK)
     whole = tmp_path / "a.json"
     whole.write_text("\ufeff[\n" + line("x") + "," + line(LEAK) + "]", encoding="utf-8")
-    reported = json.loads(repair(tmp_path, "--output-format", "json").output)
-    assert {(each.get("table"), each.get("row")) for each in reported["findings"]} == {
+    report = json.loads(repair(tmp_path, "--output-format", "json").output)
+    assert {(each.get("table"), each.get("row")) for each in report["findings"]} == {
         ("messages", 2),
         (None, None),
     }
-    assert [each["line"] for each in reported["findings"] if "line" in each] == [3, 3]
+    assert [each["line"] for each in report["findings"] if "line" in each] == [3, 3]
     shown = repair(tmp_path, "--output-format", "github").output
     assert "(table messages row 2 /parts/1/data/text)" in shown or "row 2" in shown
 
@@ -383,8 +383,8 @@ def with_policy(*paths: Path, policy: dict[str, Any], jobs: int = 1) -> list[Any
     """The kind of every finding, and where it starts."""
     options = ("--output-format", "json", "--jobs", jobs)
     result = repair(*paths, "--policy", json.dumps(policy), *options)
-    reported = json.loads(result.output)["findings"]
-    return [(each["kind"], each["start"]) for each in reported]
+    findings = json.loads(result.output)["findings"]
+    return [(each["kind"], each["start"]) for each in findings]
 
 
 @pytest.mark.parametrize(
@@ -465,9 +465,9 @@ def test_list_for_programs(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     home = str(tmp_path / "home")
     options = {"HOME": home, "USERPROFILE": home, "XDG_DATA_HOME": str(tmp_path)}
-    reported = repair("--list", "--output-format", "json", **options)
-    assert reported.exit_code == 0, reported.output
-    document = json.loads(reported.output)
+    listing = repair("--list", "--output-format", "json", **options)
+    assert listing.exit_code == 0, listing.output
+    document = json.loads(listing.output)
     assert (document["version"], document["system"]) == (1, sys.platform)
     agents = {each["name"]: each for each in document["agents"]}
     assert [*agents] == [*AGENTS]
@@ -486,8 +486,8 @@ def test_list_for_programs(tmp_path: Path) -> None:
 
 
 def test_list_of_some() -> None:
-    reported = repair("--list", "codex", "--output-format", "json")
-    assert [each["name"] for each in json.loads(reported.output)["agents"]] == ["codex"]
+    listing = repair("--list", "codex", "--output-format", "json")
+    assert [each["name"] for each in json.loads(listing.output)["agents"]] == ["codex"]
     assert "Claude" not in repair("--list", "codex").output
     wrong = repair("--list", "coddex")
     assert wrong.exit_code == 2
@@ -502,8 +502,8 @@ def test_list_of_folders_that_are_worked_in(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / ".aider.chat.history.md").write_text("", encoding="utf-8")
     words = [word for folder in folders for word in ("--folder", str(folder))]
-    reported = repair("--list", "aider", "llm", *words, "--output-format", "json")
-    aider, llm = json.loads(reported.output)["agents"]
+    listing = repair("--list", "aider", "llm", *words, "--output-format", "json")
+    aider, llm = json.loads(listing.output)["agents"]
     names = [str(folder / ".aider.chat.history.md") for folder in folders]
     assert (aider["places"], aider["files"]) == (names, names[:2])
     assert len(llm["places"]) == 1
@@ -515,9 +515,9 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     folder = home / ".claude" / "projects" / "-x"
     folder.mkdir(parents=True)
     STORES["claude-code"](folder, "", LEAK)
-    reported = repair("claude-code", "--check", HOME=str(home), USERPROFILE=str(home))
-    assert reported.exit_code == 1, reported.output
-    assert "1 file, 1 message of a model: 1 to repair" in reported.output
+    result = repair("claude-code", "--check", HOME=str(home), USERPROFILE=str(home))
+    assert result.exit_code == 1, result.output
+    assert "1 file, 1 message of a model: 1 to repair" in result.output
 
     other = {"CLAUDE_CONFIG_DIR": str(home / ".claude")}
     assert files_of("claude-code", "linux", other).files == [folder / "0f3.jsonl"]
@@ -550,8 +550,8 @@ def test_variables_of_agents(
     tmp_path: Path, name: str, variables: dict[str, str], place: str
 ) -> None:
     """What an agent's own variable names is looked at, and nothing else."""
-    reported = {each: str(tmp_path / value) for each, value in variables.items()}
-    first, *_ = places = places_of(name, "linux", reported)
+    environment = {each: str(tmp_path / value) for each, value in variables.items()}
+    first, *_ = places = places_of(name, "linux", environment)
     assert Path(first).is_relative_to(tmp_path / place)
     assert all(Path(each).is_relative_to(tmp_path) for each in places)
 
@@ -581,8 +581,8 @@ def test_variables_of_a_system(
     """One of another system counts for nothing."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    reported = {each: str(tmp_path / value) for each, value in variables.items()}
-    places = [Path(each) for each in places_of(name, system, reported)]
+    environment = {each: str(tmp_path / value) for each, value in variables.items()}
+    places = [Path(each) for each in places_of(name, system, environment)]
     assert any(each.is_relative_to(tmp_path / place) for each in places)
 
 
@@ -659,7 +659,7 @@ def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_nothing_to_put_back(session: Path) -> None:
-    """A path that leads nowhere is told, and stops no other."""
+    """A path that leads nowhere is reported, and stops no other."""
     repair(session, "--write")
     missing = session.with_name("none")
     for option in ("--restore", "--clean"):

@@ -128,9 +128,9 @@ NO_TEXT = {
 def test_bytes_that_are_no_text(form: str, words: str, tmp_path: Path) -> None:
     file = tmp_path / "answer.txt"
     file.write_bytes(NO_TEXT[words])
-    reported = f"answer.txt cannot be read: it is {words.strip()}"
+    refusal = f"answer.txt cannot be read: it is {words.strip()}"
     for wire in ("auto", "text", "anthropic"):
-        assert sentence(form, "--wire", wire, file) == reported
+        assert sentence(form, "--wire", wire, file) == refusal
         assert run(form, "--wire", wire, file).stdout == b""
     head = b"HTTP/2 200 \r\ncontent-encoding: br\r\n\r\n"
     more = "it is compressed (br): curl --compressed decompresses it"
@@ -151,8 +151,8 @@ WRONG = ("anthropic", "gemini", "ollama", "openai-responses", "text")
 @pytest.mark.parametrize("wire", WRONG)
 @pytest.mark.parametrize("data", [STREAM, BODY], ids=["stream", "body"])
 def test_a_wrong_wire(form: str, wire: str, data: bytes) -> None:
-    reported = sentence(form, "--wire", wire, "-", data=data)
-    assert f"is of the wire openai-chat, not {wire}: leave --wire out" in reported
+    refusal = sentence(form, "--wire", wire, "-", data=data)
+    assert f"is of the wire openai-chat, not {wire}: leave --wire out" in refusal
     if form == "normalize":
         done = run(form, "--answer", "--wire", wire, "-", data=data)
         assert (done.returncode, done.stdout) == (2, b"")
@@ -170,8 +170,8 @@ def test_a_wrong_wire(form: str, wire: str, data: bytes) -> None:
 def test_what_a_provider_sent_is_no_plain_text(
     form: str, data: bytes, kind: str
 ) -> None:
-    reported = sentence(form, "--wire", "text", "-", data=data)
-    assert reported.startswith(f"standard input is {kind}, not text: leave --wire out")
+    refusal = sentence(form, "--wire", "text", "-", data=data)
+    assert refusal.startswith(f"standard input is {kind}, not text: leave --wire out")
     assert run(form, "--framing", "text", "-", data=data).returncode == 0
 
 
@@ -211,18 +211,18 @@ def test_repeated_diagnostics_are_one_line() -> None:
     chunk = {"choices": [{"delta": {"content": "a "}}]}
     data = f"data: {json.dumps(chunk)}\n\ndata: [nothing\n\n".encode() * 5
     lines = run("normalize", "-", data=data).stdout.decode().splitlines()
-    reported = [line for line in lines if "malformed-chunk" in line]
-    assert len(reported) == 1
-    assert reported[0].endswith("(5 times)")
+    malformed = [line for line in lines if "malformed-chunk" in line]
+    assert len(malformed) == 1
+    assert malformed[0].endswith("(5 times)")
 
 
 def test_diagnostics_that_were_reported_together_are_one_line() -> None:
     answer = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
     data = b"data: [no\n\n" * 100 + answer
     lines = run("normalize", "-", data=data).stdout.decode().splitlines()
-    reported = [line for line in lines if "malformed-chunk" in line]
-    assert len(reported) == 1
-    assert reported[0].endswith("left out. (100 times)")
+    malformed = [line for line in lines if "malformed-chunk" in line]
+    assert len(malformed) == 1
+    assert malformed[0].endswith("left out. (100 times)")
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ def test_options_that_exclude_each_other(words: str) -> None:
 
 def test_a_transcript_says_its_options() -> None:
     data = b'{"transcript": 1}\n'
-    reported = sentence("explain", "--model", "qwen3", "-", data=data)
-    assert reported == "--model is not for a transcript, which says it"
+    refusal = sentence("explain", "--model", "qwen3", "-", data=data)
+    assert refusal == "--model is not for a transcript, which says it"
 
 
 def test_dialects_of_an_unknown_model() -> None:
@@ -328,9 +328,9 @@ def test_a_file_that_is_named_is_looked_at(folder: Path) -> None:
     """It is not listed as one that was not, and says itself why it is not read."""
     packed = folder / "a.json.gz"
     packed.write_bytes(gzip.compress(b"{}"))
-    reported = run("repair", packed, "--check")
-    assert reported.returncode == 2
-    assert "1 not read: it is compressed (gzip)" in reported.stdout.decode()
+    done = run("repair", packed, "--check")
+    assert done.returncode == 2
+    assert "1 not read: it is compressed (gzip)" in done.stdout.decode()
     both = run("repair", folder, packed).stdout.decode()
     assert both.splitlines()[-1] == f"not looked at: {OTHERS}"
 

@@ -12,7 +12,7 @@ from the rules of ``text/README.md`` and never from what the engine gave:
 - ``results`` are the ``raw`` of its tool results, none where the key is absent.
 
 Each text is fed whole, by character and cut at random. All wrong cases of a family are
-told at once.
+shown at once.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _wrong(case: Case) -> str:
 def test_a_family(family: str) -> None:
     cases = [case for case in CASES if case["dialect"] == family]
 
-    wrong = [reported for case in cases if (reported := _wrong(case))]
+    wrong = [difference for case in cases if (difference := _wrong(case))]
 
     assert not wrong, f"{len(wrong)} of {len(cases)}\n\n" + "\n\n".join(wrong)
 

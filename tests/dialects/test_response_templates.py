@@ -94,9 +94,9 @@ _REFUSED: list[tuple[Any, str, str]] = [
                 }
             ),
             ".fields.tool_calls.content_args.tag_pattern",
-            reported,
+            reason,
         )
-        for tag, reported in (
+        for tag, reason in (
             ("<(?P<value>.*?)=(?P<key>\\w+)>", "must have a key"),
             ("<(?P<key>\\w+)=(?P<value>(?:ab)*)>", "must have a key"),
             ("<(?P<key>\\w+)=(?P<value>.*)", "after its value"),
@@ -107,9 +107,9 @@ _REFUSED: list[tuple[Any, str, str]] = [
         (
             _fields(tool_calls={**_CALL, "content": content, "content_args": args}),
             f".fields.tool_calls.content_args.{at}",
-            reported,
+            reason,
         )
-        for content, args, at, reported in (
+        for content, args, at, reason in (
             ("json", {"string_delims": ["x"]}, "string_delims[0]", "a pair"),
             ("kv-lines", {"kv_sep": ""}, "kv_sep", "not be empty"),
             (
@@ -146,17 +146,15 @@ _REFUSED: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "path", "reported"), _REFUSED)
-def test_a_template_that_is_not_understood(
-    given: Any, path: str, reported: str
-) -> None:
-    if not (path or reported):
+@pytest.mark.parametrize(("given", "path", "reason"), _REFUSED)
+def test_a_template_that_is_not_understood(given: Any, path: str, reason: str) -> None:
+    if not (path or reason):
         template_of(given)
         return
     with pytest.raises(TemplateError) as refused:
         template_of(given)
     assert refused.value.path == path
-    assert reported in refused.value.reason
+    assert reason in refused.value.reason
 
 
 def _read(source: str, text: str) -> Any:

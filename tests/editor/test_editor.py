@@ -221,7 +221,9 @@ def did_open(client: LanguageClient, text: str, uri: str = URI) -> None:
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
 
-async def reported(client: LanguageClient, uri: str = URI) -> list[types.Diagnostic]:
+async def next_diagnostics(
+    client: LanguageClient, uri: str = URI
+) -> list[types.Diagnostic]:
     """The next diagnostics that are sent unasked."""
     await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     return list(client.diagnostics[uri])
@@ -231,7 +233,7 @@ async def reported(client: LanguageClient, uri: str = URI) -> list[types.Diagnos
 async def test_diagnostics_are_sent_unasked(editor: LanguageClient) -> None:
     did_open(editor, LEAKING)
 
-    found = await reported(editor)
+    found = await next_diagnostics(editor)
 
     assert [(each.code, each.range.start.line) for each in found] == [
         ("reasoning", 1),
@@ -249,7 +251,7 @@ async def test_diagnostics_are_sent_unasked(editor: LanguageClient) -> None:
 async def test_a_change_and_the_end(editor: LanguageClient) -> None:
     """A change of some characters behind U+2028, which ends no line."""
     did_open(editor, LEAKING)
-    await reported(editor)
+    await next_diagnostics(editor)
     start = SECOND.encode("utf-16-le").index("<th".encode("utf-16-le")) // 2
     where = types.Range(types.Position(1, start), types.Position(1, start + 1))
     editor.text_document_did_change(
@@ -258,7 +260,7 @@ async def test_a_change_and_the_end(editor: LanguageClient) -> None:
             [types.TextDocumentContentChangePartial(where, "x")],
         )
     )
-    found = await reported(editor)
+    found = await next_diagnostics(editor)
     assert [each.code for each in found if each.range.start.line == 1] == [
         "delimiter",
         "delimiter",
@@ -267,7 +269,7 @@ async def test_a_change_and_the_end(editor: LanguageClient) -> None:
     editor.text_document_did_close(
         types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(URI))
     )
-    assert await reported(editor) == []
+    assert await next_diagnostics(editor) == []
 
 
 @pytest.mark.asyncio
@@ -280,16 +282,16 @@ async def test_the_fix_of_a_message_by_its_lens(editor: LanguageClient) -> None:
         return types.ApplyWorkspaceEditResult(applied=True)
 
     did_open(editor, LEAKING)
-    await reported(editor)
+    await next_diagnostics(editor)
     lenses = await editor.text_document_code_lens_async(
         types.CodeLensParams(types.TextDocumentIdentifier(URI))
     )
-    reported_of, first, second = [lens.command for lens in lenses or []]
-    assert reported_of is not None
+    summary, first, second = [lens.command for lens in lenses or []]
+    assert summary is not None
     assert first is not None
     assert second is not None
-    assert reported_of.title == "2 leaks: 1 delimiter, 1 reasoning"
-    assert reported_of.command == second.command == ""
+    assert summary.title == "2 leaks: 1 delimiter, 1 reasoning"
+    assert summary.command == second.command == ""
     assert first.title == "Take them out"
     assert second.title.startswith("1 leak: reasoning; it stays: ")
 
@@ -347,7 +349,7 @@ def open_document(client: RpcClient, text: str, uri: str = URI) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 def test_diagnostics_on_request(encoding: str) -> None:
-    """In the units that were agreed on; the same again is not told again."""
+    """In the units that were agreed on; the same again is not sent again."""
     codec = {"utf-32": "utf-32-le", "utf-16": "utf-16-le"}.get(encoding, encoding)
     size = {"utf-32": 4, "utf-16": 2}.get(encoding, 1)
     with client_of(encoding) as client:
@@ -594,8 +596,8 @@ def test_kinds_are_a_setting() -> None:
         shown = _shown(client)
         assert shown == ["delimiter", "reasoning"]
         for settings, kinds in KINDS:
-            reported = {"settings": {"streamSidecar": settings, "other": 1}}
-            client.notify("workspace/didChangeConfiguration", reported)
+            changed = {"settings": {"streamSidecar": settings, "other": 1}}
+            client.notify("workspace/didChangeConfiguration", changed)
             if kinds != shown:
                 asked = client.read()
                 assert asked["method"] == "workspace/diagnostic/refresh"
@@ -613,9 +615,9 @@ def test_kinds_are_a_setting() -> None:
 
 
 def _shown(client: RpcClient) -> list[str]:
-    """Kinds of the findings that the editor is told of."""
-    reported = client.request("textDocument/diagnostic", DOCUMENT)["items"]
-    return sorted({each["code"] for each in reported})
+    """Kinds of the findings that the editor gets."""
+    diagnostics = client.request("textDocument/diagnostic", DOCUMENT)["items"]
+    return sorted({each["code"] for each in diagnostics})
 
 
 WHOLE_RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}
@@ -639,10 +641,10 @@ def test_progress_of_a_large_document() -> None:
         client.send(message("textDocument/diagnostic", DOCUMENT, id="d"))
         token = progress(client)
         percents = []
-        while "id" not in (reported := client.read()):
-            assert reported["params"]["token"] == token
-            percents.append(reported["params"]["value"].get("percentage", 100))
-        assert len(reported["result"]["items"]) == 700
+        while "id" not in (answer := client.read()):
+            assert answer["params"]["token"] == token
+            percents.append(answer["params"]["value"].get("percentage", 100))
+        assert len(answer["result"]["items"]) == 700
         assert percents == sorted(set(percents))
         assert percents[-1] == 100
 
@@ -653,9 +655,9 @@ def test_a_reading_that_the_client_stops() -> None:
         client.send(message("textDocument/diagnostic", DOCUMENT, id="d"))
         token = progress(client)
         client.notify("window/workDoneProgress/cancel", {"token": token})
-        while "id" not in (reported := client.read()):
+        while "id" not in (answer := client.read()):
             pass
-        assert reported["result"]["items"] == []
+        assert answer["result"]["items"] == []
         assert client.request("textDocument/codeLens", DOCUMENT) == []
 
 
@@ -665,10 +667,10 @@ def test_a_request_that_is_cancelled_leaves_the_reading() -> None:
         client.send(message("textDocument/diagnostic", DOCUMENT, id="d"))
         progress(client)
         client.notify("$/cancelRequest", {"id": "d"})
-        while "id" not in (reported := client.read()):
+        while "id" not in (answer := client.read()):
             pass
-        assert reported["error"]["code"] == -32800
+        assert answer["error"]["code"] == -32800
         client.send(message("textDocument/codeLens", DOCUMENT, id="l"))
-        while "id" not in (reported := client.read()):
+        while "id" not in (answer := client.read()):
             pass
-        assert len(reported["result"]) == 2 * 700
+        assert len(answer["result"]) == 2 * 700

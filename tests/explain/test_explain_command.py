@@ -1,4 +1,4 @@
-"""``stream-sidecar explain``, from outside: what is told, and what is written.
+"""``stream-sidecar explain``, from outside: what it prints, and what it writes.
 
 What it tells of one recording stands in ``leaking.txt``, in colours in
 ``leaking.colours.txt``, which are golden.
@@ -30,7 +30,7 @@ def run(*arguments: str | Path, data: bytes = b"", **environment: str) -> Any:
     return command("explain", *map(str, arguments), data=data, **environment)
 
 
-def reported(*arguments: str | Path, data: bytes = b"", **environment: str) -> str:
+def explained(*arguments: str | Path, data: bytes = b"", **environment: str) -> str:
     done = run(*arguments, data=data, **environment)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode().replace("\r\n", "\n")
@@ -43,12 +43,12 @@ def failure(*arguments: str | Path, data: bytes = b"") -> str:
     return done.stderr.decode().strip().splitlines()[-1].removeprefix("Error: ")
 
 
-# --- What is told ---------------------------------------------------------------------
+# --- What it prints -------------------------------------------------------------------
 
 
 @pytest.mark.golden
 def test_a_pipe_gets_a_line_a_piece() -> None:
-    assert_golden(HERE / "leaking.txt", reported(LEAKING))
+    assert_golden(HERE / "leaking.txt", explained(LEAKING))
 
 
 @pytest.mark.golden
@@ -60,12 +60,12 @@ def test_a_terminal_gets_colours() -> None:
 
 @needs_terminal
 def test_a_terminal_without_colours_is_a_pipe() -> None:
-    assert on_terminal("explain", LEAKING) == reported(LEAKING)
+    assert on_terminal("explain", LEAKING) == explained(LEAKING)
 
 
 def test_standard_input() -> None:
-    said = reported("-", data=(ROOT / LEAKING).read_bytes())
-    assert said.splitlines()[1:] == reported(LEAKING).splitlines()[1:]
+    said = explained("-", data=(ROOT / LEAKING).read_bytes())
+    assert said.splitlines()[1:] == explained(LEAKING).splitlines()[1:]
 
 
 @needs_terminal
@@ -82,7 +82,7 @@ def test_nothing_steers_the_terminal(term: str, tmp_path: Path) -> None:
 
 
 def test_plain_text() -> None:
-    said = reported("-", data=b"<think>why</think>Because.")
+    said = explained("-", data=b"<think>why</think>Because.")
     assert "wire text, framing text" in said
     assert (
         "\nreasoning  2  why\ndelimiter  3  </think>\nanswer     1  Because.\n" in said
@@ -102,7 +102,7 @@ SESSIONS: dict[str, list[Any]] = {
 def test_a_stored_session(name: str, tmp_path: Path) -> None:
     """The texts of the model's messages, and nothing of others."""
     data = "\n".join(map(json.dumps, SESSIONS[name])).encode()
-    said = reported("-", data=data)
+    said = explained("-", data=data)
     piece = "\nreasoning  2  why\ndelimiter  3  </think>\nanswer     1  Because.\n"
     assert said.count(piece) == 2
     assert "-- message 1\n" in said
@@ -111,7 +111,7 @@ def test_a_stored_session(name: str, tmp_path: Path) -> None:
     assert said.endswith("To repair the session: stream-sidecar repair FILE\n")
     assert "unknown-chunk" not in said
     page = tmp_path / "page.html"
-    reported("-", "--html", page, data=data)
+    explained("-", "--html", page, data=data)
     assert '"unknown": ""' in page.read_text(encoding="utf-8")
 
 
@@ -130,15 +130,15 @@ def test_a_file_of_which_nothing_is_understood(tmp_path: Path) -> None:
 
 def test_the_model_chooses_the_dialects() -> None:
     data = b"I weigh both.</think>Take the first."
-    assert "\nreasoning  2  I weigh both.\n" in reported(
+    assert "\nreasoning  2  I weigh both.\n" in explained(
         "-", "--model", "deepseek-r1", data=data
     )
-    assert "\nanswer     1  I weigh both.\n" in reported("-", data=data)
+    assert "\nanswer     1  I weigh both.\n" in explained("-", data=data)
 
 
 def test_an_error_of_the_provider_is_shown() -> None:
     """To explain is no verdict."""
-    said = reported(
+    said = explained(
         "-", data=b'{"error": {"message": "Overloaded", "type": "server_error"}}'
     )
     assert "\n-- error: overloaded\n" in said
@@ -215,14 +215,14 @@ SESSION = transcript(
 def test_a_transcript(stream: str, pieces: list[str]) -> None:
     """Each stream with its own parameters and those of its connection; what was
     refused was not pushed."""
-    said = reported("-", "--stream", stream, data=SESSION)
+    said = explained("-", "--stream", stream, data=SESSION)
     assert f", {stream}: wire " in said
     assert [piece for piece in pieces if f"\n{piece}\n" not in said] == []
     assert "refused" not in said
 
 
 def test_the_first_stream_is_the_default() -> None:
-    assert reported("-", data=SESSION) == reported(
+    assert explained("-", data=SESSION) == explained(
         "-", "--stream", "stream-1", data=SESSION
     )
 
@@ -257,7 +257,7 @@ def test_every_transcript_is_read(subtests: pytest.Subtests) -> None:
 
 def test_the_page_is_a_new_file(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    said = reported(LEAKING, "--html", out)
+    said = explained(LEAKING, "--html", out)
     assert said.splitlines()[-1] == f"written to {out}"
     text = out.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
@@ -268,7 +268,7 @@ def test_the_page_is_a_new_file(tmp_path: Path) -> None:
         failure(LEAKING, "--html", out) == f"--html {out} exists; --force replaces it"
     )
     assert out.read_text(encoding="utf-8") == "mine"
-    reported(LEAKING, "--html", out, "--force")
+    explained(LEAKING, "--html", out, "--force")
     assert out.read_text(encoding="utf-8") == text
 
 
@@ -308,7 +308,9 @@ def test_it_opens_in_the_browser(keeps: bool, tmp_path: Path) -> None:
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {shown}\n', encoding="utf-8")
     browser.chmod(0o700)
     out = ["--html", tmp_path / "a page.html"] if keeps else []
-    said = reported(LEAKING, "--open", *out, BROWSER=str(browser), TMPDIR=str(tmp_path))
+    said = explained(
+        LEAKING, "--open", *out, BROWSER=str(browser), TMPDIR=str(tmp_path)
+    )
     address = shown.read_text(encoding="utf-8")
     path = Path(said.splitlines()[-1].removeprefix("written to "))
     assert address == path.as_uri()
@@ -323,7 +325,7 @@ def test_a_hostile_file_is_a_page_like_any_other(tmp_path: Path) -> None:
         "".join(json.dumps(chunk) + "\n" for chunk in [*CHUNKS, POISON]),
         encoding="utf-8",
     )
-    reported(file, "--html", tmp_path / "page.html")
+    explained(file, "--html", tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("<script") == 2
     assert text.count("</script") == 2

@@ -78,7 +78,7 @@ def check(params: Any, chunks: list[Any], close: Any = None) -> Explanation:
     assert not any(found.values())
     for lane in explanation.lanes:
         assert_sound(lane, explanation)
-    assert_reported(explanation)
+    assert_same_characters(explanation)
     return explanation
 
 
@@ -107,7 +107,7 @@ def assert_sound(lane: Lane, explanation: Explanation) -> None:
             assert fate.seq in seqs[fate.step]
 
 
-def assert_reported(explanation: Explanation) -> None:
+def assert_same_characters(explanation: Explanation) -> None:
     """The answer's and the reasoning's characters are those of the message."""
     first = explanation.message
     for message in first.choices or (first,):

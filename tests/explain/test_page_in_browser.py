@@ -49,13 +49,13 @@ def write(chunks: list[Any], path: Path, name: str = "s") -> str:
 def page(browser: Any) -> Iterator[Any]:
     """A page that fails with whatever goes wrong in it, or leaves it."""
     page = browser.new_page()
-    page.reported = []
-    page.on("console", lambda message: page.reported.append(message.text))
-    page.on("pageerror", lambda error: page.reported.append(str(error)))
-    page.on("dialog", lambda dialog: page.reported.append(dialog.message))
-    page.on("request", lambda request: page.reported.append(request.url))
+    page.noted = []
+    page.on("console", lambda message: page.noted.append(message.text))
+    page.on("pageerror", lambda error: page.noted.append(str(error)))
+    page.on("dialog", lambda dialog: page.noted.append(dialog.message))
+    page.on("request", lambda request: page.noted.append(request.url))
     yield page
-    assert page.reported == [page.url]
+    assert page.noted == [page.url]
     page.close()
 
 
@@ -122,9 +122,9 @@ def test_a_policy_forbids_everything_else(page: Any, tmp_path: Path) -> None:
     page.wait_for_function("document.images[0].complete")
     assert page.evaluate("document.images[0].naturalWidth") == 0
     assert page.title() == "A stream, explained"
-    refused = [each for each in page.reported if "Content Security Policy" in each]
+    refused = [each for each in page.noted if "Content Security Policy" in each]
     assert len(refused) == 2
-    del page.reported[1:]
+    del page.noted[1:]
 
 
 def test_the_slider_goes_through_the_chunks(page: Any, tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_link_leads_to_its_piece(page: Any, tmp_path: Path) -> None:
     assert page.url.startswith(f"{address}#0.")
     page.reload()
     assert texts(page, ".piece.pinned") == ["how"]
-    page.reported = [page.url]
+    page.noted = [page.url]
 
 
 def test_what_is_long_is_folded(page: Any, tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_without_fills_the_owners_have_lines_of_their_own(
     assert len(set(signs)) == 9
     chunk = {"choices": [{"delta": {"content": "<think>a</think>\nb"}}]}
     page.goto(write([chunk], tmp_path / "lines.html"))
-    page.reported = [page.url]
+    page.noted = [page.url]
     line_end = page.locator(".piece.dropped .sign.line")
     display = line_end.evaluate("sign => getComputedStyle(sign).display")
     assert display == "inline"  # so the line through the piece goes through it, too

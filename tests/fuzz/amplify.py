@@ -40,7 +40,7 @@ def draw_amplified(number: int) -> dict[str, Any]:
     generator = Random(number)
     if generator.random() < 0.25:
         params = inputs.text_params(generator)
-        params.pop("limits", None)  # a host that lets nothing wait is told so each time
+        params.pop("limits", None)  # one that lets nothing wait errs each time
         unit = inputs.text_of(generator, 2) or "a"
         times = generator.randint(1, LONGEST // len(unit) + 1)
         return {"params": params, "documents": [unit], "times": times}

@@ -2,7 +2,7 @@
 
 ``examine(lane, number)`` gives None or a `Find`. An input that takes long for its size
 is measured again before it counts; what does not end is interrupted by an `alarm`. The
-kind of a find is where its exception was raised, so that equal ones are told once.
+kind of a find is where its exception was raised, so that equal ones are printed once.
 """
 
 from __future__ import annotations

@@ -70,11 +70,11 @@ def _run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _summary(reported: str) -> str:
+def _summary(output: str) -> str:
     """Libfuzzer's own words on executions and coverage."""
     wanted = ("stat::number_of_executed_units", "stat::average_exec_per_sec")
-    stats = [line for line in reported.splitlines() if line.startswith(wanted)]
-    progress = [line for line in reported.splitlines() if " cov: " in line]
+    stats = [line for line in output.splitlines() if line.startswith(wanted)]
+    progress = [line for line in output.splitlines() if " cov: " in line]
     return ", ".join([*(" ".join(line.split()) for line in stats), *progress[-1:]])
 
 

@@ -1,7 +1,7 @@
 """A connection without a process whose every answer is due at a known moment.
 
-On top of `MemoryHost`: time stands still until it is told to go on, batches wait until
-they are told to run, and the LSP side knows no method but ``slow/*``, whose answers
+On top of `MemoryHost`: time stands still until the test moves it, batches wait until
+the test runs them, and the LSP side knows no method but ``slow/*``, whose answers
 wait until they are cancelled. So a sequence of messages has one outcome.
 """
 

@@ -65,13 +65,13 @@ def begin_batch(session: Session, generator: Random) -> None:
 
 
 def run_batch(session: Session, _generator: Random) -> None:
-    reported = session.host.step()
+    messages = session.host.step()
     if not session.batches:
-        assert reported == []
+        assert messages == []
         return
     name = session.batches.pop(0)
     due = session.due.pop(name)
-    (answer,) = reported
+    (answer,) = messages
     assert answer["id"] == name
     if due.code:
         assert RpcError(answer["error"]).code == due.code
@@ -91,17 +91,17 @@ def ask_what_takes_long(session: Session, generator: Random) -> None:
 def cancel(session: Session, generator: Random) -> None:
     """A batch stops when it runs; the LSP side refuses at once."""
     name = generator.choice((*session.due, "nobody"))
-    reported = session.send(generator, message("$/cancelRequest", {"id": name}))
+    messages = session.send(generator, message("$/cancelRequest", {"id": name}))
     if name in session.batches:
-        assert reported == []
+        assert messages == []
         due = session.due[name]
         due.code = CANCELLED if due.length else 0
     elif name in session.due:
-        (answer,) = reported
+        (answer,) = messages
         assert (answer["id"], answer["error"]["code"]) == (name, CANCELLED)
         del session.due[name]
     else:
-        assert reported == []
+        assert messages == []
 
 
 def use_an_id_twice(session: Session, generator: Random) -> None:
@@ -151,8 +151,8 @@ def send_a_bad_envelope(session: Session, generator: Random) -> None:
 def send_too_much(session: Session, generator: Random) -> None:
     text = "x" * (LIMITS["maxMessageBytes"] + generator.randrange(9))
     name = session.next_id()
-    reported = message("stream/push", {"streamId": "a", "chunk": text}, id=name)
-    error = session.expect(generator, reported, name, LIMIT)
+    push = message("stream/push", {"streamId": "a", "chunk": text}, id=name)
+    error = session.expect(generator, push, name, LIMIT)
     assert error.data["limit"] == LIMITS["maxMessageBytes"]
 
 

@@ -96,8 +96,8 @@ class Session:
         name = self.next_id()
         return self.expect(generator, message(method, params, id=name), name, code)
 
-    def expect(self, generator: Random, reported: Any, name: Any, code: int) -> Any:
-        (answer,) = self.send(generator, reported)
+    def expect(self, generator: Random, request: Any, name: Any, code: int) -> Any:
+        (answer,) = self.send(generator, request)
         assert answer["id"] == name
         if not code:
             return answer["result"]
@@ -105,9 +105,9 @@ class Session:
         assert error.code == code, error.message
         return error
 
-    def send(self, generator: Random, reported: Any) -> list[Any]:
+    def send(self, generator: Random, request: Any) -> list[Any]:
         """Sends a message in any slices, with noise before its header."""
-        data = generator.choice(NOISE) + frame(reported)
+        data = generator.choice(NOISE) + frame(request)
         size = max(generator.choice((len(data), 7, 64, 1000)), len(data) // 100)
         return self.host.take(*(data[n : n + size] for n in range(0, len(data), size)))
 

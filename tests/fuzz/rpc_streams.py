@@ -111,13 +111,13 @@ def one_chunk(generator: Random) -> Any:
 
 def _notify(session: Session, generator: Random, params: Any, code: int) -> Any:
     """A push as a notification is answered by exactly one."""
-    (reported,) = session.send(generator, message("stream/push", params))
-    assert reported["method"] == "stream/events"
-    assert "id" not in reported
-    assert reported["params"]["streamId"] == params["streamId"]
+    (notification,) = session.send(generator, message("stream/push", params))
+    assert notification["method"] == "stream/events"
+    assert "id" not in notification
+    assert notification["params"]["streamId"] == params["streamId"]
     if code:
-        assert RpcError(reported["params"]["error"]).code == code
-    return reported["params"]
+        assert RpcError(notification["params"]["error"]).code == code
+    return notification["params"]
 
 
 CLOSINGS: tuple[dict[str, Any], ...] = (
@@ -158,9 +158,9 @@ def take_snapshot(session: Session, generator: Random) -> None:
 def list_streams(session: Session, generator: Random) -> None:
     session.expire()
     rows = session.ask(generator, "stream/list", {})["streams"]
-    reported = {row["streamId"]: (row["pushes"], row["lastSeq"]) for row in rows}
-    assert len(reported) == len(rows)
-    assert reported == {
+    listed = {row["streamId"]: (row["pushes"], row["lastSeq"]) for row in rows}
+    assert len(listed) == len(rows)
+    assert listed == {
         name: (entry.pushes, entry.stream.last_seq)
         for name, entry in session.streams.items()
     }

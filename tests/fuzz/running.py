@@ -19,7 +19,7 @@ BLOCK = 512
 """Inputs in a row that one process takes."""
 
 KEPT = 6
-"""Finds of a kind that are told: one place in a check may show several bugs."""
+"""How many finds of a kind are printed: one place in a check may show several bugs."""
 
 Found = dict[str, tuple[int, list[Find]]]
 """By kind: how often, and the smallest ones."""

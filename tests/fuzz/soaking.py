@@ -1,9 +1,9 @@
 """The host of a soak: many streams at once, and what each of them has to answer.
 
-`soak` drives one process until it is told to stop, closes everything, and gives the
+`soak` drives one process until the test stops it, closes everything, and gives the
 curve of its memory and what was counted; it raises when an answer is another one than
 alone. A stream that nobody uses for longer than the idle limit has to be gone, one
-that is used within it has to be there; both are told from the times at which messages
+that is used within it has to be there; both are known from the times at which messages
 were written and answers read, so that a slow machine changes nothing.
 """
 

@@ -214,9 +214,9 @@ def test_never_empties_a_message() -> None:
 
 def test_native_reasoning_comes_first() -> None:
     """Reasoning that the message has in its own field is not reported again."""
-    reported = check(assistant(LEAK, reasoning_content="Hm."))
-    assert reported.message == assistant("Four.", reasoning_content="Hm.")
-    assert reported.reasoning is None
+    result = check(assistant(LEAK, reasoning_content="Hm."))
+    assert result.message == assistant("Four.", reasoning_content="Hm.")
+    assert result.reasoning is None
     assert check(assistant(LEAK)).reasoning == "Hm."
 
 
@@ -427,7 +427,7 @@ COPY = '{"next": null, "rows": [1, 2]} So there are two.'
 
 
 @pytest.mark.parametrize(
-    "reported",
+    "earlier",
     [
         {"role": "tool", "tool_call_id": "c", "content": SAID},
         {"role": "tool", "content": [{"type": "text", "text": SAID}]},
@@ -481,12 +481,12 @@ COPY = '{"next": null, "rows": [1, 2]} So there are two.'
         },
     ],
 )
-def test_results_of_the_session_are_known(reported: dict[str, Any]) -> None:
+def test_results_of_the_session_are_known(earlier: dict[str, Any]) -> None:
     """A copy of an earlier result needs no indicator; a copy of a later result or in
     another session does."""
     assert visible(assistant(COPY)) == COPY
-    assert visible(assistant(COPY), reported) == "So there are two."
-    assert not repair(reported, assistant(COPY)).changed
+    assert visible(assistant(COPY), earlier) == "So there are two."
+    assert not repair(earlier, assistant(COPY)).changed
 
 
 def test_results_that_are_none() -> None:
@@ -498,9 +498,9 @@ def test_results_that_are_none() -> None:
 
 def test_what_was_known_is_forgotten_in_the_end() -> None:
     others = [{"role": "tool", "content": json.dumps({"n": n})} for n in range(300)]
-    reported = {"role": "tool", "content": SAID}
-    assert visible(assistant(COPY), reported, *others) == COPY
-    assert visible(assistant(COPY), *others, reported) == "So there are two."
+    earlier = {"role": "tool", "content": SAID}
+    assert visible(assistant(COPY), earlier, *others) == COPY
+    assert visible(assistant(COPY), *others, earlier) == "So there are two."
 
 
 # --- Calls that were written as text --------------------------------------------------

@@ -54,10 +54,10 @@ def _repaired(text: str, path: Path) -> Any:
     for found in messages_in(document, role):
         repair = history.repair(found.message, found.model, found.shape)
         (spans,) = spans_of(text, [(found, repair.removed)])
-        reported = [json.loads(f'"{text[s:e]}"') for s, e in spans]
-        if reported != [each.text for each in repair.removed]:  # in a string of JSON
-            reported = [json.loads(f'"{each}"') for each in reported]
-        assert reported == [each.text for each in repair.removed]
+        found_texts = [json.loads(f'"{text[s:e]}"') for s, e in spans]
+        if found_texts != [each.text for each in repair.removed]:  # in a string of JSON
+            found_texts = [json.loads(f'"{each}"') for each in found_texts]
+        assert found_texts == [each.text for each in repair.removed]
         document = replaced(document, [(found, repair)])
     return document
 

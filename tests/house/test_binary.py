@@ -69,9 +69,9 @@ def packed(released: Released) -> Path:
 def program(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program of the archive, unpacked as its user would."""
     archive = packed / f"stream-sidecar-{__version__}-{TARGET}.tar.gz"
-    reported = archive.with_name(f"{archive.name}.sha256").read_text(encoding="utf-8")
+    checksum = archive.with_name(f"{archive.name}.sha256").read_text(encoding="utf-8")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-    assert reported == f"{digest}  {archive.name}\n"
+    assert checksum == f"{digest}  {archive.name}\n"
     place = tmp_path_factory.mktemp("unpacked") / "Größe 日本"
     with tarfile.open(archive) as opened:
         opened.extractall(place, filter="data")

@@ -53,9 +53,9 @@ def test_cargo_test() -> None:
     freeze in ``clients/rust/tests/kills.rs``; ``pytest -s`` shows the result.
     """
     output = cargo("test", *EVERYTHING, "--locked", "--no-fail-fast")
-    reported = re.findall(r"^\d+ kills: .*", output, re.MULTILINE)
-    sys.stdout.write("".join(f"\n{line}\n" for line in reported))
-    assert len(reported) == (os.name == "posix")
+    summaries = re.findall(r"^\d+ kills: .*", output, re.MULTILINE)
+    sys.stdout.write("".join(f"\n{line}\n" for line in summaries))
+    assert len(summaries) == (os.name == "posix")
     counts = re.findall(r"ok\. (\d+) passed; 0 failed; (\d+) ignored", output)
     assert sum(int(passed) for passed, _ in counts) > 80
     assert {ignored for _, ignored in counts} == {"0"}

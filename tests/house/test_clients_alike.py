@@ -93,9 +93,9 @@ def test_there_are_as_many_as_are_reported() -> None:
     )
     _, _, body = options.partition("export function settled")
     named = set(re.findall(r"\b(\w+): (?:options\.\w+ \?\? )?(?:\d|MiB)", body))
-    reported = {row[0].strip("`").rpartition(".")[2] for row in DEFAULTS}
+    documented = {row[0].strip("`").rpartition(".")[2] for row in DEFAULTS}
     read_ahead = {"maxChunks"}  # for a language without back-pressure
-    assert named - reported <= read_ahead
+    assert named - documented <= read_ahead
     assert len(DEFAULTS) >= 12
 
 
@@ -180,5 +180,5 @@ MAKING = {"builder", "build", "new"}
 @pytest.mark.parametrize("client", OPTIONS)
 def test_every_option_is_in_the_table(client: str) -> None:
     rows, column, names = OPTIONS[client]
-    reported = [name for row in rows for name in re.findall(r"`(\w+)`", row[column])]
-    assert sorted(reported) == sorted({*names} - MAKING)
+    documented = [name for row in rows for name in re.findall(r"`(\w+)`", row[column])]
+    assert sorted(documented) == sorted({*names} - MAKING)

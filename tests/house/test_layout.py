@@ -216,9 +216,9 @@ def test_the_map_shows_the_house() -> None:
     """The table of sidecar/README.md, "Rooms", is this one."""
     text = (HOUSE.parent / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \|.*\|([^|]*)\|$", text, re.MULTILINE)
-    reported = {room: re.findall(r"`(\w+)`", row) for room, row in rows}
+    documented = {room: re.findall(r"`(\w+)`", row) for room, row in rows}
     rooms = {room: row.split() for room, row in ROOMS.items()}
-    assert [*reported.items()] == [*rooms.items()][1:-1]  # without "" and "__main__"
+    assert [*documented.items()] == [*rooms.items()][1:-1]  # without "" and "__main__"
 
 
 def test_imports_have_no_circles() -> None:

@@ -100,6 +100,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    pytest.importorskip("hatchling", reason="no hatchling: nothing was built")
     built = Built(tmp_path_factory.mktemp("packages") / "Größe 日本 Ⅻ")
     built.workspace.mkdir(parents=True)
     for name in OTHERS:
@@ -276,7 +277,7 @@ def test_beside_the_package_called_sidecar(
     for command, said in says.values():
         assert run(*command, cwd=tmp_path).decode().strip() == said
     run(*pip, "uninstall", "--yes", removed)
-    command, said = next(reported for name, reported in says.items() if name != removed)
+    command, said = next(each for name, each in says.items() if name != removed)
     assert run(*command, cwd=tmp_path).decode().strip() == said
 
 

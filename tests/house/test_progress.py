@@ -21,8 +21,8 @@ def test_first():
     print("is kept")
 
 def test_second():
-    told = Path(os.environ["SIDECAR_PROGRESS"]).read_text()
-    assert told.splitlines()[-1].startswith("1 of 2 tests done, now ")
+    progress = Path(os.environ["SIDECAR_PROGRESS"]).read_text()
+    assert progress.splitlines()[-1].startswith("1 of 2 tests done, now ")
 """
 
 
@@ -42,20 +42,20 @@ def test_it_is_said_again_and_again(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_how_many_tests_are_done(tmp_path: Path) -> None:
-    tests, reported = tmp_path / "test_two.py", tmp_path / "told"
-    assert read(reported) == "runs"
+    tests, progress = tmp_path / "test_two.py", tmp_path / "progress"
+    assert read(progress) == "runs"
     tests.write_text(TESTS, encoding="utf-8")
     done = subprocess.run(
         [*(sys.executable, "-m", "pytest", "-q", "-p", "tests.progress"), str(tests)],
         cwd=ROOT,
-        env={**os.environ, VARIABLE: str(reported)},
+        env={**os.environ, VARIABLE: str(progress)},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout
     assert done.stdout.splitlines()[-1].startswith("2 passed")
-    assert read(reported).startswith("1 of 2 tests done, now ")
-    assert read(reported).endswith("test_two.py::test_second")
+    assert read(progress).startswith("1 of 2 tests done, now ")
+    assert read(progress).endswith("test_two.py::test_second")
 
 
 def test_what_runs_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

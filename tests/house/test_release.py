@@ -102,9 +102,9 @@ def test_a_licence_that_is_missing_is_reported(tmp_path: Path) -> None:
 @pytest.mark.timeout(3_600)
 def test_everything_is_there_under_its_checksum(release: Released) -> None:
     sums = (release.folder / SUMS).read_text(encoding="utf-8")
-    reported = dict(reversed(line.split("  ")) for line in sums.splitlines())
+    listed = dict(reversed(line.split("  ")) for line in sums.splitlines())
     files = {each.name: each for each in release.folder.iterdir() if each.name != SUMS}
-    assert reported == {
+    assert listed == {
         name: hashlib.sha256(file.read_bytes()).hexdigest()
         for name, file in files.items()
     }

@@ -6,22 +6,21 @@ import pytest
 from changes import changed_files
 from places import ROOT
 from run import (
-    ANY_INPUT,
-    CHECKS,
     CLIENTS,
-    COVERED,
     CUT,
-    EVERY_CUT,
+    FILES,
     FIRST,
     INTERPRETERS,
+    LANES,
+    MOVED_BY,
     PLAIN,
     READERS,
-    ROOMS,
-    THOROUGH,
+    commands_of,
     main,
 )
 from run import _pytest_words as pytest_words
 from run import _tests_that_read as readers_of
+from shares import in_order, shares
 from some_cuts import is_taken, stems_of
 
 USUAL = ["-m", "not thorough"]
@@ -45,22 +44,23 @@ def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reported"),
+    ("words", "complaint"),
     [
         (["txet"], "'txet' is no verb, no room and no file"),
         (["text", "nowhere.py"], "'nowhere.py' is no verb"),
         (["update", "txet"], "'txet' is no verb"),
         (["all", "text"], "`all` stands alone, without text"),
+        (["durations", "text"], "`durations` stands alone, without text"),
         (["every-cut", "text"], "`every-cut` stands alone, without text"),
         (["try"], "`try` takes one file"),
         (["try", "/etc/hostname"], "`try` takes one file"),
         (["try", "tests/run.py"], "no test reads tests/run.py"),
     ],
 )
-def test_words_that_mean_nothing(words: list[str], reported: str) -> None:
+def test_words_that_mean_nothing(words: list[str], complaint: str) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
-    assert str(ended.value.code).startswith(reported)
+    assert str(ended.value.code).startswith(complaint)
 
 
 @pytest.mark.parametrize(
@@ -110,20 +110,37 @@ def test_a_change_begins_where_the_variable_says(
     assert changed_files() is None
 
 
-def test_every_room_is_run_once() -> None:
-    """But for files of one that stand for themselves."""
-    for parts in (CHECKS, COVERED):
-        words = [word for command in parts.values() for word in command]
-        paths = sorted(word for word in words if word.startswith("tests/"))
-        assert paths == sorted([*ANY_INPUT, *(f"tests/{room}" for room in ROOMS)])
-        ignored = {word.partition("--ignore=")[2] for word in words} - {""}
-        assert ignored == {*ANY_INPUT}
+@pytest.mark.parametrize("lane", ["checks", "covered"])
+def test_every_file_is_run_once(lane: str) -> None:
+    words = [word for command in commands_of(lane).values() for word in command]
+    assert sorted(word for word in words if word.startswith("tests/")) == [*FILES]
+
+
+def test_two_shares_end_together() -> None:
+    """The core that has the shorter parts gets the first share, which is larger. A file
+    without a duration counts as the median."""
+    known = {"types": 10.0, "any input": 4.0, "a": 9.0, "b": 8.0, "c": 1.0}
+    first, second = shares(["types", "any input"], ["a", "b", "c", "new"], known)
+    assert (first, second) == (["a", "new"], ["b", "c"])
+    assert in_order(["c", "new", "types"], known) == ["types", "new", "c"]
+
+
+def test_what_no_change_can_move_is_left_out() -> None:
+    moved = {
+        "sidecar/stream_sidecar/text/tail.py": {"coverage", "interpreters"},
+        "tests/spec/harmony.md": {"coverage", "interpreters"},
+        "tests/text/test_rules.py": {"coverage"},
+        "tests/README.md": set(),
+        "clients/rust/src/lib.rs": set(),
+    }
+    for file, names in moved.items():
+        assert {name for name in MOVED_BY if MOVED_BY[name].match(file)} == names, file
+    assert "interpreters" not in commands_of("thorough", without="interpreters")
 
 
 def test_what_is_named_is_there() -> None:
-    commands = (*THOROUGH.values(), *EVERY_CUT.values())
-    named = {word for command in commands for word in command}
-    files = {word.partition("=")[2] or word for word in named if "tests/" in word}
-    assert files == {*CLIENTS, *CUT, *PLAIN, INTERPRETERS}
-    for file in (*files, *READERS.values(), FIRST):
+    commands = [each for lane in LANES.values() for each in lane.parts.values()]
+    named = {word for command in commands for word in command if "tests/" in word}
+    assert {*CLIENTS, *CUT, *PLAIN, INTERPRETERS} <= named
+    for file in (*named, *READERS.values(), FIRST):
         assert (ROOT / file).is_file(), file

@@ -45,10 +45,8 @@ NAMES = {
 def _table(name: str) -> str:
     """As many names a line as there is room for."""
     text = ", ".join(f'"{each}"' for each in NAMES[name])
-    reported = [line.rstrip(",") for line in wrap(text, WIDTH, break_on_hyphens=False)]
-    rows = (
-        f"    *({line}),\n" if "," in line else f"    {line},\n" for line in reported
-    )
+    lines = [line.rstrip(",") for line in wrap(text, WIDTH, break_on_hyphens=False)]
+    rows = (f"    *({line}),\n" if "," in line else f"    {line},\n" for line in lines)
     return f"{name} = (\n{''.join(rows)})"
 
 

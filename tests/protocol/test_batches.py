@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -28,17 +29,17 @@ def begin(client: RpcClient, message_id: Any, messages: list[Any] = MANY) -> Non
     """Sends a long batch and waits until it has begun."""
     params = {"messages": messages, "workDoneToken": message_id}
     client.send(message("message/repair", params, id=message_id))
-    reported = client.read()["params"]
-    assert (reported["token"], reported["value"]["kind"]) == (message_id, "begin")
+    progress = client.read()["params"]
+    assert (progress["token"], progress["value"]["kind"]) == (message_id, "begin")
 
 
 def answer_to(client: RpcClient, message_id: Any) -> tuple[Any, list[Any]]:
     """The answer, and the values of the progress before it."""
     values = []
-    while "id" not in (reported := client.read()):
-        values.append(reported["params"]["value"])
-    assert reported["id"] == message_id
-    return reported, values
+    while "id" not in (received := client.read()):
+        values.append(received["params"]["value"])
+    assert received["id"] == message_id
+    return received, values
 
 
 def test_progress(client: RpcClient) -> None:
@@ -90,19 +91,29 @@ def test_shutdown_ends_batches(client: RpcClient) -> None:
     client.send(message("shutdown", id="s"))
     answers: dict[Any, Any] = {}
     while len(answers) < 2:
-        reported = client.read()
-        if "id" in reported:
-            answers[reported["id"]] = reported
+        received = client.read()
+        if "id" in received:
+            answers[received["id"]] = received
     assert answers["long"]["error"]["code"] == -32800
     assert answers["s"]["result"] is None
 
 
-def test_end_of_input_gives_up_what_takes_too_long(client: RpcClient) -> None:
-    begin(client, "long", MANY * 3)
-    client.end_input()
-    last = client.read_all()[-1]
-    assert (last["id"], last["error"]["code"]) == ("long", -32800)
-    assert client.wait(PROMPTLY) == 0
+IMPATIENT = """
+from stream_sidecar.cli.serve import serve
+from stream_sidecar.rpc.transport import claim
+serve(*claim(), most_work=0)
+"""
+"""The process, which at the end of input works no longer than it would wait."""
+
+
+def test_end_of_input_gives_up_what_takes_too_long() -> None:
+    with RpcClient(command=(sys.executable, "-c", IMPATIENT)) as client:
+        client.initialize()
+        begin(client, "long")
+        client.end_input()
+        last = client.read_all()[-1]
+        assert (last["id"], last["error"]["code"]) == ("long", -32800)
+        assert client.wait(PROMPTLY) == 0
 
 
 def test_as_a_notification(client: RpcClient) -> None:
@@ -132,10 +143,10 @@ def test_what_is_counted(client: RpcClient) -> None:
     client.request("message/repair", {**params, "provider": "p", "model": "n"})
     client.request("message/inspect", params)
 
-    reported = client.request("sidecar/stats")["repairs"]
+    repairs = client.request("sidecar/stats")["repairs"]
 
     counts = {"changed": 1, "blocked": 0, "messages": 1, "removed": {"reasoning": 1}}
-    assert reported == {
+    assert repairs == {
         "messages": 2,
         "changed": 2,
         "blocked": 0,
@@ -173,7 +184,7 @@ def sent(*messages: bytes) -> tuple[list[Any], list[Any]]:
     """What is answered at once, and what a batch's thread sends until it is done."""
     host = MemoryHost()
     answers = host.push(b"".join(messages))
-    host.connection.close(20)
+    host.connection.close(20, 20)
     return answers, host.sent
 
 
@@ -185,8 +196,8 @@ def test_a_batch_is_answered_from_its_thread() -> None:
     ):
         at_once, later = sent(frame(message(method, params, id=5)))
         assert at_once == []
-        *reported, answer = later
-        assert [each["params"]["value"]["kind"] for each in reported] == [
+        *progress, answer = later
+        assert [each["params"]["value"]["kind"] for each in progress] == [
             *("begin", "report", "end")
         ]
         result = answer["result"]["results"][0]

@@ -628,6 +628,6 @@ def test_formats_of_the_host_and_dialects_are_taken(host):
 
     opened = host.request("stream/open", {"policy": policy})
 
-    reported = json.loads(json.dumps(opened))
-    assert reported["policy"]["echo"] == echo
-    assert reported["profile"]["dialects"] == ["hermes", "glm"]
+    answer = json.loads(json.dumps(opened))
+    assert answer["policy"]["echo"] == echo
+    assert answer["profile"]["dialects"] == ["hermes", "glm"]

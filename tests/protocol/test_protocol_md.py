@@ -177,8 +177,8 @@ def test_method_is_documented(name: str) -> None:
 
 
 def test_no_other_method_is_documented() -> None:
-    reported = re.findall(r"^### `(\w+/\w+)`$", TEXT, re.MULTILINE)
-    assert sorted(reported) == sorted(METHODS)
+    documented = re.findall(r"^### `(\w+/\w+)`$", TEXT, re.MULTILINE)
+    assert sorted(documented) == sorted(METHODS)
     assert {*re.findall(r"\[`(\w+/\w+)`\]", section("Methods"))} == {*METHODS}
     lifecycle = re.findall(r"^### (`\w+`.*)$", TEXT, re.MULTILINE)
     assert {*re.findall(r"`(\w+)`", " ".join(lifecycle))} == _LIFECYCLE
@@ -198,8 +198,8 @@ def test_wires_and_framings_are_documented() -> None:
 
 def test_diagnostics_are_documented() -> None:
     table = re.findall(r"^\| `([\w-]+)` \|", section("`diagnostic`"), re.MULTILINE)
-    reported = set(table) - {"code", "severity", "message"}
-    assert sorted(reported) == sorted(diagnostic_codes())
+    documented = set(table) - {"code", "severity", "message"}
+    assert sorted(documented) == sorted(diagnostic_codes())
 
 
 def test_limits_are_documented() -> None:
@@ -216,7 +216,7 @@ def test_errors_are_documented() -> None:
 
 
 def test_the_table_of_contents_is_complete() -> None:
-    """That its links lead somewhere is told of all pages in ``test_pages.py``."""
+    """That its links lead somewhere is tested with all pages in ``test_pages.py``."""
     sections = re.findall(r"^## (.*)$", _prose(TEXT), re.MULTILINE)
     line = next(line for line in TEXT.splitlines() if line.startswith("[Your first"))
     assert re.findall(r"\[(.+?)\]\(#", line) == sections

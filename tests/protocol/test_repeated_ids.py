@@ -100,8 +100,8 @@ def _prepared(wire: str, items: list[Json], **asked: str) -> tuple[list[Json], J
     result = METHODS["request/prepare"].call(Sessions(Policy(), Limits()), params)
     assert body == before
     assert result["changed"] == (result.get("body", body) != body)
-    reported = json.loads(dumps(result.get("body", body)))
-    return reported[WIRES[wire].shape.items], result["lost"]
+    prepared = json.loads(dumps(result.get("body", body)))
+    return prepared[WIRES[wire].shape.items], result["lost"]
 
 
 def _ids(wire: str, items: list[Json]) -> list[str]:

@@ -28,9 +28,9 @@ def _prepare(
 def _chat(turn: dict[str, Any], *more: Any, **asked: Any) -> Any:
     given = [USER, turn, *(more or [USER])]
     result = _prepare("openai-chat", {"model": "m", "messages": given}, **asked)
-    reported = result.get("body", {"messages": given})["messages"]
-    assert result["changed"] == ("body" in result) == (reported != given)
-    return reported[1], [each["what"] for each in result["lost"]]
+    messages = result.get("body", {"messages": given})["messages"]
+    assert result["changed"] == ("body" in result) == (messages != given)
+    return messages[1], [each["what"] for each in result["lost"]]
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,10 @@ def test_transcript(path: Path) -> None:
         write(path, [*map(renewed, recorded, played)])
         return
     problems = map(difference, recorded, played)
-    reported = [
+    differences = [
         f"line {n}: {problem}" for n, problem in enumerate(problems, 1) if problem
     ]
-    assert not reported, "\n".join(reported)
+    assert not differences, "\n".join(differences)
 
 
 def test_form(subtests: pytest.Subtests) -> None:

@@ -231,12 +231,12 @@ class SlowLsp(FakeLsp):
     """Comes to what it was given late, as one that is still being imported, or in a
     process that gets no processor time."""
 
-    def turn(self, reported):
-        threading.Thread(target=self._late, args=[reported]).start()
+    def turn(self, callback):
+        threading.Thread(target=self._late, args=[callback]).start()
 
-    def _late(self, reported):
+    def _late(self, callback):
         self.connection.answer(self.submitted[-1]["id"], "late")
-        reported()
+        callback()
 
 
 def test_patience_begins_when_the_lsp_side_is_ready(host, monkeypatch):

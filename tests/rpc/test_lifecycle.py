@@ -197,7 +197,7 @@ def test_death_of_the_parent():
 
 @pytest.fixture
 def other():
-    """Another process, whose death the sidecar is told to watch for."""
+    """Another process, whose end the sidecar has to watch for."""
     waiting = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE) as process:
         yield process
@@ -226,7 +226,7 @@ def test_process_id_that_is_not_seen(client, other):
 
 
 @not_on_windows("a terminal of POSIX")
-def test_a_person_is_reported_what_it_waits_for():
+def test_a_person_sees_what_it_waits_for():
     """Who types its name and nothing else has a terminal."""
     ours, theirs = os.openpty()
     with open(ours, "rb"), open(theirs, "rb") as terminal:

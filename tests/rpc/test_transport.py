@@ -241,10 +241,10 @@ def editor():
 def test_a_document_over_the_limit_is_reported_to_an_editors_user_once(uri_last):
     host = editor()
     document = of_document("didOpen", "file:///a%20b/s.jsonl", uri_last=uri_last)
-    (reported,) = host.push(document)
+    (warning,) = host.push(document)
     assert host.push(document, of_document("didChange", "file:///a%20b/s.jsonl")) == []
-    assert (reported["method"], reported["params"]["type"]) == ("window/showMessage", 2)
-    said = reported["params"]["message"]
+    assert (warning["method"], warning["params"]["type"]) == ("window/showMessage", 2)
+    said = warning["params"]["message"]
     assert said.startswith("Nothing is underlined in s.jsonl: it is larger than ")
     assert said.endswith('stream-sidecar repair --diff "/a b/s.jsonl"')
     (other,) = host.push(of_document("didOpen", "untitled:Untitled-1"))
@@ -281,8 +281,8 @@ def test_a_document_that_is_not_saved_as_it_is_has_nothing_underlined(tmp_path):
     file = tmp_path / "s.jsonl"
     file.write_text(TEXT.replace("other", "saved"), encoding="utf-8")
     host = editor()
-    (reported,) = host.push(of_document("didChange", file.as_uri()))
-    assert "differs from its file. Save it" in reported["params"]["message"]
+    (warning,) = host.push(of_document("didChange", file.as_uri()))
+    assert "differs from its file. Save it" in warning["params"]["message"]
     assert host.lsp.submitted[-1]["method"] == "textDocument/didClose"
 
 

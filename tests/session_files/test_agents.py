@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_stores import STORES, database, unpacked
+from agent_stores import STORES, compressed, database, unpacked
 from backup_lists import LIST
 from click.testing import CliRunner, Result
 from fixing import fixed
@@ -82,8 +82,8 @@ def test_a_store_is_found_and_cut(name: str, stores: tuple[Path, Path]) -> None:
 
     found = repair(leaking, "--check")
     assert found.exit_code == 1, found.output
-    reported = f"{count} message{'s' * (count > 1)} of a model"
-    assert f"{reported}: {count} to repair" in found.output
+    counted = f"{count} message{'s' * (count > 1)} of a model"
+    assert f"{counted}: {count} to repair" in found.output
     done = repair(leaking, "--write")
     assert done.exit_code == 0, done.output
     assert contents(leaking) == twin
@@ -91,7 +91,7 @@ def test_a_store_is_found_and_cut(name: str, stores: tuple[Path, Path]) -> None:
     for folder in (leaking, clean):
         again = repair(folder, "--check")
         assert again.exit_code == 0, again.output
-        assert f"{reported}: 0 to repair" in again.output
+        assert f"{counted}: 0 to repair" in again.output
     repair(clean, "--write")
     assert contents(clean) == twin
     assert not [*clean.rglob("*.bak*")]
@@ -184,13 +184,12 @@ def test_what_cannot_be_written_back_is_reported_and_stays(tmp_path: Path) -> No
             db.execute(f"INSERT INTO {table} VALUES ('b2:00', ?)", (LEAK,))
     before = contents(tmp_path)
 
-    reported = repair(tmp_path, "--check")
+    result = repair(tmp_path, "--check")
 
-    assert reported.exit_code == 2, reported.output
-    assert "1 not read: packed as msgpack" in reported.output
+    assert result.exit_code == 2, result.output
+    assert "1 not read: packed as msgpack" in result.output
     assert (
-        "1 not read: its rows are named after a hash of their content"
-        in reported.output
+        "1 not read: its rows are named after a hash of their content" in result.output
     )
     assert repair(tmp_path, "--write").exit_code == 0
     assert contents(tmp_path) == before
@@ -199,11 +198,11 @@ def test_what_cannot_be_written_back_is_reported_and_stays(tmp_path: Path) -> No
 def test_what_is_no_compressed_session_is_reported(tmp_path: Path) -> None:
     broken, other = tmp_path / "rollout-1.jsonl.zst", tmp_path / "data.zst"
     for path in (broken, other):
-        path.write_bytes(b"\x28\xb5\x2f\xfd and more")
-    reported = repair(tmp_path, "--check")
-    assert reported.exit_code == 2, reported.output
-    assert "1 file, 0 messages" in reported.output
-    assert "1 not JSON" in reported.output
+        path.write_bytes(compressed(b"")[:4] + b" and more")
+    result = repair(tmp_path, "--check")
+    assert result.exit_code == 2, result.output
+    assert "1 file, 0 messages" in result.output
+    assert "1 not JSON" in result.output
     assert repair(other, "--check").exit_code == 2
 
 
@@ -215,9 +214,9 @@ def test_a_compressed_session_without_the_library(
     before = contents(folder)
     for name in ("compression.zstd", "backports.zstd"):
         monkeypatch.setitem(sys.modules, name, None)
-    reported = repair(folder, "--check", "--jobs", 1)
-    assert reported.exit_code == 2, reported.output
-    assert "1 not read: packed as zstd: pip install" in reported.output
+    result = repair(folder, "--check", "--jobs", 1)
+    assert result.exit_code == 2, result.output
+    assert "1 not read: packed as zstd: pip install" in result.output
     monkeypatch.undo()
     assert contents(folder) == before
 
@@ -257,6 +256,6 @@ def test_a_role_without_a_text_is_no_session(name: str, tmp_path: Path) -> None:
     path.write_text(
         json.dumps({"role": "assistant", "words": LEAK}) + "\n", encoding="utf-8"
     )
-    reported = repair(path, "--check")
-    assert reported.exit_code == 2
-    assert "1 file in which no message of a model was recognised" in reported.output
+    result = repair(path, "--check")
+    assert result.exit_code == 2
+    assert "1 file in which no message of a model was recognised" in result.output

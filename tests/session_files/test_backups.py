@@ -87,8 +87,8 @@ def test_a_backup_is_no_session(tmp_path: Path, name: str, kind: str) -> None:
     assert tree(tmp_path) == first
     assert session.read_text(encoding="utf-8") == CLEAN
     assert (folder / f"{session.name}.bak").read_text(encoding="utf-8") == LEAK
-    reported = repair("--list", name, "--output-format", "json", **home)
-    assert json.loads(reported.output)["agents"][0]["files"] == [str(session)]
+    listing = repair("--list", name, "--output-format", "json", **home)
+    assert json.loads(listing.output)["agents"][0]["files"] == [str(session)]
     assert repair(tmp_path, "--check").exit_code == 0
 
 
@@ -417,13 +417,13 @@ def test_killed_at_each_call_that_keeps_a_file(tmp_path: Path, kind: str) -> Non
         session.write_text(LEAK, encoding="utf-8")
     (first / "a.bak").write_text("of somebody else", encoding="utf-8")
     old = _texts(session)
-    reported = subprocess.run(
+    done = subprocess.run(
         [sys.executable, str(PROGRAM), "killed", str(tmp_path), *KEEPERS],
         stdout=subprocess.PIPE,
         env={"PYTHONPATH": str(ROOT / "sidecar"), "PATH": ""},
         check=True,
     )
-    *codes, last = json.loads(reported.stdout)
+    *codes, last = json.loads(done.stdout)
     assert last == 0
     assert len(codes) > 30
     assert {*codes} == {-signal.SIGKILL}

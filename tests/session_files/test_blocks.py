@@ -23,20 +23,20 @@ ECHO = {"city": "Oslo", "sun": True}
 
 def lines() -> list[str]:
     """Answers with a leak, results of tools, and copies of the results much later."""
-    reported: list[Any] = []
+    messages: list[Any] = []
     for number in range(60):
-        reported.append({"role": "user", "content": "<think>?"})
-        reported.append({"role": "assistant", "content": f"{number}</think> is it."})
-    reported[3] = {"role": "tool", "content": json.dumps(ECHO)}
-    reported[5] = {
+        messages.append({"role": "user", "content": "<think>?"})
+        messages.append({"role": "assistant", "content": f"{number}</think> is it."})
+    messages[3] = {"role": "tool", "content": json.dumps(ECHO)}
+    messages[5] = {
         "role": "assistant",
         "content": json.dumps(ECHO) + " is the weather.",
     }
-    reported[99] = {
+    messages[99] = {
         "role": "assistant",
         "content": json.dumps(ECHO) + " is the weather.",
     }
-    texts = [json.dumps(each) for each in reported]
+    texts = [json.dumps(each) for each in messages]
     texts[50] = "{broken"
     texts[70] = texts[3].replace("tool", "\\u0074ool")
     return texts
@@ -59,9 +59,9 @@ def repaired(path: Path, count: int, **more: Any) -> tuple[Any, ...]:
     job = Job(write=True)
     (report,) = repair_files([path], job, read.append, records, count, **more)
     folder = json.dumps(str(path.parent))[1:-1].encode()
-    reported = records.getvalue().replace(folder, b"")
+    listed = records.getvalue().replace(folder, b"")
     numbers = report.messages, report.changed, report.unreadable, report.removed
-    return numbers, report.written, reported, path.read_bytes(), sum(read)
+    return numbers, report.written, listed, path.read_bytes(), sum(read)
 
 
 def test_the_same_by_blocks(files: list[Path]) -> None:
@@ -69,12 +69,12 @@ def test_the_same_by_blocks(files: list[Path]) -> None:
         repaired(path, count) for path, count in zip(files, (1, 2), strict=True)
     )
     assert many == one
-    (numbers, written, reported, text, read) = one
+    (numbers, written, listed, text, read) = one
     assert written
     assert numbers[2:] == (1, {"delimiter": 57, "tool-result": 2})
     assert text.count(b"sun") == 2
     assert read == files[0].with_name("s.jsonl.bak").stat().st_size
-    assert [json.loads(line)["line"] for line in reported.splitlines()][-1] == 120
+    assert [json.loads(line)["line"] for line in listed.splitlines()][-1] == 120
 
 
 ITEMS = (
@@ -94,11 +94,11 @@ PARTS = (
 def test_no_result_in_a_string_of_json_is_overlooked() -> None:
     part = {"type": "tool_call_response", "id": "c", "response": "x"}
     text = json.dumps([{"role": "tool", "parts": [part]}])
-    for reported in (
+    for attribute in (
         {"gen_ai.input.messages": text},
         {"key": "gen_ai.output.messages"},
     ):
-        assert MAY_HOLD_RESULTS.search(json.dumps(reported).encode())
+        assert MAY_HOLD_RESULTS.search(json.dumps(attribute).encode())
 
 
 @pytest.mark.parametrize(
@@ -132,15 +132,15 @@ def test_a_worker_that_is_killed(files: list[Path], count: int) -> None:
         each.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     paths, job, records = [*more[:3], path, *more[3:]], Job(write=True, wants=kill), []
     before = path.read_bytes()
-    reported = io.BytesIO()
-    reports = [*repair_files(paths, job, records.append, reported, 2)]
+    listed = io.BytesIO()
+    reports = [*repair_files(paths, job, records.append, listed, 2)]
     assert [report.path for report in reports] == [*map(str, paths)]
     (failed,) = (report for report in reports if report.path == str(path))
     assert "was killed" in str(failed.error)
     assert path.read_bytes() == before
     for report in reports:
         assert report.written or "was killed" in str(report.error)
-    assert reported.getvalue() == b"" or reported.getvalue().endswith(b"\n")
+    assert listed.getvalue() == b"" or listed.getvalue().endswith(b"\n")
 
 
 def test_a_run_that_is_to_end(files: list[Path]) -> None:

@@ -276,13 +276,13 @@ def _bound_log(folder: Path) -> Path:
 
 def test_it_is_reported_as_bound(tmp_path: Path) -> None:
     path = _bound_log(tmp_path)
-    reported = json.loads(repair(path, "--output-format", "json").output)
-    assert [each.get("bound", False) for each in reported["findings"]] == [True, False]
-    (file,) = reported["files"]
+    report = json.loads(repair(path, "--output-format", "json").output)
+    assert [each.get("bound", False) for each in report["findings"]] == [True, False]
+    (file,) = report["files"]
     counts = [file[name] for name in ("changed", "bound", "unsealed")]
     assert counts == [2, 1, 0]
     assert file["kept"] == {"a later seal is bound to it": 1}
-    assert (reported["summary"]["bound"], reported["summary"]["unsealed"]) == (1, 0)
+    assert (report["summary"]["bound"], report["summary"]["unsealed"]) == (1, 0)
     said = repair(path, "--diff").output
     assert "reasoning bound" in said
     assert "1 bound: a later seal is bound to it" in said
@@ -781,12 +781,12 @@ def test_an_editor_has_no_fix_for_bound_text(tmp_path: Path) -> None:
         item = {"uri": path.as_uri(), "languageId": "jsonl", "version": 1}
         opened = {"textDocument": {**item, "text": path.read_text(encoding="utf-8")}}
         client.notify("textDocument/didOpen", opened)
-        reported = client.request("textDocument/diagnostic", document)["items"]
+        diagnostics = client.request("textDocument/diagnostic", document)["items"]
         lenses = client.request("textDocument/codeLens", document)
-        place = {**document, "position": reported[0]["range"]["start"]}
+        place = {**document, "position": diagnostics[0]["range"]["start"]}
         hover = client.request("textDocument/hover", place)["contents"]["value"]
     why = "it stays: a later seal is bound to it"
-    assert [f"({why})" in each["message"] for each in reported] == [True, False]
+    assert [f"({why})" in each["message"] for each in diagnostics] == [True, False]
     titles = [each["command"]["title"] for each in lenses]
     one = "1 leak: reasoning"
     assert titles == [f"{one}; {why}", one, "Take it out"]
@@ -811,8 +811,8 @@ def test_an_editor_fixes_the_other_texts_of_a_message(tmp_path: Path) -> None:
         lenses = client.request("textDocument/codeLens", document)
         asked = {**document, "range": WHOLE, "context": {"diagnostics": []}}
         actions = client.request("textDocument/codeAction", asked)
-        reported = client.request("textDocument/diagnostic", document)["items"]
-        place = {**document, "position": reported[-1]["range"]["start"]}
+        diagnostics = client.request("textDocument/diagnostic", document)["items"]
+        place = {**document, "position": diagnostics[-1]["range"]["start"]}
         hover = client.request("textDocument/hover", place)["contents"]["value"]
     first = "3 leaks: 2 reasoning, 1 surrogate; 1 of them stays: a later seal is bound"
     assert lenses[0]["command"]["title"] == f"{first} to it"

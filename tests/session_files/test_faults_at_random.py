@@ -128,8 +128,8 @@ def happens(folder: Path, fault: str, seed: int, count: int) -> list[int]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    reported: list[int] = json.loads(done.stdout)
-    return reported
+    codes: list[int] = json.loads(done.stdout)
+    return codes
 
 
 @pytest.mark.parametrize(

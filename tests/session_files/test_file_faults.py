@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 from backup_lists import LIST, inside
+from known_writers import skip_unless_writers_are_reported
 from repair_command import COMMAND, ENVIRONMENT, Run, on_a_small_disk, run
 from rpc_client import PATIENCE, ROOT, RpcClient
-from telling import skip_unless_writers_are_reported
 
 if sys.platform == "win32":
     pytest.skip("files and signals of POSIX", allow_module_level=True)

@@ -58,7 +58,7 @@ def test_forks_of_codex_find_their_place(tmp_path: Path, ascii_only: bool) -> No
         texts = (json.dumps(each, ensure_ascii=ascii_only) for each in lines)
         path.write_bytes("\r\n".join(texts).encode())
     parent, fork = tmp_path / "rollout-1.jsonl", tmp_path / "rollout-2.jsonl"
-    old, reported = parent.read_bytes(), fork.read_bytes()
+    old, old_fork = parent.read_bytes(), fork.read_bytes()
 
     assert repair(parent, fork, "--write").exit_code == 0
 
@@ -70,7 +70,7 @@ def test_forks_of_codex_find_their_place(tmp_path: Path, ascii_only: bool) -> No
     for one, other in zip(new.decode().splitlines(), clean, strict=True):
         body = one[:-1].rstrip(" ") + one[-1]
         assert body == json.dumps(json.loads(other), ensure_ascii=ascii_only)
-    assert fork.read_bytes() == reported
+    assert fork.read_bytes() == old_fork
     assert repair(parent, fork, "--check").exit_code == 0
     assert repair(parent, "--restore").exit_code == 0
     assert parent.read_bytes() == old

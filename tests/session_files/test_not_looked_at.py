@@ -71,11 +71,10 @@ def test_text_that_no_row_reads(tmp_path: Path, place: str, name: str) -> None:
     before = path.read_bytes()
     place = f"/*{place}" if name == "a.json" else place
 
-    reported = repair(path, "--check")
-    assert reported.exit_code == 2
+    result = repair(path, "--check")
+    assert result.exit_code == 2
     assert (
-        f"1 not read: a delimiter in text of no known kind, at {place}"
-        in reported.output
+        f"1 not read: a delimiter in text of no known kind, at {place}" in result.output
     )
     done = repair(path, "--write")
     assert "1 not read" in done.output
@@ -115,22 +114,22 @@ def test_text_that_others_said(tmp_path: Path, record: Any) -> None:
 
 
 def test_the_nearest_word_tells_whose_text_it_is() -> None:
-    def reported(document: Any) -> list[bool]:
+    def each_may_be_said(document: Any) -> list[bool]:
         unread: list[UnreadText] = []
         assert [*messages_in(document, unread=unread)] == []
         return [may_be_said(document, each) for each in unread]
 
     said = {"message": {"text": ""}, "reply": {"text": ""}}
-    assert reported({"requests": [said]}) == [False, True]
-    assert reported({"type": "user", "answer": ""}) == [True]
-    assert reported({"type": "assistant", "prompt": {"text": ""}}) == [False]
-    assert reported({"a": [{"b": 1, "content": ""}], "id": ["x", "HumanMessage"]}) == [
-        False
-    ]
+    assert each_may_be_said({"requests": [said]}) == [False, True]
+    assert each_may_be_said({"type": "user", "answer": ""}) == [True]
+    assert each_may_be_said({"type": "assistant", "prompt": {"text": ""}}) == [False]
+    assert each_may_be_said(
+        {"a": [{"b": 1, "content": ""}], "id": ["x", "HumanMessage"]}
+    ) == [False]
     deep: Any = {"text": ""}
     for _ in range(40):
         deep = {"x": deep}
-    assert reported(deep) == []
+    assert each_may_be_said(deep) == []
 
 
 def test_reasons_are_bounded(tmp_path: Path) -> None:
@@ -138,8 +137,8 @@ def test_reasons_are_bounded(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     records = [{f"{number}{'x' * 500}": {"text": LEAK}} for number in range(100)]
     path.write_text("\n".join(map(json.dumps, [MESSAGE, *records])), encoding="utf-8")
-    reported = json.loads(repair(path, "--output-format", "json").output)
-    (file,) = reported["files"]
+    report = json.loads(repair(path, "--output-format", "json").output)
+    (file,) = report["files"]
     assert sum(file["notRead"].values()) == 100
     assert len(file["notRead"]) == 17
     assert all(len(reason) < 200 for reason in file["notRead"])
@@ -150,7 +149,7 @@ def test_files_that_are_known_to_hold_no_message(tmp_path: Path, name: str) -> N
     """The list of sessions, and forks that continue another file."""
     STORES[name](tmp_path, "</think>?", CLEAN)
     for path in tmp_path.iterdir():
-        reported = repair(path, tmp_path, "--check", "--output-format", "json")
-        assert reported.exit_code == 0, reported.output
+        result = repair(path, tmp_path, "--check", "--output-format", "json")
+        assert result.exit_code == 0, result.output
     (tmp_path / "sessions.json").write_text('[{"title": "a"}]', encoding="utf-8")
     assert repair(tmp_path, "--check").exit_code == 2

@@ -20,11 +20,11 @@ from backup_lists import LIST, inside
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_writers import skip_unless_writers_are_reported
 from places import TESTS
 from rpc_client import ROOT
 from strategies import JUNK, TEXTS
 from systems import not_on_windows
-from telling import skip_unless_writers_are_reported
 
 from stream_sidecar.cli import main
 from stream_sidecar.history.bound import BoundTexts
@@ -393,9 +393,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     latin = tmp_path / "latin.jsonl"
     latin.write_bytes(b'{"role":"assistant","content":"\xe9</think>"}\n')
     assert run(empty, latin).exit_code == 0
-    reported = run(empty, latin, "--check")
-    assert reported.exit_code == 2
-    assert "2 files in which no message of a model was recognised" in reported.output
+    checked = run(empty, latin, "--check")
+    assert checked.exit_code == 2
+    assert "2 files in which no message of a model was recognised" in checked.output
     assert "1 not JSON" in run(latin).output
 
 

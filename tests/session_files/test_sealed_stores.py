@@ -108,9 +108,9 @@ def test_it_is_reported_and_stays(tmp_path: Path, name: str) -> None:
     path = STORES[name](tmp_path)
     before = tree(tmp_path)
 
-    reported = repair(path, "--output-format", "json")
-    assert reported.exit_code == 0, reported.output
-    (file,) = json.loads(reported.output)["files"]
+    result = repair(path, "--output-format", "json")
+    assert result.exit_code == 0, result.output
+    (file,) = json.loads(result.output)["files"]
     assert file["changed"] == sum(file["kept"].values()) > 0
     assert "<think>Hm.</think>" in repair(path, "--diff").output
     assert repair(path, "--check").exit_code == 1
@@ -137,16 +137,16 @@ def test_an_editor_says_why(tmp_path: Path) -> None:
         item = {"uri": path.as_uri(), "languageId": "jsonl", "version": 1}
         opened = {"textDocument": {**item, "text": path.read_text(encoding="utf-8")}}
         client.notify("textDocument/didOpen", opened)
-        reported = client.request("textDocument/diagnostic", document)["items"]
+        diagnostics = client.request("textDocument/diagnostic", document)["items"]
         lenses = client.request("textDocument/codeLens", document)
         again = {
             "command": "streamSidecar.fixMessage",
             "arguments": [path.as_uri(), 1, 0],
         }
         assert client.request("workspace/executeCommand", again) is None
-    assert [each["code"] for each in reported] == ["reasoning", "reasoning"]
+    assert [each["code"] for each in diagnostics] == ["reasoning", "reasoning"]
     why = f"it stays: {SEALED}"
-    assert all(f"({why})" in each["message"] for each in reported)
+    assert all(f"({why})" in each["message"] for each in diagnostics)
     assert [
         (e["command"]["command"], why in e["command"]["title"]) for e in lenses
     ] == [

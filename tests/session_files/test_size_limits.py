@@ -82,8 +82,8 @@ def test_a_line_that_is_too_long(
         CLEAN,
         LONG,
     ]
-    reported = map(json.loads, report.read_text(encoding="utf-8").splitlines())
-    assert [each["line"] for each in reported] == [1, 3, 4, 5]
+    findings = map(json.loads, report.read_text(encoding="utf-8").splitlines())
+    assert [each["line"] for each in findings] == [1, 3, 4, 5]
     assert repair(path, "--check", "--jobs", cores).exit_code == 2
 
 

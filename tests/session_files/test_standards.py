@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from agent_stores import STANDARDS
 from click.testing import CliRunner
-from jsonschema_rs import Draft202012Validator
 
 from stream_sidecar.cli import main
 
@@ -33,10 +32,10 @@ def _check_atif(folder: Path) -> None:
 def _check_opentelemetry(folder: Path) -> None:
     types = pytest.importorskip("opentelemetry.util.genai.types", reason=_NONE)
     pydantic = pytest.importorskip("pydantic", reason=_NONE)
-    (reported,) = (json.loads(line) for line in _lines(folder / "events.jsonl"))
+    (event,) = (json.loads(line) for line in _lines(folder / "events.jsonl"))
     for side, kind in (("input", types.InputMessage), ("output", types.OutputMessage)):
         adapter = pydantic.TypeAdapter(list[kind])
-        messages = reported["attributes"][f"gen_ai.{side}.messages"]
+        messages = event["attributes"][f"gen_ai.{side}.messages"]
         parts = [
             each for one in adapter.validate_python(messages) for each in one.parts
         ]
@@ -53,12 +52,13 @@ def _check_a2a(folder: Path) -> None:
 
 
 def _check_acp(folder: Path) -> None:
+    schemas = pytest.importorskip("jsonschema_rs", reason="no jsonschema-rs: no ACP")
     path = Path(__file__).parents[2] / _ACP
     if not path.exists():
         pytest.skip("no schema of ACP (npm ci in clients/typescript)")
     defined = json.loads(path.read_text("utf-8"))
     wanted = {"$ref": "#/$defs/UpdateSessionNotification", "$defs": defined["$defs"]}
-    validator = Draft202012Validator(wanted)
+    validator = schemas.Draft202012Validator(wanted)
     for line in _lines(folder / "updates.jsonl"):
         validator.validate(json.loads(line)["params"])
 

@@ -114,8 +114,8 @@ def test_what_was_emitted_is_not_taken_back() -> None:
     assert "".join(_deltas(trip, "content")) == "Hm.\nHi"
     seqs = [event.seq for event in trip.read.events]
     assert seqs == list(range(1, len(seqs) + 1))
-    reported = [event for event in trip.read.events if event.type == "diagnostic"]
-    assert [event.code for event in reported].count("emitted-before") == 1
+    diagnostics = [event for event in trip.read.events if event.type == "diagnostic"]
+    assert [event.code for event in diagnostics].count("emitted-before") == 1
 
 
 def test_a_retract_at_the_end_is_reported_before_the_finish() -> None:

@@ -29,9 +29,9 @@ def test_choices_have_a_bound() -> None:
     assert len(texts) == MAX_CHOICES
     assert texts[last] == f"{last} 5000 5001 "
     assert texts[0] == "0 0 "
-    reported = [event.raw for event in fed.events if event.type == "diagnostic"]
-    assert reported[0] == 5_000
-    assert len(reported) == 2  # and that nobody said that it was over
+    dropped = [event.raw for event in fed.events if event.type == "diagnostic"]
+    assert dropped[0] == 5_000
+    assert len(dropped) == 2  # and that nobody said that it was over
 
 
 def test_text_behind_what_is_none() -> None:
@@ -110,9 +110,13 @@ def test_text_between_documents_is_reported_within_bounds() -> None:
     stray = "upstream connect error"
     fed = feed(params, [{"choices": [_said(0)]}, stray[:10], stray[10:]])
     assert fed.message.text == "0 "
-    reported = {event.code: event for event in fed.events if event.type == "diagnostic"}
-    assert reported["malformed-chunk"].raw == stray[:8]
-    assert reported["document-limit"].message.startswith(f"{len(stray) - 8} characters")
+    diagnostics = {
+        event.code: event for event in fed.events if event.type == "diagnostic"
+    }
+    assert diagnostics["malformed-chunk"].raw == stray[:8]
+    assert diagnostics["document-limit"].message.startswith(
+        f"{len(stray) - 8} characters"
+    )
 
 
 def test_an_empty_string_between_documents_is_not_reported() -> None:
@@ -120,8 +124,8 @@ def test_an_empty_string_between_documents_is_not_reported() -> None:
     chunks = [f"data: {spoken}\n\n", 'data: ""\n\n']
     fed = feed({**CHAT, "framing": "sse"}, chunks)
     assert fed.message.text == "0 "
-    reported = [event.code for event in fed.events if event.type == "diagnostic"]
-    assert reported == ["missing-terminator"]
+    codes = [event.code for event in fed.events if event.type == "diagnostic"]
+    assert codes == ["missing-terminator"]
 
 
 def test_a_result_that_grows_replaces_itself() -> None:

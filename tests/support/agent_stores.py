@@ -15,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Store = Callable[[Path, str, str], int]
 
 
@@ -131,12 +133,12 @@ def _gemini_cli(folder: Path, question: str, answer: str) -> int:
 
 def _qwen_code(folder: Path, question: str, answer: str) -> int:
     thought = {"text": "Hm.", "thought": True}
-    reported = {"event.name": "qwen-code.api_response", "response_text": answer}
+    answered = {"event.name": "qwen-code.api_response", "response_text": answer}
     asked = {"event.name": "qwen-code.user_prompt", "prompt": question}
     (folder / "1.jsonl").write_text(
         _lines(
             {"type": "system", "systemPayload": {"uiEvent": asked}},
-            {"type": "system", "systemPayload": {"uiEvent": reported}},
+            {"type": "system", "systemPayload": {"uiEvent": answered}},
             {
                 "type": "user",
                 "message": {"role": "user", "parts": [{"text": question}]},
@@ -162,8 +164,8 @@ def _opencode(folder: Path, question: str, answer: str) -> int:
         ("user", "msg_1", question),
         ("assistant", "msg_2", answer),
     ):
-        reported = {"id": message, "sessionID": "ses_1", "role": role}
-        write(f"message/ses_1/{message}", reported)
+        message_row = {"id": message, "sessionID": "ses_1", "role": role}
+        write(f"message/ses_1/{message}", message_row)
         part = {"id": f"prt_{message}", "messageID": message, "sessionID": "ses_1"}
         write(f"part/{message}/prt_{message}", {**part, **text(words)})
         step = {**part, "id": f"stp_{message}", "type": "step-start"}
@@ -191,8 +193,8 @@ def _opencode_database(folder: Path, question: str, answer: str) -> int:
             "CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)"
         )
         for role, words in (("user", question), ("assistant", answer)):
-            reported = json.dumps({"role": role})
-            db.execute("INSERT INTO message VALUES (?, 's', ?)", (role, reported))
+            data = json.dumps({"role": role})
+            db.execute("INSERT INTO message VALUES (?, 's', ?)", (role, data))
             for part in ({"type": "step-start"}, text(words)):
                 row = ("p", role, json.dumps(part))
                 db.execute("INSERT INTO part VALUES (?, ?, 's', ?)", row)
@@ -313,15 +315,15 @@ def compressed(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes) -> bytes:
-    reported: bytes = _zstd().decompress(data)
-    return reported
+    plain: bytes = _zstd().decompress(data)
+    return plain
 
 
 def _zstd() -> Any:
     try:
         return import_module("compression.zstd")
     except ImportError:
-        return import_module("backports.zstd")
+        return pytest.importorskip("backports.zstd", reason="no zstd (the extra zstd)")
 
 
 def _zed(folder: Path, question: str, answer: str) -> int:
@@ -686,18 +688,18 @@ def _opentelemetry(folder: Path, question: str, answer: str) -> int:
         said("tool", result),
     ]
     came = {**said("assistant", part("text", answer)), "finish_reason": "stop"}
-    reported = {"gen_ai.input.messages": sent, "gen_ai.output.messages": [came]}
+    attributes = {"gen_ai.input.messages": sent, "gen_ai.output.messages": [came]}
     (folder / "events.jsonl").write_text(
-        _lines({"event_name": "gen_ai.client.inference", "attributes": reported}),
+        _lines({"event_name": "gen_ai.client.inference", "attributes": attributes}),
         encoding="utf-8",
     )
-    in_text = {name: json.dumps(each) for name, each in reported.items()}
+    in_text = {name: json.dumps(each) for name, each in attributes.items()}
     (folder / "console.json").write_text(
         json.dumps({"name": "chat", "attributes": in_text}, indent=4), encoding="utf-8"
     )
     keyed = [
         {"key": name, "value": {"stringValue": json.dumps(each, ensure_ascii=False)}}
-        for name, each in reported.items()
+        for name, each in attributes.items()
     ]
     spans = [{"name": "chat", "attributes": keyed}]
     (folder / "otlp.jsonl").write_text(
@@ -753,8 +755,8 @@ def _acp(folder: Path, question: str, answer: str) -> int:
     """Updates of a session, of version 2."""
 
     def update(kind: str, **more: Any) -> dict[str, Any]:
-        reported = {"sessionId": "s", "update": {"sessionUpdate": kind, **more}}
-        return {"jsonrpc": "2.0", "method": "session/update", "params": reported}
+        params = {"sessionId": "s", "update": {"sessionUpdate": kind, **more}}
+        return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
     def said(kind: str, words: str) -> dict[str, Any]:
         return update(kind, messageId=kind, content=[text(words)])

@@ -15,10 +15,10 @@ def listed(folder: Path) -> dict[str, tuple[int, str]]:
     path = folder / LIST
     lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
     found: dict[str, tuple[int, str]] = {}
-    for reported in (json.loads(line) for line in lines if line.endswith("}")):
-        found.pop(reported["name"], None)
-        if "size" in reported:
-            found[reported["name"]] = (reported["size"], reported["sha256"])
+    for row in (json.loads(line) for line in lines if line.endswith("}")):
+        found.pop(row["name"], None)
+        if "size" in row:
+            found[row["name"]] = (row["size"], row["sha256"])
     return found
 
 

@@ -93,7 +93,7 @@ def assert_sound(fed: Fed, params: Params) -> None:
         _assert_blocks(mine)
         _assert_calls(mine)
         _assert_joined(mine, message)
-        _assert_reported(mine)
+        _assert_no_text_of_cut_calls(mine)
         _assert_clean(message, params)
     limits, policy = options_of(params).limits, options_of(params).policy
     calls = 0 if policy.tool_calls.mode == "off" else limits.max_call_chars
@@ -136,12 +136,12 @@ def _assert_calls(events: list[Event]) -> None:
             ended.add(event.block)
             mine = deltas.pop(event.block, [])
             assert not mine or event.origin != "text", "a delta of a call in the text"
-            reported = [(delta.tool_call_id, delta.name) for delta in mine]
+            ids = [(delta.tool_call_id, delta.name) for delta in mine]
             expected = [
                 (event.tool_call_id, event.name),
-                *[(None, None)] * len(reported),
+                *[(None, None)] * len(ids),
             ]
-            assert reported == expected[: len(reported)], "not once whose arguments"
+            assert ids == expected[: len(ids)], "not once whose arguments"
             joined = "".join(delta.arguments_delta for delta in mine)
             assert joined in ("", event.arguments, *replaced)
             assert bool(joined) or not mine or not event.arguments.strip("{}")
@@ -173,10 +173,10 @@ def _assert_joined(events: list[Event], message: Message) -> None:
         assert message.finish.empty_answer is empty
 
 
-def _assert_reported(events: list[Event]) -> None:
+def _assert_no_text_of_cut_calls(events: list[Event]) -> None:
     """No text is reported only by a diagnostic of a call: half a name is text."""
-    reported = [event for event in events if event.type == "diagnostic"]
-    assert all(e.raw is None for e in reported if e.code == "truncated-tool-call")
+    diagnostics = [event for event in events if event.type == "diagnostic"]
+    assert all(e.raw is None for e in diagnostics if e.code == "truncated-tool-call")
 
 
 def _assert_clean(message: Message, params: Params) -> None:

@@ -107,15 +107,15 @@ def _event(chunk: Any) -> str:
 
 def _is_replaced(fed: Fed) -> bool:
     """A finished call was another one than its fragments."""
-    reported: dict[int, str] = {}
+    fragments: dict[int, str] = {}
     for event in fed.events:
         if event.type == "tool-call-delta":
-            reported[event.block] = (
-                reported.get(event.block, "") + event.arguments_delta
+            fragments[event.block] = (
+                fragments.get(event.block, "") + event.arguments_delta
             )
     calls = [event for event in fed.events if event.type == "tool-call"]
     return any(
-        reported.get(call.block) not in (None, "", call.arguments) for call in calls
+        fragments.get(call.block) not in (None, "", call.arguments) for call in calls
     )
 
 
@@ -226,24 +226,24 @@ def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
     rules, message, facts = WIRES[wire], fed.message, dict[str, Any]()
     is_failed = bool(trip.again.message.errors) and rules.fails_alone
     if is_failed and trip.whole:
-        is_reported = bool(trip.read.message.errors)
-        return {"error": is_reported and _errors(message, rules)}
+        has_errors = bool(trip.read.message.errors)
+        return {"error": has_errors and _errors(message, rules)}
     if not is_failed and (rules.has_last_counts or _is_over(message)):
         facts["usage"] = _usage(message, wire)
     if _is_known_early(trip.read):
         facts["who"] = message.metadata and message.metadata.model
     choices = message.choices or (message,)
     for each in choices[:1] if rules.is_single else choices:
-        reported = _choice(each, rules)
+        carried = _choice(each, rules)
         if trip.whole and not trip.read.message.finish.complete:
-            del reported["finish"]  # a body is always over
+            del carried["finish"]  # a body is always over
         if rules.cites_blocks and not trip.whole:
-            del reported["cited"]  # the blocks of late ones are over
+            del carried["cited"]  # the blocks of late ones are over
         if rules.hides_cuts and _is_spoiled(trip.read):
-            reported.pop("finish", None)
+            carried.pop("finish", None)
         if is_failed and not trip.read.message.errors:
-            del reported["error"]  # a finish for which there is no word
-        facts |= {f"{name} of {each.choice}": value for name, value in reported.items()}
+            del carried["error"]  # a finish for which there is no word
+        facts |= {f"{name} of {each.choice}": value for name, value in carried.items()}
     return facts
 
 
@@ -281,14 +281,14 @@ def _reason(finish: Any, rules: Wire) -> str:
 
 
 def _errors(message: Message, rules: Wire) -> list[tuple[str, str]]:
-    reported = (each for each in message.errors if each.provider_type != "refusal")
-    return [_error(each, rules) for each in reported][-1:]
+    failures = (each for each in message.errors if each.provider_type != "refusal")
+    return [_error(each, rules) for each in failures][-1:]
 
 
 def _refusals(message: Message) -> Iterator[str]:
     """What a provider explains is text where a wire has a field for it."""
-    reported = (each for each in message.errors if each.provider_type == "refusal")
-    return (each.message for each in reported)
+    refusals = (each for each in message.errors if each.provider_type == "refusal")
+    return (each.message for each in refusals)
 
 
 def _error(error: Any, rules: Wire) -> tuple[str, str]:
@@ -301,8 +301,8 @@ def _call(call: Any, rules: Wire) -> tuple[str, ...]:
     """Of a call that is not whole, that it is not."""
     arguments, is_free = "", call.arguments_format == "text" and not rules.has_free
     if call.state == "complete":
-        reported = json.dumps({"input": call.arguments}) if is_free else call.arguments
-        arguments = _plain(reported)
+        written = json.dumps({"input": call.arguments}) if is_free else call.arguments
+        arguments = _plain(written)
     is_whole = str(call.state == "complete")
     return call.tool_call_id, call.name, arguments, is_whole, call.executor
 
@@ -350,23 +350,23 @@ def _says(content: Any) -> bool:
 
 def _cited(message: Message, rules: Wire) -> list[str]:
     """Where a citation is its block's, it needs one, and equal ones are one."""
-    reported = [
+    citations = [
         str((each.url, each.title, rules.cites_text and each.cited_text))
         for each in message.citations
         if each.blocks or not rules.cites_blocks
     ]
-    return sorted(set(reported))
+    return sorted(set(citations))
 
 
 def _usage(message: Message, wire: str) -> dict[str, int]:
-    counts = ("input", "output", "cache_read", "cache_write", "reasoning")
-    counts = tuple(each for each in counts if getattr(ROWS[wire].usage, each))
+    names = ("input", "output", "cache_read", "cache_write", "reasoning")
+    names = tuple(each for each in names if getattr(ROWS[wire].usage, each))
     usage = message.usage
-    reported = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in counts}
-    cached = reported["cache_read"] + reported.get("cache_write", 0)
-    reported["input"] = max(reported["input"], cached)  # some report a part as more
-    reported["reasoning"] = min(reported["reasoning"], reported["output"])
-    return {name: count for name, count in reported.items() if count}
+    counts = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in names}
+    cached = counts["cache_read"] + counts.get("cache_write", 0)
+    counts["input"] = max(counts["input"], cached)  # some report a part as more
+    counts["reasoning"] = min(counts["reasoning"], counts["output"])
+    return {name: count for name, count in counts.items() if count}
 
 
 def _is_known_early(fed: Fed) -> bool:

@@ -140,9 +140,9 @@ def _forked(
         os._exit(code)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        reported = pipe.read()
+        printed = pipe.read()
     _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), int(reported or 0)
+    return os.waitstatus_to_exitcode(status), int(printed or 0)
 
 
 def run(fault: Fault, folder: Path, seed: int, count: int) -> list[int]:

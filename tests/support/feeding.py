@@ -39,7 +39,7 @@ class Fed:
         return lines(self.events, self.message)
 
     @property
-    def reported(self) -> list[str]:
+    def all_lines(self) -> list[str]:
         """The lines, every event as it came, and the statistics."""
         return [*self.lines, *map(repr, self.events), repr(self.stats)]
 

@@ -14,13 +14,10 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib import import_module
-from pkgutil import walk_packages
 from typing import Any, NoReturn, TextIO
 
+from package_modules import import_all
 from rpc_client import ROOT
-
-import stream_sidecar
 
 COMMAND = (sys.executable, "-m", "stream_sidecar")
 CAN_FORK = hasattr(os, "fork")
@@ -53,11 +50,8 @@ def command(
     return subprocess.CompletedProcess(arguments, ended(child), output, errors)
 
 
-@cache
-def _load() -> None:
-    """What the commands import when they are called: once for all of them."""
-    for module in walk_packages(stream_sidecar.__path__, "stream_sidecar."):
-        import_module(module.name)
+_load = cache(import_all)
+"""What the commands import when they are called: once for all of them."""
 
 
 def ended(child: int) -> int:

@@ -24,5 +24,5 @@ def assert_golden(path: Path, text: str) -> None:
     if kept != text:
         lines = (kept.split("\n"), text.split("\n"))
         found = unified_diff(*lines, str(path), "now", n=1, lineterm="")
-        reported = "\n".join(islice(found, _SHOWN))
-        raise AssertionError(f"`python3 tests/run.py update` writes it:\n{reported}")
+        shown = "\n".join(islice(found, _SHOWN))
+        raise AssertionError(f"`python3 tests/run.py update` writes it:\n{shown}")

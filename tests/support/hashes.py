@@ -81,15 +81,15 @@ def rows() -> Iterator[tuple[str, str, str]]:
     """The hash, the way and the name."""
     for name, params, chunks, close in inputs():
         for way, given, cut in ways(params, chunks):
-            yield _hash(partial(_reported, given, cut, close)), way, name
+            yield _hash(partial(_event_lines, given, cut, close)), way, name
         if params.get("wire") == "text":
             yield _hash(partial(_kept, "".join(map(str, chunks)))), "kept", name
 
 
-def _reported(params: Any, chunks: Any, close: Any) -> list[str]:
+def _event_lines(params: Any, chunks: Any, close: Any) -> list[str]:
     from feeding import feed
 
-    return feed(params, chunks, close=close).reported
+    return feed(params, chunks, close=close).all_lines
 
 
 def _kept(text: str) -> list[str]:

@@ -59,10 +59,10 @@ def _laid_out(body: str, fields: dict[str, str]) -> str:
     """The lines of ``body`` with ``fields``."""
     lines, rest = [], {**fields}
     for line in body.splitlines():
-        code, mark, reported = line.partition(" // ")
+        code, mark, comment = line.partition(" // ")
         known = [name for name in _FIELD.findall(code.strip()) if name in rest]
         if known:
-            lines.append(" ".join(rest.pop(name) for name in known) + mark + reported)
+            lines.append(" ".join(rest.pop(name) for name in known) + mark + comment)
     lines += [" ".join(rest.values())] if rest else []
     return "".join(f"  {line}\n" for line in lines)
 
@@ -86,10 +86,10 @@ class Types:
         """The type, without null, which means absent in params."""
         values = field.get("enum") or field.get("x-open-enum") or [field.get("const")]
         if values != [None]:
-            reported = " | ".join(
+            written = " | ".join(
                 json.dumps(each) for each in values if each is not None
             )
-            return self.lists.get(reported, reported)
+            return self.lists.get(written, written)
         if "$ref" in field:
             return str(field["$ref"].rpartition("/")[2])
         if "anyOf" in field:

@@ -28,9 +28,9 @@ class FakeLsp:
     def cancel(self, message_id: Any) -> None:
         self.cancelled.append(message_id)
 
-    def turn(self, reported: Any) -> None:
+    def turn(self, callback: Any) -> None:
         """It answers when the test does."""
-        reported()
+        callback()
 
 
 class MemoryHost:
@@ -62,7 +62,7 @@ class MemoryHost:
         return split(b"".join(map(self.connection.push, pieces)))
 
     def close(self) -> list[Any]:
-        return split(self.connection.close(0))
+        return split(self.connection.close(0, 0))
 
     def _send(self, data: bytes) -> None:
         self.sent += split(data)

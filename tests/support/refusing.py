@@ -65,9 +65,9 @@ def _turn(wire: str, item: Json) -> Turn:
         return Turn(role, item, parts, calls, answers if role != "model" else [])
     calls = [_chat_call(call) for call in item.get("tool_calls") or ()]
     is_tool = item["role"] == "tool"
-    reported = [Call(item.get("tool_call_id"), item.get("name"))] if is_tool else []
+    answered = [Call(item.get("tool_call_id"), item.get("name"))] if is_tool else []
     role = {"assistant": "model", "developer": "system"}.get(item["role"], item["role"])
-    return Turn(role, item, parts, calls, reported)
+    return Turn(role, item, parts, calls, answered)
 
 
 def _item(item: Json, parts: list[Json]) -> Turn:
@@ -92,10 +92,10 @@ def _calls(wire: str, part: Json) -> Iterator[Call]:
 
 def _answers(wire: str, part: Json) -> Iterator[Call]:
     word = {"gemini": "functionResponse", "bedrock-converse": "toolResult"}.get(wire)
-    is_reported = part.get("type") == "tool_result"
-    reported = part.get(word) if word else part if is_reported else None
-    if reported is not None:
-        yield Call(reported.get(_INNER[wire][1]), reported.get("name"))
+    is_result = part.get("type") == "tool_result"
+    result = part.get(word) if word else part if is_result else None
+    if result is not None:
+        yield Call(result.get(_INNER[wire][1]), result.get("name"))
 
 
 def _chat_call(call: Json) -> Call:
@@ -556,15 +556,15 @@ def _mark_on_empty_text(wire: str, body: Json) -> bool:
 @check
 def _failure_without_content(wire: str, body: Json) -> bool:
     parts = [part for turn in turns(wire, body) for part in turn.parts]
-    reported = [p["toolResult"] for p in parts if "toolResult" in p]
-    return any(t.get("status") == "error" and not t.get("content") for t in reported)
+    results = [p["toolResult"] for p in parts if "toolResult" in p]
+    return any(t.get("status") == "error" and not t.get("content") for t in results)
 
 
 @check
 def _json_no_object(wire: str, body: Json) -> bool:
     parts = [part for turn in turns(wire, body) for part in turn.parts]
-    reported = [p["toolResult"].get("content", []) for p in parts if "toolResult" in p]
-    values = [p["json"] for each in reported for p in each if "json" in p]
+    contents = [p["toolResult"].get("content", []) for p in parts if "toolResult" in p]
+    values = [p["json"] for each in contents for p in each if "json" in p]
     return any(not isinstance(value, dict) for value in values)
 
 

@@ -162,15 +162,6 @@ def _watch(seen: set[tuple[str, Any, int]]) -> None:
     patterns.compile = call
 
 
-def _import_all() -> None:
-    import importlib
-
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-        if parts[-1] != "__main__":
-            importlib.import_module(".".join(parts).removesuffix(".__init__"))
-
-
 def _exercise() -> None:
     """Makes what is made at run time only: by streams, and by the commands."""
     from checking import feed
@@ -188,9 +179,11 @@ def _exercise() -> None:
 
 
 def _main() -> None:
+    from package_modules import import_all
+
     seen: set[tuple[str, Any, int]] = set()
     _watch(seen)
-    _import_all()
+    import_all()
     _exercise()
     rows = [
         (place, pattern, False, flags)

@@ -173,17 +173,17 @@ def within_patience(act: Callable[[], Any], complaint: str) -> Any:
 
     It waits in a thread, since not every system reports whether a pipe is ready.
     """
-    reported: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    outcome: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
     def run() -> None:
         try:
-            reported.put((act(), None))
+            outcome.put((act(), None))
         except BaseException as error:
-            reported.put((None, error))
+            outcome.put((None, error))
 
     Thread(target=run, daemon=True).start()
     try:
-        result, error = reported.get(timeout=PATIENCE)
+        result, error = outcome.get(timeout=PATIENCE)
     except Empty:
         raise AssertionError(complaint) from None
     if error is not None:

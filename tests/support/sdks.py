@@ -114,8 +114,8 @@ def _chat_body(chunks: Chunks) -> Seen:
 
 
 def _chat(text: str, calls: list[Any], usage: Any) -> Seen:
-    reported = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
-    return Seen(text, [(name, _input(said)) for name, said in calls], reported)
+    counts = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
+    return Seen(text, [(name, _input(said)) for name, said in calls], counts)
 
 
 _BROKEN = ("failed", "in_progress")
@@ -155,8 +155,8 @@ def _responses(response: Any) -> Seen:
     ]
     calls += [(item.name, _input(item.input)) for item in free]
     usage = response.usage
-    reported = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
-    return Seen(response.output_text, calls, reported)
+    counts = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+    return Seen(response.output_text, calls, counts)
 
 
 # --- Anthropic ------------------------------------------------------------------------
@@ -184,8 +184,8 @@ def _messages(message: Any) -> Seen:
     usage = message.usage
     cached = (usage.cache_read_input_tokens, usage.cache_creation_input_tokens)
     inputs = usage.input_tokens + sum(filter(None, cached))
-    reported = inputs, usage.output_tokens
-    return Seen("".join(texts), [(call.name, call.input) for call in calls], reported)
+    counts = inputs, usage.output_tokens
+    return Seen("".join(texts), [(call.name, call.input) for call in calls], counts)
 
 
 # --- Google ---------------------------------------------------------------------------

@@ -16,6 +16,6 @@ def not_on_windows(reason: str) -> pytest.MarkDecorator:
 
 def no_such_file(path: Path) -> str:
     """What the system says of a path at which there is nothing."""
-    with pytest.raises(FileNotFoundError) as reported:
+    with pytest.raises(FileNotFoundError) as missing:
         path.stat()
-    return reported.value.strerror
+    return missing.value.strerror

@@ -38,20 +38,20 @@ def _is_ours(name: str, caller: str) -> bool:
 def main() -> None:
     report = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
 
-    def reported(event: str, about: Any) -> None:
+    def write(event: str, about: Any) -> None:
         os.write(report, f"{event} {about}\n".encode(errors="replace"))
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, _mode, flags = arguments
             if flags & _WRITING and path != os.devnull:
-                reported(event, path)
+                write(event, path)
         elif event == "exec":
             name, caller = arguments[0].co_filename, sys._getframe(1).f_code.co_filename
             if not _is_ours(name, caller):
-                reported(event, name)
+                write(event, name)
         elif event in _FORBIDDEN:
-            reported(event, arguments)
+            write(event, arguments)
 
     sys.argv[1:] = sys.argv[2:]
     sys.addaudithook(hook)

@@ -51,12 +51,12 @@ def parts_of(wire: str, row: Row) -> list[dict[str, Any]]:
 
 
 def plain(part: Part) -> dict[str, Any]:
-    reported = {
+    members = {
         field.name: getattr(part, field.name)
         for field in fields(type(part))
         if field.default is NOTHING or getattr(part, field.name) != field.default
     }
-    return {type(part).__name__: reported}
+    return {type(part).__name__: members}
 
 
 def read(wire: str, documents: list[Any], event: str | None = None) -> list[Part]:

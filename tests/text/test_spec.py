@@ -1,6 +1,6 @@
 """The rules of the text and the pages under ``spec``: what a stream means, by cases.
 
-How a case is written is told at the top of ``spec/reasoning-tags.md``. The expected
+How a case is written stands at the top of ``spec/reasoning-tags.md``. The expected
 lines are golden: they are read as a diff, never typed.
 """
 

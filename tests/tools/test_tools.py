@@ -411,9 +411,9 @@ def test_what_a_member_named_twice_means_is_open(
 ) -> None:
     call = finished(arguments)
     assert (call.state, call.executable) == ("complete", not expected)
-    reported = [part.message for part in check_call(call)]
+    doubts = [part.message for part in check_call(call)]
     doubt = "tool: an object names a member twice, and readers may use either"
-    assert reported == [doubt] * expected
+    assert doubts == [doubt] * expected
 
 
 def test_an_ambiguous_call_stays_one_when_it_is_settled() -> None:

@@ -153,11 +153,11 @@ def _same_end(case: dict[str, Any], fed: Fed) -> bool:
 
 def _same_flags(case: dict[str, Any], fed: Fed) -> bool:
     """An empty answer is told by the finish, anything else by a diagnostic."""
-    reported = {event.code for event in fed.events if event.type == "diagnostic"}
+    codes = {event.code for event in fed.events if event.type == "diagnostic"}
     if fed.message.finish.empty_answer:
-        reported.add("empty-answer")
+        codes.add("empty-answer")
     flags = {flag.replace("_", "-") for flag in case["expected"].get("flags", ())}
-    return flags <= reported
+    return flags <= codes
 
 
 OTHERWISE = {"reasoning-native_first-05": ["_same_text"]}

@@ -97,12 +97,14 @@ def _way(row: dict[str, Any]) -> tuple[str, str]:
     return NAMES[row["wire"]], FRAMINGS.get(row["framing"], row["framing"])
 
 
-def _feed_recording(row: dict[str, Any], seed: object, *, reported: bool = True) -> Fed:
-    """Feeds a recording; without ``reported``, wire and framing are detected."""
+def _feed_recording(
+    row: dict[str, Any], seed: object, *, is_wire_given: bool = True
+) -> Fed:
+    """Feeds a recording; without ``is_wire_given``, wire and framing are detected."""
     wire, framing = _way(row)
     named = {key: row[key] for key in ("provider", "model") if row.get(key)}
     params = {**named, "encoding": "base64"}
-    if reported:
+    if is_wire_given:
         params |= {"wire": wire, "framing": framing}
     fed = feed(params, _slices((CORPUS / row["file"]).read_bytes(), seed))
     assert_sound(fed, params)
@@ -139,11 +141,11 @@ def _is_wrong(file: str) -> bool:
     return any(name in file for names in WRONG.values() for name in names)
 
 
-@pytest.mark.parametrize("reported", [True, False], ids=["wire given", "auto"])
-def test_recordings(record_property: Any, reported: bool) -> None:
+@pytest.mark.parametrize("is_wire_given", [True, False], ids=["wire given", "auto"])
+def test_recordings(record_property: Any, is_wire_given: bool) -> None:
     """Text, reasoning and the client's calls are what others know them to be."""
     fed = {
-        row["file"]: _feed_recording(row, row["file"], reported=reported)
+        row["file"]: _feed_recording(row, row["file"], is_wire_given=is_wire_given)
         for row in _recordings()
     }
     counted, different = 0, []
@@ -167,7 +169,7 @@ def _proxied() -> list[dict[str, Any]]:
     return [row for row in _recordings() if row.get("dialect") == "litellm"]
 
 
-def _reported(row: dict[str, Any]) -> tuple[set[str], set[str]]:
+def _passed_on(row: dict[str, Any]) -> tuple[set[str], set[str]]:
     """Ids of the calls that a proxy's server ran, and the citations that it passed on:
     those of Anthropic as JSON, of annotations and grounding their addresses."""
     ids, cited = set(), set()
@@ -189,7 +191,7 @@ def test_a_proxy_s_server_tools_and_citations() -> None:
     found with its place."""
     found = 0
     for row in _proxied():
-        fed, (ids, cited) = _feed_recording(row, row["file"]), _reported(row)
+        fed, (ids, cited) = _feed_recording(row, row["file"]), _passed_on(row)
         ran = {call.tool_call_id: call.executor for call in fed.message.tool_calls}
         assert dict.fromkeys(ids, "server").items() <= ran.items(), row["file"]
         declared = [
@@ -220,13 +222,13 @@ def test_state_goes_back_to_the_model_that_issued_it() -> None:
 def test_recordings_are_recognised() -> None:
     """``auto`` finds wire and framing, wherever the bytes are cut."""
     for row in _recordings() if LONG else _recordings()[::4]:
-        reported = _feed_recording(row, 0)
+        with_wire = _feed_recording(row, 0)
         for seed in SEEDS:
-            fed = _feed_recording(row, seed, reported=False)
+            fed = _feed_recording(row, seed, is_wire_given=False)
             found = [e for e in fed.events if e.type == "metadata" and e.wire]
             assert [(e.wire, e.framing) for e in found] == [_way(row)], row["file"]
-            assert fed.message.text == reported.message.text, row["file"]
-            assert _client_calls(fed) == _client_calls(reported), row["file"]
+            assert fed.message.text == with_wire.message.text, row["file"]
+            assert _client_calls(fed) == _client_calls(with_wire), row["file"]
 
 
 def test_bodies_of_failed_requests() -> None:

@@ -110,7 +110,7 @@ def _said(message: Message, wire: str) -> str:
 
 
 def _assert_read(recording: Recording, wire: str) -> None:
-    """The SDK raises nothing but the error that was told, and sees what we see."""
+    """The SDK raises nothing but the error that was reported, and sees what we see."""
     from sdks import BODIES, STREAMS, FailedError
 
     for trip in _both(recording, wire):
@@ -129,12 +129,12 @@ def _assert_read(recording: Recording, wire: str) -> None:
         assert seen.text == _said(message, wire), recording.name
         calls = [call for call in message.tool_calls if call.executor == "client"]
         if all(call.state == "complete" for call in calls):
-            reported = [(call.name, call.input) for call in calls]
-            assert sorted(map(str, seen.calls)) == sorted(map(str, reported))
+            expected = [(call.name, call.input) for call in calls]
+            assert sorted(map(str, seen.calls)) == sorted(map(str, expected))
         usage = message.usage
         if usage is None or "iterations" not in usage.raw:  # Anthropic's are apart
-            reported = (usage.input_tokens, usage.output_tokens) if usage else ()
-            assert seen.counts == (*(count or 0 for count in reported),) or (0, 0)
+            counts = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+            assert seen.counts == tuple(count or 0 for count in counts)
 
 
 @pytest.mark.thorough

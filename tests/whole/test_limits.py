@@ -58,11 +58,11 @@ def test_maxStreams() -> None:  # noqa: N802
 def test_maxMessageBytes() -> None:  # noqa: N802
     """Bytes of the body, not characters; the connection goes on."""
     host = MemoryHost(limits={"maxMessageBytes": 1_000})
-    reported = message("message/normalize", {"wire": "text", "body": ""}, id=1)
-    room = 1_000 - len(json.dumps(reported).encode())
+    request = message("message/normalize", {"wire": "text", "body": ""}, id=1)
+    room = 1_000 - len(json.dumps(request).encode())
     for size, code in ((room, None), (room + 1, LIMIT_EXCEEDED)):
-        reported["params"]["body"] = "x" * size
-        (answer,) = host.push(frame(json.dumps(reported).encode()))
+        request["params"]["body"] = "x" * size
+        (answer,) = host.push(frame(json.dumps(request).encode()))
         assert answer.get("error", {}).get("code") == code
     data = answer["error"]["data"]
     assert (data["limit"], data["value"]) == (1_000, 1_001)

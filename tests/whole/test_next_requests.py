@@ -102,9 +102,9 @@ def _results(row: dict[str, Json], message: Json) -> Iterator[Json]:
     """What the client's tools answered; where a wire has no ids, in order."""
     calls = [call for call in message["toolCalls"] if call["executor"] != "server"]
     for number, answer in enumerate(_answers(row["next"])):
-        reported = next((answer[name] for name in _IDS if answer.get(name)), None)
+        call_id = next((answer[name] for name in _IDS if answer.get(name)), None)
         known = {call["toolCallId"] for call in calls}
-        id = reported if reported in known or number >= len(calls) else None
+        id = call_id if call_id in known or number >= len(calls) else None
         id = id or calls[number]["toolCallId"]
         yield {
             "toolCallId": id,

@@ -12,7 +12,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
-from regex_sites import Made, made
+from regex_sites import made
 
 from stream_sidecar.patterns import compile, compile_atomic
 
@@ -51,22 +51,25 @@ def _in_other_words(tree: Any) -> Any:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("each", made(), ids=lambda each: each.places[0])
-def test_atomic_groups_mean_the_same(each: Made) -> None:
-    atomic = compile_atomic(each.pattern.pattern, each.pattern.flags)
-    assert atomic.flags == each.pattern.flags
-    kept = [at for kind, at in _nodes(_tree(atomic)) if kind is POSSESSIVE]
-    assert not [at for at in kept if _is_group(at[2])]
-    assert _in_other_words(_tree(atomic)) == _in_other_words(_tree(each.pattern))
+def test_atomic_groups_mean_the_same(subtests: pytest.Subtests) -> None:
+    for each in made():
+        with subtests.test(each.places[0], pattern=each.pattern.pattern):
+            atomic = compile_atomic(each.pattern.pattern, each.pattern.flags)
+            assert atomic.flags == each.pattern.flags
+            kept = [at for kind, at in _nodes(_tree(atomic)) if kind is POSSESSIVE]
+            assert not [at for at in kept if _is_group(at[2])]
+            assert _in_other_words(_tree(atomic)) == _in_other_words(
+                _tree(each.pattern)
+            )
 
 
-@pytest.mark.parametrize("each", made(), ids=lambda each: each.places[0])
-def test_no_possessive_repeat_has_alternatives_and_captures(each: Made) -> None:
-    for kind, at in _nodes(_tree(each.pattern)):
-        inside = _nodes(at[2]) if kind is POSSESSIVE else []
-        kinds = {str(node) for node, _ in inside}
-        captures = [at for node, at in inside if str(node) == "SUBPATTERN" and at[0]]
-        assert "BRANCH" not in kinds or not captures
+def test_no_possessive_repeat_has_alternatives_and_captures() -> None:
+    for each in made():
+        for kind, at in _nodes(_tree(each.pattern)):
+            inside = _nodes(at[2]) if kind is POSSESSIVE else []
+            kinds = {str(node) for node, _ in inside}
+            has_captures = any(str(node) == "SUBPATTERN" and a[0] for node, a in inside)
+            assert "BRANCH" not in kinds or not has_captures, each.places
 
 
 REWRITTEN = {

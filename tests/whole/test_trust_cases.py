@@ -155,18 +155,18 @@ def _end(expected: Expected, fed: Fed, _: str) -> bool:
     )
 
 
-def _reported(expected: Expected, fed: Fed, _: str) -> bool:
+def _diagnostics(expected: Expected, fed: Fed, _: str) -> bool:
     """Codes of diagnostics, and strings that must stand somewhere."""
-    reported = {event.code for event in fed.events if event.type == "diagnostic"}
+    codes = {event.code for event in fed.events if event.type == "diagnostic"}
     everything = repr(fed.events)
-    return reported.issuperset(expected.get("diag", ())) and all(
+    return codes.issuperset(expected.get("diag", ())) and all(
         text in everything for text in expected.get("keeps", ())
     )
 
 
 CHECKS: tuple[Callable[[Expected, Fed, str], bool], ...] = (
     *(_text, _reasoning, _calls, _results),
-    *(_errors, _end, _reported),
+    *(_errors, _end, _diagnostics),
 )
 
 

@@ -211,8 +211,8 @@ def _responses(*, stored: bool) -> tuple[Json, ...]:
 def _check_responses(*, stored: bool) -> Callable[[list[Json]], str]:
     def check(items: list[Json]) -> str:
         thoughts = {i["id"]: i for i in items if i.get("type") == "reasoning"}
-        reported = [item for item in items if item.get("id") == "fc_1"]
-        if reported and "rs_1" not in thoughts:
+        calls = [item for item in items if item.get("id") == "fc_1"]
+        if calls and "rs_1" not in thoughts:
             return (
                 "Item 'fc_1' of type 'function_call' was provided without its required"
                 " 'reasoning' item: 'rs_1'."

@@ -51,8 +51,8 @@ def test_what_the_page_shows_is_a_wire(toy: str) -> None:
 def test_the_page_tells_every_field_of_a_row() -> None:
     page = PAGE.read_text("utf-8").split("## Adding a wire")[1].split("\n## ")[0]
     cells = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", page, re.MULTILINE)
-    reported = re.findall(r"`(\w+)`", " ".join(cells))
-    assert {each.name for each in fields(WireRow)} <= {*reported}
+    documented = re.findall(r"`(\w+)`", " ".join(cells))
+    assert {each.name for each in fields(WireRow)} <= {*documented}
 
 
 @pytest.mark.parametrize("row", WIRES.values(), ids=lambda row: row.name)

@@ -233,15 +233,15 @@ def test_the_last_count_that_is_not_null_stays(
 
 
 def test_counts_in_every_document_are_reported_now_and_then() -> None:
-    wire, reported = WIRES["gemini"].make(None), list[int]()
+    wire, output_counts = WIRES["gemini"].make(None), list[int]()
     for number in range(70):
         candidate = {"content": {"parts": [{"text": "a"}]}}
         counts = {"candidatesTokenCount": number}
         value = {"candidates": [candidate], "usageMetadata": counts}
         parts = wire.push(Document(value))
-        reported += [number for each in parts if isinstance(each, UsagePart)]
+        output_counts += [number for each in parts if isinstance(each, UsagePart)]
     (last,) = wire.close()
-    assert reported == [0, 32, 64]
+    assert output_counts == [0, 32, 64]
     assert isinstance(last, UsagePart)
     assert last.output_tokens == 69
 

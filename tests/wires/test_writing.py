@@ -85,12 +85,12 @@ def test_a_long_title_stands_in_its_first_citation(wire: str) -> None:
     title, url = "t" * 300, "https://a.example/"
     text = TextDelta(1, 0, 0, "One. Two.")
     where = [{"blocks": (0,), "start": at, "end": at + 4} for at in (0, 5)]
-    reported = [
+    citations = [
         Citation(seq, 0, "url", "claim", True, None, 0, url=url, title=title, **place)
         for seq, place in enumerate(where, 2)
     ]
-    once = str(_write(wire, text, reported[0])).count(title)
-    chunks = str(_write(wire, text, *reported))
+    once = str(_write(wire, text, citations[0])).count(title)
+    chunks = str(_write(wire, text, *citations))
     assert chunks.count(title) == once > 0
     assert wire == "gemini" or chunks.count(url) > str(chunks).count(title)
 
@@ -204,9 +204,9 @@ def test_counts_that_are_no_numbers_are_zero() -> None:
     usage = {"input_tokens": "", "output_tokens": 5, "output_tokens_details": 1}
     body = {"type": "message", "stop_reason": "n", "content": [], "usage": usage}
     trip = emitted({"wire": "anthropic"}, [body], "openai-responses", whole=True)
-    reported = trip.chunks[0]["usage"]
-    assert (reported["input_tokens"], reported["total_tokens"]) == (0, 5)
-    assert reported["output_tokens_details"] == {"reasoning_tokens": 0}
+    written = trip.chunks[0]["usage"]
+    assert (written["input_tokens"], written["total_tokens"]) == (0, 5)
+    assert written["output_tokens_details"] == {"reasoning_tokens": 0}
 
 
 def test_counts_that_are_no_numbers_are_zero_on_a_wire_of_the_same_names() -> None:
@@ -214,8 +214,8 @@ def test_counts_that_are_no_numbers_are_zero_on_a_wire_of_the_same_names() -> No
     output = [{"type": "message.output", "role": "assistant", "content": "Hi"}]
     body = {"object": "conversation.response", "outputs": output, "usage": usage}
     trip = emitted({"wire": "mistral-conversations"}, [body], "openai-chat", whole=True)
-    reported = {"prompt_tokens": 0, "completion_tokens": 5, "total_tokens": 5}
-    assert trip.chunks[0]["usage"] == reported
+    written = {"prompt_tokens": 0, "completion_tokens": 5, "total_tokens": 5}
+    assert trip.chunks[0]["usage"] == written
 
 
 def test_counts_by_modality_need_words() -> None:

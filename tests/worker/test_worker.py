@@ -32,10 +32,10 @@ def test_transcript(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     recorded = read(path)
     problems = map(difference, recorded, replay(recorded, WorkerHost))
-    reported = [
+    differences = [
         f"line {n}: {problem}" for n, problem in enumerate(problems, 1) if problem
     ]
-    assert not reported, "\n".join(reported)
+    assert not differences, "\n".join(differences)
     assert caplog.messages == []
 
 
@@ -81,9 +81,9 @@ def test_documents_of_an_editor(host):
     document = {"languageId": "jsonl", "version": 1, "text": line}
     item = {"textDocument": {"uri": "file:///a.jsonl", **document}}
     host.send(message("textDocument/didOpen", item))
-    reported = host.read()
-    assert reported["method"] == "textDocument/publishDiagnostics"
-    assert reported["params"]["diagnostics"]
+    notification = host.read()
+    assert notification["method"] == "textDocument/publishDiagnostics"
+    assert notification["params"]["diagnostics"]
     with pytest.raises(RpcError) as refused:
         host.request("nobody/knows")
     assert refused.value.code == -32601

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _ANSWER_SECONDS = 0.6
 """How long the process waits for requests in flight after the end of stdin."""
 
+_ANSWER_WORK = 10.0
+"""How many seconds of the processor the answers to these requests may need."""
+
 _WRITE_SECONDS = 0.3
 """How long the client may read nothing before the rest of the output is dropped."""
 
@@ -80,7 +83,13 @@ def command(
     serve(stdin, stdout, client, record)
 
 
-def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> None:
+def serve(
+    stdin: int,
+    stdout: int,
+    client: str | None = None,
+    record: str | None = None,
+    most_work: float = _ANSWER_WORK,
+) -> None:
     """Serves until the end of the process."""
     from stream_sidecar.editor.thread import LspThread
     from stream_sidecar.rpc import garbage
@@ -103,7 +112,7 @@ def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> No
     garbage.begin()
     try:
         pump(stdin, connection, writer)
-        writer.send(connection.close(_ANSWER_SECONDS))
+        writer.send(connection.close(_ANSWER_SECONDS, most_work))
         writer.drain(_WRITE_SECONDS)
     except Exception:
         log.exception("bug in the reading loop")

@@ -66,9 +66,6 @@ _LIFECYCLE = ("initialized", "$/setTrace")
 _IDLE_SECONDS = 0.01
 """Processor seconds; a process that uses fewer while it waits is idle."""
 
-_MOST_WORK = 10.0
-"""Processor seconds that the last answers may need."""
-
 
 class Lsp(Protocol):
     """The LSP side, which calls the connection's ``answer`` and ``refuse``."""
@@ -138,29 +135,30 @@ class Connection:
             found = self._reader.next()
         return self._all_written()
 
-    def close(self, patience: float) -> bytes:
+    def close(self, patience: float, most_work: float) -> bytes:
         """Ends the connection, at the end of input or after ``exit``: waits for the
         answers to requests in flight, and then refuses the rest.
 
         ``patience``: the seconds for which this process may wait while it is idle. Its
-        own work may need longer on a busy machine.
+        own work may need longer on a busy machine, up to ``most_work`` seconds of the
+        processor.
         """
         if self.exit_code is None:
             if (found := self._reader.finish()) is not None:
                 self._receive(found)
-            self._wait_for_answers(patience)
+            self._wait_for_answers(patience, most_work)
         for message_id in list(self._in_flight):
             self.refuse(message_id, CancelledError("the process is ending"))
         return self._all_written()
 
-    def _wait_for_answers(self, patience: float) -> None:
+    def _wait_for_answers(self, patience: float, most_work: float) -> None:
         begun = worked = time.process_time()
         turned = self._turned()
         with self._answered:
             while not self._answered.wait_for(lambda: not self._in_flight, patience):
                 before, worked = worked, time.process_time()
                 is_idle = turned.is_set() and worked - before < _IDLE_SECONDS
-                if is_idle or worked - begun > _MOST_WORK:
+                if is_idle or worked - begun > most_work:
                     return
                 turned = self._turned() if turned.is_set() else turned
 

@@ -107,8 +107,8 @@ class RecordedConnection(Connection):
         self._recording.came(data)
         return self._recorded(super().push(data))
 
-    def close(self, patience: float) -> bytes:
-        return self._recorded(super().close(patience))
+    def close(self, patience: float, most_work: float) -> bytes:
+        return self._recorded(super().close(patience, most_work))
 
     def _recorded(self, data: bytes) -> bytes:
         self._recording.went(data)

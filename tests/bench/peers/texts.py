@@ -135,13 +135,13 @@ def timed() -> dict[str, list[list[str]]]:
 def recorded(size: int) -> list[str]:
     """A stream of ``size`` characters at least, as the recordings are short: all their
     reasoning over and over in one block, then all their answers as often."""
-    reported: dict[str, list[str]] = {"reasoning-delta": [], "text-delta": []}
+    deltas: dict[str, list[str]] = {"reasoning-delta": [], "text-delta": []}
     for path in sorted((TESTS / "wires").glob("*/*.events.jsonl")):
         for event in map(json.loads, filter(None, path.read_bytes().splitlines())):
-            if event["type"] in reported and event["text"]:
-                reported[event["type"]].append(event["text"])
-    times = -(-size // sum(map(len, chain(*reported.values()))))
-    reasoning, answers = (each * times for each in reported.values())
+            if event["type"] in deltas and event["text"]:
+                deltas[event["type"]].append(event["text"])
+    times = -(-size // sum(map(len, chain(*deltas.values()))))
+    reasoning, answers = (each * times for each in deltas.values())
     return [OPENER, *reasoning, CLOSER, *answers]
 
 

@@ -14,4 +14,6 @@ def skip_unless_writers_are_reported(folder: Path) -> None:
     """Linux reports it, on its own file systems."""
     with tempfile.TemporaryFile(dir=folder) as alone:
         if not reports_writers(alone.fileno()):
-            pytest.skip("writers are not told here: who has a file open was not tried")
+            pytest.skip(
+                "writers are not reported here: who has a file open was not tried"
+            )
