@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.history.shapes import at
+from stream_sidecar.history.paths import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
