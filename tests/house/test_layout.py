@@ -37,21 +37,22 @@ ROOMS: dict[str, str] = {
     "framing": "parts values",
     "provider_errors": "parts values",
     "forms": "options values",
+    "templates": "values forms",
     "dialects": "options values forms",
     "markdown": "",
     "text": "values forms markdown",
     "message": "events",
     "wires": "parts events values provider_errors message",
     "tools": "parts events options values forms",
-    "channel": "events options values forms dialects text message",
+    "channel": "events options values forms templates dialects text message",
     "stream": (
         "parts events options values framing provider_errors forms text message wires "
         "tools channel"
     ),
     "history": "parts events options values forms wires tools channel stream",
     "protocol": (
-        " parts errors events options values provider_errors dialects message wires "
-        "tools stream history"
+        " parts errors events options values provider_errors templates dialects "
+        "message wires tools stream history"
     ),
     "api": " errors events options values message protocol",
     "transports": " errors values protocol api",
@@ -63,8 +64,8 @@ ROOMS: dict[str, str] = {
     "session_files": "options values history",
     "editor": " errors options values history rpc session_files",
     "cli": (
-        " errors events options values framing dialects wires stream message history "
-        "protocol explain rpc session_files editor"
+        " errors events options values framing templates dialects wires stream message "
+        "history protocol explain rpc session_files editor"
     ),
     "worker": "rpc editor",
     "__main__": " values cli",
@@ -435,11 +436,11 @@ def test_every_family_is_named_on_the_page_of_dialects() -> None:
         assert families <= _families(f"dialects.{file}"), file
 
 
-NO_SYNTAX = {"profiles", "family_templates"}
-"""Files that say which model writes how."""
+NO_SYNTAX = {"profiles"}
+"""Says which model writes how."""
 
-OF_NO_FAMILY = {"host_echo", "response_templates"}
-"""Files without a row in the table: what they read is nobody's way of writing."""
+OF_NO_FAMILY = {"host_echo"}
+"""Has no row in the table: what it reads is nobody's way of writing."""
 
 
 def _families(name: str) -> set[str]:

@@ -12,8 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
-from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typed
+from stream_sidecar.forms.call_bodies import (
+    Parameter,
+    calls_of,
+    cut_calls,
+    cut_part,
+    json_part,
+    typed,
+)
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
@@ -21,6 +27,7 @@ from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     NAME,
     begin_reasoning,
+    closed_object,
     framed_calls,
     json_calls,
     tool_name,

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import cut_part
-from stream_sidecar.forms.call_bodies import properties
+from stream_sidecar.forms.call_bodies import cut_part, properties
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import (
     EndedError,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.invoke_tags import atem_calls
-from stream_sidecar.dialects.tokens import cut_part, json_part
+from stream_sidecar.forms.call_bodies import cut_part, json_part
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, MismatchError
 from stream_sidecar.forms.kinds import PieceKind

@@ -14,8 +14,14 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
-from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
-from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
+from stream_sidecar.forms.call_bodies import (
+    Parameter,
+    arguments_of,
+    cut_part,
+    json_part,
+    properties,
+    typed,
+)
 from stream_sidecar.forms.form import (
     Form,
     Found,
@@ -29,6 +35,7 @@ from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     CallTags,
+    closed_object,
     markup,
     prose,
     tagged_value,

@@ -11,8 +11,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.python_calls import python_calls
-from stream_sidecar.dialects.tokens import closed_object, json_part
 from stream_sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
     CALL_KEYS,
@@ -20,10 +18,12 @@ from stream_sidecar.forms.call_bodies import (
     NAME_KEYS,
     calls_of,
     cut_calls,
+    json_part,
+    python_calls,
 )
 from stream_sidecar.forms.form import Form, Found, MalformedError
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import framed_calls, json_calls
+from stream_sidecar.forms.shared_grammars import closed_object, framed_calls, json_calls
 from stream_sidecar.records import evolve
 from stream_sidecar.values.pythonic import CallScanner
 from stream_sidecar.values.relaxed import ObjectScanner

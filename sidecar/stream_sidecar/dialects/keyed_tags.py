@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import closed_object
 from stream_sidecar.forms.call_bodies import Parameter, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import (
@@ -20,7 +19,12 @@ from stream_sidecar.forms.grammar import (
     literals,
 )
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import framed_calls, markup, tool_name
+from stream_sidecar.forms.shared_grammars import (
+    closed_object,
+    framed_calls,
+    markup,
+    tool_name,
+)
 from stream_sidecar.records import evolve, field, frozen
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.forms.call_bodies import json_part
 from stream_sidecar.forms.form import Form, Found, mark
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import begin_reasoning, end_reasoning

@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
+from stream_sidecar.forms.call_bodies import (
+    Parameter,
+    cut_part,
+    json_part,
+    properties,
+    typed,
+)
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
@@ -34,34 +40,6 @@ _PLAIN = patterns.compile(r"[^<\[]*+")
 _UUID = patterns.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
 _TYPE = "function"
-
-
-def json_part(
-    name: str, part: Extent, end: int, id: str = ""
-) -> Callable[[str], Calls]:
-    """A function that makes the call of ``name`` from the candidate's text. Its
-    arguments are the JSON object in the extent ``part``; ``{}`` if that is empty."""
-
-    def read(raw: str) -> Calls:
-        return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
-
-    return read
-
-
-def closed_object(
-    cursor: Cursor, name: str, *closers: str, id: str = ""
-) -> Reading[Found]:
-    """Reads the arguments of a call of ``name``, one JSON object, and one of
-    ``closers``, which may be missing (text rule 11.19)."""
-    part = yield from cursor.scan(ObjectScanner())
-    cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
-    yield from cursor.space()
-    yield from cursor.literal(*closers)
-    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
-
-
-def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
-    return lambda raw: [WrittenCall(name, raw[start:], len(raw), id)]
 
 
 def _section(cursor: Cursor, call: str) -> Reading[None]:

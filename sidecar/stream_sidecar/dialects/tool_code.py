@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.python_calls import bare, call_reader, python_calls
-from stream_sidecar.forms.call_bodies import calls_of
+from stream_sidecar.dialects.python_calls import bare, call_reader
+from stream_sidecar.forms.call_bodies import calls_of, python_calls
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import literals
 from stream_sidecar.forms.kinds import PieceKind
