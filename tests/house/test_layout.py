@@ -407,14 +407,18 @@ def test_every_wire_is_in_the_table_and_has_a_recording() -> None:
     assert set(WIRES) - {"text"} <= recorded
 
 
+ADDING_A_DIALECT = 'dialects/README.md, "Adding a dialect"'
+
+
 def test_every_dialect_is_in_the_table_and_has_a_page() -> None:
     """``spec/<file>.md`` shows what a file of dialects means."""
     files = {name.removeprefix("dialects.") for name in FILES if "dialects." in name}
     files -= NO_SYNTAX
     pages = {path.stem.replace("-", "_") for path in TESTS.glob("spec/*.md")}
-    assert files <= pages
+    assert files <= pages, f"{ADDING_A_DIALECT}, step 3: a page in tests/spec"
     tables = {file: _families(f"dialects.{file}") for file in files}
-    assert set().union(*tables.values()) == set(DIALECTS)
+    known = set().union(*tables.values())
+    assert known == set(DIALECTS), f"{ADDING_A_DIALECT}, step 2: the table of __init__"
     assert {file for file, names in tables.items() if not names} == OF_NO_FAMILY
 
 
@@ -431,7 +435,8 @@ def test_every_family_is_named_on_the_page_of_dialects() -> None:
         file: set(re.findall(r"`([^`]+)`", families))
         for file, families in PAGE_ROW.findall(page)
     }
-    assert set().union(*named.values()) == set(DIALECTS)
+    known = set().union(*named.values())
+    assert known == set(DIALECTS), f"{ADDING_A_DIALECT}, step 2: the table of the page"
     for file, families in named.items():
         assert families <= _families(f"dialects.{file}"), file
 
