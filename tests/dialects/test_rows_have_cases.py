@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from places import TESTS
 from spec_pages import PAGES, cases_of
 
 from stream_sidecar.dialects import DIALECTS
