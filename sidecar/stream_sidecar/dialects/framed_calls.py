@@ -122,6 +122,7 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
 
 _GROK = ("<|tool_calls_begin|>", "<|tool_call_begin|>")
 _GROK_ENDS = ("<|tool_sep|>", "<|tool_call_end|>", "<|tool_calls_end|>")
+_LINE_END = Literals(("\n",))
 
 
 def _grok(cursor: Cursor) -> Reading[Found]:
@@ -150,7 +151,6 @@ def _grok(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
 
-_LINE_END = Literals(("\n",))
 _TYPE = "function"
 
 
@@ -199,11 +199,7 @@ def _step_audio_label(cursor: Cursor) -> Reading[str]:
 
 _CWM = LabelledCall(_cwm_label, "</tool>", text=True)
 _STEP_AUDIO = LabelledCall(_step_audio_label, "</tool_call>")
-
-
 _HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
-
-
 _QUOTE = Literals(('"',))
 
 
@@ -250,6 +246,9 @@ def _rwkv(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, calls)
 
 
+_STRING_ARGUMENTS = patterns.compile(r'"arguments"\s*+:\s*+"')
+
+
 def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
     """Reads RWKV's fence without the heading. It is a call only if the arguments are a
     string, as in the requests that the model was trained on."""
@@ -262,8 +261,6 @@ def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
 
     return Found(PieceKind.CALL, read)
 
-
-_STRING_ARGUMENTS = patterns.compile(r'"arguments"\s*+:\s*+"')
 
 _SOLAR = FramedCall(
     ("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>"),

@@ -324,6 +324,9 @@ def _thought(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.ENTER)
 
 
+_HEADER = "thought"
+
+
 def _header(cursor: Cursor) -> Reading[Found]:
     """Reads ``thought`` before an answer: the header of reasoning that is missing."""
     if cursor.opener == _HEADER:
@@ -347,7 +350,6 @@ def _form(opener: str, closer: str) -> Form:
 
 
 _KEYED = tuple(f'{{{gap}"thought":' for gap in ("", " ", "\n", "\n  "))
-_HEADER = "thought"
 _HEADERS = tuple(f"{_HEADER}{end}" for end in ("", "\n", "[]", "()", " []", " ()"))
 _THOUGHTS = ("[thought]:", "─── s\u115fthought")
 

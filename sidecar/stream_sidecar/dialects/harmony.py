@@ -160,6 +160,11 @@ def _border(cursor: Cursor) -> Reading[Found]:
     return mark(ends=True)
 
 
+_NO_THOUGHT = " \t\r\n:.(_=,"
+_EATEN = ("assistantfinal", "assistantcommentary")
+_EATEN_ENDS = Literals(_EATEN)
+
+
 def _eaten(cursor: Cursor) -> Reading[Found]:
     """Reads reasoning whose special tokens were lost: it begins after ``analysis``, as
     in ``analysisWe need ..``, if ``assistantfinal`` or ``assistantcommentary`` follows
@@ -173,6 +178,9 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
     found = yield from reasoning(cursor, _EATEN_ENDS)
     cursor.at = start - cursor.base
     return found
+
+
+_WORD = patterns.compile(r"\w*+")
 
 
 def _no_code(cursor: Cursor) -> Reading[None]:
@@ -197,10 +205,6 @@ def _eaten_call(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
-_NO_THOUGHT = " \t\r\n:.(_=,"
-_WORD = patterns.compile(r"\w*+")
-_EATEN = ("assistantfinal", "assistantcommentary")
-_EATEN_ENDS = Literals(_EATEN)
 _HEADS = ("<|channel|>", "<|start|>")
 _BORDERS = ("<|end|>", "<|return|>", "<|call|>")
 _TO_FUNCTIONS = tuple(

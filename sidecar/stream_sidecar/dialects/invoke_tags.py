@@ -251,6 +251,7 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 _WORD = patterns.compile(r"\w*+")
+_FENCED = "toolcall"
 
 
 def _dsml(cursor: Cursor) -> Reading[Found]:
@@ -269,9 +270,6 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
         if name in (cursor.context.tools or ()):
             return (yield from _named(cursor, name))
     return mark()
-
-
-_FENCED = "toolcall"
 
 
 def _fenced(cursor: Cursor) -> Reading[Found]:
@@ -373,6 +371,9 @@ def atem_calls(cursor: Cursor) -> Reading[Found]:
     return (yield from _wrapped(f"</{ATEM}function_calls>")(cursor))
 
 
+_OPENERS = tuple(f"<{space}invoke " for space in SPACES)
+
+
 def _noise(cursor: Cursor) -> Reading[Found]:
     """Reads a call after a line with one word (``court``), which is what is left of a
     wrapper."""
@@ -380,7 +381,6 @@ def _noise(cursor: Cursor) -> Reading[Found]:
     return (yield from _one(cursor))
 
 
-_OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 _NOISE = ("court", "count", "call", "course", "card")
 
 

@@ -71,6 +71,12 @@ def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
     cursor.at -= len(found) * (found in sections)
 
 
+_KIMI_SECTIONS = {
+    side: tuple(f"<|tool_call{plural}_section_{side}|>" for plural in ("", "s"))
+    for side in ("begin", "end")
+}
+
+
 def _kimi(cursor: Cursor) -> Reading[Found]:
     """Reads Kimi K2's call: an id such as ``functions.name:0``, or only a counter, and
     the arguments."""
@@ -250,11 +256,6 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
     end = cursor.position
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
-
-_KIMI_SECTIONS = {
-    side: tuple(f"<|tool_call{plural}_section_{side}|>" for plural in ("", "s"))
-    for side in ("begin", "end")
-}
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "kimi-k2": (

@@ -81,6 +81,10 @@ class EchoRules:
 
 
 NO_ECHO = EchoRules(frozenset())
+_OPERATORS = ("|", "->", "=>", "//")
+
+CONTINUING = frozenset(",.;:%=)]}")
+"""No answer begins with one of these (text rule 10.6)."""
 
 
 def continues(following: str, *, beside: bool) -> bool:
@@ -90,10 +94,3 @@ def continues(following: str, *, beside: bool) -> bool:
     if beside and following.startswith(_OPERATORS):
         return True
     return following[:1] in CONTINUING or following in ("+ ", "+\n", "+\t", "+\r")
-
-
-_OPERATORS = ("|", "->", "=>", "//")
-
-
-CONTINUING = frozenset(",.;:%=)]}")
-"""No answer begins with one of these (text rule 10.6)."""
