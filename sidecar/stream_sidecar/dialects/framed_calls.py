@@ -90,7 +90,7 @@ def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None
 
 def _form(tokens: FramedCall) -> Form:
     openers = (*tokens.section, tokens.begin)
-    return Form(openers, _framed(tokens), "A", closers=tokens.closers)
+    return Form(openers, _framed(tokens), tier="A", closers=tokens.closers)
 
 
 _INKLING = "<|content_invoke_tool_json|>"
@@ -294,25 +294,44 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "solar": (_form(_SOLAR),),
     "plamo": (_form(_PLAMO),),
     "inkling": (
-        Form(("<|message_model|>", _INKLING), _inkling, "A"),
-        Form((f"%s{_INKLING}",), _inkling, "A", "line", vague=True, per_tool=True),
+        Form(("<|message_model|>", _INKLING), _inkling, tier="A"),
+        Form(
+            (f"%s{_INKLING}",),
+            _inkling,
+            tier="A",
+            place="line",
+            vague=True,
+            per_tool=True,
+        ),
     ),
-    "sarashina": (Form(("<|tool_calls|>",), json_calls(), "A"),),
-    "lfm2": (Form(("<|tool_call_start|>",), json_calls("<|tool_call_end|>"), "A"),),
+    "sarashina": (Form(("<|tool_calls|>",), json_calls(), tier="A"),),
+    "lfm2": (
+        Form(("<|tool_call_start|>",), json_calls("<|tool_call_end|>"), tier="A"),
+    ),
     "pangu": (
-        Form(("[unused11]",), json_calls("[unused12]"), "B", closers=("[unused12]",)),
+        Form(
+            ("[unused11]",), json_calls("[unused12]"), tier="B", closers=("[unused12]",)
+        ),
     ),
-    "minimax-m2": (Form(("[TOOL_CALL]",), _arrow, "B"),),
-    "grok": (Form(_GROK, _grok, "A", closers=_GROK_ENDS[1:]),),
-    "cwm": (Form(("<tool: ",), _CWM.grammar, "B", vague=True),),
+    "minimax-m2": (Form(("[TOOL_CALL]",), _arrow, tier="B"),),
+    "grok": (Form(_GROK, _grok, tier="A", closers=_GROK_ENDS[1:]),),
+    "cwm": (Form(("<tool: ",), _CWM.grammar, tier="B", vague=True),),
     "step-audio": (
-        Form(("<tool_call>",), _STEP_AUDIO.grammar, "B", needs=(_STEP_AUDIO.end,)),
+        Form(("<tool_call>",), _STEP_AUDIO.grammar, tier="B", needs=(_STEP_AUDIO.end,)),
     ),
     "hyperclova": (
-        Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
-        Form(("/think\n",), begin_reasoning, "A", "start", vague=True),
-        Form(("-> tool/function_call\n",), json_calls(), "A", "start", vague=True),
+        Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), tier="A"),
+        Form(("/think\n",), begin_reasoning, tier="A", place="start", vague=True),
+        Form(
+            ("-> tool/function_call\n",),
+            json_calls(),
+            tier="A",
+            place="start",
+            vague=True,
+        ),
     ),
-    "rwkv": (Form(("**Tool Call:**",), _rwkv, "B", "line", vague=True),),
-    "rwkv-fence": (Form(("```json\n",), _rwkv_bare, "B", "line", vague=True),),
+    "rwkv": (Form(("**Tool Call:**",), _rwkv, tier="B", place="line", vague=True),),
+    "rwkv-fence": (
+        Form(("```json\n",), _rwkv_bare, tier="B", place="line", vague=True),
+    ),
 }

@@ -213,20 +213,33 @@ _TO_FUNCTIONS = tuple(
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "harmony": (
-        Form(_HEADS, _header(bare=False), "A", about="channels"),
-        Form(("to=",), _header(bare=False), "A", "start", vague=True),
-        Form(_BORDERS, _border, "B", vague=True, about="channels"),
-        Form(_TO_FUNCTIONS, _eaten_call, "C", "line", vague=True),
+        Form(_HEADS, _header(bare=False), tier="A", about="channels"),
+        Form(("to=",), _header(bare=False), tier="A", place="start", vague=True),
+        Form(_BORDERS, _border, tier="B", vague=True, about="channels"),
+        Form(_TO_FUNCTIONS, _eaten_call, tier="C", place="line", vague=True),
     ),
     "harmony-eaten": (
-        Form(_HEADS, _header(bare=True), "A", about="channels"),
-        Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
-        Form(_EATEN, end_reasoning, "B", vague=True, about="channels"),
-        Form(_TO_FUNCTIONS, _eaten_call, "B", "line", vague=True),
+        Form(_HEADS, _header(bare=True), tier="A", about="channels"),
+        Form(
+            ("analysis",),
+            _eaten,
+            tier="B",
+            place="start",
+            vague=True,
+            about="leftovers",
+        ),
+        Form(_EATEN, end_reasoning, tier="B", vague=True, about="channels"),
+        Form(_TO_FUNCTIONS, _eaten_call, tier="B", place="line", vague=True),
     ),
     "muse": (
-        Form(("<|eom|>",), end_reasoning, "B", vague=True, about="channels"),
-        Form(("<|message|>",), _without_recipient, "A", "start", about="channels"),
-        Form((" to=",), _lost_end, "A", vague=True, about="channels"),
+        Form(("<|eom|>",), end_reasoning, tier="B", vague=True, about="channels"),
+        Form(
+            ("<|message|>",),
+            _without_recipient,
+            tier="A",
+            place="start",
+            about="channels",
+        ),
+        Form((" to=",), _lost_end, tier="A", vague=True, about="channels"),
     ),
 }

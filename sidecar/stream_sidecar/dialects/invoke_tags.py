@@ -388,7 +388,7 @@ def _element(name: str) -> Form:
     """The form for ``<name>`` without attributes, which is text. So its closer is text,
     too, and not the closer of a call."""
     return Form(
-        (f"<{name}>",), markup, "B", vague=True, pending_closers=(f"</{name}>",)
+        (f"<{name}>",), markup, tier="B", vague=True, pending_closers=(f"</{name}>",)
     )
 
 
@@ -397,15 +397,26 @@ def _spaced(*spaces: str) -> tuple[Form, ...]:
     openers = tuple(f"<{space}invoke " for space in spaces)
     return (
         *(between_tags(f"{space}function_calls", _wrapped) for space in spaces),
-        Form(openers, _one, "B", closers=tuple(f"</{each}invoke>" for each in spaces)),
+        Form(
+            openers,
+            _one,
+            tier="B",
+            closers=tuple(f"</{each}invoke>" for each in spaces),
+        ),
         *(_element(f"{space}invoke") for space in spaces),
     )
 
 
 ANTHROPIC = (
     *_spaced(*(space for space in SPACES if space != ATEM)),
-    Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
-    Form(("invoke ",), _one, "B", "line", vague=True),
+    Form(
+        tuple(f"{word}\n" for word in _NOISE),
+        _noise,
+        tier="B",
+        place="line",
+        vague=True,
+    ),
+    Form(("invoke ",), _one, tier="B", place="line", vague=True),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {
@@ -415,10 +426,10 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(
             tuple(f"<{slash}{bars}" for bars in DSML for slash in ("", "/")),
             _dsml,
-            "A",
+            tier="A",
             pending_closers=tuple(f"</{bars}" for bars in DSML),
         ),
-        Form(("<function>",), _named_function, "B", vague=True),
+        Form(("<function>",), _named_function, tier="B", vague=True),
         between_tags("tool_calls", _wrapped),
     ),
     "minimax-m2": (between_tags("minimax:tool_call", _wrapped),),
@@ -426,16 +437,16 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(
             (_STEP3_SECTION, _STEP3_CALL),
             _step3,
-            "A",
+            tier="A",
             closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
         ),
     ),
     "dots": (between_tags("dots_function_call", _wrapped),),
     "rwkv": (between_tags("tool_call", _wrapped),),
     "grok": (
-        Form(_XAI[:1], _one, "B", closers=_XAI[1:]),
-        Form(("<xai:tool_usage_card>",), _card, "B"),
+        Form(_XAI[:1], _one, tier="B", closers=_XAI[1:]),
+        Form(("<xai:tool_usage_card>",), _card, tier="B"),
     ),
-    "minicpm": (Form(("<function ",), _one, "B", vague=True),),
-    "call-record": (Form(("<call_record ",), _one, "B"),),
+    "minicpm": (Form(("<function ",), _one, tier="B", vague=True),),
+    "call-record": (Form(("<call_record ",), _one, tier="B"),),
 }

@@ -382,13 +382,13 @@ def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, 
     openers = tuple(opener for opener, _ in pairs)
     inner = [pair for pair in (tags.key, tags.value) if pair[1].startswith("</")]
     closers = tuple(closer for _, closer in pairs)
-    form = Form(openers, _calls(tags), tier, closers=closers, needs=tags.call)
+    form = Form(openers, _calls(tags), tier=tier, closers=closers, needs=tags.call)
     parts = [
-        Form((opener,), markup, tier, vague=True, closers=(closer,))
+        Form((opener,), markup, tier=tier, vague=True, closers=(closer,))
         for opener, closer in inner
     ]
     begun = tuple(f"{opener[:-1]}:" for opener in openers)
-    suffixed = [Form(begun, _suffix(tags), tier)] if suffix else []
+    suffixed = [Form(begun, _suffix(tags), tier=tier)] if suffix else []
     return (form, *suffixed, *parts)
 
 

@@ -55,7 +55,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ),
     ),
     "functionary-begun": (
-        Form(("%s\n",), _functionary, "B", "start", vague=True, per_tool=True),
-        Form(("all\n",), _answer, "B", "start", vague=True),
+        Form(
+            ("%s\n",), _functionary, tier="B", place="start", vague=True, per_tool=True
+        ),
+        Form(("all\n",), _answer, tier="B", place="start", vague=True),
     ),
 }

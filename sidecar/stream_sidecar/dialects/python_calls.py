@@ -102,17 +102,17 @@ def bare(cursor: Cursor) -> Reading[Found]:
 
 
 def _form(opener: str, closer: str, *, closes: bool = True) -> Form:
-    return Form((opener,), _framed(closer, closes=closes), "A", closers=(closer,))
+    return Form((opener,), _framed(closer, closes=closes), tier="A", closers=(closer,))
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "pythonic": (
         _form("<|python_start|>", "<|python_end|>", closes=False),
-        Form(("[",), _list, "C", "line", vague=True),
-        Form(("%s(",), bare, "C", "line", vague=True, per_tool=True),
+        Form(("[",), _list, tier="C", place="line", vague=True),
+        Form(("%s(",), bare, tier="C", place="line", vague=True, per_tool=True),
     ),
     "olmo3": (
-        Form(("<function_calls>",), _lines, "B", closers=("</function_calls>",)),
+        Form(("<function_calls>",), _lines, tier="B", closers=("</function_calls>",)),
     ),
     "lfm2": (_form("<|tool_call_start|>", "<|tool_call_end|>"),),
 }

@@ -123,8 +123,16 @@ def _named(cursor: Cursor) -> Reading[Found]:
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "minimax-m3": (Form((TOKEN,), _minimax, "A"),),
+    "minimax-m3": (Form((TOKEN,), _minimax, tier="A"),),
     "named-tags": (
-        Form(("<%s>",), _named, "B", "line", vague=True, per_tool=True, element=True),
+        Form(
+            ("<%s>",),
+            _named,
+            tier="B",
+            place="line",
+            vague=True,
+            per_tool=True,
+            element=True,
+        ),
     ),
 }

@@ -187,7 +187,7 @@ def _deepseek(
         Form(
             tuple(f"<{bar}tool{gap}{w}{gap}begin{bar}>" for w in ("calls", "call")),
             make(bar, gap),
-            "A",
+            tier="A",
             closers=tuple(
                 f"<{bar}tool{gap}{what}{gap}end{bar}>" for what in ("calls", "call")
             ),
@@ -262,14 +262,14 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(
             ("<|tool_call_begin|>", *_KIMI_SECTIONS["begin"]),
             _kimi,
-            "A",
+            tier="A",
             closers=("<|tool_call_end|>", *_KIMI_SECTIONS["end"]),
         ),
-        Form((_KIMI_NAMESPACE,), _kimi, "A", "line", vague=True),
+        Form((_KIMI_NAMESPACE,), _kimi, tier="A", place="line", vague=True),
     ),
-    "kimi-eaten": (Form((_KIMI_NAMESPACE,), _kimi, "A", vague=True),),
-    "kimi-k3": (Form(("<|open|>call",), _kimi_k3, "A"),),
+    "kimi-eaten": (Form((_KIMI_NAMESPACE,), _kimi, tier="A", vague=True),),
+    "kimi-k3": (Form(("<|open|>call",), _kimi_k3, tier="A"),),
     "deepseek-v3": _deepseek(_deepseek_v3),
     "deepseek-v31": _deepseek(_deepseek_v31),
-    "mistral": (Form(("[TOOL_CALLS]",), _mistral, "A"),),
+    "mistral": (Form(("[TOOL_CALLS]",), _mistral, tier="A"),),
 }

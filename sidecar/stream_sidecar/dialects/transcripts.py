@@ -117,10 +117,12 @@ def _functionary(cursor: Cursor) -> Reading[Found]:
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "transcript": (
-        Form(('[Called function "',), _called, "C", "line", vague=True),
-        Form(("Tool calls requested:",), _requested, "C", "line", vague=True),
-        Form(_BRACKETS, _bracketed, "C", "line", vague=True),
-        Form(_KEYED, _keyed, "C", "line", vague=True, per_tool=True),
+        Form(('[Called function "',), _called, tier="C", place="line", vague=True),
+        Form(
+            ("Tool calls requested:",), _requested, tier="C", place="line", vague=True
+        ),
+        Form(_BRACKETS, _bracketed, tier="C", place="line", vague=True),
+        Form(_KEYED, _keyed, tier="C", place="line", vague=True, per_tool=True),
     ),
-    "functionary": (Form((">>>",), _functionary, "C", "line", vague=True),),
+    "functionary": (Form((">>>",), _functionary, tier="C", place="line", vague=True),),
 }

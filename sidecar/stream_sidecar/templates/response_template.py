@@ -92,7 +92,7 @@ class _Parts:
         for tier in ("A", "B"):
             heads = tuple(each for each in anchor.heads if _tier(each) == tier)
             if heads:
-                self.forms.append(Form(heads, grammar, tier, **own))
+                self.forms.append(Form(heads, grammar, tier=tier, **own))
 
     def reasoning(self, opener: Anchor, closer: Anchor) -> None:
         self.starts |= opener.starts
@@ -186,10 +186,10 @@ def _template(text: str) -> ResponseTemplate:
     parts.anchor(anchor_of(given, "start_anchor", ""))
     dialect = Dialect(
         NAME,
-        tuple(dict.fromkeys(parts.pairs)),
-        tuple(dict.fromkeys(parts.marks)),
-        tuple(dict.fromkeys(parts.ends)),
-        tuple(parts.forms),
+        pairs=tuple(dict.fromkeys(parts.pairs)),
+        marks=tuple(dict.fromkeys(parts.marks)),
+        ends=tuple(dict.fromkeys(parts.ends)),
+        forms=tuple(parts.forms),
     )
     return ResponseTemplate(dialect, parts.starts)
 
