@@ -110,6 +110,7 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
 
 
 _FEW_TOOLS = 256
+"""Of more tools none is found by its arguments, so that the time is bounded."""
 
 
 def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:

@@ -216,7 +216,7 @@ def _found(
         (_, end), _ = yield from cursor.until(literals(*heads))
         try:
             return (start, end), (yield from read(cursor))
-        except MismatchError:
+        except MismatchError:  # it only began like a tag
             cursor.at += 1
 
 
@@ -263,6 +263,7 @@ class CallField:
     ) -> Reading[Found]:
         """Reads white space and the closer, after a body that closed itself. ``read``
         makes the calls."""
+        # a closer of white space is not awaited: the body has closed itself
         if not all(map(str.isspace, self.close.heads)):
             cursor.whole = cursor.position, read
             yield from cursor.space()
@@ -439,7 +440,7 @@ def _xml(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fou
             groups = yield from tags.head.read(cursor)
             part = yield from tags.value(cursor, *heads, "</")
             parts.append((groups["key"], part))
-        except MismatchError:
+        except MismatchError:  # it only began like a tag
             cursor.at += 1
     return Found(PieceKind.CALL, read)
 
