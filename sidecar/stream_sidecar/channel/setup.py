@@ -145,7 +145,7 @@ def _formats_of(options: StreamOptions) -> _Formats:
     tags = policy.reasoning.tags
     if options.response_template is not None:
         # few streams have a template, so others do not load this module
-        from stream_sidecar.dialects.response_templates import NAME, template_of
+        from stream_sidecar.templates.response_template import NAME, template_of
 
         template = template_of(options.response_template)
         named = companions(() if auto else tuple(policy.dialects))

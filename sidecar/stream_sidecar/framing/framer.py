@@ -186,6 +186,12 @@ class _JsonReader:
         return [] if blank else frames_of(text)
 
 
+_COMPRESSION = (
+    "The body is compressed (gzip or zstd): the HTTP client did not decode its"
+    " content-encoding"
+)
+
+
 class _CompressedReader:
     """A body that the host's HTTP client did not decompress; reported as an error."""
 
@@ -207,11 +213,6 @@ class _CompressedReader:
         self._head = Held(HEAD)
         return [head, Document({"error": error}, "error")]
 
-
-_COMPRESSION = (
-    "The body is compressed (gzip or zstd): the HTTP client did not decode its"
-    " content-encoding"
-)
 
 _OPENERS = {
     "{": "ndjson",

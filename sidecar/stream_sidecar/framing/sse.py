@@ -66,6 +66,7 @@ class SseReader:
     def push(self, text: str) -> list[Frame]:
         if self._returned or "\r" in text:
             text = self._with_line_feeds(text)
+        # mostly a slice is one event, for which one pattern is enough
         whole = _EVENT.fullmatch(text)
         if whole and self.idle and len(text) <= self._data.limit:
             name, data = whole.groups("")
@@ -129,6 +130,7 @@ class SseReader:
         name, _, value = line.partition(":")
         if not line:
             self._read_blank(frames)
+        # `error: {..}`: the name of the event stands where `data` should
         elif name == "error" and value.lstrip(" ").startswith("{"):
             self._event = name
             self._add(self._data, value.strip(), missing)
@@ -151,6 +153,7 @@ class SseReader:
             self._end_event(frames)
             self._end_foreign(frames)
             return
+        # an event without data is none (HTML, "Server-sent events", 9.2.6)
         self._event = None
         if self._foreign.pieces:
             self._judge_foreign(frames)

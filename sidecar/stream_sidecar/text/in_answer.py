@@ -76,6 +76,7 @@ class InAnswer:
             self._after_border(final)
             return
         code = tail.shown.code_ahead
+        # nothing in such a line counts, so it is shown without a search for literals
         if code.fills_line and tail.shown.fences_pass:
             tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
             return
@@ -114,6 +115,7 @@ class InAnswer:
         )
         if self._tail.shown.elements.names:
             openings = [each for each in openings if not each.form.element]
+        # the line before is not complete, so this may be an item of code (11.6)
         if openings and self._tail.is_open:
             openings = [each for each in openings if each.form.tier != "C"]
         if openings:
@@ -147,6 +149,7 @@ class InAnswer:
                 self._tail.show(size)
                 return
             literal = lexicon.delimiter_at(*here)
+            # under `everywhere` code quotes calls, but no delimiters (text rule 4.8)
             code = code and self._rules.scope != "everywhere"
         self._at_delimiter(literal, code=code)
 
@@ -340,6 +343,7 @@ class InAnswer:
         tail, closer = self._tail, f"</{border[1:]}"
         beside = self._buffer.place in (self._called_at, self._bordered)
         word = border.strip("</>").isalpha()
+        # its opener was removed: a sentence between them does not make it text
         if border in self._wrapped:
             self._wrapped.remove(border)
             return False
@@ -412,6 +416,7 @@ class InAnswer:
 
     def _is_middle(self) -> bool:
         """Whether the opener that comes next is in mid-sentence (text rule 7.2)."""
+        # a structured call or the end of a block interrupts every sentence
         if self._buffer.place == self.flushed:
             return False
         line = self._tail.before[-WINDOW:].rpartition("\n")[2]

@@ -151,6 +151,7 @@ class InReasoning:
         words, candidates = self._rules.lexicon.vocabulary, self._candidates
         ends = words.ends.get(literal)
         tried = self._buffer.place < candidates.free
+        # it ends reasoning of another kind, so here it is text
         if ends is not None and self.closers.isdisjoint(ends):
             tried = True
         if tried or candidates.is_pending(literal, inside=True):
@@ -215,6 +216,7 @@ class InReasoning:
     def _skip_break(self, final: bool) -> None:
         """Removes the line break after an opener, if there is one (text rule 6.3)."""
         rest = self._buffer.ahead(2)
+        # its line feed may come next, and belongs to the break
         if rest == "\r" and not final:
             raise UndecidedError
         self.place = LinePlace.BLANK
@@ -270,6 +272,8 @@ class InReasoning:
 
     def _nest(self, opener: str) -> None:
         """Handles an opener of the block's own pair (text rules 3.4 and 3.5)."""
+        # the opener that the prompt had comes after all, and says which closers count
+        # (text rule 9.1)
         if self.implicit and not self._rules.native:
             self.closers = self._rules.lexicon.delimiters.partners[opener]
         elif self._is_doubtful and self.before.rstrip(BLANKS).endswith("\n"):

@@ -123,6 +123,10 @@ class BorderPlace:
     word: bool
 
 
+_LINE_BLANKS = " \t\r"
+_APART = " \t.,;:!?)"
+
+
 def stands_in_sentence(
     place: BorderPlace, words: Literals, after: str, *, final: bool
 ) -> bool | None:
@@ -141,10 +145,6 @@ def stands_in_sentence(
     if place.word or words.any.match(rest):
         return not words.any.match(rest)
     return place.before[-1:].isspace() and after[0] in _APART
-
-
-_LINE_BLANKS = " \t\r"
-_APART = " \t.,;:!?)"
 
 
 # --- Between two marks ----------------------------------------------------------------

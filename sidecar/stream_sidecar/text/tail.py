@@ -100,6 +100,7 @@ class Tail:
         if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
             self._buffer.mark(PieceKind.FULL)
             self.end_trailing(followed=False)
+        # the same question again: what waited is decided now, which may make room
         if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
             self.remove(PieceKind.MARK, taken.end)  # it may not wait at all
             return
@@ -142,6 +143,7 @@ class Tail:
                 self._buffer.mark(PieceKind.FULL)
         if self.leading is not None:
             following = self._buffer.ahead(2)
+            # the next character decides whether a sentence continues: see `continues`
             if following in ("+", "-", "/") and not final:
                 raise UndecidedError
             echo = room == blanks and self.is_echo()
@@ -149,6 +151,7 @@ class Tail:
             self.decide(echo=echo and not continues(following, beside=beside))
             return
         self.end_trailing(followed=room == blanks)
+        # refused text is read again before these characters
         if not self.refused:
             self.shown.write(*self._buffer.take(size - room), self._buffer.pieces)
 

@@ -286,7 +286,7 @@ class CallAssembler:
         if call.id:
             entry.enter_at(self._by_id, call.id)
         self._place(entry, part)
-        self._first_head()
+        self._first_head()  # drops heads that have ended: the queue stays short
         self._heads.append(entry)
         return entry
 
@@ -328,6 +328,7 @@ class CallAssembler:
         call = entry.call
         if entry.shown:
             return [(call, delta)] if delta else []
+        # a call that may repeat another is shown once its end has decided
         if (
             entry.resent
             or entry.before

@@ -1,7 +1,7 @@
 """What we know of families, written as response templates, and read by them again.
 
 ``data/response_templates.json`` is what Hugging Face's own parser reads in the same
-texts; ``python3 tests/templates.py`` writes it.
+texts; ``python3 tests/templates`` writes it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from places import TESTS
 from spec_pages import PAGES, Case, cases_of
 from template_texts import FAMILIES, RULES, read, template, texts
 
-from stream_sidecar.dialects.family_templates import (
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.dialects.profiles import PROFILES, Profile
+from stream_sidecar.templates.family_templates import (
     InexpressibleError,
     family_template,
 )
-from stream_sidecar.dialects.profiles import PROFILES, Profile
-from stream_sidecar.dialects.response_templates import NAME, template_of
+from stream_sidecar.templates.response_template import NAME, template_of
 
 THEIRS = json.loads(TESTS.joinpath("data/response_templates.json").read_text("utf-8"))
 UNSAID = TESTS / "data" / "family_templates.txt"
@@ -39,7 +40,7 @@ _ALL = [
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
 def test_a_family_is_said_or_reported_why_not(profile: Profile) -> None:
     try:
-        found = family_template(profile)
+        found = family_template([DIALECTS[name] for name in profile.dialects])
     except InexpressibleError as reason:
         answer = str(reason)
     else:

@@ -1,31 +1,18 @@
-"""Response templates: the host describes as data how a model writes.
+"""The fields of a response template that hold calls, as grammars.
 
-Hugging Face defines the format (``response_template`` in a model's
-``tokenizer_config.json``): fields, each with an opener and a closer, a parser for the
-body, and a shape for the result. `template_of` turns a template into a `Dialect` with
-the same parts as any other, so all rules of the text hold for it:
-
-- The delimiters of ``thinking``, ``reasoning_content`` and ``reasoning`` become pairs.
-- The opener and the closer of ``content`` become wrappers of the answer. Without an
-  opener, the closer becomes a token that ends the turn.
-- ``tool_calls``, and each field whose ``transform`` has the shape of a call, become
-  forms.
-- The delimiters of any other field are removed, and its text stays in the answer.
-
-Example: ``{"fields": {"thinking": {"open": "<a>", "close": "</a>"}}}`` has one pair. A
-template that cannot be understood raises `TemplateError`, which says where. Source:
-transformers 5.24, its page on response parsing and its module ``utils.chat_parsing``.
+A field has an opener, a body that one of the parsers in `_BODIES` reads, and a closer.
+Its ``transform`` becomes a `CallShape`: where in the opener's groups and in the body a
+call's name, arguments and id are found. Example: ``{"name": "{name}", "arguments":
+"{content}"}`` takes the name from a group of the opener and the body as the arguments.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.python_calls import python_calls
-from stream_sidecar.dialects.tokens import cut_part
 from stream_sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
     ID_KEYS,
@@ -36,27 +23,22 @@ from stream_sidecar.forms.call_bodies import (
     calls_by,
     calls_of,
     cut_calls,
+    cut_part,
     properties,
+    python_calls,
     typed,
 )
-from stream_sidecar.forms.form import (
-    Dialect,
-    Form,
-    Found,
-    MalformedError,
-    WrittenCall,
-    mark,
-)
+from stream_sidecar.forms.form import Found, MalformedError, WrittenCall
 from stream_sidecar.forms.grammar import EndedError, MismatchError, literals
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.stranger_patterns import (
-    StrangerError,
-    StrangerPattern,
-    fits,
-    may_lack,
-    parsed,
+from stream_sidecar.records import evolve, frozen
+from stream_sidecar.templates.anchors import (
+    TemplateError,
+    made_pattern,
+    members,
+    parsed_pattern,
 )
-from stream_sidecar.records import define, evolve, field, frozen
+from stream_sidecar.templates.stranger_patterns import fits, may_lack
 from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.values.pythonic import CallScanner
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -65,51 +47,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stream_sidecar.forms.call_bodies import Calls
-    from stream_sidecar.forms.form import Tier
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
-    from stream_sidecar.forms.literals import Pair
+    from stream_sidecar.templates.anchors import Anchor
+    from stream_sidecar.templates.stranger_patterns import StrangerPattern
 
-tokens = patterns.tokens
-
-NAME = "response-template"
-"""The name of the dialect that a template becomes."""
-
-REASONING = ("thinking", "reasoning_content", "reasoning")
 CONTENT = "content"
-CALLS = "tool_calls"
+"""The name of the body in a ``transform``, and of the field with the answer."""
 
 
-class TemplateError(ValueError):
-    """The template is not understood. ``path``: the place of the mistake in it."""
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path.lstrip('.') or 'it'}: {reason}")
-        self.path, self.reason = path, reason
-
-
-# Reading
-
-
-_TOP = {
-    "version": (int, "1"),
-    "defaults": (dict, "an object"),
-    "fields": (dict, "an object"),
-    "start_anchor": ((str, list), "a string or an array of strings"),
-    "start_anchor_pattern": (str, "a string"),
-}
-_FIELD = {
-    "open": ((str, list), "a string or an array of strings"),
-    "open_pattern": (str, "a string"),
-    "close": ((str, list), "a string or an array of strings"),
-    "close_pattern": (str, "a string"),
-    "content": (str, "a string"),
-    "content_args": (dict, "an object"),
-    "repeats": (bool, "true or false"),
-    "join": (str, "a string"),
-    "optional": (bool, "true or false"),
-    "transform": ((dict, list, str), "an object, an array or a string"),
-    "transform_each": (bool, "true or false"),
-}
 _ARGUMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     "text": {"strip": (bool, "true or false")},
     "int": {},
@@ -137,107 +82,13 @@ _ARGUMENTS: dict[str, dict[str, tuple[Any, str]]] = {
 """Parser of a body -> its arguments, each with its type and how an error names that."""
 
 
-def _members(
-    value: Any, known: dict[str, tuple[Any, str]], path: str
-) -> dict[str, Any]:
-    """The members of the object ``value`` that are not null. Raises TemplateError if
-    one is not ``known`` or has another type."""
-    if not isinstance(value, dict):
-        raise TemplateError(path, "must be an object")
-    found = {key: each for key, each in value.items() if each is not None}
-    for key, each in found.items():
-        if key not in known:
-            raise TemplateError(f"{path}.{key}", "is not known")
-        kind, words = known[key]
-        is_flag = isinstance(each, bool) and kind is not bool
-        if is_flag or not isinstance(each, kind):
-            raise TemplateError(f"{path}.{key}", f"must be {words}")
-    return found
-
-
-@frozen(eq=False)
-class _Anchor:
-    """The opener or the closer of a region: one of ``heads``, or a ``pattern``, whose
-    matches begin with one of them. Without heads there is none. ``starts``: the text's
-    start opens the region, too. ``groups``: the pattern's groups."""
-
-    heads: tuple[str, ...]
-    pattern: StrangerPattern | None = None
-    starts: bool = False
-    groups: frozenset[str] = frozenset()
-
-    def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
-        """Reads the anchor, which begins with one of its heads. Returns the pattern's
-        groups by name."""
-        if self.pattern is not None:
-            return (yield from self.pattern.read(cursor))
-        yield from cursor.literal(*self.heads)
-        return {}
-
-
-def _anchor(given: dict[str, Any], side: str, path: str) -> _Anchor:
-    """The anchor that a field describes as ``open`` or ``open_pattern`` (``side``:
-    open), or in the same way as ``close`` or ``start_anchor``. ``path``: the field's
-    place, for errors."""
-    key = f"{side}_pattern"
-    if side in given and key in given:
-        raise TemplateError(f"{path}.{key}", f"stands beside {side}")
-    if key in given:
-        return _pattern(given[key], f"{path}.{key}")
-    found = given.get(side, [])
-    heads = [found] if isinstance(found, str) else found
-    for number, each in enumerate(heads):
-        where = f"{path}.{side}" + (f"[{number}]" if heads is found else "")
-        if not isinstance(each, str) or not each:
-            raise TemplateError(where, "must be a string that is not empty")
-        if len(each) > _LONGEST_LITERAL:
-            what = f"must have at most {_LONGEST_LITERAL} characters"
-            raise TemplateError(where, what)
-    if side in given and not heads:
-        raise TemplateError(f"{path}.{side}", "must not be empty")
-    return _Anchor(tuple(dict.fromkeys(each.lstrip() or each for each in heads)))
-
-
-def _pattern(source: str, path: str) -> _Anchor:
-    items, names = _parsed(source, path)
-    made = _made(items, names, path, trimmed=True)
-    groups = frozenset(names.values())
-    if made.is_literal and not groups:
-        return _Anchor(made.heads, None, made.starts)
-    return _Anchor(made.heads, made, made.starts, groups)
-
-
-_LONGEST_LITERAL = 256
-_LONGEST_PATTERN = 2048
-
-
-def _parsed(source: str, path: str) -> tuple[list[Any], dict[int, str]]:
-    if len(source) > _LONGEST_PATTERN:
-        raise TemplateError(path, "is too long")
-    try:
-        return parsed(source)
-    except StrangerError as reason:
-        raise TemplateError(path, str(reason)) from None
-
-
-def _made(
-    items: list[Any], names: dict[int, str], path: str, *, trimmed: bool = False
-) -> StrangerPattern:
-    try:
-        return StrangerPattern(items, names, trimmed=trimmed)
-    except StrangerError as reason:
-        raise TemplateError(path, str(reason)) from None
-    except RecursionError:
-        raise TemplateError(path, "is nested too deep") from None
-
-
 # The shape of a call
 
 _PLACEHOLDER = patterns.compile(r"\{(\w++(?:\.\w++)*+)\}")
 
 
 @frozen
-class _Place:
+class ValuePlace:
     """Where a part of a call is found. ``keys``: a path that begins with ``content``,
     with a group of a pattern, or with a member of a list's item. Without keys, the part
     is ``constant``."""
@@ -253,19 +104,21 @@ class _Place:
 
 
 @frozen
-class _Shape:
+class CallShape:
     """How a ``transform`` makes a call of a body: where the name, the arguments and the
     id are found. ``whole``: where the complete call is found, instead of these.
     ``each``: the body is a list, and each of its items makes a call."""
 
-    name: _Place = _Place()
-    arguments: _Place = _Place(constant={})
-    id: _Place = _Place()
-    whole: _Place | None = None
+    name: ValuePlace = ValuePlace()
+    arguments: ValuePlace = ValuePlace(constant={})
+    id: ValuePlace = ValuePlace()
+    whole: ValuePlace | None = None
     each: bool = False
 
 
-def _shape(given: dict[str, Any], groups: frozenset[str], path: str) -> _Shape | None:
+def shape_of(
+    given: dict[str, Any], groups: frozenset[str], path: str
+) -> CallShape | None:
     """The shape of the call that a field's ``transform`` makes; None if it makes no
     call. ``groups``: the groups of the field's patterns."""
     each = given.get("transform_each", False)
@@ -274,30 +127,32 @@ def _shape(given: dict[str, Any], groups: frozenset[str], path: str) -> _Shape |
         if each or groups:
             what = "transform_each" if each else "a named group"
             raise TemplateError(path, f"{what} stands without a transform")
-        return _Shape(whole=_Place((CONTENT,)))
+        return CallShape(whole=ValuePlace((CONTENT,)))
     roots = None if each else frozenset((CONTENT, *groups))
     _check_places(transform, roots, f"{path}.transform")
     if isinstance(transform, list) and len(transform) == 1:
         transform = transform[0]
     if isinstance(transform, str):
-        return _Shape(whole=_place(transform), each=each)
+        return CallShape(whole=_place(transform), each=each)
     body = transform.get("function", transform) if isinstance(transform, dict) else None
     if isinstance(body, str) and "function" in transform:
-        return _Shape(whole=_place(body), each=each)
+        return CallShape(whole=_place(body), each=each)
     if not isinstance(body, dict) or not any(key in body for key in NAME_KEYS):
         return None
     name = _place(_first(body, NAME_KEYS, ""))
     arguments = _place(_first(body, ARGUMENT_KEYS, {}))
-    return _Shape(name, arguments, _place(_first(transform, ID_KEYS, "")), each=each)
+    return CallShape(name, arguments, _place(_first(transform, ID_KEYS, "")), each=each)
 
 
 def _first(value: dict[str, Any], keys: tuple[str, ...], otherwise: Any) -> Any:
     return next((value[key] for key in keys if key in value), otherwise)
 
 
-def _place(value: Any) -> _Place:
+def _place(value: Any) -> ValuePlace:
     found = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
-    return _Place(tuple(found[1].split("."))) if found else _Place(constant=value)
+    return (
+        ValuePlace(tuple(found[1].split("."))) if found else ValuePlace(constant=value)
+    )
 
 
 def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
@@ -316,7 +171,7 @@ def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
 
 
 @frozen(eq=False)
-class _Tags:
+class ParameterTags:
     """How parameters are written in tags. ``head``: the tag before a value, with the
     key. ``tail``: the tag after it. ``allows``: whether a value may have a character.
     ``strips``: whether a character is cut off at the value's end. ``merges``: values
@@ -361,7 +216,7 @@ def _found(
         (_, end), _ = yield from cursor.until(literals(*heads))
         try:
             return (start, end), (yield from read(cursor))
-        except MismatchError:
+        except MismatchError:  # it only began like a tag
             cursor.at += 1
 
 
@@ -385,17 +240,17 @@ def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
 
 
 @frozen(eq=False)
-class _CallField:
+class CallField:
     """A field with calls. ``content``: the parser of its body; ``args``: the parser's
     arguments. ``kind``: the kind of parameters that the tool does not declare (see
     `Parameter`)."""
 
-    open: _Anchor
-    close: _Anchor
-    shape: _Shape
+    open: Anchor
+    close: Anchor
+    shape: CallShape
     content: str
     args: dict[str, Any]
-    tags: _Tags | None = None
+    tags: ParameterTags | None = None
     kind: str = ""
 
     def grammar(self, cursor: Cursor) -> Reading[Found]:
@@ -408,6 +263,7 @@ class _CallField:
     ) -> Reading[Found]:
         """Reads white space and the closer, after a body that closed itself. ``read``
         makes the calls."""
+        # a closer of white space is not awaited: the body has closed itself
         if not all(map(str.isspace, self.close.heads)):
             cursor.whole = cursor.position, read
             yield from cursor.space()
@@ -453,7 +309,7 @@ class _CallField:
 
     def calls_in(self, scope: dict[str, Any], text: str, at: int) -> Calls:
         """The calls of ``text``, a JSON body at position ``at`` of the candidate."""
-        if self.shape.whole == _Place((CONTENT,)):
+        if self.shape.whole == ValuePlace((CONTENT,)):
             return calls_of(text, at)
         return calls_by(partial(self.call_of, scope), text, at)
 
@@ -517,7 +373,7 @@ _KNOWN_DELIMITERS = (('<|"|>', '<|"|>'), ("<escape>", "<escape>"), ("`", "`"))
 """String delimiters that `ObjectScanner` knows besides quotes."""
 
 
-def _json(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+def _json(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
     yield from cursor.space()
     start = cursor.position
     cursor.partial = field.cut(scope, start)
@@ -557,7 +413,7 @@ def _quoted(text: str, delimiters: Any) -> str:
     return text
 
 
-def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+def _xml(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
     """Reads parameters in tags, with at most `_MOST_BETWEEN` code points between them.
     A closer inside a value is data (text rule 11.8)."""
     tags = field.tags
@@ -584,12 +440,12 @@ def _xml(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fo
             groups = yield from tags.head.read(cursor)
             part = yield from tags.value(cursor, *heads, "</")
             parts.append((groups["key"], part))
-        except MismatchError:
+        except MismatchError:  # it only began like a tag
             cursor.at += 1
     return Found(PieceKind.CALL, read)
 
 
-def _lines(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+def _lines(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
     start, end = yield from field.rest(cursor, scope)
 
     def read(raw: str) -> Calls:
@@ -605,7 +461,7 @@ def _lines(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[
     return Found(PieceKind.CALL, read)
 
 
-def _python(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+def _python(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
     yield from cursor.space()
     part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
 
@@ -619,7 +475,7 @@ def _python(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading
     return (yield from field.closed(cursor, scope, read))
 
 
-def _text(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
+def _text(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
     start, end = yield from field.rest(cursor, scope)
 
     def read(raw: str) -> Calls:
@@ -630,7 +486,7 @@ def _text(field: _CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[F
     return Found(PieceKind.CALL, read)
 
 
-_BODIES: dict[str, Callable[[_CallField, Cursor, dict[str, Any]], Reading[Found]]] = {
+_BODIES: dict[str, Callable[[CallField, Cursor, dict[str, Any]], Reading[Found]]] = {
     **dict.fromkeys(("json", "gemma4-tool-call"), _json),
     "xml-inline": _xml,
     "kv-lines": _lines,
@@ -642,13 +498,13 @@ _MARKS = [['<|"|>', '<|"|>']]
 """The delimiters around Gemma 4's strings."""
 
 
-def _body_args(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
+def body_arguments(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
     """The parser of a field's body, and the parser's arguments."""
     content = given.get("content", "text")
     if content not in _ARGUMENTS:
         raise TemplateError(f"{path}.content", "is not known")
     where = f"{path}.content_args"
-    args = _members(given.get("content_args", {}), _ARGUMENTS[content], where)
+    args = members(given.get("content_args", {}), _ARGUMENTS[content], where)
     for number, pair in enumerate(args.get("string_delims", ())):
         texts = isinstance(pair, list) and all(isinstance(e, str) and e for e in pair)
         if not texts or len(pair) != 2:
@@ -661,26 +517,26 @@ def _body_args(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
     return content, args
 
 
-def _value_kind(args: dict[str, Any], path: str) -> str:
+def value_kind(args: dict[str, Any], path: str) -> str:
     """The kind of values that ``value_parser`` in ``args`` says (see `Parameter`)."""
     known = {"name": (str, "a string"), "args": (dict, "an object")}
     where = f"{path}.content_args.value_parser"
-    found = _members(args.get("value_parser", {}), known, where)
+    found = members(args.get("value_parser", {}), known, where)
     name = found.get("name", "text")
     if name not in _ARGUMENTS:
         raise TemplateError(f"{where}.name", "is not known")
-    _members(found.get("args", {}), _ARGUMENTS[name], f"{where}.args")
+    members(found.get("args", {}), _ARGUMENTS[name], f"{where}.args")
     return "json" if name in ("json", "int", "float", "bool") else ""
 
 
-def _tags(args: dict[str, Any], path: str) -> _Tags:
+def tags_of_pattern(args: dict[str, Any], path: str) -> ParameterTags:
     """The parts of ``tag_pattern`` in ``args``: before, in and after the value."""
     where = f"{path}.content_args.tag_pattern"
     if "tag_pattern" not in args:
         raise TemplateError(where, "is missing")
-    items, names = _parsed(args["tag_pattern"], where)
+    items, names = parsed_pattern(args["tag_pattern"], where)
     at = next((i for i, each in enumerate(items) if _is_value(each, names)), 0)
-    head = _made(items[:at], names, where) if at else None
+    head = made_pattern(items[:at], names, where) if at else None
     if head is None or "key" not in head.groups:
         raise TemplateError(where, "must have a key, and a value after it")
     tail = items[at + 1 :]
@@ -688,8 +544,8 @@ def _tags(args: dict[str, Any], path: str) -> _Tags:
         raise TemplateError(where, "must have something after its value")
     allowed = items[at][1][3][0][1][2][0]
     strips = tuple(fits(*each[1][2][0]) for each in takewhile(may_lack, tail))
-    made = _made(tail, names, where)
-    return _Tags(
+    made = made_pattern(tail, names, where)
+    return ParameterTags(
         head, made, fits(*allowed), strips, args.get("merge_duplicates", False)
     )
 
@@ -698,167 +554,7 @@ def _is_value(item: Any, names: dict[int, str]) -> bool:
     """Whether the item is the group ``value``, which matches characters of one class up
     to the next item."""
     code, argument = item
-    if code is not tokens.SUBPATTERN or names.get(argument[0]) != "value":
+    if code is not patterns.tokens.SUBPATTERN or names.get(argument[0]) != "value":
         return False
     body = list(argument[3])
     return len(body) == 1 and may_lack((body[0][0], (0, 2, *body[0][1][2:])))
-
-
-# The dialect
-
-_TOKEN = patterns.compile(r"<[|｜][^<>]*+>|<[^<>|｜]*+[|｜]>")
-"""Matches a token of special shape, such as ``<|call|>``, which no person writes."""
-
-
-@define(eq=False)
-class _Parts:
-    """A dialect under construction."""
-
-    pairs: list[Pair] = field(factory=list)
-    ends: list[str] = field(factory=list)
-    marks: list[str] = field(factory=list)
-    forms: list[Form] = field(factory=list)
-    starts: bool = False
-
-    def add(self, anchor: _Anchor, grammar: Any, **own: Any) -> None:
-        """Adds a form for the anchor's heads: one for heads of tier A, one for B.
-        ``own``: further fields of the `Form`."""
-        for tier in ("A", "B"):
-            heads = tuple(each for each in anchor.heads if _tier(each) == tier)
-            if heads:
-                self.forms.append(Form(heads, grammar, tier, **own))
-
-    def reasoning(self, opener: _Anchor, closer: _Anchor) -> None:
-        self.starts |= opener.starts
-        if opener.pattern is None and closer.pattern is None and closer.heads:
-            heads = opener.heads or ("",)
-            self.pairs += [(one, other) for one in heads for other in closer.heads]
-            return
-        found = partial(_border, opener, Found(PieceKind.ENTER))
-        self.add(opener, found, vague=closer.pattern is None, about="channels")
-        if closer.pattern is None:
-            self.pairs += [("", each) for each in closer.heads]
-        else:
-            grammar = partial(_border, closer, mark(ends=True), inside=True)
-            self.add(closer, grammar, vague=True, about="channels")
-
-    def answer(self, opener: _Anchor, closer: _Anchor) -> None:
-        if not opener.heads:
-            own = {"place": "end", "vague": True, "about": "leftovers"}
-            self.add(closer, partial(_border, closer, mark()), **own)
-            return
-        for each in (opener, closer):
-            if each.pattern is None:
-                self.ends += each.heads
-            else:
-                found = partial(_border, each, mark(ends=True))
-                self.add(each, found, vague=True, about="channels")
-
-    def other(self, opener: _Anchor, closer: _Anchor) -> None:
-        for each in (opener, closer):
-            self.add(each, partial(_border, each, mark()), vague=True, about="channels")
-
-    def anchor(self, start: _Anchor) -> None:
-        """Adds the beginning of a message, if it is a token, as a mark: it is removed
-        wherever the model repeats it."""
-        opened = {each for form in self.forms for each in form.openers}
-        for each in start.heads:
-            text = each.rstrip()
-            if start.pattern is None and _TOKEN.match(text) and text not in opened:
-                self.marks.append(text)
-
-
-def _border(
-    anchor: _Anchor, found: Found, cursor: Cursor, *, inside: bool = False
-) -> Reading[Found]:
-    """Reads an opener or a closer of a region and returns ``found``. ``inside``: it
-    counts only in reasoning."""
-    if inside and not cursor.inside:
-        raise cursor.mismatch(0)
-    cursor.rewind()
-    yield from anchor.read(cursor)
-    return found
-
-
-def _tier(head: str) -> Tier:
-    return "A" if _TOKEN.match(head) else "B"
-
-
-@frozen(eq=False)
-class ResponseTemplate:
-    """A template as a dialect. ``starts_open``: the text may begin in reasoning."""
-
-    dialect: Dialect
-    starts_open: bool
-
-
-def template_of(given: Any) -> ResponseTemplate:
-    """The template that the host passed as JSON. The last 64 are cached."""
-    if not isinstance(given, dict):
-        raise TemplateError("", "must be an object")
-    return _template(dumps(given))
-
-
-@lru_cache(maxsize=64)
-def _template(text: str) -> ResponseTemplate:
-    given = _members(loads(text), _TOP, "")
-    if given.get("version", 1) != 1:
-        raise TemplateError(".version", "must be 1")
-    fields = {key: e for key, e in given.get("fields", {}).items() if e is not None}
-    if not fields:
-        raise TemplateError(".fields", "must have a field")
-    parts, implicit = _Parts(), list[str]()
-    for name, each in fields.items():
-        path = f".fields.{name}"
-        one = _members(each, _FIELD, path)
-        opener, closer = (_anchor(one, side, path) for side in ("open", "close"))
-        if not (opener.heads or opener.starts):
-            implicit.append(path)
-        if len(implicit) > 1:
-            raise TemplateError(path, f"lacks open, and so does {implicit[0][1:]}")
-        _add(parts, name, (opener, closer), one, path)
-    parts.anchor(_anchor(given, "start_anchor", ""))
-    dialect = Dialect(
-        NAME,
-        tuple(dict.fromkeys(parts.pairs)),
-        tuple(dict.fromkeys(parts.marks)),
-        tuple(dict.fromkeys(parts.ends)),
-        tuple(parts.forms),
-    )
-    return ResponseTemplate(dialect, parts.starts)
-
-
-def _add(
-    parts: _Parts,
-    name: str,
-    anchors: tuple[_Anchor, _Anchor],
-    given: dict[str, Any],
-    path: str,
-) -> None:
-    """Adds the field ``name`` of a template, with its opener and closer in ``anchors``,
-    to the ``parts`` of the dialect."""
-    opener, closer = anchors
-    content, args = _body_args(given, path)
-    kind = _value_kind(args, path)
-    if given.get("join") is not None and not given.get("repeats"):
-        raise TemplateError(f"{path}.join", "needs repeats")
-    shape = _shape(given, opener.groups | closer.groups, path)
-    is_call = name == CALLS or (shape is not None and "transform" in given)
-    is_call = is_call and name not in (*REASONING, CONTENT)
-    if any(map(str.isspace, opener.heads + (() if is_call else closer.heads))):
-        raise TemplateError(path, "opens or closes with white space alone")
-    if name in REASONING:
-        parts.reasoning(opener, closer)
-    elif name == CONTENT:
-        parts.answer(opener, closer)
-    elif is_call:
-        if not opener.heads:
-            raise TemplateError(path, "is a call, and nothing opens it")
-        if shape is None:
-            raise TemplateError(f"{path}.transform", "has not the shape of a call")
-        tags = _tags(args, path) if content == "xml-inline" else None
-        own = _CallField(opener, closer, shape, content, args, tags, kind)
-        closers = closer.heads if closer.pattern is None else ()
-        parts.add(opener, own.grammar, closers=closers)
-    else:
-        parts.other(opener, closer)

@@ -113,6 +113,15 @@ def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
     return list(found), names
 
 
+_REFUSED = {
+    tokens.GROUPREF: "has a reference to a group",
+    tokens.GROUPREF_EXISTS: "has a reference to a group",
+    tokens.ASSERT: "looks around",
+    tokens.ASSERT_NOT: "looks around",
+    tokens.AT: "has a place in its middle",
+}
+
+
 class StrangerPattern:
     """A pattern, or a part of a pattern, made from the items that `parsed` returns.
 
@@ -261,14 +270,6 @@ def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
 
 
 # The parts of a pattern
-
-_REFUSED = {
-    tokens.GROUPREF: "has a reference to a group",
-    tokens.GROUPREF_EXISTS: "has a reference to a group",
-    tokens.ASSERT: "looks around",
-    tokens.ASSERT_NOT: "looks around",
-    tokens.AT: "has a place in its middle",
-}
 
 
 def _ways(items: Any) -> Iterator[list[PatternItem]]:

@@ -1,10 +1,10 @@
 """What Hugging Face's own parser makes of response templates, beside what we make.
 
-``python3 tests/templates.py`` writes ``data/response_templates.json``: what
+``python3 tests/templates`` writes ``data/response_templates.json``: what
 ``transformers.utils.chat_parsing`` reads in the texts of `template_texts`, by the
 templates that ``stream-sidecar dialects --format response-template`` writes. The tests
 compare with that.
-``python3 tests/templates.py FILE`` reads the templates and the texts in transformers'
+``python3 tests/templates FILE`` reads the templates and the texts in transformers'
 own test of that module (``test_chat_parsing``), whole and by character, prints what
 differs, and exits with 1 where that is not `ARGUED`.
 """
@@ -17,6 +17,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from environment import ROOT, enter
 
@@ -82,7 +84,7 @@ def _flat(calls: list[Any]) -> list[Any]:
 def _ours(chunks: list[str], template: dict[str, Any]) -> dict[str, Any]:
     from template_texts import read_by
 
-    from stream_sidecar.dialects.response_templates import TemplateError
+    from stream_sidecar.templates.anchors import TemplateError
 
     try:
         return read_by(chunks, template)

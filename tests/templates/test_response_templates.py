@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -11,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from template_texts import FAMILIES, template, texts
 
-from stream_sidecar.dialects.response_templates import TemplateError, template_of
 from stream_sidecar.forms.grammar import Context, Cursor, EndedError, MismatchError
-from stream_sidecar.forms.stranger_patterns import StrangerPattern, parsed
+from stream_sidecar.templates.anchors import TemplateError
+from stream_sidecar.templates.response_template import template_of
+from stream_sidecar.templates.stranger_patterns import StrangerPattern, parsed
 
 _CALL = {
     "open_pattern": "<do (?P<name>\\w+)>",
@@ -289,3 +292,22 @@ def test_pieces_of_a_familys_texts(family: str, data: st.DataObject) -> None:
     cuts = [data.draw(st.integers(0, len(each))) for each in pieces]
     text = "".join(each[:cut] for each, cut in zip(pieces, cuts, strict=True))
     check({"wire": "text", "responseTemplate": template(family)}, [text])
+
+
+_OPENED = """
+import sys
+from stream_sidecar import Stream
+
+def push(**options):
+    Stream(wire="text", model="qwen3", **options).push("<think>Hm</think>")
+    print(any(name.startswith("stream_sidecar.templates") for name in sys.modules))
+
+push()
+push(response_template={"fields": {"thinking": {"open": "<a>", "close": "</a>"}}})
+"""
+
+
+def test_a_stream_without_a_template_does_not_load_the_room() -> None:
+    command = [sys.executable, "-c", _OPENED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]

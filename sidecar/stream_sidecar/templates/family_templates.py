@@ -1,9 +1,9 @@
 """Describes a family as a response template that other software can read.
 
-`family_template` returns the template for a model's profile: its reasoning from the
-table of dialects, its calls from `_CALLS`. A template cannot express everything: a form
-without a marker, a value with a type, several calls with nothing between them.
-`InexpressibleError` reports what it cannot express. Example: Mistral's
+`family_template` makes the template for the dialects of a model: the reasoning from
+the dialect's pairs, the calls from `_CALLS`. It reports what a template cannot express:
+a form without a marker, a value with a type, several calls with nothing between
+them. Example: Mistral's
 ``[TOOL_CALLS]f{..}`` has no end, so a second call would be part of the first.
 """
 
@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stream_sidecar.dialects import DIALECTS
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
-    from stream_sidecar.dialects.profiles import Profile
+    from collections.abc import Sequence
+
+    from stream_sidecar.forms.form import Dialect
 
 
 class InexpressibleError(ValueError):
@@ -246,23 +247,30 @@ class FamilyTemplate:
     not_expressed: tuple[str, ...] = ()
 
 
-def family_template(profile: Profile) -> FamilyTemplate:
-    """The template of the first family in ``profile`` whose calls a template can
-    express, or else whose reasoning. Raises InexpressibleError if there is none."""
-    families = [name for name in profile.dialects if name in DIALECTS]
+def family_template(dialects: Sequence[Dialect]) -> FamilyTemplate:
+    """The template of the first of ``dialects`` whose calls a template can express, or
+    else whose reasoning. Raises InexpressibleError if there is none."""
     not_expressed = [
-        f"{name}: {_NOT_EXPRESSIBLE.get(name, 'its calls are not written here so')}"
-        for name in families
-        if name not in _CALLS and _has_calls(name)
+        f"{each.name}: "
+        + _NOT_EXPRESSIBLE.get(each.name, "its calls are not written here so")
+        for each in dialects
+        if each.name not in _CALLS and _has_calls(each)
     ]
-    thinking = (name for name in families if not _has_calls(name))
-    family = next((name for name in families if name in _CALLS), next(thinking, None))
-    if family is None:
+    thinking = (each for each in dialects if not _has_calls(each))
+    calling = (each for each in dialects if each.name in _CALLS)
+    dialect = next(calling, None) or next(thinking, None)
+    if dialect is None:
         reasons = "; ".join(not_expressed) or "how it writes is not known"
         raise InexpressibleError(reasons)
+    family = dialect.name
     anchor, end = _BORDERS.get(family, _CHAT_ML)
-    fields = {"thinking": _thoughts(family), "tool_calls": _CALLS.get(family)}
+    fields = {"thinking": _thoughts(dialect), "tool_calls": _CALLS.get(family)}
     answer = {**_ANSWERS.get(family, {"close": end}), "content": "text"}
+    others = [
+        f"{each.name}: a template has one form of calls"
+        for each in dialects
+        if each.name in _CALLS and each is not dialect
+    ]
     return FamilyTemplate(
         {
             "defaults": {"role": "assistant"},
@@ -272,26 +280,19 @@ def family_template(profile: Profile) -> FamilyTemplate:
                 "content": answer,
             },
         },
-        (*not_expressed, *_others(family, families)),
+        (*not_expressed, *others),
     )
 
 
-def _has_calls(name: str) -> bool:
-    return any(form.may_be_call for form in DIALECTS[name].forms)
+def _has_calls(dialect: Dialect) -> bool:
+    return any(form.may_be_call for form in dialect.forms)
 
 
-def _thoughts(name: str) -> dict[str, Any]:
+def _thoughts(dialect: Dialect) -> dict[str, Any]:
     """The field for the family's reasoning: `_THOUGHTS`, else its first pair; empty if
     it has no pair."""
-    known = _THOUGHTS.get(name)
-    pairs = [pair for pair in DIALECTS[name].pairs if pair[0]]
+    known = _THOUGHTS.get(dialect.name)
+    pairs = [pair for pair in dialect.pairs if pair[0]]
     if known is None and pairs:
         known = dict(zip(("open", "close"), pairs[0], strict=True))
     return {**known, "content": "text"} if known else {}
-
-
-def _others(family: str, families: list[str]) -> list[str]:
-    """Messages about the other families that could have a template but are not
-    ``family``, which this one describes."""
-    more = [name for name in families if name in _CALLS and name != family]
-    return [f"{name}: a template has one form of calls" for name in more]
