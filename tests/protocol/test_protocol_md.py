@@ -33,7 +33,7 @@ from stream_sidecar.protocol.announced import WIRE_NAMES
 from stream_sidecar.protocol.converter import camel
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.schema import schema
-from stream_sidecar.stream.stream import MAX_CHOICES
+from stream_sidecar.stream.choices import MAX_CHOICES
 
 SCHEMA = schema()
 PAGE = ROOT / "protocol.md"

@@ -22,6 +22,9 @@ Pieces: TypeAlias = list[Piece]
 FORMED = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
 """Kinds of pieces that have a `Taken`, which describes the form."""
 
+WRITTEN = FORMED | {PieceKind.SEEN, PieceKind.FAILED}
+"""Kinds of pieces that have an entry in ``taken`` of their reader."""
+
 _MERGED = {PieceKind.TEXT, PieceKind.REASONING}
 
 
