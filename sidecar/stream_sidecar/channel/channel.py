@@ -26,9 +26,9 @@ from stream_sidecar.dialects.profiles import cumulative_fields
 from stream_sidecar.events import Diagnostic, Reclassify
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.message.outlet import RunReader
-from stream_sidecar.text.fast_path import AT_ONCE, in_slices
-from stream_sidecar.text.lexicon import total
-from stream_sidecar.text.pieces import FORMED, Piece, Pieces, merged
+from stream_sidecar.text.fast_path import SLICE_SIZE, in_slices
+from stream_sidecar.text.lexicon import total_share
+from stream_sidecar.text.pieces import FORM_KINDS, Piece, Pieces, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.rereading import Rereading
     from stream_sidecar.text.splitter import Splitter
 
-_WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
+_WRITTEN = (*FORM_KINDS, PieceKind.SEEN, PieceKind.FAILED)
 """Kinds of pieces that have an entry in ``taken`` of their reader."""
 
 _Again: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
@@ -126,7 +126,7 @@ class Channel:
         if in_run and (events := self._run.push(text)) is not None:
             self.outlet.plain(events)
             return
-        if len(text) > AT_ONCE:
+        if len(text) > SLICE_SIZE:
             self.outlet.as_one(map(self.text, in_slices(text)))
             return
         self.settle()
@@ -190,7 +190,7 @@ class Channel:
         such text, and nobody else wants to see it at once."""
         if self._is_watched or self.outlet.listener or self._held_tagged:
             return
-        stays, most = self.answer.first.stays()
+        stays, most = self.answer.first.undeciding_patterns()
         if stays and not self._joiners[0].held:
             self._run.wait(stays, most)
 
@@ -207,7 +207,7 @@ class Channel:
         shown = self._fast_path_text
         place = shown.passed(text) if shown else None
         if place is None:
-            ((kind, *_, start, end),) = self.answer.passed(text)
+            ((kind, *_, start, end),) = self.answer.show_passed(text)
             if kind is PieceKind.REASONING:
                 self.tagged.extend(text)
                 return
@@ -223,7 +223,7 @@ class Channel:
     def _fails(self, text: str) -> bool:
         """Whether ``text`` at the start of a line certainly begins no form. False if it
         has half a character, which may have to be joined before this is known."""
-        return False if has_half(text) else self.answer.first.fails(text)
+        return False if has_half(text) else self.answer.first.begins_no_form(text)
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
@@ -273,7 +273,7 @@ class Channel:
 
         def account(texts: list[str], more: int) -> int:
             if texts:
-                native.passed(text := "".join(texts))
+                native.show_passed(text := "".join(texts))
                 self.blocks.extend(text)
                 self._mirrors.extend(fields, text, len(texts))
             return self._mirrors.longest(fields, more)
@@ -315,7 +315,7 @@ class Channel:
             if self._fast_path_text:
                 self._fast_path_text.called = True
             elif self._answers:
-                self.answer.call()
+                self.answer.note_call()
             self._called()
 
     def refuse(self, *, is_refusal: bool) -> None:
@@ -409,25 +409,29 @@ class Channel:
         return "answer" in vars(self)
 
     def _native_share(self) -> Share:
-        return total() if self._native is None else self._native.share()
+        return total_share() if self._native is None else self._native.share()
 
     def _beside(self) -> Share:
         """The `Share` of all readers except the first reading of the answer."""
         calls, held = self.answer.share()
         beside = calls, held + self._held_tagged
-        return beside if self._native is None else total(beside, self._native.share())
+        return (
+            beside
+            if self._native is None
+            else total_share(beside, self._native.share())
+        )
 
     def _answer_share(self) -> Share:
         """The `Share` of all readers except that of native reasoning."""
         if not self._answers:
-            return total()
+            return total_share()
         answer = self.answer
-        return total(answer.first.share(), answer.share(), (0, self._held_tagged))
+        return total_share(answer.first.share(), answer.share(), (0, self._held_tagged))
 
     def _read_so_far(self) -> None:
         """Turns the pieces of the answer that are decided so far into events, in the
         middle of a text."""
-        self._take(self.answer.given())
+        self._take(self.answer.take_decided())
 
     def _note_held(self, in_run: int = 0) -> None:
         held = in_run + self.held
@@ -527,7 +531,7 @@ class Channel:
     def _pass_on_form(
         self, reader: Rereading | Splitter, piece: Piece, *, reasoning: bool
     ) -> None:
-        self.found_forms.pass_on(reader.taken.popleft(), piece, reasoning=reasoning)
+        self.found_forms.pass_on(reader.verdicts.popleft(), piece, reasoning=reasoning)
         if piece[0] is PieceKind.CITE:
             self._removed(piece)
 

@@ -43,8 +43,8 @@ class FastPathText:
     def replay(self, answer: Rereading) -> None:
         """Passes to ``answer``, the reader, the text that was shown and what followed
         it."""
-        answer.passed(self._text)
+        answer.show_passed(self._text)
         if self.flushed:
             answer.flush()
         if self.called:
-            answer.call()
+            answer.note_call()

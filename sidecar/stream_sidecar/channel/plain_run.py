@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.events import ReasoningDelta, TextDelta
-from stream_sidecar.text.fast_path import AT_ONCE, INSIDE, in_code
+from stream_sidecar.text.fast_path import NO_GATE, SLICE_SIZE, code_gates
 from stream_sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ While deltas are short it is `_MANY`, because each delta costs memory as a strin
 own. While they are long it is `_FEW`, because other streams wait for the
 bookkeeping."""
 
-_AT_FIRST = in_code(-1)
+_AT_FIRST = code_gates(-1)
 """The gates before a run begins. Any gates would do."""
 
 _ANYTHING = patterns.compile("").match
@@ -95,7 +95,7 @@ class PlainRun:
         self._held = ""
         self._stays: tuple[re.Pattern[str], ...] = ()
         self._room = 0
-        self._set_passage((_AT_FIRST, INSIDE))
+        self._set_passage((_AT_FIRST, NO_GATE))
         self._peak = 0
         self._block = -1
         self._thinks = False
@@ -156,7 +156,7 @@ class PlainRun:
         of a literal or of a line, is held back. None: something else in the text
         matters, or the text is too long for one search. ``match``: the result of the
         search in ``text``."""
-        if len(text) > AT_ONCE:
+        if len(text) > SLICE_SIZE:
             return None
         if self._stays:
             return self._waiting(text)
@@ -166,11 +166,11 @@ class PlainRun:
         found = gates.pattern.search(whole) if begun else match
         if found is None or found.lastgroup == "last":
             self._set_passage(
-                (gates, INSIDE if found is None else whole[found.start() :])
+                (gates, NO_GATE if found is None else whole[found.start() :])
             )
             return text
         text = self._held + text
-        read = gates.read(gate, text, self._fails)
+        read = gates.read_slice(gate, text, self._fails)
         if read is None:
             return None
         end = read[0]
@@ -194,7 +194,7 @@ class PlainRun:
         """The fast path after ``text``, which comes next after the last run; None if
         something in the text matters."""
         gates, gate = self._passage
-        return gates.after_all(gate, text)
+        return gates.passage_after(gate, text)
 
     def settle(self) -> None:
         """Does the bookkeeping for the deltas so far. The run continues."""
