@@ -15,8 +15,8 @@ from stream_sidecar.channel.report_results import ResultWatch
 from stream_sidecar.channel.text_map import RECENT, TextMap
 from stream_sidecar.events import Reclassify
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.text.fast_path import AT_ONCE, in_slices
-from stream_sidecar.text.pieces import WRITTEN, Piece, Pieces, merged
+from stream_sidecar.text.fast_path import SLICE_SIZE, in_slices
+from stream_sidecar.text.pieces import WRITTEN_KINDS, Piece, Pieces, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Answer:
             if events is not None:
                 self.outlet.plain(events)
                 return
-        if len(text) > AT_ONCE:
+        if len(text) > SLICE_SIZE:
             self.outlet.as_one(map(self.text, in_slices(text)))
             return
         self.settle()
@@ -126,7 +126,7 @@ class Answer:
                 readers.native_share,
                 has_thought=readers.native is not None,
             )
-            readers.answer.passed(self._unread)
+            readers.answer.show_passed(self._unread)
         return readers.answer
 
     @property
@@ -140,7 +140,7 @@ class Answer:
         such text, and nobody else wants to see it at once."""
         if self._is_watched or self.outlet.listener or self._readers.tagged:
             return
-        stays, most = reader.first.stays()
+        stays, most = reader.first.undeciding_patterns()
         if stays and not self.joiner.held:
             PlainRun(self, stays=stays, room=most)
 
@@ -153,7 +153,7 @@ class Answer:
     def call(self) -> None:
         """Notes that a structured call begins here."""
         if self._readers.answer is not None:
-            self._readers.answer.call()
+            self._readers.answer.note_call()
         self._called()
 
     def _called(self) -> None:
@@ -202,7 +202,7 @@ class Answer:
         for sending events."""
         self.map.raw(text)
         self._blocks.extend(text)
-        ((kind, *_, start, end),) = self._reader.passed(text)
+        ((kind, *_, start, end),) = self._reader.show_passed(text)
         if kind is PieceKind.REASONING:
             self._tagged.extend(text)
         else:
@@ -220,7 +220,7 @@ class Answer:
     def fails(self, text: str) -> bool:
         """Whether ``text`` at the start of a line certainly begins no form. False if it
         has half a character, which may have to be joined before this is known."""
-        return False if has_half(text) else self._reader.first.fails(text)
+        return False if has_half(text) else self._reader.first.begins_no_form(text)
 
     # Pieces
 
@@ -232,7 +232,7 @@ class Answer:
     def _read_so_far(self) -> None:
         """Turns the pieces that are decided so far into events, in the middle of a
         text."""
-        self._take(self._reader.given())
+        self._take(self._reader.take_decided())
 
     def _doubted(self, piece: Piece) -> None:
         """Notes that the open reasoning is text. The next piece shows whether its text
@@ -306,7 +306,7 @@ class Answer:
 
     def _form(self, piece: Piece) -> None:
         """Passes on a call, result or citation that was written into the answer."""
-        taken = self._reader.taken.popleft()
+        taken = self._reader.verdicts.popleft()
         self._forms.pass_on(taken, piece, reasoning=self._tagged.is_open)
 
     _READ: ClassVar = {
@@ -324,5 +324,5 @@ class Answer:
         PieceKind.CUT: _exit,
         PieceKind.REOPEN: _reopen,
         PieceKind.AGAIN: _doubted,
-        **dict.fromkeys(WRITTEN, _form),
+        **dict.fromkeys(WRITTEN_KINDS, _form),
     }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.events import Diagnostic
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.message.outlet import RunReader
-from stream_sidecar.text.pieces import WRITTEN, merged
+from stream_sidecar.text.pieces import WRITTEN_KINDS, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class NativeReasoning:
 
         def account(texts: list[str], more: int) -> int:
             if texts:
-                native.passed(text := "".join(texts))
+                native.show_passed(text := "".join(texts))
                 blocks.extend(text)
                 mirrors.extend(fields, text, len(texts))
             return mirrors.longest(fields, more)
@@ -149,7 +149,7 @@ class NativeReasoning:
                 self._tagged.native(text)
                 continue
             self._blocks.removed(text)
-            if kind in WRITTEN:
-                self._forms.pass_on(reader.taken.popleft(), piece, reasoning=True)
+            if kind in WRITTEN_KINDS:
+                self._forms.pass_on(reader.verdicts.popleft(), piece, reasoning=True)
             else:
                 self._forms.removed(piece)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from stream_sidecar import patterns
 from stream_sidecar.events import ReasoningDelta, TextDelta
-from stream_sidecar.text.fast_path import AT_ONCE, INSIDE
+from stream_sidecar.text.fast_path import NO_GATE, SLICE_SIZE
 from stream_sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class PlainRun:
         of a literal or of a line, is held back. None: something else in the text
         matters, or the text is too long for one search. ``match``: the result of the
         search in ``text``."""
-        if len(text) > AT_ONCE:
+        if len(text) > SLICE_SIZE:
             return None
         if self._passage is None:
             return self._waiting(text)
@@ -161,11 +161,11 @@ class PlainRun:
         found = gates.pattern.search(whole) if begun else match
         if found is None or found.lastgroup == "last":
             self._set_passage(
-                (gates, INSIDE if found is None else whole[found.start() :])
+                (gates, NO_GATE if found is None else whole[found.start() :])
             )
             return text
         text = self._held + text
-        read = gates.read(gate, text, self._owner.fails)
+        read = gates.read_slice(gate, text, self._owner.fails)
         if read is None:
             return None
         end = read[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.text.lexicon import total
+from stream_sidecar.text.lexicon import total_share
 
 if TYPE_CHECKING:
     from stream_sidecar.events import Severity
@@ -50,21 +50,23 @@ class Readers:
 
     def native_share(self) -> Share:
         """The `Share` of native reasoning."""
-        return total() if self.native is None else self.native.share()
+        return total_share() if self.native is None else self.native.share()
 
     def beside_answer(self) -> Share:
         """The `Share` of all readers except the first reading of the answer."""
         assert self.answer is not None  # it asks
         calls, held = self.answer.share()
         beside = calls, held + self.tagged
-        return beside if self.native is None else total(beside, self.native.share())
+        return (
+            beside if self.native is None else total_share(beside, self.native.share())
+        )
 
     def beside_native(self) -> Share:
         """The `Share` of all readers except that of native reasoning."""
         if self.answer is None:
-            return total()
+            return total_share()
         answer = self.answer
-        return total(answer.first.share(), answer.share(), (0, self.tagged))
+        return total_share(answer.first.share(), answer.share(), (0, self.tagged))
 
     def forget(self) -> None:
         """Drops the readers, which know this object, so that no cycle of references is

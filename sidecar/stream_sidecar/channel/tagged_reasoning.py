@@ -17,7 +17,7 @@ from stream_sidecar.channel.readers import HOLD_LIMIT
 from stream_sidecar.events import Reclassify, Retract
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.records import define, field
-from stream_sidecar.text.pieces import FORMED, Piece, merged
+from stream_sidecar.text.pieces import FORM_KINDS, Piece, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.splitter import Splitter
 
 _REMOVED = {
-    *FORMED,
+    *FORM_KINDS,
     PieceKind.DELIMITER,
     PieceKind.STRAY,
     PieceKind.REBUILT,

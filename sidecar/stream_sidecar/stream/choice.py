@@ -20,13 +20,13 @@ from stream_sidecar.stream.parts_run import PartsRun
 from stream_sidecar.tools.assemble import CallAssembler
 from stream_sidecar.tools.checks import check_call
 from stream_sidecar.tools.classify import (
-    DECISIVE,
+    DECISIVE_REASONS,
     CallContext,
     classify,
     executor_of,
-    settle,
+    settle_call,
 )
-from stream_sidecar.tools.written import Twins, opened
+from stream_sidecar.tools.written import Twins, open_calls
 from stream_sidecar.values.made_id import made_id
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class Choice:
         no text, the policy leaves the calls' text in the answer (text rule 11.1)."""
         _, text, start, _ = piece
         assert taken.opening is not None  # every call has a dialect
-        found = opened(
+        found = open_calls(
             taken.calls,
             text or taken.raw,
             start,
@@ -311,7 +311,7 @@ class Choice:
         reason = ending.derive(self.last, calls)
         if self._refused and reason == "stop":
             reason = "refusal"
-        for call in self._settle(reason) if reason in DECISIVE else calls:
+        for call in self._settle(reason) if reason in DECISIVE_REASONS else calls:
             self.outlet.builder.replace_call(call)
         self.outlet.send(
             events.Finish,
@@ -339,7 +339,7 @@ class Choice:
             return []
         context = CallContext(self.tools, self._intake.wire, self._result_ids, reason)
         calls = self.outlet.builder.calls(self.number)
-        return [settle(call, self._sent[block], context) for block, call in calls]
+        return [settle_call(call, self._sent[block], context) for block, call in calls]
 
     def _block_text(self, block: int) -> str | None:
         return self.outlet.builder.block_text(self.number, block)
@@ -396,7 +396,7 @@ class Choice:
         self._sent[call.block] = call
         self.outlet.post(event)
         self._report(check_call(event, (self.tools or {}).get(call.name)))
-        twin = self._twins.find(event)
+        twin = self._twins.find_retracted(event)
         if twin is not None:
             self.outlet.send(
                 events.Retract, self.number, (twin,), "duplicate-of-structured"
