@@ -57,9 +57,8 @@ class OpenItems(Generic[Item, Served]):
         """The open item if it is that of ``block``."""
         return self.current if self.block == block else None
 
-    def open_current(self, block: int, item: Item) -> Item:
+    def open_current(self, block: int, item: Item) -> None:
         self.block, self.current = block, item
-        return item
 
     def take_current(self) -> Item | None:
         """The open item, which ends now."""
