@@ -19,10 +19,10 @@ def main(wanted: list[str]) -> int:
     if (code := enter(__file__, "test")) is not None:
         return code
     sys.path.insert(0, str(TESTS / "support"))
-    from node_package import prepare
+    from node_package import GATEWAY, prepare
     from projects import FETCHED, KINDS, failure, install, pack
 
-    prepare()
+    prepare(GATEWAY)
     failed = 0
     with TemporaryDirectory(prefix="stream-sidecar-") as scratch:
         packages = pack(Path(scratch, "packages"))

@@ -3,7 +3,7 @@
 ``python3 release.py OUTPUT`` makes, in the version of the checkout,
 
 - for Python a wheel and the sources, and the sidecar as one file;
-- for npm the client, and the files of its worker;
+- for npm the client, the files of its worker, and the gateway;
 - the crate, and the extension for VS Code;
 - for the system and processor of this machine, the packages of ``binary.py`` and an
   extension with its program (``--platform`` makes only these);
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 BUNDLE = Path(__file__).resolve().parent
 CHECKOUT = BUNDLE.parent.parent
 CLIENTS = CHECKOUT / "clients"
-TYPESCRIPT, VSCODE = CLIENTS / "typescript", CLIENTS / "vscode"
+TYPESCRIPT, GATEWAY = CLIENTS / "typescript", CLIENTS / "gateway"
+VSCODE = CLIENTS / "vscode"
 
 SUMS = "SHA256SUMS"
 
@@ -55,6 +56,7 @@ SAYS_VERSION = (
     (r".*\.pyz", r"stream_sidecar-.*\.dist-info/METADATA", r"^Version: (\S+)"),
     (r".*\.tgz", r"package/package\.json", r'"version": "(.+)"'),
     (r".*\.tgz", r"package/package\.json", r'"@stream-sidecar/.+": "(.+)"'),
+    (r".*-gateway-.*\.tgz", r"package/package\.json", r'"stream-sidecar": "(.+)"'),
     (r".*\.crate", r"[^/]+/Cargo\.toml", r'\A[^\[]*\[package\][^\[]*^version = "(.+)"'),
     (r".*\.vsix", r"extension/package\.json", r'"version": "(.+)"'),
 )
@@ -131,13 +133,15 @@ class Build:
         archive = self.made / f"{NAME}.pyz"
         _run(sys.executable, BUNDLE / "bundle.py", archive, "--from", wheel)
         shutil.copy(archive, self.output / f"{NAME}-{self.version}.pyz")
-        _install(TYPESCRIPT)
-        _npm("run", "build", at=TYPESCRIPT)
+        for package in (TYPESCRIPT, GATEWAY):
+            _install(package)
+            _npm("run", "build", at=package)
         _npm("run", "build:wasm", at=TYPESCRIPT)
         _run("node", TYPESCRIPT / "scripts" / "pack.mjs", self.output)
-        for linter in (("publint", "--strict"), ("attw",)):
-            client = self._file(f"{NAME}-{{}}.tgz")
-            _npm("exec", "--no", "--", *linter, str(client), at=TYPESCRIPT)
+        for name in (f"{NAME}-{{}}.tgz", f"{NAME}-gateway-{{}}.tgz"):
+            for linter in (("publint", "--strict"), ("attw",)):
+                package = self._file(name)
+                _npm("exec", "--no", "--", *linter, str(package), at=TYPESCRIPT)
         self._extension("universal")
         bill = _npm("sbom", "--sbom-format", "cyclonedx", "--omit", "dev", at=VSCODE)
         self._bill("vscode").write_text(bill, encoding="utf-8")

@@ -12,7 +12,7 @@ atomic group, ``(?>(?:ab?c)*)``, which means the same. Atomic groups cost every 
 more time and memory, so the patterns themselves have possessive repeats.
 
 `parse` returns the tree that Python's own parser makes of a pattern. It is for foreign
-patterns, which are never compiled (``forms.stranger_patterns``).
+patterns, which are never compiled (``templates.stranger_patterns``).
 """
 
 from __future__ import annotations

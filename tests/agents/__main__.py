@@ -34,7 +34,8 @@ from provider import TURN, Provider, Run
 from scenarios import SCENARIOS
 
 TYPESCRIPT = ROOT / "clients/typescript"
-PAGE = TYPESCRIPT / "README.md"
+GATEWAY = ROOT / "clients/gateway"
+PAGE = GATEWAY / "README.md"
 _TABLE = re.compile(r"(<!-- agents: begin -->)\n.*?(<!-- agents: end -->)", re.DOTALL)
 _SECONDS = 180
 _MODEL = "test-model"
@@ -116,7 +117,7 @@ class Trial:
         ).stdout
 
     def _gateway(self, tag: str, record: Path) -> list[str]:
-        program = TYPESCRIPT / "dist/gateway/bin.js"
+        program = GATEWAY / "dist/bin.js"
         options = (
             "--claims",
             "promote",
@@ -144,7 +145,7 @@ class Trial:
         place = json.dumps(
             {"base": self.provider.base(tag), "model": _MODEL, "folder": str(folder)}
         )
-        module = (TYPESCRIPT / "dist/gateway/agents.js").as_uri()
+        module = (GATEWAY / "dist/agents.js").as_uri()
         script = f"""
             const {{ AGENTS }} = await import({json.dumps(module)});
             console.log(JSON.stringify(AGENTS[{json.dumps(agent)}].wiring({place})));
@@ -272,9 +273,10 @@ def main() -> int:
     given.folder.mkdir(parents=True, exist_ok=True)
     folder = given.folder.resolve()
     install(folder, agents)
-    if not (TYPESCRIPT / "node_modules").exists():
-        subprocess.run(["npm", "ci", "--silent"], cwd=TYPESCRIPT, check=True)
-    subprocess.run(["npm", "run", "--silent", "build"], cwd=TYPESCRIPT, check=True)
+    for package in (TYPESCRIPT, GATEWAY):
+        if not (package / "node_modules").exists():
+            subprocess.run(["npm", "ci", "--silent"], cwd=package, check=True)
+        subprocess.run(["npm", "run", "--silent", "build"], cwd=package, check=True)
     trial = Trial(folder, Provider(), ensure().parent / "stream-sidecar")
     with ThreadPoolExecutor(_AT_ONCE) as workers:
         results = workers.map(partial(_result, trial, names), agents)

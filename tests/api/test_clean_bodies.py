@@ -36,7 +36,7 @@ def test_a_recording_is_clean_however_it_is_cut(
 
 def clean(wire: str, slices: list[bytes]) -> bytes:
     lost: list[Any] = []
-    asked = Asked(wire, "localhost", "/", {}, "qwen3", None)
+    asked = Asked(wire, "localhost", {}, "qwen3", None)
     body = CleanBody(Cleaner(on_lost=lost.append), asked, SSE[wire])
     written = b"".join([*map(body.push, slices), body.close()])
     assert lost == []

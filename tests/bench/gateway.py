@@ -3,7 +3,7 @@
 One chunk at a time: the time from the upstream to the client, with and without the
 gateway. Then 200 concurrent streams that get one chunk each in turn: processor time of
 the gateway and of its sidecars for a chunk, memory for a stream, and how many streams
-of 50 chunks a second a core can serve. ``clients/typescript/bench/gateway.mjs``
+of 50 chunks a second a core can serve. ``clients/gateway/bench/gateway.mjs``
 measures; only on Linux, which has the figures of a process in ``/proc``.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from node_package import HOME, missing, prepare
+from node_package import GATEWAY, missing, prepare
 from processes import ROOT, SIDECAR
 from rows import Row
 
@@ -30,14 +30,14 @@ def run() -> Iterator[Row]:
     if lacking:
         yield Row("gateway", f"not measured: {lacking}")
         return
-    prepare()
+    prepare(GATEWAY)
     for workers in WORKERS:
         yield from _rows(f"gateway, {workers} of the sidecar", _measure(workers))
 
 
 def _measure(workers: int) -> Any:
     sidecar = json.dumps([sys.executable, *SIDECAR])
-    command = ["node", str(HOME / "bench" / "gateway.mjs"), sidecar, str(workers)]
+    command = ["node", str(GATEWAY / "bench" / "gateway.mjs"), sidecar, str(workers)]
     return json.loads(subprocess.check_output(command, cwd=ROOT))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_sidecar.channel.native_reasoning import NativeText
+from stream_sidecar.channel.native_text import NativeText
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,8 @@ def test_a_terminal_gets_groups_and_no_row_is_wrapped(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(line(LEAK) + line("<think>a</think>"), encoding="utf-8")
     head, *lines = on_screen("none", str(tmp_path), columns=columns)
-    assert max(map(len, (head, *lines))) <= columns
+    names = [each for each in lines if each.endswith((".jsonl", "/"))]
+    assert max(len(each) for each in (head, *lines) if each not in names) <= columns
     groups = [each for each in lines if each.endswith("/")]
     assert groups == ["./", f"{tmp_path}/one/", f"{tmp_path}/one/er/"]
     assert lines[1].split() == ["none", "0", "0", "-", "-"]
@@ -138,9 +139,7 @@ def test_a_terminal_gets_groups_and_no_row_is_wrapped(
     numbers = ["2", "2", "1", "1"]
     after = lines[lines.index(alone) + 1] if columns == 80 else ""
     assert f"{alone}{after}".split() == [f"{SESSION_ID}.jsonl", *numbers]
-    assert any(
-        re.fullmatch("  long long .*….*long long .jsonl", each) for each in lines
-    )
+    assert f"  {'long ' * 30}.jsonl" in lines
 
 
 @not_on_windows("needs a terminal")

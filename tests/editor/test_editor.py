@@ -20,7 +20,7 @@ from strategies import TEXTS
 
 from stream_sidecar.editor.session import LINES, WHOLE, SessionDocument
 from stream_sidecar.editor.text import DocumentText
-from stream_sidecar.history.documents import spliced
+from stream_sidecar.history.cuts import spliced
 from stream_sidecar.options import StreamOptions
 
 URI = "file:///project/session.jsonl"

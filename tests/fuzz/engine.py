@@ -113,14 +113,14 @@ def _split(
     pieces: list[Any] = []
     held = 0
     both = shared.answer(
-        lambda: both.share(), settle=lambda: pieces.extend(both.given())
+        lambda: both.share(), settle=lambda: pieces.extend(both.take_decided())
     )
     splitter = both if twice else shared.answer().first
     for chunk in chunks:
         pieces += splitter.push(chunk)
         held = max(held, splitter.held)
     pieces += splitter.flush()
-    return list(merged(pieces)), list(splitter.taken), held
+    return list(merged(pieces)), list(splitter.verdicts), held
 
 
 def _assert_hidden(shared: Surroundings, pieces: list[Any]) -> None:

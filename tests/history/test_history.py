@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from stored_messages import assistant, check, inspect, repair
 from strategies import JUNK, TEXTS, as_read
 
-from stream_sidecar.history.history import History, Readings, pointer
+from stream_sidecar.history.history import History, Readings
+from stream_sidecar.history.paths import pointer_to
 from stream_sidecar.history.reading import _gaps
 from stream_sidecar.history.results import Repair
 from stream_sidecar.history.spans import RemovedSpan
@@ -338,11 +339,11 @@ def test_what_no_event_tells_of_is_a_mark_of_protocol() -> None:
 
 
 def test_pointers_are_escaped() -> None:
-    assert pointer(("a/b", "c~d", 0)) == "/a~1b/c~0d/0"
+    assert pointer_to(("a/b", "c~d", 0)) == "/a~1b/c~0d/0"
 
 
 def test_the_number_of_rounds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stream_sidecar.history.history._ROUNDS", 1)
+    monkeypatch.setattr("stream_sidecar.history.removals._ROUNDS", 1)
     assert repair(assistant(LEAK)).message["content"] == "Four."
 
 

@@ -11,9 +11,11 @@ import pytest
 from agent_stores import STORES
 
 from stream_sidecar.history.chat_logs import NAME, answers_in, is_chat_log, message_of
-from stream_sidecar.history.documents import drops_of, messages_in, spans_of
+from stream_sidecar.history.cuts import drops_of, spans_of
+from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
-from stream_sidecar.history.messages import Text, role_of
+from stream_sidecar.history.messages import role_of
+from stream_sidecar.history.reading import engine_text
 from stream_sidecar.history.results import Repair
 from stream_sidecar.history.shapes import is_piece, shape_of
 from stream_sidecar.options import StreamOptions
@@ -52,7 +54,7 @@ def _repaired(text: str, path: Path) -> Any:
     role = None if "msg_1" in str(path) else of_model
     history = History(StreamOptions())
     for found in messages_in(document, role):
-        repair = history.repair(found.message, found.model, found.shape)
+        repair = history.examine(found).repair()
         (spans,) = spans_of(text, [(found, repair.removed)])
         found_texts = [json.loads(f'"{text[s:e]}"') for s, e in spans]
         if found_texts != [each.text for each in repair.removed]:  # in a string of JSON
@@ -75,6 +77,7 @@ NONE = (
     {"id": ["x", "HumanMessage"], "kwargs": {"content": LEAK}},
     {"Agent": LEAK},
     {"type": 2, "text": LEAK},
+    {"key": [], "text": LEAK},
     {"role": "user", "isCreatedByUser": False, "text": LEAK},
     {"response": [{"value": LEAK}]},
     {"kind": 1, "k": "requests", "v": [{"value": LEAK}]},
@@ -221,11 +224,10 @@ def test_roles() -> None:
 
 def test_a_block_of_the_program_is_read_without_meaning() -> None:
     own = '<details type="reasoning" done="true">\n> a </think>\n</details>'
-    text = Text((), f"{own}b")
-    assert text.read == "\ufffc" * len(own) + "b"
-    assert Text((), f"a{own}{own}b").read == "a" + "\ufffc" * 2 * len(own) + "b"
-    open_end = Text((), '<details type="reasoning">a')
-    assert open_end.read == open_end.text
+    assert engine_text(f"{own}b") == "\ufffc" * len(own) + "b"
+    assert engine_text(f"a{own}{own}b") == "a" + "\ufffc" * 2 * len(own) + "b"
+    open_end = '<details type="reasoning">a'
+    assert engine_text(open_end) == open_end
 
 
 def test_answers_of_a_chat_log() -> None:

@@ -14,7 +14,7 @@ ORDER = (
     *("protocol.ts", "errors.ts", "timer.ts", "warnings.ts", "checks.ts"),
     *("cancellation.ts", "options.ts"),
     *("connection", "wasm", "process", "stream", "sidecar.ts", "pool.ts"),
-    *("adapters", "index.ts", "gateway", "wasm.ts"),
+    *("adapters", "internal.ts", "index.ts", "wasm.ts"),
 )
 """Folders, and files beside them: each may import itself and the entries before it."""
 

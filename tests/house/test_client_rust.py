@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Collection
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,8 @@ def needs_cargo(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"src/((acp|tower)/)?[a-z0-9_]+\.rs|examples/[a-z_]+\.rs|README\.md|LICENSE"
-    r"|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
+    r"src/([a-z]+/)*[a-z0-9_]+\.rs|src/adapters/tower/endpoints\.json"
+    r"|examples/[a-z_]+\.rs|README\.md|LICENSE|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
 )
 
 
@@ -109,28 +110,94 @@ def test_the_lock_names_no_other_registry() -> None:
     assert sources == {"registry+https://github.com/rust-lang/crates.io-index"}
 
 
+ORDER = (
+    *("open", "protocol", "framing", "watching", "error", "warnings", "budget"),
+    *("process", "config", "checks", "connection", "stream"),
+    *("sidecar", "builder", "pool", "adapters", "lib"),
+)
+"""Folders, and files beside them: each may use itself and the entries before it."""
+
+
 @pytest.mark.parametrize("home", ["src", "xtask/src"])
 def test_modules_use_each_other_one_way(home: str) -> None:
     """A circle is a CycleError, which names the modules that are on it."""
-    paths = list((HOME / home).glob("*.rs"))
-    names = {path.stem for path in paths}
-    uses = {path.stem: _uses(path, names) for path in paths}
-    assert sum(len(used) for used in uses.values()) >= len(paths) / 2, "they are found"
+    uses = _uses_of_all(HOME / home)
+    assert sum(len(used) for used in uses.values()) >= len(uses) / 2, "they are found"
     TopologicalSorter(uses).prepare()
 
 
-def _uses(path: Path, names: set[str]) -> set[str]:
+def test_a_folder_uses_what_stands_before_it() -> None:
+    uses = _uses_of_all(HOME / "src")
+    assert {name.split("::")[0] for name in uses} == {*ORDER}
+    late = {
+        f"{name} -> {other}"
+        for name, used in uses.items()
+        for other in used
+        if _place(other) > _place(name)
+    }
+    assert late == set()
+
+
+def _place(name: str) -> int:
+    return ORDER.index(name.split("::")[0])
+
+
+def _uses_of_all(home: Path) -> dict[str, set[str]]:
+    """Each module, ``stream::pipe`` for example -> the modules that it uses."""
+    names = {
+        "::".join(path.relative_to(home).with_suffix("").parts): path
+        for path in home.rglob("*.rs")
+    }
+    return {name: _uses(name, path, names.keys()) for name, path in names.items()}
+
+
+def _uses(name: str, path: Path, names: Collection[str]) -> set[str]:
     """The modules that a module names: in its imports, and in paths of its code."""
     code = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
-    named = set(re.findall(r"\bcrate::(\w+)", code))
-    for group in re.findall(r"\buse crate::\{(.*?)\};", code, re.DOTALL):
-        named |= set(re.findall(r"(?:^|,)\s*(\w+)", re.sub(r"\{[^{}]*\}", "", group)))
-    return (named & names) - {path.stem}
+    above = name.rpartition("::")[0]
+    roots = {
+        "crate::": "",
+        "super::": f"{above}::" if above else "",
+        "self::": f"{name}::",
+    }
+    named = {
+        roots[root] + inner
+        for root, rest in re.findall(r"\b(crate::|super::|self::)([^;()]*)", code)
+        for inner in _paths(rest)
+    }
+    return {_module(each, names) for each in named} - {"", name}
+
+
+def _module(path: str, names: Collection[str]) -> str:
+    """The module that has an item of this path; empty if it is none of ours."""
+    while path and path not in names:
+        path = path.rpartition("::")[0]
+    return path
+
+
+def _paths(text: str) -> list[str]:
+    """The paths of an import: ``a::{b, c::d}`` has ``a::b`` and ``a::c::d``."""
+    before, opening, rest = text.partition("{")
+    if not opening or not re.fullmatch(r"[\w:]*", before):
+        return re.findall(r"^[\w:]+", text)
+    items, depth, start = [], 0, 0
+    for at, sign in enumerate(rest):
+        depth += (sign == "{") - (sign == "}")
+        if depth < 0 or (depth == 0 and sign == ","):
+            items.append(rest[start:at].strip())
+            start = at + 1
+        if depth < 0:
+            break
+    return [before + inner for item in items for inner in _paths(item)]
 
 
 def test_files_are_short() -> None:
     """One concept a file; past this length it may be two. Tables and what is generated
     are as long as they are."""
-    for path in (*HOME.glob("*/*.rs"), *HOME.glob("xtask/src/*.rs")):
+    for path in (
+        path
+        for home in ("src", "tests", "examples", "xtask")
+        for path in (HOME / home).rglob("*.rs")
+    ):
         if path.name not in {"protocol.rs", "fields.rs", "fakes.rs"}:
             assert len(path.read_text(encoding="utf-8").splitlines()) <= 450, path

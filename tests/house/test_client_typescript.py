@@ -1,7 +1,9 @@
-"""The TypeScript client: its types, its tests against the real sidecar, its package.
+"""The TypeScript client and the gateway: their types, their tests against the real
+sidecar, their packages.
 
-The tests themselves are in ``clients/typescript/test`` and run by vitest. Where there
-is no Node.js they are skipped, which the end of the run says.
+The tests themselves are in the folders ``test`` of ``clients/typescript`` and
+``clients/gateway`` and run by vitest. Where there is no Node.js they are skipped, which
+the end of the run says.
 """
 
 from __future__ import annotations
@@ -12,18 +14,20 @@ import re
 import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from node_package import HOME, missing, npm, prepare
+from node_package import GATEWAY, HOME, missing, npm, prepare
 from rpc_client import ROOT
 
 LACKING = missing()
 SKIPPED = (
-    f"not run: the TypeScript client (clients/typescript), because {LACKING}: "
-    "its types, its transcripts, its kills of the sidecar, its package"
+    "not run: the TypeScript client and the gateway (clients/typescript and "
+    f"clients/gateway), because {LACKING}: their types, their transcripts, their kills "
+    "of the sidecar, their packages"
 )
 
 
@@ -45,27 +49,34 @@ def package() -> Path:
     return HOME
 
 
-@needs_node
-def test_types(package: Path) -> None:
-    npm("run", "check")
+@pytest.fixture(scope="module", params=[HOME, GATEWAY], ids=lambda home: home.name)
+def each(request: pytest.FixtureRequest) -> Path:
+    """Each of the two packages."""
+    home: Path = request.param
+    prepare(home)
+    return home
 
 
 @needs_node
-def test_vitest(package: Path) -> None:
-    npm("test")
+def test_types(each: Path) -> None:
+    npm("run", "check", home=each)
 
 
 @needs_node
-def test_what_is_published(package: Path) -> None:
+def test_vitest(each: Path) -> None:
+    npm("test", home=each)
+
+
+@needs_node
+def test_what_is_published(each: Path) -> None:
     """The code, its types, README and licence, and nothing else."""
-    (packed,) = json.loads(npm("pack", "--dry-run", "--json", "--ignore-scripts"))
-    names = [each["path"] for each in packed["files"]]
+    said = npm("pack", "--dry-run", "--json", "--ignore-scripts", home=each)
+    (packed,) = json.loads(said)
+    names = [file["path"] for file in packed["files"]]
     assert [name for name in names if not PACKED.fullmatch(name)] == []
-    sources = {
-        path.relative_to(package / "src") for path in (package / "src").rglob("*.ts")
-    }
+    sources = {path.relative_to(each / "src") for path in (each / "src").rglob("*.ts")}
     sources -= {Path("wasm/worker.ts")}  # which @stream-sidecar/wasm has
-    formats = {"dist": sources, "dist/cjs": sources - {Path("gateway/bin.ts")}}
+    formats = {"dist": sources, "dist/cjs": sources - {Path("bin.ts")}}
     for folder, files in formats.items():
         for ending in (".js", ".d.ts"):
             built = {
@@ -76,12 +87,15 @@ def test_what_is_published(package: Path) -> None:
 
 
 @needs_node
-def test_the_gateway_is_the_program_of_the_package(package: Path) -> None:
+def test_the_gateway_is_a_program() -> None:
     """`npx stream-sidecar` is left to Python's command, which the client looks for."""
-    manifest = json.loads((package / "package.json").read_text("utf-8"))
+    prepare(GATEWAY)
+    client = json.loads((HOME / "package.json").read_text("utf-8"))
+    assert "bin" not in client
+    manifest = json.loads((GATEWAY / "package.json").read_text("utf-8"))
     assert list(manifest["bin"]) == ["stream-sidecar-gateway"]
-    program = package / manifest["bin"]["stream-sidecar-gateway"]
-    agent = package / "dist" / "agent.test.mjs"
+    program = GATEWAY / manifest["bin"]["stream-sidecar-gateway"]
+    agent = GATEWAY / "dist" / "agent.test.mjs"
     agent.write_text(AGENT, encoding="utf-8")
     with ThreadingHTTPServer(("127.0.0.1", 0), Leaking) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -192,18 +206,28 @@ def _environment() -> dict[str, str]:
     }
 
 
-def test_the_lockfile_names_no_registry() -> None:
+@pytest.mark.parametrize("home", [HOME, GATEWAY], ids=lambda home: home.name)
+def test_the_lockfile_names_no_registry(home: Path) -> None:
     """Whoever installs it does so from the registry of their own."""
-    lock = json.loads((HOME / "package-lock.json").read_text(encoding="utf-8"))
-    assert lock["packages"].pop("")["name"] == "stream-sidecar"
+    lock = json.loads((home / "package-lock.json").read_text(encoding="utf-8"))
+    manifest = json.loads((home / "package.json").read_text(encoding="utf-8"))
+    assert lock["packages"].pop("")["name"] == manifest["name"]
     for name, each in lock["packages"].items():
-        assert "resolved" not in each, name
-        assert each["integrity"].startswith("sha512-"), name
+        if name == "../typescript":
+            continue  # the client itself, which the gateway has as a link
+        if not each.get("link"):
+            assert "resolved" not in each, name
+            assert each["integrity"].startswith("sha512-"), name
 
 
-def test_no_dependencies_at_run_time() -> None:
-    package = json.loads((HOME / "package.json").read_text(encoding="utf-8"))
-    assert "dependencies" not in package
+def test_dependencies_at_run_time() -> None:
+    """The client has none, and the gateway has the client."""
+    client, gateway = (
+        json.loads((home / "package.json").read_text(encoding="utf-8"))
+        for home in (HOME, GATEWAY)
+    )
+    assert "dependencies" not in client
+    assert gateway["dependencies"] == {"stream-sidecar": "file:../typescript"}
 
 
 def test_the_snapshot_is_of_the_pyodide_that_comes_along() -> None:
@@ -213,15 +237,16 @@ def test_the_snapshot_is_of_the_pyodide_that_comes_along() -> None:
     assert package["dependencies"] == {"pyodide": taken}
 
 
-@pytest.mark.parametrize("folder", [HOME, HOME / "wasm"])
+@pytest.mark.parametrize("folder", [HOME, HOME / "wasm", GATEWAY])
 def test_it_has_the_licence_of_the_project(folder: Path) -> None:
     assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_a_file_begins_with_its_contract_and_is_short() -> None:
-    for path in sorted((HOME / "src").rglob("*.ts")):
+    sources = ((HOME / "src").rglob("*.ts"), (GATEWAY / "src").rglob("*.ts"))
+    for path in sorted(chain(*sources)):
         lines = path.read_text(encoding="utf-8").splitlines()
-        if path.name == "protocol.ts":
+        if path.name in {"protocol.ts", "endpoint-table.ts"}:
             assert lines[0].startswith("// Made by scripts/generate-types.mjs")
         else:
             assert len(lines) <= 450, path

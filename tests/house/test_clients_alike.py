@@ -10,6 +10,7 @@ import inspect
 import re
 
 import pytest
+from goldens import assert_golden
 from places import ROOT
 
 from stream_sidecar.transports.sending import Sending
@@ -111,6 +112,14 @@ def test_what_a_client_offers_is_in_it(column: int, folder: str) -> None:
     assert {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
 
 
+@pytest.mark.golden
+def test_the_clients_have_the_endpoints_of_the_package() -> None:
+    """The tools of the clients make their own tables from this copy."""
+    rooms = ROOT / "sidecar" / "stream_sidecar"
+    table = (rooms / "transports" / "endpoints.json").read_text(encoding="utf-8")
+    assert_golden(CLIENTS / "schema" / "endpoints.json", table)
+
+
 STARTING = _rows(
     "| `Sidecar` in TypeScript | `Builder` in Rust | meaning, and the default |"
 )
@@ -140,7 +149,7 @@ def _adapter(name: str) -> list[str]:
 
 def _gateway() -> list[str]:
     """The options of the gateway: its own, and those of ``sidecarFetch``."""
-    file = "typescript/src/gateway/gateway.ts"
+    file = "gateway/src/gateway.ts"
     (picked,) = _options(file, r"^const \{ (.+) \} = FETCH;")
     return [*picked.split(", "), *_options(file, r"^  (\w+): (?:data|text|callback),$")]
 
@@ -159,7 +168,7 @@ OPTIONS = {
     "Rust": (
         ANSWERING,
         4,
-        _options("rust/src/tower.rs", r"^    pub fn (\w+)\(\s*self,\s"),
+        _options("rust/src/adapters/tower.rs", r"^    pub fn (\w+)\(\s*self,\s"),
     ),
 }
 """A client -> its table, its column, and the options in its code."""

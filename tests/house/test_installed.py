@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from node_package import HOME, missing, npm, prepare
+from node_package import GATEWAY, HOME, missing, npm, prepare
 from projects import KINDS, failure, install, pack
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ pytestmark = [
 def packages(released: Released, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not released.lacks:
         return released.folder
-    prepare()
+    prepare(GATEWAY)
     return pack(tmp_path_factory.mktemp("packages"))
 
 
@@ -43,12 +43,16 @@ def test_a_project(project: Path, name: str) -> None:
     assert problem is None, problem
 
 
-def test_types_resolve_however_they_are_looked_for(packages: Path) -> None:
-    (client,) = packages.glob("stream-sidecar-[0-9]*.tgz")
-    npm("exec", "--no", "--", "attw", str(client), home=HOME)
+CODE = ("stream-sidecar-[0-9]*", "stream-sidecar-gateway-*")
 
 
-@pytest.mark.parametrize("name", ["stream-sidecar-[0-9]*", "stream-sidecar-wasm-*"])
+@pytest.mark.parametrize("name", CODE)
+def test_types_resolve_however_they_are_looked_for(packages: Path, name: str) -> None:
+    (tarball,) = packages.glob(f"{name}.tgz")
+    npm("exec", "--no", "--", "attw", str(tarball), home=HOME)
+
+
+@pytest.mark.parametrize("name", [*CODE, "stream-sidecar-wasm-*"])
 def test_a_package_is_what_its_manifest_says(packages: Path, name: str) -> None:
     (tarball,) = packages.glob(f"{name}.tgz")
     npm("exec", "--no", "--", "publint", "--strict", str(tarball), home=HOME)

@@ -37,21 +37,22 @@ ROOMS: dict[str, str] = {
     "framing": "parts values",
     "provider_errors": "parts values",
     "forms": "options values",
+    "templates": "values forms",
     "dialects": "options values forms",
     "markdown": "",
     "text": "values forms markdown",
     "message": "events",
     "wires": "parts events values provider_errors message",
     "tools": "parts events options values forms",
-    "channel": "events options values forms dialects text message",
+    "channel": "events options values forms templates dialects text message",
     "stream": (
         "parts events options values framing provider_errors forms text message wires "
         "tools channel"
     ),
     "history": "parts events options values forms wires tools channel stream",
     "protocol": (
-        " parts errors events options values provider_errors dialects message wires "
-        "tools stream history"
+        " parts errors events options values provider_errors templates dialects "
+        "message wires tools stream history"
     ),
     "api": " errors events options values message protocol",
     "transports": " errors values protocol api",
@@ -63,8 +64,8 @@ ROOMS: dict[str, str] = {
     "session_files": "options values history",
     "editor": " errors options values history rpc session_files",
     "cli": (
-        " errors events options values framing dialects wires stream message history "
-        "protocol explain rpc session_files editor"
+        " errors events options values framing templates dialects wires stream message "
+        "history protocol explain rpc session_files editor"
     ),
     "worker": "rpc editor",
     "__main__": " values cli",
@@ -277,6 +278,41 @@ def _provider(name: str) -> str:
     return inner.split(".")[0] if package == "wires" else ""
 
 
+NAMED_ELSEWHERE = {
+    "api.option_types": "the words by which a host chooses a wire",
+    "protocol.announced": "the words that the handshake and the schema announce",
+    "transports.*": "which wire a URL or an HTTP library's body is of",
+    "dialects.*": "families of models of the same name",
+    "history.shapes": "an application's name for its model",
+    "history.unread": "a word for the model in stored records",
+    "history.reading": "the wire through which stored text is read",
+    "provider_errors.codes": "a provider of the same name",
+    "tools.runners": "on which wires an id tells who runs a call: no room above wires",
+    "wires": "the table of wires",
+    "wires.openai_chat.refusals": "the maker of models, Anthropic",
+    "wires.openai_chat.rules": "a pattern for models",
+    "wires.requests.issuers": "makers, platforms, and formats of OpenRouter's",
+    "wires.shared.request_rules": "makers of models",
+}
+"""Modules, or rooms, that name a wire, or write a word that is also a wire's name."""
+
+
+def test_a_wire_is_named_in_its_own_folder() -> None:
+    """Elsewhere what differs between wires is a member of their row. The wire ``text``
+    has a name that is also everybody's word, so it is not looked for."""
+    names = {*WIRES} - {"text"}
+
+    def named(module: str) -> set[str]:
+        own = _provider(module).replace("_", "-")
+        nodes = (node for node in NODES[module] if isinstance(node, ast.Constant))
+        return {node.value for node in nodes if node.value in names} - {own}
+
+    known = NAMED_ELSEWHERE.keys()
+    homes = {name: {name, f"{_room(name)}.*"} & known for name in _wrong(named)}
+    assert {name for name, home in homes.items() if not home} == set()
+    assert known - set().union(*homes.values()) == set(), "these name no wire"
+
+
 def test_a_file_begins_with_its_contract() -> None:
     assert _wrong(lambda name: not ast.get_docstring(TREES[name])) == {}
 
@@ -406,14 +442,18 @@ def test_every_wire_is_in_the_table_and_has_a_recording() -> None:
     assert set(WIRES) - {"text"} <= recorded
 
 
+ADDING_A_DIALECT = 'dialects/README.md, "Adding a dialect"'
+
+
 def test_every_dialect_is_in_the_table_and_has_a_page() -> None:
     """``spec/<file>.md`` shows what a file of dialects means."""
     files = {name.removeprefix("dialects.") for name in FILES if "dialects." in name}
     files -= NO_SYNTAX
     pages = {path.stem.replace("-", "_") for path in TESTS.glob("spec/*.md")}
-    assert files <= pages
+    assert files <= pages, f"{ADDING_A_DIALECT}, step 3: a page in tests/spec"
     tables = {file: _families(f"dialects.{file}") for file in files}
-    assert set().union(*tables.values()) == set(DIALECTS)
+    known = set().union(*tables.values())
+    assert known == set(DIALECTS), f"{ADDING_A_DIALECT}, step 2: the table of __init__"
     assert {file for file, names in tables.items() if not names} == OF_NO_FAMILY
 
 
@@ -430,16 +470,17 @@ def test_every_family_is_named_on_the_page_of_dialects() -> None:
         file: set(re.findall(r"`([^`]+)`", families))
         for file, families in PAGE_ROW.findall(page)
     }
-    assert set().union(*named.values()) == set(DIALECTS)
+    known = set().union(*named.values())
+    assert known == set(DIALECTS), f"{ADDING_A_DIALECT}, step 2: the table of the page"
     for file, families in named.items():
         assert families <= _families(f"dialects.{file}"), file
 
 
-NO_SYNTAX = {"profiles", "family_templates"}
-"""Files that say which model writes how."""
+NO_SYNTAX = {"profiles"}
+"""Says which model writes how."""
 
-OF_NO_FAMILY = {"host_echo", "response_templates"}
-"""Files without a row in the table: what they read is nobody's way of writing."""
+OF_NO_FAMILY = {"host_echo"}
+"""Has no row in the table: what it reads is nobody's way of writing."""
 
 
 def _families(name: str) -> set[str]:

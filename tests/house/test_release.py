@@ -41,6 +41,7 @@ COMMON = (
     f"stream-sidecar-{__version__}.pyz",
     f"stream-sidecar-{__version__}.tgz",
     f"stream-sidecar-wasm-{__version__}.tgz",
+    f"stream-sidecar-gateway-{__version__}.tgz",
     f"stream-sidecar-{__version__}.crate",
     f"stream-sidecar-universal-{__version__}.vsix",
     f"stream-sidecar-python-{__version__}.cdx.json",

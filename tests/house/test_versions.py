@@ -19,7 +19,7 @@ from stream_sidecar import __version__
 PROJECT = "https://github.com/stream-sidecar/stream-sidecar"
 CLIENTS = ROOT / "clients"
 INDEXES = re.compile(
-    r"^.*(?:pip install|uvx|npm install|cargo add|npm i) (?:'?stream-sidecar).*$",
+    r"^.*(?:pip install|uvx|npx|npm install|cargo add|npm i) (?:'?stream-sidecar).*$",
     re.MULTILINE,
 )
 UNTIL = re.compile(r"(?:[Uu]ntil|not) (?:the packages are |they are |it is )?published")
@@ -47,6 +47,10 @@ VERSIONS = {
     "npm, WebAssembly of the client": lambda: json_of(
         "clients/typescript/package.json"
     )["peerDependencies"]["@stream-sidecar/wasm"],
+    "npm, gateway": lambda: json_of("clients/gateway/package.json")["version"],
+    "npm, gateway, locked": lambda: json_of("clients/gateway/package-lock.json")[
+        "version"
+    ],
     "npm, locked": lambda: json_of("clients/typescript/package-lock.json")["version"],
     "crate": lambda: toml_of("clients/rust/Cargo.toml")["package"]["version"],
     "crate, locked": locked_crate,
@@ -87,14 +91,15 @@ def test_pages_name_no_other_version() -> None:
 def test_packages_say_where_they_are_from() -> None:
     project = toml_of("pyproject.toml")["project"]
     npm = json_of("clients/typescript/package.json")
+    gateway = json_of("clients/gateway/package.json")
     crate = toml_of("clients/rust/Cargo.toml")["package"]
     extension = json_of("clients/vscode/package.json")
     assert project["urls"]["Homepage"] == crate["repository"] == PROJECT
-    for each in (npm, extension):
+    for each in (npm, gateway, extension):
         assert each["homepage"] == f"{PROJECT}#readme"
         assert each["bugs"]["url"] == f"{PROJECT}/issues"
         assert PROJECT in each["repository"]["url"]
-    for each in (project, npm, crate, extension):
+    for each in (project, npm, gateway, crate, extension):
         assert each["license"] == "Apache-2.0"
         assert each["description"]
         assert each["keywords"]
@@ -102,7 +107,7 @@ def test_packages_say_where_they_are_from() -> None:
     assert "Typing :: Typed" in project["classifiers"]
 
 
-@pytest.mark.parametrize("room", ["", "typescript", "rust", "bundle"])
+@pytest.mark.parametrize("room", ["", "typescript", "gateway", "rust", "bundle"])
 def test_who_names_an_index_says_what_is_true_until_it_is_published(room: str) -> None:
     path = (CLIENTS / room if room else ROOT) / "README.md"
     text = path.read_text(encoding="utf-8")

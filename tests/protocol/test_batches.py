@@ -219,7 +219,7 @@ def test_a_batch_that_is_cancelled_or_not_wanted() -> None:
 
 def test_a_bug_in_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is answered, and the thread goes on."""
-    monkeypatch.setattr("stream_sidecar.history.history.History.repair", None)
+    monkeypatch.setattr("stream_sidecar.history.history.History.examine", None)
     one = message("message/repair", {"messages": [LEAK]}, id=1)
     two = message("message/inspect", {"messages": []}, id=2)
     _, answers = sent(frame(one), frame(two))

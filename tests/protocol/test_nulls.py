@@ -9,7 +9,7 @@ import pytest
 from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
-from stream_sidecar.wires.shared.request_shapes import SHAPES
+from stream_sidecar.wires import WIRES
 
 Json = Any
 
@@ -177,7 +177,7 @@ def test_a_null_that_is_refused_is_left_out(
     wire: str, provider: str, dumped: Json, sent: Json
 ) -> None:
     """One that the schema of requests allows stays, and nothing is lost."""
-    name, model = SHAPES[wire].items, MODELS.get(wire, "gpt-4.1")
+    name, model = WIRES[wire].shape.items, MODELS.get(wire, "gpt-4.1")
     params = {"wire": wire, "provider": provider, "model": model}
 
     def prepare(items: Json) -> Json:

@@ -9,6 +9,7 @@ code.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -32,7 +33,7 @@ from stream_sidecar.protocol.announced import WIRE_NAMES
 from stream_sidecar.protocol.converter import camel
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.schema import schema
-from stream_sidecar.stream.stream import MAX_CHOICES
+from stream_sidecar.stream.choices import MAX_CHOICES
 
 SCHEMA = schema()
 PAGE = ROOT / "protocol.md"
@@ -166,6 +167,50 @@ def test_events_are_those_of_recordings() -> None:
 
 _NOT_RECORDED = ("retract", "tool-call")
 """Of them the page has a shorter one."""
+
+
+STEPS = 'sidecar/README.md, "Adding things", step'
+_COMMON = {"choice", "span"}
+"""Fields of every event: the page explains them once, and recordings of one choice
+without ``trace`` lack them."""
+
+_IN_MESSAGES = {("block-end", "sealBroken")}
+"""What no event of a stream has: a message learns it later."""
+
+
+def test_every_field_of_an_event_is_recorded() -> None:
+    files = [
+        *(ROOT / "tests" / "wires").glob("*/*.events.jsonl"),
+        *(ROOT / "tests" / "transcripts").rglob("*.jsonl"),
+    ]
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    recorded: dict[str, set[str]] = {}
+    waiting: list[Any] = [json.loads(line) for line in text.splitlines()]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("type"), str):
+                recorded.setdefault(value["type"], set()).update(value)
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    for kind in EVENTS:
+        name = vars(kind)["type"]
+        known = {camel(each.name) for each in fields(kind)} - _COMMON
+        lacking = {each for each in known if (name, each) not in _IN_MESSAGES}
+        assert lacking - recorded[name] == set(), f"{name}: {STEPS} 2"
+
+
+def test_every_field_of_an_event_is_explained() -> None:
+    """Its line in the interface has a comment, or the page names it in prose."""
+    for kind in EVENTS:
+        pattern = rf"^interface {kind.__name__} \{{.*?\}}$"
+        found = re.search(pattern, TEXT, re.MULTILINE | re.DOTALL)
+        lines = found[0].splitlines() if found else []
+        for name in {camel(each.name) for each in fields(kind)} - _COMMON:
+            commented = re.compile(rf"\b{name}\??:.*//")
+            is_said = any(map(commented.search, lines)) or f"`{name}`" in _prose(TEXT)
+            assert is_said, f"{kind.__name__}.{name}: {STEPS} 4"
 
 
 @pytest.mark.parametrize("name", METHODS)

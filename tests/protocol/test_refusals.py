@@ -23,7 +23,7 @@ from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.values.jsontext import dumps
-from stream_sidecar.wires.shared.request_shapes import SHAPES
+from stream_sidecar.wires import WIRES
 
 Json = Any
 
@@ -102,7 +102,7 @@ def test_any_history_is_taken(seed: int) -> None:
 def test_a_turn_depends_on_no_later_one() -> None:
     """What goes of the turns before stays as it is when the history goes on."""
     for row in ROWS:
-        name = SHAPES[row["wire"]].items
+        name = WIRES[row["wire"]].shape.items
         items = row["body"][name]
         if row["ends"] == "accepted" and items[0]["role"] == "user":
             longer = {**row["body"], name: [*items, items[0], items[0]]}

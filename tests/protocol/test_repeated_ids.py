@@ -18,7 +18,7 @@ from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.values.jsontext import dumps
-from stream_sidecar.wires.shared.request_shapes import SHAPES
+from stream_sidecar.wires import WIRES
 
 Json = Any
 
@@ -94,19 +94,19 @@ def _items(wire: str, steps: list[tuple[str, str]]) -> list[Json]:
 
 def _prepared(wire: str, items: list[Json], **asked: str) -> tuple[list[Json], Json]:
     """The items that are sent, and what is lost; the params stay as they were."""
-    body = {SHAPES[wire].items: items}
+    body = {WIRES[wire].shape.items: items}
     before = copy.deepcopy(body)
     params = {"wire": wire, "body": body, **asked}
     result = METHODS["request/prepare"].call(Sessions(Policy(), Limits()), params)
     assert body == before
     assert result["changed"] == (result.get("body", body) != body)
     prepared = json.loads(dumps(result.get("body", body)))
-    return prepared[SHAPES[wire].items], result["lost"]
+    return prepared[WIRES[wire].shape.items], result["lost"]
 
 
 def _ids(wire: str, items: list[Json]) -> list[str]:
     """The ids of the calls and results, in order."""
-    shape, found = SHAPES[wire], []
+    shape, found = WIRES[wire].shape, []
     for item in items:
         found += [call[shape.id] for call in shape.calls(item)]
         found += [answer[shape.answered] for answer in shape.answers(item)]
@@ -153,7 +153,7 @@ def test_the_id_stays_where_a_result_is_not_certain(wire: str) -> None:
 
     assert sent == items
     assert [(each["path"], each["what"]) for each in json.loads(dumps(lost))] == [
-        (f"/{SHAPES[wire].items}/3", "tool-call-id")
+        (f"/{WIRES[wire].shape.items}/3", "tool-call-id")
     ]
 
 

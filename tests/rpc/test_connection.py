@@ -8,6 +8,8 @@ import threading
 import memory_host
 import pytest
 from bad_envelopes import ANSWERED, ENVELOPES
+from hypothesis import given
+from hypothesis import strategies as st
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 from memory_host import FakeLsp, MemoryHost, error_of
@@ -23,9 +25,19 @@ from stream_sidecar.framing.framer import FRAMINGS
 from stream_sidecar.options import Limits, StreamOptions
 from stream_sidecar.protocol import handshake, sessions
 from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.rpc.envelope import answer, answer_text
+from stream_sidecar.values.jsontext import encode
 from stream_sidecar.wires import WIRES
 
 # The envelope
+
+
+@given(
+    st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=())),
+)
+def test_an_answer_around_a_text_is_spelled_as_any_other(message_id):
+    expected = encode(answer(message_id, {"a": None}))
+    assert answer_text(message_id, b'{"a":null}') == expected
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ from systems import not_on_windows
 
 from stream_sidecar.cli import main
 from stream_sidecar.history.bound import BoundTexts
-from stream_sidecar.history.documents import halves_replaced, messages_in
+from stream_sidecar.history.cuts import halves_replaced
+from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.unsealing import RepairedMessage
 from stream_sidecar.options import StreamOptions

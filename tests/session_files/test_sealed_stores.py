@@ -17,7 +17,7 @@ from fixing import fixed
 from rpc_client import RpcClient
 
 from stream_sidecar.cli import main
-from stream_sidecar.history.seals import SEALED, is_digest_name, seal_of
+from stream_sidecar.history.digests import SEALED, is_digest_name, seal_of
 
 LEAK = "<think>Hm.</think>Four."
 

@@ -10,7 +10,8 @@ from checking import assert_sound, feed
 from open_params import options_of
 
 from stream_sidecar.options import StreamOptions, Tool
-from stream_sidecar.stream.stream import MAX_CHOICES, Stream
+from stream_sidecar.stream.choices import MAX_CHOICES
+from stream_sidecar.stream.stream import Stream
 
 CHAT = {"wire": "openai-chat"}
 

@@ -533,6 +533,7 @@ def _lang_messages(question: str, answer: str) -> list[Any]:
         {"type": "human", "data": {"content": question, "type": "human"}},
         {"type": "ai", "data": {"content": answer, "type": "ai"}},
         {"type": "ai", "data": {"content": answer}},
+        {"type": "ai", "content": answer},
         dumped("HumanMessage", question),
         dumped("AIMessage", answer),
     ]
@@ -547,7 +548,7 @@ def _lang_chain(folder: Path, question: str, answer: str) -> int:
             db.execute(
                 "INSERT INTO message_store VALUES ('s', ?)", (json.dumps(message),)
             )
-    return 6
+    return 8
 
 
 def _lang_graph(folder: Path, question: str, answer: str) -> int:
@@ -561,7 +562,7 @@ def _lang_graph(folder: Path, question: str, answer: str) -> int:
         db.execute("CREATE TABLE writes (thread_id TEXT, type TEXT, value BLOB)")
         write = json.dumps(messages).encode()
         db.execute("INSERT INTO writes VALUES ('t', 'json', ?)", (write,))
-    return 6
+    return 8
 
 
 def _ai_sdk(folder: Path, question: str, answer: str) -> int:

@@ -1,8 +1,8 @@
 """Writes the files that tools of other languages make; ``tests/run.py update`` runs it.
 
-These are the types of both clients, and the updates for editors
-(``data/acp_updates.jsonl``). If a machine lacks a tool, its file is reported and stays
-unchanged.
+These are the types of both clients with their tables of endpoints, and the updates for
+editors (``data/acp_updates.jsonl``). If a machine lacks a tool, its file is reported
+and stays unchanged.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from pathlib import Path
 from places import ROOT
 
 HOME = ROOT / "clients" / "typescript"
+GATEWAY = ROOT / "clients" / "gateway"
 OLDEST = 20
 """The major version of Node.js that ``engines`` asks for."""
 
@@ -35,6 +36,8 @@ def missing() -> str | None:
 
 def prepare(home: Path = HOME) -> None:
     """Installs what is not there yet, and builds; raises CalledProcessError."""
+    if home == GATEWAY:
+        prepare()  # which it is compiled against
     stamp = home / "node_modules" / ".stamp"
     wanted = _fingerprint(home)
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:

@@ -22,7 +22,11 @@ from node_package import HOME
 
 SAID = "why Because."
 
-ENTRIES = ("", "/ai-sdk", "/acp", "/fetch", "/gateway", "/wasm")
+CLIENT = "stream-sidecar"
+ENTRIES = (
+    *(CLIENT, f"{CLIENT}/ai-sdk", f"{CLIENT}/acp", f"{CLIENT}/fetch"),
+    *(f"{CLIENT}-gateway", f"{CLIENT}/wasm"),
+)
 
 
 @frozen
@@ -38,7 +42,8 @@ class Kind:
 
 
 def pack(output: Path) -> Path:
-    """The tarballs of the client and of its worker's files, which have to be built."""
+    """The tarballs of the client, of its worker's files and of the gateway, which have
+    to be built."""
     subprocess.run(["node", HOME / "scripts" / "pack.mjs", output], check=True)
     return output
 
@@ -49,7 +54,8 @@ def install(packages: Path, project: Path, *tools: str) -> None:
     (project / "package.json").write_text('{"private": true}', encoding="utf-8")
     version = json.loads((HOME / "package.json").read_text(encoding="utf-8"))["version"]
     tarballs = [
-        f"{packages}/stream-sidecar-{kind}{version}.tgz" for kind in ("", "wasm-")
+        f"{packages}/stream-sidecar-{kind}{version}.tgz"
+        for kind in ("", "wasm-", "gateway-")
     ]
     quiet = ("--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error")
     alone = () if tools else ("--ignore-scripts", "--omit=optional")
@@ -112,12 +118,12 @@ _WORKER = f"""
 
 def _imports() -> Iterator[str]:
     for number, entry in enumerate(ENTRIES):
-        yield f'import * as entry{number} from "stream-sidecar{entry}";\n'
+        yield f'import * as entry{number} from "{entry}";\n'
     names = ", ".join(f"entry{number}" for number in range(len(ENTRIES)))
     yield f"const all = [{names}];\nconst {{ Sidecar }} = entry0;\n"
 
 
-_REQUIRED = ", ".join(f'require("stream-sidecar{entry}")' for entry in ENTRIES)
+_REQUIRED = ", ".join(f'require("{entry}")' for entry in ENTRIES)
 _REQUIRES = f"const all = [{_REQUIRED}];\nconst {{ Sidecar }} = all[0];\n"
 
 _ESM = "".join(_imports()) + _PROCESS
@@ -133,7 +139,7 @@ import { Sidecar, StreamLost, type StreamEvent, type ToolCall } from "stream-sid
 import { uiMessageChunks, sidecarMiddleware } from "stream-sidecar/ai-sdk";
 import { sessionUpdates } from "stream-sidecar/acp";
 import { sidecarFetch } from "stream-sidecar/fetch";
-import { createGateway } from "stream-sidecar/gateway";
+import { createGateway } from "stream-sidecar-gateway";
 import { spawn, type WasmOptions } from "stream-sidecar/wasm";
 
 const options: WasmOptions = { files: "file:///a/", pyodide: new URL("file:///b/") };

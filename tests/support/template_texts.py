@@ -1,6 +1,6 @@
 """Texts that models of a family write, and what a message of them says, in plain data.
 
-Both the command that asks Hugging Face's parser (``tests/templates.py``) and the tests
+Both the command that asks Hugging Face's parser (``tests/templates``) and the tests
 that compare with its answers have the texts from here.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from feeding import feed
 
-from stream_sidecar.dialects.family_templates import family_template
-from stream_sidecar.dialects.profiles import Profile
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.templates.family_templates import family_template
 
 _CALLS: dict[str, tuple[str, str]] = {
     "hermes": ('<tool_call>\n{"name": "NAME", "arguments": ARGS}\n</tool_call>', ""),
@@ -105,7 +105,7 @@ text for each."""
 
 
 def template(family: str) -> dict[str, Any]:
-    return family_template(Profile(family, (family,))).template
+    return family_template([DIALECTS[family]]).template
 
 
 def texts(family: str) -> dict[str, str]:

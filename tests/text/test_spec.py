@@ -52,9 +52,10 @@ def test_every_rule_has_a_number_and_an_example() -> None:
     """Code cites a rule by its number: ``text rule 3.2`` is ``### 3.2 ...`` there."""
     text = RULES.read_text(encoding="utf-8")
     rules = re.findall(r"^### (.+)$", text, re.MULTILINE)
-    assert [case.name for case in cases_of(text)] == rules
+    why = 'text/README.md, "Where each rule stands", step 1'
+    assert [case.name for case in cases_of(text)] == rules, why
     groups = re.findall(r"^## (\d+) ", text, re.MULTILINE)
     assert groups == [str(number) for number in range(1, len(groups) + 1)]
     for group in groups:
         numbers = [rule.split()[0] for rule in rules if rule.startswith(f"{group}.")]
-        assert numbers == [f"{group}.{at}" for at in range(1, len(numbers) + 1)]
+        assert numbers == [f"{group}.{at}" for at in range(1, len(numbers) + 1)], why

@@ -17,7 +17,7 @@ from stream_sidecar.tools import checks
 from stream_sidecar.tools.arguments import ArgumentText
 from stream_sidecar.tools.assemble import CallAssembler, OpenCall
 from stream_sidecar.tools.checks import check_call
-from stream_sidecar.tools.classify import CallContext, classify, from_item, settle
+from stream_sidecar.tools.classify import CallContext, classify, from_item, settle_call
 from stream_sidecar.tools.judging import is_cut, judge
 from stream_sidecar.tools.kinds import Kind, kind_of
 from stream_sidecar.values.made_id import made_id
@@ -167,7 +167,7 @@ def test_a_late_result_settles_who_ran_a_call() -> None:
     call = OpenCall(id="c1", name="find", arguments="{}")
     event = classify(call, CallContext())
     assert (event.executor, event.executable) == ("client", True)
-    final = settle(event, call, CallContext(results={"c1"}))
+    final = settle_call(event, call, CallContext(results={"c1"}))
     assert (final.executor, final.awaits, final.executable) == ("server", "none", False)
 
 
@@ -419,7 +419,7 @@ def test_what_a_member_named_twice_means_is_open(
 def test_an_ambiguous_call_stays_one_when_it_is_settled() -> None:
     call = OpenCall(id="c1", name="find", arguments='{"a":1,"a":2}')
     event = classify(call, CallContext())
-    assert not settle(event, call, CallContext(finish="length")).executable
+    assert not settle_call(event, call, CallContext(finish="length")).executable
 
 
 def test_free_text_is_checked_for_envelopes_alone() -> None:

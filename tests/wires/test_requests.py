@@ -24,7 +24,6 @@ from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.wires import REQUESTS, WIRES
 from stream_sidecar.wires.shared.request_rules import Names, rule_for
-from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 Json = Any
 
@@ -234,7 +233,7 @@ def test_no_server_refuses_a_turn(server: str) -> None:
         rendered = _call("message/render", message=message, results=results, **params)[
             "messages"
         ]
-        shape = SHAPES[wire]
+        shape = WIRES[wire].shape
         is_last = bool(rendered) and shape.role(rendered[-1]) == "model"
         body = {shape.items: [user, *rendered, *([user] if is_last else [])]}
         assert set(objections(server, wire, body)) <= _OF_HOST

@@ -5,16 +5,13 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use serde_json::Value;
 
 use crate::{
-    check,
-    config::Config,
+    checks,
+    config::{Config, QueueBounds, ReadText},
+    connection::{handshake::PROTOCOL_VERSION, supervisor::Supervisor},
     error::Error,
-    gate::QueueBounds,
-    handshake::PROTOCOL_VERSION,
-    locate::{self, CommandLine},
-    pass_through::ReadText,
+    process::locate::{self, CommandLine},
     protocol::{ConnectionOptions, LimitsPatch, OpenParams, PolicyPatch},
     sidecar::Sidecar,
-    supervisor::Supervisor,
     warnings::Warnings,
     watching::{Callback, SidecarState},
 };
@@ -261,7 +258,7 @@ impl Builder {
     ///
     /// [`Error::Option`] if an option cannot have its value.
     pub fn build(mut self) -> Result<Sidecar, Error> {
-        check::config(&self.config)?;
+        checks::config(&self.config)?;
         self.config.warnings = Warnings::new(self.config.on_warning.clone());
         Ok(Sidecar::new(Supervisor::new(self.config)))
     }

@@ -1,15 +1,15 @@
 //! The host's options; [`Builder`](crate::Builder) describes each of them.
 
-use std::{ffi::OsString, time::Duration};
+use std::{ffi::OsString, fmt, sync::Arc, time::Duration};
+
+use serde_json::Value;
 
 use crate::{
     error::Error,
-    gate::QueueBounds,
-    locate::CommandLine,
-    pass_through::ReadText,
-    protocol::ConnectionOptions,
+    process::locate::CommandLine,
+    protocol::{ConnectionOptions, OpenParams},
     warnings::Warnings,
-    watching::{Callback, SidecarState},
+    watching::{Callback, SidecarState, guarded},
 };
 
 #[derive(Debug, Clone)]
@@ -39,4 +39,49 @@ pub(crate) struct Config {
     pub(crate) on_warning: Callback<str>,
     /// Those of the sidecar that is built; made from `on_warning`.
     pub(crate) warnings: Warnings,
+}
+
+/// How much may be in flight at the same time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct QueueBounds {
+    pub(crate) requests: usize,
+    pub(crate) bytes: usize,
+    /// How many requests may wait because of these limits; further requests are refused.
+    pub(crate) waiting: usize,
+}
+
+/// Finds the text of a chunk without a sidecar.
+#[derive(Clone)]
+pub(crate) struct ReadText(Arc<Read>);
+
+type Read = dyn Fn(&Value, &OpenParams) -> String + Send + Sync;
+
+impl ReadText {
+    pub(crate) fn new(
+        read: impl Fn(&Value, &OpenParams) -> String + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub(crate) fn as_it_is() -> Self {
+        Self::new(|chunk, _| as_it_is(chunk))
+    }
+
+    /// The text of a chunk; if the host's function panics, the chunk as it is.
+    pub(crate) fn text(&self, chunk: &Value, params: &OpenParams) -> String {
+        let mut text = None;
+        guarded(|| text = Some((self.0)(chunk, params)));
+        text.unwrap_or_else(|| as_it_is(chunk))
+    }
+}
+
+/// Strings unchanged, documents as JSON.
+fn as_it_is(chunk: &Value) -> String {
+    chunk.as_str().map_or_else(|| chunk.to_string(), str::to_owned)
+}
+
+impl fmt::Debug for ReadText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a function")
+    }
 }

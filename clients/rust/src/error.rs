@@ -8,7 +8,7 @@ use std::{fmt, io, process::ExitStatus, sync::Arc, time::Duration};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{protocol::ErrorKind, python::PythonProblem};
+use crate::protocol::ErrorKind;
 
 /// The errors that calls of this crate return.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -316,6 +316,55 @@ fn next_start(after: Option<&Duration>) -> String {
         || "it is not started again".into(),
         |it| format!("the next start is in {} s", it.as_secs_f64().ceil()),
     )
+}
+
+/// The oldest Python that can run the package.
+pub(crate) const NEEDED: (u32, u32) = (3, 11);
+
+/// The problem with the Pythons that were tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PythonProblem {
+    /// No Python was found.
+    Missing,
+    /// The Python that was found is older than 3.11.
+    TooOld {
+        /// "3.10".
+        version: String,
+        /// The path of the Python.
+        path: String,
+    },
+    /// The Python is new enough, but cannot run the package.
+    NoPackage {
+        /// "3.13".
+        version: String,
+        /// The path of the Python.
+        path: String,
+    },
+}
+
+impl fmt::Display for PythonProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = NEEDED;
+        let name_it =
+            "or name a sidecar that includes a Python, with Builder::command or STREAM_SIDECAR";
+        match self {
+            Self::Missing => {
+                write!(
+                    formatter,
+                    "Python {major}.{minor} or newer is needed, but none was found; {name_it}"
+                )
+            }
+            Self::TooOld { version, path } => write!(
+                formatter,
+                "Python {major}.{minor} or newer is needed, found {version} at {path}; {name_it}"
+            ),
+            Self::NoPackage { version, path } => write!(
+                formatter,
+                "Python {version} at {path} cannot run stream-sidecar; install the package there, or name another Python with Builder::python"
+            ),
+        }
+    }
 }
 
 fn way_out(python: Option<&PythonProblem>) -> String {

@@ -7,8 +7,12 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::{
-    builder::Builder, check, error::Error, handle::StreamHandle, protocol::OpenParams,
-    sidecar::Sidecar, stream,
+    builder::Builder,
+    checks,
+    error::Error,
+    protocol::OpenParams,
+    sidecar::Sidecar,
+    stream::{handle::StreamHandle, remote_stream},
 };
 
 /// Sidecars that share the streams: a hash of a stream's id chooses its sidecar.
@@ -36,7 +40,7 @@ impl SidecarPool {
     pub fn new(sidecars: impl IntoIterator<Item = Sidecar>) -> Result<Self, Error> {
         let sidecars: Arc<[Sidecar]> = sidecars.into_iter().collect();
         if sidecars.is_empty() {
-            return Err(check::wrong("workers", "must be at least 1, not 0"));
+            return Err(checks::wrong("workers", "must be at least 1, not 0"));
         }
         Ok(Self { sidecars })
     }
@@ -71,7 +75,7 @@ impl SidecarPool {
     ///
     /// The errors of [`Sidecar::open`].
     pub async fn open(&self, mut params: OpenParams) -> Result<StreamHandle, Error> {
-        let stream_id = params.stream_id.get_or_insert_with(stream::new_id);
+        let stream_id = params.stream_id.get_or_insert_with(remote_stream::new_id);
         self.of(stream_id).open(params).await
     }
 

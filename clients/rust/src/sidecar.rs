@@ -6,20 +6,20 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
 use crate::{
-    connection::{Connection, decode},
+    connection::{
+        link::{Connection, decode},
+        retry,
+        supervisor::Supervisor,
+    },
     error::{Error, Failure, StderrTail},
-    handle::StreamHandle,
-    locate::Located,
-    pass_through::PassThrough,
+    process::locate::Located,
     protocol::{
         Capabilities, ClassifyParams, ClassifyResult, Encoding, HistoryParams, InspectResult,
-        ListResult, NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult,
-        OpenParams, PrepareParams, PrepareResult, RenderParams, RenderResult, RepairResult,
-        StatsResult,
+        ListResult, Message, NormalizeErrorParams, NormalizeErrorResult, NormalizeParams,
+        NormalizeResult, OpenParams, PrepareParams, PrepareResult, RenderParams, RenderResult,
+        RepairResult, StatsResult, Turn,
     },
-    retry,
-    stream::Stream,
-    supervisor::Supervisor,
+    stream::{handle::StreamHandle, pass_through::PassThrough, remote_stream::RemoteStream},
     warnings::Warnings,
     watching::{ServerInfo, SidecarState, Subscription},
 };
@@ -74,7 +74,7 @@ impl Sidecar {
     /// [`Sidecar::open`], never without a sidecar.
     pub(crate) async fn open_live(&self, params: OpenParams) -> Result<StreamHandle, Error> {
         let is_base64 = params.encoding == Some(Encoding::Base64);
-        let stream = Stream::open(Arc::clone(&self.supervisor), params).await?;
+        let stream = RemoteStream::open(Arc::clone(&self.supervisor), params).await?;
         self.warnings().ignored(stream.opened().ignored.as_ref());
         Ok(StreamHandle::live(stream, is_base64))
     }
@@ -268,5 +268,18 @@ const BATCHES: [&str; 3] = ["message/normalize", "message/inspect", "message/rep
 impl std::fmt::Debug for Sidecar {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_tuple("Sidecar").field(&self.supervisor.status()).finish()
+    }
+}
+
+/// The form of a received message that `message/render` needs, with fewer fields.
+impl TryFrom<&Message> for Turn {
+    type Error = Error;
+
+    /// # Errors
+    ///
+    /// [`Error::Json`] if a message made by the host is not valid.
+    fn try_from(message: &Message) -> Result<Self, Error> {
+        let turn = serde_json::to_value(message).and_then(serde_json::from_value);
+        turn.map_err(|error| Error::json("a message to be rendered", error))
     }
 }

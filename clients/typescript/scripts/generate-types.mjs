@@ -1,5 +1,6 @@
 // Makes src/protocol.ts from ../schema: interfaces by json-schema-to-typescript, and the
-// tables of methods, events and errors. `--write` writes it; `generate()` gives its text.
+// tables of methods, events and errors; and src/adapters/endpoint-table.ts. `--write` writes
+// them; `generate()` and `endpointTable()` give their texts.
 //
 // Some parts of the JSON Schema are changed first. An open enumeration becomes its known values
 // and any other string. The Unknown... variants leave their unions, because a member with
@@ -13,6 +14,7 @@ import { compile } from "json-schema-to-typescript";
 
 const SCHEMA = new URL("../../schema/", import.meta.url);
 export const OUTPUT = new URL("../src/protocol.ts", import.meta.url);
+export const ENDPOINT_TABLE = new URL("../src/adapters/endpoint-table.ts", import.meta.url);
 
 const HEAD = `// Made by scripts/generate-types.mjs from ../schema; changes belong there.
 `;
@@ -36,6 +38,13 @@ export async function generate() {
     .replace(/ \*\/\n\n/g, " */\n")
     .replace(/\n{3,}/g, "\n\n");
   return [HEAD, body.trim(), "", ...tables(table), ...shapes(schema.$defs)].join("\n");
+}
+
+/** The text of src/adapters/endpoint-table.ts. */
+export async function endpointTable() {
+  const { description, endpoints } = await read("endpoints.json");
+  const rows = endpoints.map((row) => `  ${JSON.stringify(row)},`);
+  return [HEAD, `/** ${description} */`, "export const ENDPOINTS = [", ...rows, "] as const;", ""].join("\n");
 }
 
 const read = async (name) => JSON.parse(await readFile(new URL(name, SCHEMA), "utf8"));
@@ -154,4 +163,5 @@ function shapeOf(part, definitions) {
 
 if (argv[1] === fileURLToPath(import.meta.url) && argv.includes("--write")) {
   await writeFile(OUTPUT, await generate());
+  await writeFile(ENDPOINT_TABLE, await endpointTable());
 }

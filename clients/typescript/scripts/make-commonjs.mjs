@@ -1,17 +1,17 @@
-// Makes dist/cjs from the output of `tsc`: the same files, and the same types, for `require`. It
-// converts file by file, so that a class is the same class in all entries of the package.
+// Makes dist/cjs of the package in the working directory from the output of `tsc`: the same files,
+// and the same types, for `require`. It converts file by file, so that a class is the same class in
+// all entries of the package.
 
 import { cpSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
-const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
+const DIST = resolve("dist");
 const CJS = join(DIST, "cjs");
 
-const PROGRAM = join("gateway", "bin."); // which is never required
+const PROGRAM = /^bin\./; // of the gateway, which is never required
 
-const made = readdirSync(DIST, { recursive: true }).filter((name) => !name.startsWith(PROGRAM));
+const made = readdirSync(DIST, { recursive: true }).filter((name) => !PROGRAM.test(name));
 await build({
   entryPoints: made.filter((name) => name.endsWith(".js")).map((name) => join(DIST, name)),
   outdir: CJS,

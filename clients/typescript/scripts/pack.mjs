@@ -1,6 +1,7 @@
-// Packs this package and `wasm/` as they are published: `node scripts/pack.mjs FOLDER`. The packed
-// manifest has the platforms' packages as `optionalDependencies`; the checkout has not, because
-// they cannot be installed before they are published. Both packages must be built.
+// Packs this package, `wasm/` and the gateway as they are published: `node scripts/pack.mjs FOLDER`.
+// The packed manifest of this package has the platforms' packages as `optionalDependencies`, which
+// cannot be installed in a checkout before they are published. That of the gateway has this package
+// in the same version, because the gateway is made of parts that are not stable. All must be built.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,30 +13,37 @@ import { fileURLToPath } from "node:url";
 const HOME = fileURLToPath(new URL("..", import.meta.url));
 const PLATFORMS = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64", "win32-arm64", "win32-x64"];
 
-/** The package's manifest, with every platform's package in the same version. */
-export function published(manifest) {
-  const { devDependencies, scripts, prettier, ...about } = manifest;
-  const optional = PLATFORMS.map((name) => [`@stream-sidecar/${name}`, manifest.version]);
-  return { ...about, optionalDependencies: Object.fromEntries(optional) };
+/** Folder of a package -> what its published manifest has besides its own, in this version. */
+const PUBLISHED = {
+  ".": (version) => ({
+    optionalDependencies: Object.fromEntries(PLATFORMS.map((name) => [`@stream-sidecar/${name}`, version])),
+  }),
+  "../gateway": (version) => ({ dependencies: { "stream-sidecar": version } }),
+};
+
+function pack(folder, output) {
+  const options = { cwd: folder, encoding: "utf8", shell: platform === "win32" };
+  const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", output];
+  process.stdout.write(execFileSync("npm", words, options));
 }
 
-function pack(output) {
+function packPublished(folder, added, output) {
   const scratch = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
   try {
-    const manifest = JSON.parse(readFileSync(join(HOME, "package.json"), "utf8"));
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     for (const name of [...manifest.files, "LICENSE", "README.md"]) {
-      cpSync(join(HOME, name), join(scratch, name), { recursive: true });
+      cpSync(join(folder, name), join(scratch, name), { recursive: true });
     }
-    writeFileSync(join(scratch, "package.json"), `${JSON.stringify(published(manifest), null, 2)}\n`);
-    mkdirSync(output, { recursive: true });
-    for (const folder of [scratch, join(HOME, "wasm")]) {
-      const options = { cwd: folder, encoding: "utf8", shell: platform === "win32" };
-      const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", resolve(output)];
-      process.stdout.write(execFileSync("npm", words, options));
-    }
+    const { devDependencies, scripts, prettier, ...about } = manifest;
+    const published = { ...about, ...added(manifest.version) };
+    writeFileSync(join(scratch, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
+    pack(scratch, output);
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
-pack(argv[2] ?? ".");
+const output = resolve(argv[2] ?? ".");
+mkdirSync(output, { recursive: true });
+for (const [folder, added] of Object.entries(PUBLISHED)) packPublished(join(HOME, folder), added, output);
+pack(join(HOME, "wasm"), output);

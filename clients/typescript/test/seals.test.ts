@@ -5,25 +5,17 @@ import Anthropic from "@anthropic-ai/sdk";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, streamText, wrapLanguageModel, type LanguageModelMiddleware, type ModelMessage } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
-import { createServer, request as byHttp, type IncomingMessage } from "node:http";
-import { once } from "node:events";
-import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { sidecarMiddleware } from "../src/adapters/ai-sdk.js";
 import { sidecarFetch } from "../src/adapters/fetch.js";
-import { createGateway } from "../src/gateway/gateway.js";
 import { Sidecar } from "../src/index.js";
-import { closeServers, listening } from "./gateways.js";
 import { BETA, refusal, seal, sealed } from "./sealing.js";
 import { REAL } from "./support.js";
 
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
 afterAll(() => sidecar.shutdown());
-afterEach(() => {
-  vi.restoreAllMocks();
-  closeServers();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 const LEAK = "<think>So.</think>Four.";
 const URL_OF_CLAUDE = "https://api.anthropic.com/v1/messages";
@@ -144,29 +136,6 @@ test("an older sidecar is given no headers, which is reported once if it changes
   expect(lost).toMatchObject([
     { kind: "unsupported", message: expect.stringContaining("too old for requestHeaders") as string },
   ]);
-});
-
-test("the gateway asks in the agent's spelling, and sends all other headers as they came", async () => {
-  const raw: string[][] = [];
-  const upstream = createServer(async (request, reply) => {
-    const body = String(await buffer(request));
-    raw.push(request.rawHeaders);
-    const words = refusal(body, String(request.headers["anthropic-beta"] ?? ""));
-    reply.writeHead(words ? 400 : 200, { "content-type": "application/json" }).end(words || JSON.stringify(ANSWER));
-  });
-  const upstreams = { "/": `http://127.0.0.1:${await listening(upstream)}` };
-  const gateway = createGateway(sidecar, { upstreams, provider: "anthropic" });
-  const url = `http://127.0.0.1:${await listening(gateway)}/v1/messages`;
-  const headers = { "X-Api-Key": "k", "ANTHROPIC-Beta": "one", "Content-Type": "application/json" };
-  const sent = byHttp(url, { method: "POST", headers });
-  sent.end(JSON.stringify(sealed(LEAK)));
-  const [message] = (await once(sent, "response")) as [IncomingMessage];
-  expect([message.statusCode, String(await buffer(message))]).toEqual([200, JSON.stringify(ANSWER)]);
-  const pairs = raw[0]?.flatMap((name, at, all) => (at % 2 === 0 ? [`${name}: ${all[at + 1]}`] : []));
-  expect(pairs).toEqual(
-    expect.arrayContaining(["X-Api-Key: k", `ANTHROPIC-Beta: one,${BETA}`, "Content-Type: application/json"]),
-  );
-  expect(pairs?.filter((pair) => /beta/i.test(pair))).toHaveLength(1);
 });
 
 /** A prompt of the AI SDK in which `text` stands between two sealed thoughts of one answer, and a third comes later. */

@@ -31,7 +31,6 @@ function complaints(made: ReadonlyMap<string, string>, host: string, types: read
       ...{ module: "nodenext", exactOptionalPropertyTypes: true },
       paths: {
         "stream-sidecar": [`${TYPES}/index.d.ts`],
-        "stream-sidecar/gateway": [`${TYPES}/gateway/gateway.d.ts`],
         "stream-sidecar/*": [`${TYPES}/adapters/*.d.ts`],
       },
     },
@@ -97,5 +96,4 @@ test("the types compile without those of Node.js, and refuse what is wrong", { t
   expect(complaints(made, WRONG, [])).toEqual([]);
   const [, first = ""] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(HOME, "README.md"), "utf8")) ?? [];
   expect(complaints(made, first, [])).toEqual([]);
-  expect(complaints(made, 'export * from "stream-sidecar/gateway";', [])).toEqual([]);
 });

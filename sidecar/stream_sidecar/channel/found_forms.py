@@ -1,8 +1,8 @@
-"""Passes on the calls, results and citations that were written into a channel.
+"""What is taken out of a channel: calls, results, citations, and what is only removed.
 
-`FoundForms` counts each, ends the text block in which it stood, and gives it to the
-choice (`FormSink`), which makes the event. If a candidate turned out to be no form,
-`FoundForms` sends the diagnostic. What is found while the stream closes waits for
+`FoundForms` counts each form, ends the text block in which it stood, and gives it to
+the choice (`FormSink`), which makes the event. It reports candidates that turned out to
+be no form, and delimiters. What is found while the stream closes waits for
 ``send_calls`` and ``send_results``. The reason is that blocks are numbered as they are
 sent, and held text is sent first at the close (protocol.md, "Events").
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from stream_sidecar.channel.readers import HOLD_LIMIT
 from stream_sidecar.events import Diagnostic
 from stream_sidecar.forms.candidate import Failed, Taken
 from stream_sidecar.forms.kinds import PieceKind
@@ -99,8 +100,22 @@ class FoundForms:
                 self.send_results()
         elif piece[0] is PieceKind.CITE:
             self.sink.written_citation(taken, piece)
+            self.removed(piece)
         else:
             self._pass_on_calls(taken, piece, "reasoning" if reasoning else "text")
+
+    def removed(self, piece: Piece) -> None:
+        """Counts and reports ``piece``, which is taken out and goes nowhere. A mark of
+        kind FULL takes out nothing, and is only reported."""
+        kind = piece[0]
+        if kind is PieceKind.FULL:
+            self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+            return
+        if kind is not PieceKind.BLANK:
+            self.outlet.counters.delimiters_stripped += 1
+        code, severity, message = REMOVAL_DIAGNOSTICS[kind]
+        if self.outlet.trace or severity == "warning":
+            self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
 
     def _pass_on_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
         self.outlet.counters.tool_calls_from_text += len(taken.calls)

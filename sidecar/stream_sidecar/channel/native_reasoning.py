@@ -1,225 +1,155 @@
-"""Native reasoning: sent once, however often it is repeated (text rule 8.6).
+"""Native reasoning: the text and the state in a provider's fields for reasoning.
 
-`NativeText` joins the fields that mirror one reasoning: if ``reasoning`` and
-``reasoning_content`` both have "why", it is sent once. `SameText` decides, in
-constant memory, whether tagged text that was sent before is the beginning of the native
-text.
+What the fields repeat is left out first (`NativeText`). A splitter then removes
+delimiters and forms from the rest, which is sent as reasoning of the source ``native``.
+Example: ``reasoning_content`` of ``<think>why`` is sent as ``why``.
 """
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stream_sidecar.records import define, field
+from stream_sidecar.events import Diagnostic
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.message.outlet import RunReader
+from stream_sidecar.text.pieces import WRITTEN_KINDS, merged
+from stream_sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from stream_sidecar.channel.blocks import Blocks
+    from stream_sidecar.channel.found_forms import FoundForms
+    from stream_sidecar.channel.native_text import NativeText
+    from stream_sidecar.channel.readers import Readers
+    from stream_sidecar.channel.setup import Surroundings
+    from stream_sidecar.channel.tagged_reasoning import TaggedReasoning
+    from stream_sidecar.events import Severity
+    from stream_sidecar.text.pieces import Pieces
+    from stream_sidecar.text.splitter import Splitter
 
-_RESEND_SIZE = 16
-"""A resend (see `NativeText`) has at least this many code points. A model may well
-write a shorter text twice."""
-
-_SNAPSHOT_SIZE = 32
-"""A snapshot (see `NativeText`) repeats at least this many code points. A model may
-well write shorter texts like this ("No, ", "No, no")."""
-
-
-@define
-class _Field:
-    """The text of one field: ``size`` code points in ``deltas``.
-
-    The text is in the native text given so far at ``spans``, and then from ``start`` to
-    ``position``, all in bytes. ``cumulative``: each delta is known to repeat everything
-    before.
-    """
-
-    cumulative: bool
-    size: int = 0
-    deltas: int = 0
-    start: int = 0
-    position: int = 0
-    spans: list[tuple[int, int]] = field(factory=list)
-
-    def jump(self, position: int) -> None:
-        """Notes that the field's next text is at ``position`` of the native text."""
-        if position != self.position:
-            self.spans.append((self.start, self.position))
-            self.start = self.position = position
+_SAID_BEFORE: tuple[str, Severity, str] = (
+    "duplicate-reasoning",
+    "info",
+    "the provider repeats what its reasoning field has said",
+)
 
 
-class NativeText:
-    """``push(field, text, document)`` returns the part of ``text`` that is new, and the
-    part that the field itself has repeated.
+class NativeReasoning:
+    """The native reasoning of one choice. Before `push` and `state` the caller ends the
+    answer's run."""
 
-    Each field has a position in the native text so far, and only text beyond the end is
-    new: after "why" in one field, "why not" in another adds " not". If the text of a
-    field differs from the native text at its position, all of it is new. ``document``
-    counts documents: fields that begin in the same document mirror each other from
-    there on, whatever came before.
+    def __init__(
+        self,
+        choice: int,
+        shared: Surroundings,
+        readers: Readers,
+        mirrors: NativeText,
+        tagged: TaggedReasoning,
+        blocks: Blocks,
+        forms: FoundForms,
+    ) -> None:
+        self.choice = choice
+        self.outlet = shared.outlet
+        self.joiner = SurrogateJoiner()
+        self._shared = shared
+        self._readers = readers
+        self._mirrors = mirrors
+        self._tagged = tagged
+        self._blocks = blocks
+        self._forms = forms
+        self._block: int | str | None = None  # the provider's key of the last block
 
-    A delta equal to all text of its field so far is a resend. A delta that begins with
-    all of this text and continues is a snapshot. Both need a certain size, except in
-    the fields that are known to be ``cumulative`` (text rule 8.7). Each character is
-    compared a bounded number of times.
-    """
+    def push(
+        self, field: str, given: str, block: int | str | None, document: int
+    ) -> None:
+        """Reads ``given``, a text of the native ``field``, which belongs to ``block``
+        of the provider. ``document``: the number of the document (see `NativeText`)."""
+        new, said = self._mirrors.push(field, given, document)
+        if said:
+            self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
+        text = self.joiner.push(new)
+        if self.outlet.listener is not None:
+            known = given[: len(given) - len(new)]
+            self.outlet.listener.reasoning(self.choice, field, known, len(said), text)
+        is_next = bool(text) and (self._blocks.signed or block != self._block)
+        if is_next:
+            self._block = block
+            self._blocks.end_native()
+        self._mirrors.says(field, restarts=is_next)
+        if not text:
+            return
+        readers = self._readers
+        if readers.native is None:
+            readers.native = self._shared.native(readers.beside_native)
+        self._take(readers.native, readers.native.push(text))
+        if readers.native.held:
+            if readers.answer is not None:
+                readers.answer.first.passage = None  # there may be no room for blanks
+            readers.note_held()
 
-    def __init__(self, limit: int, cumulative: Collection[str] = ()) -> None:
-        self.limit = limit  # bytes kept for comparison; positions are bytes, too
-        self.size = 0
-        self._cumulative = cumulative
-        self._given = bytearray()
-        self._fields: dict[str, _Field] = {}
-        #: the fields with text of the current block, in the order of their first text
-        self.fields: list[str] = []
-        self._document = -1
-        self._document_start = 0
+    def continuation(
+        self, fields: list[str], block: int | str | None
+    ) -> RunReader | None:
+        """The fast reader for further reasoning in the same ``fields`` and the same
+        ``block`` of the provider; None if each text must be read in full."""
+        native, blocks, mirrors = self._readers.native, self._blocks, self._mirrors
+        passage = None if native is None else native.passage
+        if native is None or passage is None or self.outlet.trace:
+            return None
+        if not blocks.is_native_open or blocks.signed or block != self._block:
+            return None  # the next reasoning begins another block
+        if self.joiner.held or self._tagged.needs_native:
+            return None
+        if not mirrors.in_step(fields):
+            return None
+        search = passage[0].pattern.search  # lines do not matter in reasoning
 
-    def push(self, field: str, text: str, document: int) -> tuple[str, str]:
-        """The part of ``text`` that is new, and the part that ``field`` repeats (text
-        rule 8.6)."""
-        if document != self._document:
-            self._document, self._document_start = document, self.size
-        state = self._fields.get(field)
-        if state is None:
-            state = self._fields[field] = _Field(field in self._cumulative)
-        said = ""
-        if 0 < state.size <= len(text) and self._repeats(state, text):
-            said, text = text[: state.size], text[state.size :]
-        state.size += len(text)
-        state.deltas += 1
-        data = text.encode("utf-8", "surrogatepass")
-        old = self._mirrored(state, data)
-        state.position += old
-        new = data[old:] if old else data
-        if new:
-            state.jump(self.size)
-            self._append(new)
-            state.position = self.size
-        return new.decode("utf-8", "surrogatepass") if old else text, said
+        def matters(text: str) -> bool:
+            return search(text) is not None
 
-    def in_step(self, fields: list[str]) -> bool:
-        """Whether each of ``fields`` has said all of the native text so far. Then text
-        that comes next in all of them, in this order, is new and is given once."""
-        known = [self._fields[name] for name in fields]
-        is_each_once = len(set(fields)) == len(fields)
-        return is_each_once and all(each.position == self.size for each in known)
+        def account(texts: list[str], more: int) -> int:
+            if texts:
+                native.show_passed(text := "".join(texts))
+                blocks.extend(text)
+                mirrors.extend(fields, text, len(texts))
+            return mirrors.longest(fields, more)
 
-    def longest(self, fields: list[str], count: int) -> int:
-        """How many code points each of the next ``count`` texts may have without a
-        comparison. Texts of this length can neither repeat all of their field nor
-        exceed the limit."""
-        sizes = (self._fields[name].size - 1 for name in fields)
-        return min(*sizes, (self.limit - self.size) // (4 * count))
+        return RunReader(matters, blocks.native, account)
 
-    def extend(self, fields: list[str], text: str, deltas: int) -> None:
-        """Adds ``text``, which each of ``fields`` has said in this number of
-        ``deltas``. The fields must be `in_step`."""
-        self._append(text.encode("utf-8", "surrogatepass"))
-        for name in fields:
-            state = self._fields[name]
-            state.size += len(text)
-            state.deltas += deltas
-            state.position = self.size
+    def state(
+        self,
+        signature: str | None,
+        opaque: Any,
+        block: int | str | None,
+        field: str | None,
+    ) -> None:
+        """Adds provider state to ``block``. If the block has no text at all, the state
+        came in ``field``."""
+        if block is not None and block != self._block:
+            self._block = block
+            self._blocks.begin_native()
+        self._blocks.state(signature, opaque, field)
 
-    def says(self, field: str, *, restarts: bool) -> None:
-        """Notes that the current block has text in ``field``. ``restarts``: a new block
-        begins."""
-        if restarts:
-            self.fields = []
-        if field not in self.fields:
-            self.fields.append(field)
+    def flush(self) -> None:
+        """Decides held text as if the text ended here."""
+        half, native = self.joiner.close(), self._readers.native
+        if native is None:
+            return
+        if half and self.outlet.listener is not None:
+            field = self._mirrors.fields[-1]
+            self.outlet.listener.reasoning(self.choice, field, "", 0, half)
+        pieces = native.push(half) if half else []
+        self._take(native, [*pieces, *native.flush()])
 
-    def head(self, size: int) -> str:
-        """The beginning of the native text so far: ``size`` characters or somewhat
-        more; all of the text if it is shorter."""
-        end = min(4 * size, len(self._given))
-        while end < len(self._given) and self._given[end] & 0xC0 == 0x80:
-            end -= 1  # it is inside a character
-        return self._slice(0, end).decode("utf-8", "surrogatepass")
-
-    def _mirrored(self, state: _Field, text: bytes) -> int:
-        """The number of bytes at the start of ``text`` that are in the native text
-        already, at the position of the field or at the beginning of this document."""
-        if state.position == self.size or self.size > self.limit:
-            return 0
-        for position in (state.position, self._document_start):
-            if position < state.position:
+    def _take(self, reader: Splitter, pieces: Pieces) -> None:
+        for piece in pieces if len(pieces) < 2 else merged(pieces):
+            kind, text, start, end = piece
+            if kind is PieceKind.REASONING:
+                span, fields = self.outlet.span(start, end), self._mirrors.fields
+                self._blocks.reasoning(text, "native", span, fields)
+                self._tagged.native(text)
                 continue
-            known = self._slice(position, len(text))
-            if known and text.startswith(known):
-                state.jump(position)
-                return len(known)
-        return 0
-
-    def _repeats(self, state: _Field, text: str) -> bool:
-        """Whether ``text`` begins with all text of its field so far, and is long enough
-        to be a resend or a snapshot. It must have at least as many characters as that
-        text."""
-        size = state.size
-        if len(text) == size:
-            is_long = size >= _RESEND_SIZE and state.deltas > 1
-        else:
-            is_long = size >= _SNAPSHOT_SIZE
-        if self.size > self.limit or not (is_long or state.cumulative):
-            return False
-        spans = [*state.spans, (state.start, state.position)]
-        said = b"".join(self._given[start:end] for start, end in spans)
-        return text.startswith(said.decode("utf-8", "surrogatepass"))
-
-    def _slice(self, start: int, size: int) -> bytes:
-        return bytes(self._given[start : start + size])
-
-    def _append(self, text: bytes) -> None:
-        self.size += len(text)
-        if self.size <= self.limit:
-            self._given += text
-
-
-class Collapsed:
-    """Collapses white space: each run of it becomes one blank, and the ends have
-    none."""
-
-    def __init__(self) -> None:
-        self._blank = False
-        self._begun = False
-
-    def push(self, text: str) -> str:
-        words = text.split()
-        if not words:
-            self._blank = self._blank or bool(text)
-            return ""
-        lead = self._begun and (self._blank or text[0].isspace())
-        self._blank, self._begun = text[-1].isspace(), True
-        return (" " if lead else "") + " ".join(words)
-
-
-class SameText:
-    """Compares tagged text with native text: is the tagged text the same, or a prefix?
-
-    ``tagged`` adds tagged text, and then ``native`` adds native text. White space is
-    collapsed. ``same`` is None until the native text is as long as the tagged text,
-    then True or False.
-    """
-
-    def __init__(self) -> None:
-        self.size = 0
-        self.same: bool | None = None
-        self._tagged, self._native = Collapsed(), Collapsed()
-        self._want, self._have = hashlib.blake2b(), hashlib.blake2b()
-        self._read = 0
-
-    def tagged(self, text: str) -> None:
-        text = self._tagged.push(text)
-        self.size += len(text)
-        self._want.update(text.encode())
-
-    def native(self, text: str) -> bool:
-        """Adds native text. Returns whether the tagged text is now known to be the
-        same."""
-        text = self._native.push(text)[: self.size - self._read]
-        self._read += len(text)
-        self._have.update(text.encode())
-        if self._read == self.size:
-            self.same = self.size > 0 and self._want.digest() == self._have.digest()
-        return bool(self.same)
+            self._blocks.removed(text)
+            if kind in WRITTEN_KINDS:
+                self._forms.pass_on(reader.verdicts.popleft(), piece, reasoning=True)
+            else:
+                self._forms.removed(piece)

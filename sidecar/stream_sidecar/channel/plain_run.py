@@ -15,16 +15,15 @@ reads all of it when the run ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from stream_sidecar import patterns
 from stream_sidecar.events import ReasoningDelta, TextDelta
-from stream_sidecar.text.fast_path import AT_ONCE, INSIDE, in_code
+from stream_sidecar.text.fast_path import NO_GATE, SLICE_SIZE
 from stream_sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
 
     from stream_sidecar.events import Event
     from stream_sidecar.message.outlet import Outlet
@@ -39,32 +38,47 @@ While deltas are short it is `_MANY`, because each delta costs memory as a strin
 own. While they are long it is `_FEW`, because other streams wait for the
 bookkeeping."""
 
-_AT_FIRST = in_code(-1)
-"""The gates before a run begins. Any gates would do."""
-
 _ANYTHING = patterns.compile("").match
 """Matches any text. It takes the place of the search if every delta has to be
 examined."""
 
 
-class PlainRun:
-    """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
+class RunOwner(Protocol):
+    """Whose text the run is (`Answer`)."""
 
-    ``account`` gets the text of all deltas since its last call. ``hold`` gets the text
-    held back at the end of the run: perhaps the beginning of a literal. ``note`` gets
-    the highest number of code points that were held back after a delta. ``fails`` says
-    whether a text at the start of a line certainly begins no form.
+    choice: int
+    outlet: Outlet
+
+    def account(self, text: str) -> None:
+        """Gets the text of all deltas since its last call."""
+
+    def hold(self, text: str) -> None:
+        """Gets the text held back at the end of the run: perhaps the beginning of a
+        literal."""
+
+    def note_held(self, in_run: int) -> None:
+        """Gets the highest number of code points that were held back after a delta."""
+
+    def fails(self, text: str) -> bool:
+        """Whether ``text`` at the start of a line certainly begins no form."""
+
+
+class PlainRun:
+    """A run of the text of ``owner``. Until ``end`` this is the outlet's ``run``.
+
+    Text that passes belongs to ``block``. ``passage``: the fast path for the next text.
+    ``thinks``: the block is reasoning.
+
+    Without a ``passage`` the text only waits for the text engine: text that all
+    patterns in ``stays`` match in full, at most ``room`` code points.
     """
 
     __slots__ = (
-        "_account",
         "_block",
         "_each",
-        "_fails",
         "_held",
-        "_hold",
-        "_note",
         "_outlet",
+        "_owner",
         "_passage",
         "_peak",
         "_room",
@@ -77,60 +91,41 @@ class PlainRun:
 
     def __init__(
         self,
-        choice: int,
-        outlet: Outlet,
-        account: Callable[[str], None],
-        hold: Callable[[str], None],
-        note: Callable[[int], None],
-        fails: Callable[[str], bool],
+        owner: RunOwner,
+        passage: Passage | None = None,
+        block: int = -1,
+        *,
+        thinks: bool = False,
+        stays: tuple[re.Pattern[str], ...] = (),
+        room: int = 0,
     ) -> None:
-        self.choice = choice
-        self._outlet = outlet
-        self._account = account
-        self._hold = hold
-        self._note = note
-        self._fails = fails
+        self.choice = owner.choice
+        self._owner = owner
+        self._outlet = outlet = owner.outlet
+        self._block = block
+        self._thinks = thinks
+        self._stays = stays
+        self._room = room
         self._texts: list[str] = []
         self._each = _FEW
         self._held = ""
-        self._stays: tuple[re.Pattern[str], ...] = ()
-        self._room = 0
-        self._set_passage((_AT_FIRST, INSIDE))
         self._peak = 0
-        self._block = -1
-        self._thinks = False
+        self._set_passage(passage)
+        outlet.end_run()
+        outlet.run = self
 
     @property
     def held(self) -> int:
         """The number of code points held back: perhaps the beginning of a literal."""
         return len(self._held)
 
-    def begin(
-        self,
-        block: int,
-        passage: Passage,
-        *,
-        thinks: bool,
-    ) -> None:
-        """Begins the run: text that passes belongs to ``block``. ``passage``: the fast
-        path for the next text. ``thinks``: the block is reasoning."""
-        self._outlet.end_run()
-        self._set_passage(passage)
-        self._block, self._thinks = block, thinks
-        self._outlet.run = self
-
-    def _set_passage(self, passage: Passage) -> None:
+    def _set_passage(self, passage: Passage | None) -> None:
         """Sets the fast path for the next text."""
-        self._passage = gates, gate = passage
-        alone = not (gate or self._held)
-        self._search: Search = gates.pattern.search if alone else _ANYTHING
-
-    def wait(self, stays: tuple[re.Pattern[str], ...], room: int) -> None:
-        """Begins a run of text that only waits for the text engine: text that all
-        patterns in ``stays`` match in full, at most ``room`` code points."""
-        self._outlet.end_run()
-        self._stays, self._room, self._search = stays, room, _ANYTHING
-        self._outlet.run = self
+        self._passage = passage
+        if passage is None or passage[1] or self._held:
+            self._search: Search = _ANYTHING
+        else:
+            self._search = passage[0].pattern.search
 
     def push(self, text: str) -> list[Event] | None:
         """The events of the delta ``text``, with the next number; [] if all of the text
@@ -156,9 +151,9 @@ class PlainRun:
         of a literal or of a line, is held back. None: something else in the text
         matters, or the text is too long for one search. ``match``: the result of the
         search in ``text``."""
-        if len(text) > AT_ONCE:
+        if len(text) > SLICE_SIZE:
             return None
-        if self._stays:
+        if self._passage is None:
             return self._waiting(text)
         gates, gate = self._passage
         begun = "" if self._held else gate
@@ -166,11 +161,11 @@ class PlainRun:
         found = gates.pattern.search(whole) if begun else match
         if found is None or found.lastgroup == "last":
             self._set_passage(
-                (gates, INSIDE if found is None else whole[found.start() :])
+                (gates, NO_GATE if found is None else whole[found.start() :])
             )
             return text
         text = self._held + text
-        read = gates.read(gate, text, self._fails)
+        read = gates.read_slice(gate, text, self._owner.fails)
         if read is None:
             return None
         end = read[0]
@@ -190,27 +185,21 @@ class PlainRun:
         self._held, self._peak = held, max(self._peak, len(held))
         return ""
 
-    def passes(self, text: str) -> Passage | None:
-        """The fast path after ``text``, which comes next after the last run; None if
-        something in the text matters."""
-        gates, gate = self._passage
-        return gates.after_all(gate, text)
-
     def settle(self) -> None:
         """Does the bookkeeping for the deltas so far. The run continues."""
         if self._peak:
-            self._note(self._peak)
+            self._owner.note_held(self._peak)
             self._peak = 0
         if self._texts:
             text = "".join(self._texts)
             self._each = _MANY if len(text) < _SHORT * len(self._texts) else _FEW
             self._texts.clear()
-            self._account(text)
+            self._owner.account(text)
 
     def end(self) -> None:
         """Does the bookkeeping and ends the run."""
-        self._outlet.run, self._stays = None, ()
+        self._outlet.run = None
         self.settle()
         if self._held:
             held, self._held = self._held, ""
-            self._hold(held)
+            self._owner.hold(held)

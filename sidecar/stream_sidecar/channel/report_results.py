@@ -37,7 +37,7 @@ class ResultWatch:
         if splitter is None:
             return
         self._found += _results(splitter.push(text))
-        if not (splitter.shown.start or splitter.held):
+        if not (splitter.shown.is_start or splitter.held):
             self._splitter = None  # the answer has begun
 
     def flush(self, *, followed: bool) -> int:

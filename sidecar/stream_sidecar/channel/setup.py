@@ -28,8 +28,8 @@ from stream_sidecar.forms.literals import Delimiters
 from stream_sidecar.forms.repeated_results import PATIENCE, EchoRules
 from stream_sidecar.options import DEFAULT_TAGS
 from stream_sidecar.records import evolve, frozen, hot
-from stream_sidecar.text.fast_path import ROOM, on
-from stream_sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total
+from stream_sidecar.text.fast_path import MIN_ROOM, gate_of
+from stream_sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total_share
 from stream_sidecar.text.rereading import Rereading
 from stream_sidecar.text.shown_text import Orphan
 from stream_sidecar.text.splitter import Splitter
@@ -69,17 +69,19 @@ class Surroundings:
         choice; None if the text engine must read ``text`` itself."""
         reads = self.outlet.trace or self.watch is not None
         opened = self.policy.reasoning.starts_open == "open"
-        has_room = self.options.limits.max_held_chars >= ROOM
-        if reads or opened or not has_room or self.lexicon.begins(text):
+        has_room = self.options.limits.max_held_chars >= MIN_ROOM
+        if reads or opened or not has_room or self.lexicon.may_begin_form(text):
             return None
         passes = self.policy.reasoning.scope != "everywhere"
-        return self.lexicon.gates_of(fences_pass=passes).after_all(on(""), text)
+        return self.lexicon.gates_of(fences_pass=passes).passage_after(
+            gate_of(""), text
+        )
 
     def answer(
         self,
-        others: Callable[[], Share] = total,
-        settle: Callable[[], object] = total,
-        native: Callable[[], Share] = total,
+        others: Callable[[], Share] = total_share,
+        settle: Callable[[], object] = total_share,
+        native: Callable[[], Share] = total_share,
         *,
         has_thought: bool = False,
     ) -> Rereading:
@@ -95,14 +97,16 @@ class Surroundings:
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
         opened = opens == "open" and not has_thought
-        rules = self._rules(others, settle=settle, opened=opened, orphan=orphan)
+        rules = self._rules(
+            others, settle_others=settle, begins_open=opened, orphan=orphan
+        )
         return Rereading(Splitter(rules), partial(self.shown, native))
 
-    def shown(self, others: Callable[[], Share] = total) -> Splitter:
+    def shown(self, others: Callable[[], Share] = total_share) -> Splitter:
         """A splitter that reads visible text as a repair of the message would."""
-        return Splitter(self._rules(others, thinks=False))
+        return Splitter(self._rules(others, opens_reasoning=False))
 
-    def native(self, others: Callable[[], Share] = total) -> Splitter:
+    def native(self, others: Callable[[], Share] = total_share) -> Splitter:
         """The splitter for the native reasoning of a new choice."""
         return Splitter(self._rules(others, native=True))
 
@@ -111,7 +115,7 @@ class Surroundings:
         held, call = limits.max_held_chars, limits.max_call_chars
         keeps = self.policy.reasoning.unclosed == "text"
         known = self.lexicon, self.context, scope, held, call, others
-        return Rules(*known, keeps=keeps, **own)
+        return Rules(*known, keeps_reasoning=keeps, **own)
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:
@@ -145,7 +149,7 @@ def _formats_of(options: StreamOptions) -> _Formats:
     tags = policy.reasoning.tags
     if options.response_template is not None:
         # few streams have a template, so others do not load this module
-        from stream_sidecar.dialects.response_templates import NAME, template_of
+        from stream_sidecar.templates.response_template import NAME, template_of
 
         template = template_of(options.response_template)
         named = companions(() if auto else tuple(policy.dialects))

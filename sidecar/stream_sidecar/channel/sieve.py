@@ -48,7 +48,9 @@ class Sieve:
         for at in self._line_starts(text):
             openings = tuple(
                 opening
-                for opening in self._lexicon.at_line(text, at, start=True, final=True)
+                for opening in self._lexicon.openings_at(
+                    text, at, at_start=True, final=True
+                )
                 if _has_needed(text, opening.form, results)
             )
             if openings:
@@ -65,10 +67,10 @@ class Sieve:
         first = len(text) - len(text.lstrip())
         if first < len(text):
             yield first
-        needs = any(need in text for need in self._lexicon.line_needs)
+        needs = any(need in text for need in self._lexicon.needed_literals)
         at: int | None = 0
         while at is not None:
-            at = self._lexicon.line_start(text, at, len(text), needs=needs)
+            at = self._lexicon.find_line_opener(text, at, len(text), with_needs=needs)
             if at is not None:
                 yield at
 

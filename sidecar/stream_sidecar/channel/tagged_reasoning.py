@@ -12,38 +12,32 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from stream_sidecar.channel.native_reasoning import Collapsed, SameText
+from stream_sidecar.channel.native_text import Collapsed, SameText
+from stream_sidecar.channel.readers import HOLD_LIMIT
 from stream_sidecar.events import Reclassify, Retract
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.records import define, field
-from stream_sidecar.text.pieces import FORMED, Piece, merged
+from stream_sidecar.text.pieces import FORM_KINDS, Piece, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stream_sidecar.channel.blocks import Blocks
-    from stream_sidecar.channel.native_reasoning import NativeText
+    from stream_sidecar.channel.native_text import NativeText
+    from stream_sidecar.channel.readers import Readers
     from stream_sidecar.channel.setup import Surroundings
-    from stream_sidecar.events import Severity
     from stream_sidecar.forms.grammar import Extent
-    from stream_sidecar.text.lexicon import Share
-    from stream_sidecar.text.rereading import Rereading
+    from stream_sidecar.text.doubt import Doubt
     from stream_sidecar.text.splitter import Splitter
 
 _REMOVED = {
-    *FORMED,
+    *FORM_KINDS,
     PieceKind.DELIMITER,
     PieceKind.STRAY,
     PieceKind.REBUILT,
     PieceKind.MARK,
 }
-
-HOLD_LIMIT: tuple[str, Severity, str] = (
-    "hold-limit",
-    "warning",
-    "as much as may be held was held; decided now",
-)
 
 
 @define
@@ -60,36 +54,29 @@ class _Block:
 
 
 class TaggedReasoning:
-    """The tagged reasoning of one choice. ``held``: the number of code points that
-    wait. ``native`` returns the `Share` of native reasoning. ``is_second``: native
-    reasoning came before."""
+    """The tagged reasoning of one choice. ``mirrors`` has the native text."""
 
     def __init__(
         self,
         choice: int,
         shared: Surroundings,
-        answer: Rereading,
+        readers: Readers,
         mirrors: NativeText,
         blocks: Blocks,
-        native: Callable[[], Share],
-        *,
-        is_second: bool,
     ) -> None:
         self.choice = choice
         self.policy = shared.policy.reasoning
         self.max_held = shared.options.limits.max_held_chars
-        self.answer = answer
         self.blocks = blocks
         self.outlet = shared.outlet
         self._shared = shared
-        self.held = 0
-        self._native_share = native
+        self._readers = readers
         self._waiting = 0  # characters of the answer that wait before the open block
         self._block: _Block | None = None
-        self._same: SameText | None = None
+        self._same: SameText | None = None  # None: no tagged text to compare yet
         # An array: a list of numbers takes five times the room, and streams are long.
         self._copies = array("Q")  # blocks that may repeat native text
-        self._is_second = is_second  # native reasoning came before
+        self._is_second = False  # native reasoning came before
         self._mirrors = mirrors
         self._native: str | None = None  # the beginning of the native text, if needed
         self._copied = 0  # up to where tagged blocks repeated it (policy merge)
@@ -110,8 +97,10 @@ class TaggedReasoning:
             self._send(block, piece)
             return
         block.held.append(piece)
-        self.held += len(piece[1])
-        if self.held + self._waiting + self._native_share()[1] > self.max_held:
+        readers = self._readers
+        readers.tagged += len(piece[1])
+        held = readers.tagged + self._waiting + readers.native_share()[1]
+        if held > self.max_held:
             block.passing = True
             self.outlet.diagnose(self.choice, *HOLD_LIMIT)
             self._release(block)
@@ -155,14 +144,14 @@ class TaggedReasoning:
         if self._block is not None:
             self._settle(self._is_begun_copy)
 
-    def judge(self) -> bool:
+    def judge(self, doubt: Doubt | None) -> bool:
         """Whether a block that is still open at the end is text, so that it has to be
-        read again (text rules 7.1 and 7.5). Reports the open block."""
+        read again (text rules 7.1 and 7.5). Reports the open block. ``doubt``: the
+        reader's doubt about it."""
         block = self._block
         if block is None:
             return False
         self._report()
-        doubt = self.answer.first.reasoning.doubt
         stays = self.policy.unclosed == "reasoning"
         if stays or doubt is None or not self._live(block):
             return False
@@ -175,7 +164,7 @@ class TaggedReasoning:
         in which it was sent. ``closing``: the stream closes, and `judge` has reported
         the block."""
         block, self._block = self._open, None
-        self.held, block.held = 0, []
+        self._readers.tagged, block.held = 0, []
         if not closing:
             self._report()
         return self._live(block)
@@ -260,7 +249,7 @@ class TaggedReasoning:
             self._send(block, piece)
 
     def _unhold(self, block: _Block) -> list[Piece]:
-        held, block.held, self.held = block.held, [], 0
+        held, block.held, self._readers.tagged = block.held, [], 0
         return list(merged(held))
 
     def _is_begun_copy(self, text: str) -> bool:

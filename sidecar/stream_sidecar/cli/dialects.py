@@ -111,17 +111,15 @@ class _NotSaid(Failure):
 
 def _print_template(model: str) -> None:
     """Prints the template of a model, or of a family by the family's name."""
-    from stream_sidecar.dialects.family_templates import (
+    from stream_sidecar.templates.family_templates import (
         InexpressibleError,
         family_template,
     )
 
     is_family = model in DIALECTS
-    profile = (
-        Profile(model, companions((model,))) if is_family else profile_of(model, None)
-    )
+    names = companions((model,)) if is_family else profile_of(model, None).dialects
     try:
-        found = family_template(profile)
+        found = family_template([DIALECTS[name] for name in names])
     except InexpressibleError as reason:
         raise _NotSaid(f"no template can say how {model} writes: {reason}") from None
     text = json.dumps(found.template, ensure_ascii=False, indent=2)

@@ -89,6 +89,10 @@ class InputFile(click.File):
         return Input(file, value)
 
 
+_PRELUDE = 12
+"""The bytes before the headers of AWS's event stream: two sizes and their checksum."""
+
+
 class Input:
     """What a file says. ``path``: its name on the command line; ``name``: without the
     folder, for messages.
@@ -266,10 +270,6 @@ def _in_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in source.rest():
         yield decoder.decode(piece).encode()
     yield decoder.decode(b"", final=True).encode()
-
-
-_PRELUDE = 12
-"""The bytes before the headers of AWS's event stream: two sizes and their checksum."""
 
 
 def _is_event_stream(start: bytes) -> bool:

@@ -161,7 +161,8 @@ def _declared(file: Input) -> tuple[Tool, ...]:
 def _template(file: Input) -> Any:
     """The response template in a file, which may be the configuration of a tokenizer.
     Raises `Failure` if the template cannot be read."""
-    from stream_sidecar.dialects.response_templates import TemplateError, template_of
+    from stream_sidecar.templates.anchors import TemplateError
+    from stream_sidecar.templates.response_template import template_of
 
     found = file.json("--response-template")
     try:

@@ -14,7 +14,7 @@ from errno import EBADF, EPIPE
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -119,44 +119,43 @@ class Terminal:
         with #, and the last head is that of the notes.
 
         On a terminal, rows are indented under the name of their group, first cells that
-        are too long stand on a separate line, and notes stand below their rows. Only
-        what is wider than the terminal loses its middle. To a file or a pipe, each row
-        is one line, however long, with the notes in the last column, if there are any.
+        are too long stand on a separate line, and notes stand below their rows. To a
+        file or a pipe, each row is one line, however long, with the notes in the last
+        column, if there are any. A table of rich cannot do that: no cell of its rows
+        spans the columns.
         """
-        rows = [*rows]
-        has_notes = not self.is_screen and any(note for _, _, note in rows)
+        rows, is_screen = [*rows], self.is_screen
+        has_notes = not is_screen and any(note for _, _, note in rows)
         heads = heads if has_notes else heads[:-1]
-        rows = [self._placed(row, has_notes=has_notes) for row in rows]
-        shown = [(group, [*map(one_line, cells)], note) for group, cells, note in rows]
-        names = [head.removeprefix("#") for head in heads]
-        cells_by_row = [names, *(cells for _, cells, _ in shown)]
-        widths = [
-            max(map(cell_len, column)) for column in zip(*cells_by_row, strict=True)
-        ]
+        lines = [[head.removeprefix("#") for head in heads]]
+        for group, (first, *cells), note in rows:
+            indent = _GAP if group else ""
+            first = indent + first if is_screen else group + first
+            lines.append([*map(one_line, (first, *cells, *([note] * has_notes)))])
+        widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
         room = self._console.width - sum(width + len(_GAP) for width in widths[1:])
-        firsts = (cell_len(cells[0]) for cells in cells_by_row)
+        firsts = (cell_len(first) for first, *_ in lines)
         widths[0] = max((each for each in firsts if each <= room), default=0)
-        columns = [*zip(heads, widths, strict=True)]
-        self.line((_row(columns, names), "dim"))
-        last = ""
-        for group, cells, note in shown:
-            if group not in ("", last):
-                self.line((_elided(group, self._console.width), "bold"))
-            last = group
-            if cell_len(cells[0]) > widths[0]:
-                self.line(_elided(cells[0], self._console.width))
-                cells[0] = ""
-            self.line(_row(columns, cells))
-            if note:
-                self.paragraph(f"    {note}", indent=4)
 
-    def _placed(self, row: Row, *, has_notes: bool) -> Row:
-        """The row as it is printed: indented under its group on a terminal, else with
-        its group and its note in its cells."""
-        group, (first, *cells), note = row
-        if self.is_screen:
-            return group, (f"{_GAP if group else ''}{first}", *cells), note
-        return "", (f"{group}{first}", *cells, *([note] if has_notes else [])), ""
+        def padded(cells: Iterable[str]) -> str:
+            sized = []
+            for head, width, cell in zip(heads, widths, cells, strict=True):
+                blanks = " " * (width - cell_len(cell))
+                sized.append(blanks + cell if head.startswith("#") else cell + blanks)
+            return _GAP.join(sized).rstrip()
+
+        self.line((padded(lines[0]), "dim"))
+        last = ""
+        for (group, _, note), (first, *cells) in zip(rows, lines[1:], strict=True):
+            if is_screen and group not in ("", last):
+                self.line((group, "bold"))
+            last = group
+            if cell_len(first) > widths[0]:
+                self.line(first)
+                first = ""
+            self.line(padded((first, *cells)))
+            if is_screen and note:
+                self.paragraph(f"    {note}", indent=4)
 
     @contextmanager
     def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
@@ -178,26 +177,6 @@ class Terminal:
         with progress.Progress(*columns, console=errors, transient=True) as shown:
             task = shown.add_task(one_line(words), total=total)
             yield lambda size: shown.advance(task, size)
-
-
-def _row(columns: Sequence[tuple[str, int]], cells: Sequence[str]) -> str:
-    """The cells as a line; each column has a head and a width."""
-    padded = []
-    for (head, width), cell in zip(columns, cells, strict=True):
-        blanks = " " * (width - cell_len(cell))
-        padded.append(f"{blanks}{cell}" if head.startswith("#") else f"{cell}{blanks}")
-    return _GAP.join(padded).rstrip()
-
-
-def _elided(text: str, width: int) -> str:
-    """``text``, without its middle if it is wider than ``width`` columns."""
-    if cell_len(text) <= width:
-        return text
-    tail = (width - 1) // 2
-    end = text[-tail:]
-    while cell_len(end) > tail:
-        end = end[1:]
-    return f"{set_cell_size(text, width - 1 - cell_len(end))}…{end}"
 
 
 def columns(text: str) -> int:

@@ -71,10 +71,10 @@ for _file in (
 DIALECTS: dict[str, Dialect] = {
     name: Dialect(
         name,
-        PAIRS.get(name, ()),
-        MARKS.get(name, ()),
-        ENDS.get(name, ()),
-        _FORMS.get(name, ()),
+        pairs=PAIRS.get(name, ()),
+        marks=MARKS.get(name, ()),
+        ends=ENDS.get(name, ()),
+        forms=_FORMS.get(name, ()),
         safe=name not in UNSAFE,
         ends_reasoning=name in ENDS_REASONING,
     )

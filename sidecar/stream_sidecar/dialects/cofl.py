@@ -100,5 +100,5 @@ def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "cohere": (Form((_CALL,), _call, "A", closers=(_CALL_END,)),),
+    "cohere": (Form((_CALL,), _call, tier="A", closers=(_CALL_END,)),),
 }

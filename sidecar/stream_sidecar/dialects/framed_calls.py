@@ -12,8 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
-from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typed
+from stream_sidecar.forms.call_bodies import (
+    Parameter,
+    calls_of,
+    cut_calls,
+    cut_part,
+    json_part,
+    typed,
+)
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
@@ -21,6 +27,7 @@ from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     NAME,
     begin_reasoning,
+    closed_object,
     framed_calls,
     json_calls,
     tool_name,
@@ -83,7 +90,7 @@ def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None
 
 def _form(tokens: FramedCall) -> Form:
     openers = (*tokens.section, tokens.begin)
-    return Form(openers, _framed(tokens), "A", closers=tokens.closers)
+    return Form(openers, _framed(tokens), tier="A", closers=tokens.closers)
 
 
 _INKLING = "<|content_invoke_tool_json|>"
@@ -115,6 +122,7 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
 
 _GROK = ("<|tool_calls_begin|>", "<|tool_call_begin|>")
 _GROK_ENDS = ("<|tool_sep|>", "<|tool_call_end|>", "<|tool_calls_end|>")
+_LINE_END = Literals(("\n",))
 
 
 def _grok(cursor: Cursor) -> Reading[Found]:
@@ -143,7 +151,6 @@ def _grok(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
 
-_LINE_END = Literals(("\n",))
 _TYPE = "function"
 
 
@@ -192,11 +199,7 @@ def _step_audio_label(cursor: Cursor) -> Reading[str]:
 
 _CWM = LabelledCall(_cwm_label, "</tool>", text=True)
 _STEP_AUDIO = LabelledCall(_step_audio_label, "</tool_call>")
-
-
 _HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
-
-
 _QUOTE = Literals(('"',))
 
 
@@ -243,6 +246,9 @@ def _rwkv(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, calls)
 
 
+_STRING_ARGUMENTS = patterns.compile(r'"arguments"\s*+:\s*+"')
+
+
 def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
     """Reads RWKV's fence without the heading. It is a call only if the arguments are a
     string, as in the requests that the model was trained on."""
@@ -255,8 +261,6 @@ def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
 
     return Found(PieceKind.CALL, read)
 
-
-_STRING_ARGUMENTS = patterns.compile(r'"arguments"\s*+:\s*+"')
 
 _SOLAR = FramedCall(
     ("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>"),
@@ -290,25 +294,44 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "solar": (_form(_SOLAR),),
     "plamo": (_form(_PLAMO),),
     "inkling": (
-        Form(("<|message_model|>", _INKLING), _inkling, "A"),
-        Form((f"%s{_INKLING}",), _inkling, "A", "line", vague=True, per_tool=True),
+        Form(("<|message_model|>", _INKLING), _inkling, tier="A"),
+        Form(
+            (f"%s{_INKLING}",),
+            _inkling,
+            tier="A",
+            place="line",
+            vague=True,
+            per_tool=True,
+        ),
     ),
-    "sarashina": (Form(("<|tool_calls|>",), json_calls(), "A"),),
-    "lfm2": (Form(("<|tool_call_start|>",), json_calls("<|tool_call_end|>"), "A"),),
+    "sarashina": (Form(("<|tool_calls|>",), json_calls(), tier="A"),),
+    "lfm2": (
+        Form(("<|tool_call_start|>",), json_calls("<|tool_call_end|>"), tier="A"),
+    ),
     "pangu": (
-        Form(("[unused11]",), json_calls("[unused12]"), "B", closers=("[unused12]",)),
+        Form(
+            ("[unused11]",), json_calls("[unused12]"), tier="B", closers=("[unused12]",)
+        ),
     ),
-    "minimax-m2": (Form(("[TOOL_CALL]",), _arrow, "B"),),
-    "grok": (Form(_GROK, _grok, "A", closers=_GROK_ENDS[1:]),),
-    "cwm": (Form(("<tool: ",), _CWM.grammar, "B", vague=True),),
+    "minimax-m2": (Form(("[TOOL_CALL]",), _arrow, tier="B"),),
+    "grok": (Form(_GROK, _grok, tier="A", closers=_GROK_ENDS[1:]),),
+    "cwm": (Form(("<tool: ",), _CWM.grammar, tier="B", vague=True),),
     "step-audio": (
-        Form(("<tool_call>",), _STEP_AUDIO.grammar, "B", needs=(_STEP_AUDIO.end,)),
+        Form(("<tool_call>",), _STEP_AUDIO.grammar, tier="B", needs=(_STEP_AUDIO.end,)),
     ),
     "hyperclova": (
-        Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
-        Form(("/think\n",), begin_reasoning, "A", "start", vague=True),
-        Form(("-> tool/function_call\n",), json_calls(), "A", "start", vague=True),
+        Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), tier="A"),
+        Form(("/think\n",), begin_reasoning, tier="A", place="start", vague=True),
+        Form(
+            ("-> tool/function_call\n",),
+            json_calls(),
+            tier="A",
+            place="start",
+            vague=True,
+        ),
     ),
-    "rwkv": (Form(("**Tool Call:**",), _rwkv, "B", "line", vague=True),),
-    "rwkv-fence": (Form(("```json\n",), _rwkv_bare, "B", "line", vague=True),),
+    "rwkv": (Form(("**Tool Call:**",), _rwkv, tier="B", place="line", vague=True),),
+    "rwkv-fence": (
+        Form(("```json\n",), _rwkv_bare, tier="B", place="line", vague=True),
+    ),
 }

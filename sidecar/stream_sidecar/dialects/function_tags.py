@@ -141,7 +141,7 @@ def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls
     return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 
 
-BARE = Form(("<function=",), _bare, "B")
+BARE = Form(("<function=",), _bare, tier="B")
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "qwen3-xml": (between_tags("tool_call", _wrapped), BARE),

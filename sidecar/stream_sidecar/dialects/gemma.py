@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import cut_part
-from stream_sidecar.forms.call_bodies import properties
+from stream_sidecar.forms.call_bodies import cut_part, properties
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import (
     EndedError,
@@ -325,6 +324,9 @@ def _thought(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.ENTER)
 
 
+_HEADER = "thought"
+
+
 def _header(cursor: Cursor) -> Reading[Found]:
     """Reads ``thought`` before an answer: the header of reasoning that is missing."""
     if cursor.opener == _HEADER:
@@ -344,11 +346,10 @@ _NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
 
 
 def _form(opener: str, closer: str) -> Form:
-    return Form((opener,), _framed(closer), "A", closers=(closer,))
+    return Form((opener,), _framed(closer), tier="A", closers=(closer,))
 
 
 _KEYED = tuple(f'{{{gap}"thought":' for gap in ("", " ", "\n", "\n  "))
-_HEADER = "thought"
 _HEADERS = tuple(f"{_HEADER}{end}" for end in ("", "\n", "[]", "()", " []", " ()"))
 _THOUGHTS = ("[thought]:", "─── s\u115fthought")
 
@@ -356,21 +357,30 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "gemma4": (_form("<|tool_call>", "<tool_call|>"),),
     "functiongemma": (_form("<start_function_call>", "<end_function_call>"),),
     "gemini-call": (
-        Form(_NAMESPACED, _leaked, "B", "line", vague=True),
-        Form(_LINES, _leaked, "C", "line", vague=True),
-        Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
+        Form(_NAMESPACED, _leaked, tier="B", place="line", vague=True),
+        Form(_LINES, _leaked, tier="C", place="line", vague=True),
+        Form(("%s{",), _leaked, tier="C", place="line", vague=True, per_tool=True),
         Form(
             ("<call:", "<call>", "<function:", f"<{NAMESPACE}"),
             _leaked,
-            "B",
+            tier="B",
             vague=True,
         ),
     ),
     "gemini-thoughts": (
-        Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),
-        Form(_HEADERS, _header, "B", "start", vague=True, about="leftovers"),
-        Form(("THOUGHT:",), _announced, "B", "start", vague=True, about="leftovers"),
-        Form(_KEYED, _object, "B", "start", vague=True, about="leftovers"),
+        Form(
+            _THOUGHTS, _thought, tier="B", place="start", vague=True, about="leftovers"
+        ),
+        Form(_HEADERS, _header, tier="B", place="start", vague=True, about="leftovers"),
+        Form(
+            ("THOUGHT:",),
+            _announced,
+            tier="B",
+            place="start",
+            vague=True,
+            about="leftovers",
+        ),
+        Form(_KEYED, _object, tier="B", place="start", vague=True, about="leftovers"),
     ),
 }
 
@@ -384,5 +394,5 @@ RESULTS = (
         called=True,
         about="results",
     ),
-    Form(("<ctrl46>,",), _result_tail, "B", "line", about="results"),
+    Form(("<ctrl46>,",), _result_tail, tier="B", place="line", about="results"),
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.invoke_tags import atem_calls
-from stream_sidecar.dialects.tokens import cut_part, json_part
+from stream_sidecar.forms.call_bodies import cut_part, json_part
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, MismatchError
 from stream_sidecar.forms.kinds import PieceKind
@@ -160,6 +160,11 @@ def _border(cursor: Cursor) -> Reading[Found]:
     return mark(ends=True)
 
 
+_NO_THOUGHT = " \t\r\n:.(_=,"
+_EATEN = ("assistantfinal", "assistantcommentary")
+_EATEN_ENDS = Literals(_EATEN)
+
+
 def _eaten(cursor: Cursor) -> Reading[Found]:
     """Reads reasoning whose special tokens were lost: it begins after ``analysis``, as
     in ``analysisWe need ..``, if ``assistantfinal`` or ``assistantcommentary`` follows
@@ -173,6 +178,9 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
     found = yield from reasoning(cursor, _EATEN_ENDS)
     cursor.at = start - cursor.base
     return found
+
+
+_WORD = patterns.compile(r"\w*+")
 
 
 def _no_code(cursor: Cursor) -> Reading[None]:
@@ -197,10 +205,6 @@ def _eaten_call(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
-_NO_THOUGHT = " \t\r\n:.(_=,"
-_WORD = patterns.compile(r"\w*+")
-_EATEN = ("assistantfinal", "assistantcommentary")
-_EATEN_ENDS = Literals(_EATEN)
 _HEADS = ("<|channel|>", "<|start|>")
 _BORDERS = ("<|end|>", "<|return|>", "<|call|>")
 _TO_FUNCTIONS = tuple(
@@ -209,20 +213,33 @@ _TO_FUNCTIONS = tuple(
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "harmony": (
-        Form(_HEADS, _header(bare=False), "A", about="channels"),
-        Form(("to=",), _header(bare=False), "A", "start", vague=True),
-        Form(_BORDERS, _border, "B", vague=True, about="channels"),
-        Form(_TO_FUNCTIONS, _eaten_call, "C", "line", vague=True),
+        Form(_HEADS, _header(bare=False), tier="A", about="channels"),
+        Form(("to=",), _header(bare=False), tier="A", place="start", vague=True),
+        Form(_BORDERS, _border, tier="B", vague=True, about="channels"),
+        Form(_TO_FUNCTIONS, _eaten_call, tier="C", place="line", vague=True),
     ),
     "harmony-eaten": (
-        Form(_HEADS, _header(bare=True), "A", about="channels"),
-        Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
-        Form(_EATEN, end_reasoning, "B", vague=True, about="channels"),
-        Form(_TO_FUNCTIONS, _eaten_call, "B", "line", vague=True),
+        Form(_HEADS, _header(bare=True), tier="A", about="channels"),
+        Form(
+            ("analysis",),
+            _eaten,
+            tier="B",
+            place="start",
+            vague=True,
+            about="leftovers",
+        ),
+        Form(_EATEN, end_reasoning, tier="B", vague=True, about="channels"),
+        Form(_TO_FUNCTIONS, _eaten_call, tier="B", place="line", vague=True),
     ),
     "muse": (
-        Form(("<|eom|>",), end_reasoning, "B", vague=True, about="channels"),
-        Form(("<|message|>",), _without_recipient, "A", "start", about="channels"),
-        Form((" to=",), _lost_end, "A", vague=True, about="channels"),
+        Form(("<|eom|>",), end_reasoning, tier="B", vague=True, about="channels"),
+        Form(
+            ("<|message|>",),
+            _without_recipient,
+            tier="A",
+            place="start",
+            about="channels",
+        ),
+        Form((" to=",), _lost_end, tier="A", vague=True, about="channels"),
     ),
 }

@@ -46,7 +46,9 @@ def host_forms(policy: EchoPolicy) -> Dialect | None:
 
 
 def _form(opener: str, grammar: Any, place: Any) -> Form:
-    return Form((opener,), grammar, "B", place, vague=True, about="leftovers")
+    return Form(
+        (opener,), grammar, tier="B", place=place, vague=True, about="leftovers"
+    )
 
 
 def _marker(marker: str) -> Form:

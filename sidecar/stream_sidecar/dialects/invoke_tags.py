@@ -14,8 +14,14 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
-from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
-from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
+from stream_sidecar.forms.call_bodies import (
+    Parameter,
+    arguments_of,
+    cut_part,
+    json_part,
+    properties,
+    typed,
+)
 from stream_sidecar.forms.form import (
     Form,
     Found,
@@ -29,6 +35,7 @@ from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     CallTags,
+    closed_object,
     markup,
     prose,
     tagged_value,
@@ -244,6 +251,7 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 _WORD = patterns.compile(r"\w*+")
+_FENCED = "toolcall"
 
 
 def _dsml(cursor: Cursor) -> Reading[Found]:
@@ -262,9 +270,6 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
         if name in (cursor.context.tools or ()):
             return (yield from _named(cursor, name))
     return mark()
-
-
-_FENCED = "toolcall"
 
 
 def _fenced(cursor: Cursor) -> Reading[Found]:
@@ -366,6 +371,9 @@ def atem_calls(cursor: Cursor) -> Reading[Found]:
     return (yield from _wrapped(f"</{ATEM}function_calls>")(cursor))
 
 
+_OPENERS = tuple(f"<{space}invoke " for space in SPACES)
+
+
 def _noise(cursor: Cursor) -> Reading[Found]:
     """Reads a call after a line with one word (``court``), which is what is left of a
     wrapper."""
@@ -373,7 +381,6 @@ def _noise(cursor: Cursor) -> Reading[Found]:
     return (yield from _one(cursor))
 
 
-_OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 _NOISE = ("court", "count", "call", "course", "card")
 
 
@@ -381,7 +388,7 @@ def _element(name: str) -> Form:
     """The form for ``<name>`` without attributes, which is text. So its closer is text,
     too, and not the closer of a call."""
     return Form(
-        (f"<{name}>",), markup, "B", vague=True, pending_closers=(f"</{name}>",)
+        (f"<{name}>",), markup, tier="B", vague=True, pending_closers=(f"</{name}>",)
     )
 
 
@@ -390,15 +397,26 @@ def _spaced(*spaces: str) -> tuple[Form, ...]:
     openers = tuple(f"<{space}invoke " for space in spaces)
     return (
         *(between_tags(f"{space}function_calls", _wrapped) for space in spaces),
-        Form(openers, _one, "B", closers=tuple(f"</{each}invoke>" for each in spaces)),
+        Form(
+            openers,
+            _one,
+            tier="B",
+            closers=tuple(f"</{each}invoke>" for each in spaces),
+        ),
         *(_element(f"{space}invoke") for space in spaces),
     )
 
 
 ANTHROPIC = (
     *_spaced(*(space for space in SPACES if space != ATEM)),
-    Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
-    Form(("invoke ",), _one, "B", "line", vague=True),
+    Form(
+        tuple(f"{word}\n" for word in _NOISE),
+        _noise,
+        tier="B",
+        place="line",
+        vague=True,
+    ),
+    Form(("invoke ",), _one, tier="B", place="line", vague=True),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {
@@ -408,10 +426,10 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(
             tuple(f"<{slash}{bars}" for bars in DSML for slash in ("", "/")),
             _dsml,
-            "A",
+            tier="A",
             pending_closers=tuple(f"</{bars}" for bars in DSML),
         ),
-        Form(("<function>",), _named_function, "B", vague=True),
+        Form(("<function>",), _named_function, tier="B", vague=True),
         between_tags("tool_calls", _wrapped),
     ),
     "minimax-m2": (between_tags("minimax:tool_call", _wrapped),),
@@ -419,16 +437,16 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(
             (_STEP3_SECTION, _STEP3_CALL),
             _step3,
-            "A",
+            tier="A",
             closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
         ),
     ),
     "dots": (between_tags("dots_function_call", _wrapped),),
     "rwkv": (between_tags("tool_call", _wrapped),),
     "grok": (
-        Form(_XAI[:1], _one, "B", closers=_XAI[1:]),
-        Form(("<xai:tool_usage_card>",), _card, "B"),
+        Form(_XAI[:1], _one, tier="B", closers=_XAI[1:]),
+        Form(("<xai:tool_usage_card>",), _card, tier="B"),
     ),
-    "minicpm": (Form(("<function ",), _one, "B", vague=True),),
-    "call-record": (Form(("<call_record ",), _one, "B"),),
+    "minicpm": (Form(("<function ",), _one, tier="B", vague=True),),
+    "call-record": (Form(("<call_record ",), _one, tier="B"),),
 }

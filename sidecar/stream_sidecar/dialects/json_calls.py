@@ -11,8 +11,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.python_calls import python_calls
-from stream_sidecar.dialects.tokens import closed_object, json_part
 from stream_sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
     CALL_KEYS,
@@ -20,10 +18,12 @@ from stream_sidecar.forms.call_bodies import (
     NAME_KEYS,
     calls_of,
     cut_calls,
+    json_part,
+    python_calls,
 )
 from stream_sidecar.forms.form import Form, Found, MalformedError
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import framed_calls, json_calls
+from stream_sidecar.forms.shared_grammars import closed_object, framed_calls, json_calls
 from stream_sidecar.records import evolve
 from stream_sidecar.values.pythonic import CallScanner
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -169,7 +169,7 @@ def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
     families, so it is read once. ``shape``: keyword arguments of `json_calls`."""
     closers = (closer,) if closer else ()
     grammar = json_calls(*closers, **shape)
-    return Form((opener,), grammar, tier, closers=closers, needs=closers)
+    return Form((opener,), grammar, tier=tier, closers=closers, needs=closers)
 
 
 _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
@@ -178,7 +178,7 @@ _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
 HERMES = Form(
     ("<tool_call>",),
     json_calls("</tool_call>", *_MIXED),
-    "B",
+    tier="B",
     closers=("</tool_call>",),
     needs=("</tool_call>", _MIXED[-1]),
 )
@@ -187,21 +187,27 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "hermes": (
         HERMES,
         _form("<tools>", "</tools>", "B"),
-        Form(("<tool_call ",), _attributed, "B", pending_closers=("</tool_call>",)),
+        Form(
+            ("<tool_call ",), _attributed, tier="B", pending_closers=("</tool_call>",)
+        ),
     ),
     "llama3-json": (
-        Form(("<|python_tag|>",), _python_tag, "A"),
-        Form(("{", "["), _bare, "C", "line", vague=True),
-        Form(("%s({",), _bracketed, "C", "line", vague=True, per_tool=True),
+        Form(("<|python_tag|>",), _python_tag, tier="A"),
+        Form(("{", "["), _bare, tier="C", place="line", vague=True),
+        Form(("%s({",), _bracketed, tier="C", place="line", vague=True, per_tool=True),
     ),
     "granite": (
         _form("<|tool_call|>", "", "A"),
         HERMES,
-        Form(("<function_call>",), json_calls(), "B", closers=("</function_call>",)),
+        Form(
+            ("<function_call>",), json_calls(), tier="B", closers=("</function_call>",)
+        ),
     ),
     "nemotron-json": (_form("<TOOLCALL>", "</TOOLCALL>", "B"),),
     "phi4-json": (
-        Form(("functools",), json_calls(opener="["), "B", "line", vague=True),
+        Form(
+            ("functools",), json_calls(opener="["), tier="B", place="line", vague=True
+        ),
         _form("<|tool_call|>", "<|/tool_call|>", "A"),
     ),
     "jamba": (_form("<tool_calls>", "</tool_calls>", "B"),),
@@ -223,7 +229,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "cohere": (
         _form("<|START_ACTION|>", "<|END_ACTION|>", "A"),
-        Form(("Action:",), _action, "B", "line", vague=True),
+        Form(("Action:",), _action, tier="B", place="line", vague=True),
     ),
     "apertus": (_form("<|tools_prefix|>", "<|tools_suffix|>", "A", keyed=True),),
     "longcat": (

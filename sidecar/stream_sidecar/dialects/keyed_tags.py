@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import closed_object
 from stream_sidecar.forms.call_bodies import Parameter, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import (
@@ -20,7 +19,12 @@ from stream_sidecar.forms.grammar import (
     literals,
 )
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import framed_calls, markup, tool_name
+from stream_sidecar.forms.shared_grammars import (
+    closed_object,
+    framed_calls,
+    markup,
+    tool_name,
+)
 from stream_sidecar.records import evolve, field, frozen
 
 if TYPE_CHECKING:
@@ -378,13 +382,13 @@ def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, 
     openers = tuple(opener for opener, _ in pairs)
     inner = [pair for pair in (tags.key, tags.value) if pair[1].startswith("</")]
     closers = tuple(closer for _, closer in pairs)
-    form = Form(openers, _calls(tags), tier, closers=closers, needs=tags.call)
+    form = Form(openers, _calls(tags), tier=tier, closers=closers, needs=tags.call)
     parts = [
-        Form((opener,), markup, tier, vague=True, closers=(closer,))
+        Form((opener,), markup, tier=tier, vague=True, closers=(closer,))
         for opener, closer in inner
     ]
     begun = tuple(f"{opener[:-1]}:" for opener in openers)
-    suffixed = [Form(begun, _suffix(tags), tier)] if suffix else []
+    suffixed = [Form(begun, _suffix(tags), tier=tier)] if suffix else []
     return (form, *suffixed, *parts)
 
 

@@ -160,7 +160,11 @@ def _results(cursor: Cursor) -> Reading[Found]:
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    name: (Form(tuple(tokens), grammar, "B", "end", vague=True, about="leftovers"),)
+    name: (
+        Form(
+            tuple(tokens), grammar, tier="B", place="end", vague=True, about="leftovers"
+        ),
+    )
     for name, grammar, *tokens in (
         ("laguna", _stop, "</assistant>"),
         ("ling", _stop, "</role>", "<|role_end|>"),
@@ -171,23 +175,27 @@ FORMS: dict[str, tuple[Form, ...]] = {
 """Tokens that end a turn in one family only: other models write them in text, or begin
 a call with them."""
 
-FORMS["minicpm-v"] = (Form(_NUMBERED, _reserved, "B", vague=True, about="reserved"),)
+FORMS["minicpm-v"] = (
+    Form(_NUMBERED, _reserved, tier="B", vague=True, about="reserved"),
+)
 
 LEFTOVERS = Dialect(
     "leftovers",
     forms=(
-        Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
-        Form(_NUMBERED, _reserved, "B", "end", vague=True, about="leftovers"),
+        Form(STOP_TOKENS, _stop, tier="B", place="end", vague=True, about="leftovers"),
+        Form(
+            _NUMBERED, _reserved, tier="B", place="end", vague=True, about="leftovers"
+        ),
         Form(
             _STRIKETHROUGH,
             markup,
-            "B",
+            tier="B",
             vague=True,
             about="leftovers",
             pending_closers=("</s>",),
         ),
-        Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="reserved"),
-        Form(("\ue200",), _marker, "B", vague=True, about="reserved"),
+        Form(("<unused", "<ctrl"), _reserved, tier="B", vague=True, about="reserved"),
+        Form(("\ue200",), _marker, tier="B", vague=True, about="reserved"),
     ),
 )
 
@@ -212,11 +220,11 @@ def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
     return Dialect("elements", forms=tuple(forms))
 
 
-TAGGED = (Form(_RESULT_TAGS, _results, "B", called=True, about="results"),)
+TAGGED = (Form(_RESULT_TAGS, _results, tier="B", called=True, about="results"),)
 RESULTS_DIALECT = Dialect(
     "tool-results",
     forms=(
-        Form(("{",), _echo, "B", "start", vague=True, about="echoes"),
+        Form(("{",), _echo, tier="B", place="start", vague=True, about="echoes"),
         *RESULTS,
         *TAGGED,
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.forms.call_bodies import json_part
 from stream_sidecar.forms.form import Form, Found, mark
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import begin_reasoning, end_reasoning
@@ -55,7 +55,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ),
     ),
     "functionary-begun": (
-        Form(("%s\n",), _functionary, "B", "start", vague=True, per_tool=True),
-        Form(("all\n",), _answer, "B", "start", vague=True),
+        Form(
+            ("%s\n",), _functionary, tier="B", place="start", vague=True, per_tool=True
+        ),
+        Form(("all\n",), _answer, tier="B", place="start", vague=True),
     ),
 }

@@ -6,36 +6,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
+from stream_sidecar.forms.call_bodies import properties, python_calls
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.schemas import kinds_of
 from stream_sidecar.forms.shared_grammars import json_calls
-from stream_sidecar.values.jsontext import dumps
-from stream_sidecar.values.pythonic import CallScanner, parse_calls
+from stream_sidecar.values.pythonic import CallScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
-
-
-def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """The calls in the extent ``part`` of the candidate's text ``raw`` (text rule
-    11.9)."""
-    start, end = part
-
-    def positional(name: str) -> list[str]:
-        return list(properties(name, cursor.context))
-
-    return [
-        WrittenCall(name, dumps(_plain(name, arguments, cursor)), start + place[1])
-        for name, arguments, place in parse_calls(raw[start:end], positional)
-    ]
 
 
 _CUT_NAME = patterns.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
@@ -55,31 +39,6 @@ def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
         except ValueError:
             break
     return calls
-
-
-def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, Any]:
-    """``arguments``; if their only member is an object with all of them, as in
-    ``f(parameters={..})``, that object."""
-    if len(arguments) == 1:
-        ((key, value),) = arguments.items()
-        if isinstance(value, dict) and _is_wrapper(name, key, value, cursor):
-            return value
-    return arguments
-
-
-def _is_wrapper(name: str, key: str, value: dict[str, Any], cursor: Cursor) -> bool:
-    """Whether ``value``, the only argument and named ``key``, holds all arguments.
-
-    It does if the tool has no parameter with the name ``key`` and the name is a usual
-    one (``parameters``). It also does if that parameter is no object, and all names in
-    ``value`` are parameters of the tool.
-    """
-    names = properties(name, cursor.context)
-    if key not in names:
-        return key in ARGUMENT_KEYS
-    kinds = kinds_of(names[key], None)
-    fits = bool(kinds) and "object" not in kinds
-    return fits and bool(value) and value.keys() <= names.keys()
 
 
 def call_reader(cursor: Cursor, part: Extent) -> Found:
@@ -143,17 +102,17 @@ def bare(cursor: Cursor) -> Reading[Found]:
 
 
 def _form(opener: str, closer: str, *, closes: bool = True) -> Form:
-    return Form((opener,), _framed(closer, closes=closes), "A", closers=(closer,))
+    return Form((opener,), _framed(closer, closes=closes), tier="A", closers=(closer,))
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "pythonic": (
         _form("<|python_start|>", "<|python_end|>", closes=False),
-        Form(("[",), _list, "C", "line", vague=True),
-        Form(("%s(",), bare, "C", "line", vague=True, per_tool=True),
+        Form(("[",), _list, tier="C", place="line", vague=True),
+        Form(("%s(",), bare, tier="C", place="line", vague=True, per_tool=True),
     ),
     "olmo3": (
-        Form(("<function_calls>",), _lines, "B", closers=("</function_calls>",)),
+        Form(("<function_calls>",), _lines, tier="B", closers=("</function_calls>",)),
     ),
     "lfm2": (_form("<|tool_call_start|>", "<|tool_call_end|>"),),
 }

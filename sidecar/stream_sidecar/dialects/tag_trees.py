@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
-from stream_sidecar.dialects.tokens import closed_object
 from stream_sidecar.forms.call_bodies import Parameter, properties, typed, typed_tree
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import value
+from stream_sidecar.forms.shared_grammars import closed_object, value
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
@@ -124,8 +123,16 @@ def _named(cursor: Cursor) -> Reading[Found]:
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "minimax-m3": (Form((TOKEN,), _minimax, "A"),),
+    "minimax-m3": (Form((TOKEN,), _minimax, tier="A"),),
     "named-tags": (
-        Form(("<%s>",), _named, "B", "line", vague=True, per_tool=True, element=True),
+        Form(
+            ("<%s>",),
+            _named,
+            tier="B",
+            place="line",
+            vague=True,
+            per_tool=True,
+            element=True,
+        ),
     ),
 }

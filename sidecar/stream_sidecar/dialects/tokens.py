@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
+from stream_sidecar.forms.call_bodies import (
+    Parameter,
+    cut_part,
+    json_part,
+    properties,
+    typed,
+)
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
@@ -34,34 +40,6 @@ _PLAIN = patterns.compile(r"[^<\[]*+")
 _UUID = patterns.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
 _TYPE = "function"
-
-
-def json_part(
-    name: str, part: Extent, end: int, id: str = ""
-) -> Callable[[str], Calls]:
-    """A function that makes the call of ``name`` from the candidate's text. Its
-    arguments are the JSON object in the extent ``part``; ``{}`` if that is empty."""
-
-    def read(raw: str) -> Calls:
-        return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
-
-    return read
-
-
-def closed_object(
-    cursor: Cursor, name: str, *closers: str, id: str = ""
-) -> Reading[Found]:
-    """Reads the arguments of a call of ``name``, one JSON object, and one of
-    ``closers``, which may be missing (text rule 11.19)."""
-    part = yield from cursor.scan(ObjectScanner())
-    cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
-    yield from cursor.space()
-    yield from cursor.literal(*closers)
-    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
-
-
-def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
-    return lambda raw: [WrittenCall(name, raw[start:], len(raw), id)]
 
 
 def _section(cursor: Cursor, call: str) -> Reading[None]:
@@ -91,6 +69,12 @@ def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
     section, it may be missing."""
     found = yield from cursor.literal(closer, *sections)
     cursor.at -= len(found) * (found in sections)
+
+
+_KIMI_SECTIONS = {
+    side: tuple(f"<|tool_call{plural}_section_{side}|>" for plural in ("", "s"))
+    for side in ("begin", "end")
+}
 
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
@@ -126,6 +110,7 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
 
 
 _FEW_TOOLS = 256
+"""Of more tools none is found by its arguments, so that the time is bounded."""
 
 
 def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
@@ -203,7 +188,7 @@ def _deepseek(
         Form(
             tuple(f"<{bar}tool{gap}{w}{gap}begin{bar}>" for w in ("calls", "call")),
             make(bar, gap),
-            "A",
+            tier="A",
             closers=tuple(
                 f"<{bar}tool{gap}{what}{gap}end{bar}>" for what in ("calls", "call")
             ),
@@ -273,24 +258,19 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
 
-_KIMI_SECTIONS = {
-    side: tuple(f"<|tool_call{plural}_section_{side}|>" for plural in ("", "s"))
-    for side in ("begin", "end")
-}
-
 FORMS: dict[str, tuple[Form, ...]] = {
     "kimi-k2": (
         Form(
             ("<|tool_call_begin|>", *_KIMI_SECTIONS["begin"]),
             _kimi,
-            "A",
+            tier="A",
             closers=("<|tool_call_end|>", *_KIMI_SECTIONS["end"]),
         ),
-        Form((_KIMI_NAMESPACE,), _kimi, "A", "line", vague=True),
+        Form((_KIMI_NAMESPACE,), _kimi, tier="A", place="line", vague=True),
     ),
-    "kimi-eaten": (Form((_KIMI_NAMESPACE,), _kimi, "A", vague=True),),
-    "kimi-k3": (Form(("<|open|>call",), _kimi_k3, "A"),),
+    "kimi-eaten": (Form((_KIMI_NAMESPACE,), _kimi, tier="A", vague=True),),
+    "kimi-k3": (Form(("<|open|>call",), _kimi_k3, tier="A"),),
     "deepseek-v3": _deepseek(_deepseek_v3),
     "deepseek-v31": _deepseek(_deepseek_v31),
-    "mistral": (Form(("[TOOL_CALLS]",), _mistral, "A"),),
+    "mistral": (Form(("[TOOL_CALLS]",), _mistral, tier="A"),),
 }

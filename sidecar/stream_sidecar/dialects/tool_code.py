@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.python_calls import bare, call_reader, python_calls
-from stream_sidecar.forms.call_bodies import calls_of
+from stream_sidecar.dialects.python_calls import bare, call_reader
+from stream_sidecar.forms.call_bodies import calls_of, python_calls
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import literals
 from stream_sidecar.forms.kinds import PieceKind
@@ -206,7 +206,14 @@ def _assigned(cursor: Cursor) -> Reading[Found]:
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "tool-code": (
-        Form(_FENCES, _fence, "B", "line", vague=True, needs=(*_CODE_INFO, _OWN[1])),
+        Form(
+            _FENCES,
+            _fence,
+            tier="B",
+            place="line",
+            vague=True,
+            needs=(*_CODE_INFO, _OWN[1]),
+        ),
         Form(
             openers=_FENCES,
             grammar=_results,
@@ -217,11 +224,11 @@ FORMS: dict[str, tuple[Form, ...]] = {
             about="results",
             needs=_RESULT_INFO,
         ),
-        Form(("<tool_code>",), _tag, "B", closers=("</tool_code>",)),
-        Form(("<function_calls>",), _wrapped_tag, "B"),
-        Form(("[tool_code:",), _bracket, "B"),
-        Form(_OWN, bare, "B", "line"),
-        Form(("call\n",), _noise, "B", "line", vague=True),
-        Form(("tool_code = ",), _assigned, "C", "line", vague=True),
+        Form(("<tool_code>",), _tag, tier="B", closers=("</tool_code>",)),
+        Form(("<function_calls>",), _wrapped_tag, tier="B"),
+        Form(("[tool_code:",), _bracket, tier="B"),
+        Form(_OWN, bare, tier="B", place="line"),
+        Form(("call\n",), _noise, tier="B", place="line", vague=True),
+        Form(("tool_code = ",), _assigned, tier="C", place="line", vague=True),
     ),
 }

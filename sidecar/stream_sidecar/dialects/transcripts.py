@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.forms.call_bodies import json_part
 from stream_sidecar.forms.form import Form, Found, mark
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import NAME
@@ -117,10 +117,12 @@ def _functionary(cursor: Cursor) -> Reading[Found]:
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "transcript": (
-        Form(('[Called function "',), _called, "C", "line", vague=True),
-        Form(("Tool calls requested:",), _requested, "C", "line", vague=True),
-        Form(_BRACKETS, _bracketed, "C", "line", vague=True),
-        Form(_KEYED, _keyed, "C", "line", vague=True, per_tool=True),
+        Form(('[Called function "',), _called, tier="C", place="line", vague=True),
+        Form(
+            ("Tool calls requested:",), _requested, tier="C", place="line", vague=True
+        ),
+        Form(_BRACKETS, _bracketed, tier="C", place="line", vague=True),
+        Form(_KEYED, _keyed, tier="C", place="line", vague=True, per_tool=True),
     ),
-    "functionary": (Form((">>>",), _functionary, "C", "line", vague=True),),
+    "functionary": (Form((">>>",), _functionary, tier="C", place="line", vague=True),),
 }

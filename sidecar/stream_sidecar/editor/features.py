@@ -20,8 +20,8 @@ from stream_sidecar.editor.wording import (
     noun_of,
 )
 from stream_sidecar.history.lengths import padding
-from stream_sidecar.history.messages import role_of
-from stream_sidecar.history.shapes import MESSAGE, at
+from stream_sidecar.history.paths import at
+from stream_sidecar.history.shapes import MESSAGE
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.editor.session import Leak, PlacedUnit, SessionMessage
     from stream_sidecar.editor.text import DocumentText, Point
-    from stream_sidecar.history.documents import Change, Cut
+    from stream_sidecar.history.cuts import Change, Cut
 
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"
@@ -276,7 +276,7 @@ def _name(message: SessionMessage) -> str:
     if found.shape is not None and found.shape is not MESSAGE:
         return "assistant"
     kind = at(found.message, ("type",))
-    return role_of(found.message) or (kind if isinstance(kind, str) else "message")
+    return found.role or (kind if isinstance(kind, str) else "message")
 
 
 def _detail(message: SessionMessage) -> str:

@@ -13,28 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from stream_sidecar.history.bound import (
-    BOUND,
-    BoundTexts,
-    RecordsBeforeSeals,
-    links_of,
-    may_have_seal,
-    seals_of,
-)
+from stream_sidecar.history.bound import BOUND, BoundTexts
 from stream_sidecar.history.chat_logs import answers_in, message_of
-from stream_sidecar.history.documents import (
+from stream_sidecar.history.cuts import (
     changes_of,
     drops_of,
     edited_in,
     halves_replaced,
-    messages_in,
     spans_of,
 )
+from stream_sidecar.history.digests import seal_of
+from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.lengths import is_pointed_at, says_offsets
-from stream_sidecar.history.messages import results_of
+from stream_sidecar.history.lineage import RecordsBeforeSeals, links_of
 from stream_sidecar.history.results import SURROGATE
-from stream_sidecar.history.seals import seal_of
+from stream_sidecar.history.signed_blocks import may_have_seal, seals_of
 from stream_sidecar.records import field, frozen
 from stream_sidecar.values.json_places import locate
 from stream_sidecar.values.jsontext import dumps, loads
@@ -43,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from stream_sidecar.editor.text import DocumentText
-    from stream_sidecar.history.documents import Change, Cut, FoundMessage
+    from stream_sidecar.history.cuts import Change, Cut
+    from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.history.results import Finding, Inspection, Repair
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.session_files.surrounding_files import SurroundingFiles
@@ -77,7 +72,7 @@ class SessionMessage:
     text; None if nothing leaked. ``stays``: the reason why nothing may be removed from
     the message, or None."""
 
-    found: FoundMessage
+    found: StoredMessage
     inspection: Inspection
     repair: Repair
     place: JsonSpan | None = None
@@ -256,7 +251,7 @@ class SessionDocument:
         for number, found in enumerate(all_found):
             until = bound.until(number)
             messages.append(self._message(found, history, new, until))
-            results += results_of(found.message)
+            results += found.results
             yield self._unit(text)
         if self._reading == CHAT_LOG:
             yield self._unit(text, tuple(_placed_plain(text, messages)), tuple(results))
@@ -265,7 +260,7 @@ class SessionDocument:
         unit = self._unit(text, tuple(_placed(text, messages)), tuple(results))
         yield evolve(unit, is_pointed_at=is_pointed_at(document))
 
-    def _found(self, text: str) -> tuple[Any, Iterable[FoundMessage]]:
+    def _found(self, text: str) -> tuple[Any, Iterable[StoredMessage]]:
         """The decoded document of a unit, and its messages. The document is None if the
         unit is Markdown or not JSON."""
         if self._reading == CHAT_LOG:
@@ -287,18 +282,17 @@ class SessionDocument:
         return evolve(message, stays=seal(document, paths))
 
     def _message(
-        self, found: FoundMessage, history: History, new: _Memory, until: float
+        self, found: StoredMessage, history: History, new: _Memory, until: float
     ) -> SessionMessage:
         shape = found.shape.name if found.shape is not None else None
         key = (dumps(found.message), shape, found.model, history.state, until)
         known = self._memory.messages.get(key) or new.messages.get(key)
         if known is None:
-            known = history.examine(
-                found.message, found.model, found.shape, lambda: until
-            )
+            examined = history.examine(found, lambda: until)
+            known = examined.inspection(), examined.repair()
             self.inspected += 1
         else:
-            history.learn(results_of(found.message))
+            history.learn(found.results)
         new.messages[key] = known
         stays = _BLOCKED if known[1].blocked else None
         return SessionMessage(found, *known, stays=stays)

@@ -164,6 +164,9 @@ def _add_later_fates(
             changed.add(block)
 
 
+_DELTAS = (events.TextDelta, events.ReasoningDelta)
+
+
 def _counted(
     happened: list[Happened], texts: dict[Counted, CountedText]
 ) -> Iterator[tuple[Happened, Counted]]:
@@ -184,9 +187,6 @@ def _counted(
                 each.step, event.span, event.raw
             )
             yield each, own if fits or native not in uncovered else native
-
-
-_DELTAS = (events.TextDelta, events.ReasoningDelta)
 
 
 def _has_place(event: events.Event) -> bool:

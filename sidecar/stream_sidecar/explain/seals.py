@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from stream_sidecar.history.bound import seals_of
-from stream_sidecar.history.history import pointer
-from stream_sidecar.history.messages import Text, model_of
+from stream_sidecar.history.messages import Text
+from stream_sidecar.history.paths import pointer_to
+from stream_sidecar.history.signed_blocks import seals_of
 from stream_sidecar.protocol.converter import unstructure
 from stream_sidecar.wires.requests.seals import BoundState, binding_of, seals_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.message.message import Message
 
 _BOUND_TO = {
@@ -48,17 +48,17 @@ def sealed_in(message: Message, model: str | None) -> Iterator[PlacedState]:
 
 
 def sealed_in_stored(
-    found: Iterable[FoundMessage], model: str | None
+    found: Iterable[StoredMessage], model: str | None
 ) -> Iterator[PlacedState]:
     """The state in the messages of a session, in the spelling of any agent. Messages
     with text are numbered; state in a record without text is that of the next one."""
     number = 1
     for each in found:
-        name = model_of(each.message) or each.model or model
+        name = each.own_model or each.model or model
         states = seals_in(each.message, name) if each.shape is not None else []
         known = {state.path for state in states}
         if (row := binding_of(name)) is not None:
-            paths = (pointer(seal.path) for seal in seals_of(each, model))
+            paths = (pointer_to(seal.path) for seal in seals_of(each, model))
             new = (path for path in paths if path not in known)
             states += (BoundState(e, "thinking", row.to, row.source) for e in new)
         for state in states:
@@ -66,9 +66,9 @@ def sealed_in_stored(
         number += text_of(each) != ""
 
 
-def text_of(found: FoundMessage) -> str:
+def text_of(found: StoredMessage) -> str:
     """The text of a model's message; "" of any other."""
-    items = found.stored.fields[0] if found.stored is not None else ()
+    items = found.fields[0] if found.fields else ()
     return "".join(item.text for item in items if isinstance(item, Text))
 
 

@@ -1,4 +1,4 @@
-"""Reads the text between the delimiters of a call: JSON in its variants, or parameters.
+"""Reads the text between the delimiters of a call: JSON, Python, or parameters.
 
 The dialects' forms call these functions once a body is complete. Arguments that are
 JSON keep the model's exact characters. A parameter written as text has no type
@@ -18,13 +18,14 @@ from stream_sidecar.forms.form import MalformedError, WrittenCall
 from stream_sidecar.forms.schemas import kind_of, kinds_of, member_of
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.jsontext import dumps, loads
+from stream_sidecar.values.pythonic import parse_calls
 from stream_sidecar.values.relaxed import parse
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable
 
-    from stream_sidecar.forms.grammar import Context, Extent
+    from stream_sidecar.forms.grammar import Context, Cursor, Extent
 
 Calls: TypeAlias = list[WrittenCall]
 CallReader: TypeAlias = "Callable[[str, Any, int, int], WrittenCall]"
@@ -293,6 +294,67 @@ def arguments_of(text: str) -> str:
             raise
         return dumps(parse(text))
     return text
+
+
+# A call whose name stands before its arguments
+
+
+def json_part(
+    name: str, part: Extent, end: int, id: str = ""
+) -> Callable[[str], Calls]:
+    """A function that makes the call of ``name`` from the candidate's text. Its
+    arguments are the JSON object in the extent ``part``; ``{}`` if that is empty."""
+
+    def read(raw: str) -> Calls:
+        return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
+
+    return read
+
+
+def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
+    return lambda raw: [WrittenCall(name, raw[start:], len(raw), id)]
+
+
+# Calls in Python's syntax
+
+
+def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
+    """The calls in the extent ``part`` of the candidate's text ``raw`` (text rule
+    11.9)."""
+    start, end = part
+
+    def positional(name: str) -> list[str]:
+        return list(properties(name, cursor.context))
+
+    return [
+        WrittenCall(name, dumps(_plain(name, arguments, cursor)), start + place[1])
+        for name, arguments, place in parse_calls(raw[start:end], positional)
+    ]
+
+
+def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, Any]:
+    """``arguments``; if their only member is an object with all of them, as in
+    ``f(parameters={..})``, that object."""
+    if len(arguments) == 1:
+        ((key, value),) = arguments.items()
+        if isinstance(value, dict) and _is_wrapper(name, key, value, cursor):
+            return value
+    return arguments
+
+
+def _is_wrapper(name: str, key: str, value: dict[str, Any], cursor: Cursor) -> bool:
+    """Whether ``value``, the only argument and named ``key``, holds all arguments.
+
+    It does if the tool has no parameter with the name ``key`` and the name is a usual
+    one (``parameters``). It also does if that parameter is no object, and all names in
+    ``value`` are parameters of the tool.
+    """
+    names = properties(name, cursor.context)
+    if key not in names:
+        return key in ARGUMENT_KEYS
+    kinds = kinds_of(names[key], None)
+    fits = bool(kinds) and "object" not in kinds
+    return fits and bool(value) and value.keys() <= names.keys()
 
 
 # Parameters that are text

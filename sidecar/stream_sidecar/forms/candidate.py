@@ -208,6 +208,7 @@ class Candidate:
         known, failed = self._expected
         raw = self.raw
         continues = len(raw) < len(known) and known.startswith(raw)
+        # this text failed here before: it is compared, and read only if it differs
         same = not final and (continues or raw.startswith(known))
         if same and self.size <= room(self.size, calls=self.may_be_call):
             return None if continues else failed

@@ -145,7 +145,7 @@ def between_tags(name: str, calls: Callable[[str], Grammar]) -> Form:
     its grammar from this closer."""
     closers = (f"</{name}>",)
     grammar = calls(*closers)
-    return Form((f"<{name}>",), grammar, "B", closers=closers, needs=closers)
+    return Form((f"<{name}>",), grammar, tier="B", closers=closers, needs=closers)
 
 
 @frozen(eq=False)

@@ -81,6 +81,10 @@ class EchoRules:
 
 
 NO_ECHO = EchoRules(frozenset())
+_OPERATORS = ("|", "->", "=>", "//")
+
+CONTINUING = frozenset(",.;:%=)]}")
+"""No answer begins with one of these (text rule 10.6)."""
 
 
 def continues(following: str, *, beside: bool) -> bool:
@@ -89,11 +93,5 @@ def continues(following: str, *, beside: bool) -> bool:
     text. ``beside``: they are on the object's line."""
     if beside and following.startswith(_OPERATORS):
         return True
+    # `+ 1` continues a sum; `+1` may begin an answer
     return following[:1] in CONTINUING or following in ("+ ", "+\n", "+\t", "+\r")
-
-
-_OPERATORS = ("|", "->", "=>", "//")
-
-
-CONTINUING = frozenset(",.;:%=)]}")
-"""No answer begins with one of these (text rule 10.6)."""

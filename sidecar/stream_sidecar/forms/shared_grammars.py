@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.call_bodies import calls_of, cut_calls
+from stream_sidecar.forms.call_bodies import calls_of, cut_calls, json_part
 from stream_sidecar.forms.form import Found, TornError, mark
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
@@ -100,6 +100,18 @@ def framed_calls(
     yield from cursor.space()
     yield from cursor.literal(*closers)
     return read
+
+
+def closed_object(
+    cursor: Cursor, name: str, *closers: str, id: str = ""
+) -> Reading[Found]:
+    """Reads the arguments of a call of ``name``, one JSON object, and one of
+    ``closers``, which may be missing (text rule 11.19)."""
+    part = yield from cursor.scan(ObjectScanner())
+    cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+    yield from cursor.space()
+    yield from cursor.literal(*closers)
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:

@@ -37,36 +37,36 @@ class Base64Reader:
             elif self._junk.pieces:
                 self._junk.add(word)
             else:
-                pieces.append(self._bytes(word))
+                pieces.append(self._decode_word(word))
         return pieces
 
     def close(self) -> tuple[bytes, list[DiagnosticPart]]:
         """Returns the last bytes (their padding may be missing), and the diagnostics of
         the rest: a single left-over character is reported."""
-        rest, self._quartet = self._quartet, ""
-        if len(rest) == 1:
-            self._junk.add(rest)
-            rest = ""
-        return a2b_base64(rest.rstrip("=") + "=="), self._end_junk()
+        last_characters, self._quartet = self._quartet, ""
+        if len(last_characters) == 1:
+            self._junk.add(last_characters)
+            last_characters = ""
+        return a2b_base64(last_characters.rstrip("=") + "=="), self._end_junk()
 
-    def _bytes(self, word: str) -> bytes:
+    def _decode_word(self, word: str) -> bytes:
         text, self._quartet = self._quartet + word, ""
-        found = []
-        at = 0
+        decoded = []
+        start = 0
         while True:
-            run = end_of(_ALPHABET, text, at)
-            whole = run - (run - at) % 4
-            found.append(a2b_base64(text[at:whole]))
-            at = whole + 4
-            quartet = text[whole:at]
+            run_end = end_of(_ALPHABET, text, start)
+            quartets_end = run_end - (run_end - start) % 4
+            decoded.append(a2b_base64(text[start:quartets_end]))
+            start = quartets_end + 4
+            quartet = text[quartets_end:start]
             if _PADDED.fullmatch(quartet):
-                found.append(a2b_base64(quartet))
+                decoded.append(a2b_base64(quartet))
             elif _CUT_QUARTET.fullmatch(quartet):
                 self._quartet = quartet
-                return b"".join(found)
+                return b"".join(decoded)
             else:
-                self._junk.add(text[whole:])
-                return b"".join(found)
+                self._junk.add(text[quartets_end:])
+                return b"".join(decoded)
 
     def _end_junk(self) -> list[DiagnosticPart]:
         return take_junk(self._junk, "Text that is not base64")

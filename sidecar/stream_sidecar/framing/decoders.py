@@ -50,16 +50,16 @@ class Base64Decoder:
         self._is_binary = is_binary
 
     def push(self, chunk: str) -> list[Slice]:
-        return [self._decoded(piece) for piece in self._base64.push(chunk)]
+        return [self._decode_piece(piece) for piece in self._base64.push(chunk)]
 
     def close(self) -> list[Slice]:
-        rest, junk = self._base64.close()
-        last = self._decoded(rest)
-        if isinstance(last, str):
-            last += self._utf8.decode(b"", final=True)
-        return [last, *junk]
+        last_bytes, junk = self._base64.close()
+        last_piece = self._decode_piece(last_bytes)
+        if isinstance(last_piece, str):
+            last_piece += self._utf8.decode(b"", final=True)
+        return [last_piece, *junk]
 
-    def _decoded(self, piece: bytes | DiagnosticPart) -> Slice:
+    def _decode_piece(self, piece: bytes | DiagnosticPart) -> Slice:
         if isinstance(piece, DiagnosticPart):
             return piece
         if self._is_binary is None and piece:
@@ -84,12 +84,12 @@ class NoBytes:
         return [*take_junk(self._held, problem)]
 
 
-_BINARY = {"aws-eventstream": True, "auto": None}
+_IS_BINARY_FRAMING = {"aws-eventstream": True, "auto": None}
 """Framing -> whether its bytes are an event stream; None: the first byte decides."""
 
 
 def decoder_of(framing: str, encoding: str, limit: int) -> Decoder:
-    is_binary = _BINARY.get(framing, False)
+    is_binary = _IS_BINARY_FRAMING.get(framing, False)
     if encoding == "base64":
         return Base64Decoder(limit, is_binary)
     return NoBytes(limit) if is_binary else TextDecoder()

@@ -40,11 +40,11 @@ __all__ = ["FRAMINGS", "Frame", "Framer"]
 _BLANKS = " \t\n\r"
 BYTE_ORDER_MARK = "\ufeff"
 
-_COMPRESSED = ("\x1f\x8b", "\x1f\ufffd", "(\xb5/\xfd", "(\ufffd/\ufffd")
+_COMPRESSED_STARTS = ("\x1f\x8b", "\x1f\ufffd", "(\xb5/\xfd", "(\ufffd/\ufffd")
 """The beginnings of gzip (RFC 1952) and Zstandard (RFC 8878), as bytes or as broken
 UTF-8."""
 
-_KEEPING = ("text", "auto")
+_BOM_FRAMINGS = ("text", "auto")
 """Framings that keep a byte order mark: in a model's text it is a character, elsewhere
 a part of the transport."""
 
@@ -61,14 +61,14 @@ class Framer:
         self, framing: str, encoding: str = "utf-8", *, limit: int, kept: int = 0
     ) -> None:
         self._decoder = decoder_of(framing, encoding, limit)
-        self._reader = _READERS[framing](limit, kept)
-        self._start = ""  # may be the beginning of a compressed body
-        self._started = False  # some input has arrived
-        self._closes = framing == "json"  # every string is a document
+        self._reader = _READER_OF_FRAMING[framing](limit, kept)
+        self._beginning = ""  # may be the beginning of a compressed body
+        self._has_started = False  # some input has arrived
+        self._closes_each = framing == "json"  # every string is a document
         #: joins the halves of characters, if the input is text
         self.joiner: SurrogateJoiner | None = getattr(self._decoder, "joiner", None)
-        self._most = 2 * max(limit, kept)  # a document, and a line after it
-        self._came = 0  # code points since the last push that gave frames
+        self._most_held = 2 * max(limit, kept)  # a document, and a line after it
+        self._held_size = 0  # code points since the last push that gave frames
 
     @property
     def framing(self) -> str:
@@ -84,53 +84,53 @@ class Framer:
     @property
     def held(self) -> int:
         """An upper bound for the code points that are held back."""
-        return 0 if self.idle else min(self._came, self._most)
+        return 0 if self.idle else min(self._held_size, self._most_held)
 
     def push(self, chunk: object) -> list[Frame]:
         if not isinstance(chunk, str):
             return [Document(chunk)]
         joiner = self.joiner
-        is_text = self._started and joiner is not None and not joiner.held
+        is_text = self._has_started and joiner is not None and not joiner.held
         if is_text and (chunk.isascii() or not has_half(chunk)):
             frames = self._reader.push(chunk)  # the decoder would not change it
         else:
-            frames = self._read(self._decoder.push(chunk))
-        if self._closes:
+            frames = self._read_pieces(self._decoder.push(chunk))
+        if self._closes_each:
             return frames + self.close()
-        self._came = len(chunk) if frames else self._came + len(chunk)
+        self._held_size = len(chunk) if frames else self._held_size + len(chunk)
         return frames
 
     def close(self) -> list[Frame]:
-        frames = self._read(self._decoder.close())
-        if start := self._start:
-            self._start, self._started = "", True
+        frames = self._read_pieces(self._decoder.close())
+        if start := self._beginning:
+            self._beginning, self._has_started = "", True
             frames += self._reader.push(start)
         return frames + self._reader.close()
 
-    def _read(self, pieces: list[Slice]) -> list[Frame]:
+    def _read_pieces(self, pieces: list[Slice]) -> list[Frame]:
         frames: list[Frame] = []
         for piece in pieces:
             if isinstance(piece, DiagnosticPart):
                 frames.append(piece)
             elif piece:
-                if not self._started and isinstance(piece, str):
-                    piece = self._begin(piece)
-                self._started = not self._start
-                frames += self._reader.push(piece) if self._started else []
+                if not self._has_started and isinstance(piece, str):
+                    piece = self._begin_body(piece)
+                self._has_started = not self._beginning
+                frames += self._reader.push(piece) if self._has_started else []
         return frames
 
-    def _begin(self, piece: str) -> str:
-        """Returns the beginning of the body for the reader. Keeps it in ``_start``
+    def _begin_body(self, piece: str) -> str:
+        """Returns the beginning of the body for the reader. Keeps it in ``_beginning``
         while it may be the beginning of a compressed body; then the reader gets nothing
         yet."""
-        start, self._start = self._start + piece, ""
+        start, self._beginning = self._beginning + piece, ""
         if self.framing == "text":
             return start
-        if start.startswith(_COMPRESSED):
+        if start.startswith(_COMPRESSED_STARTS):
             self._reader = _CompressedReader(self._reader.framing)
-        elif any(sign.startswith(start) for sign in _COMPRESSED):
-            self._start = start
-        elif self.framing not in _KEEPING:
+        elif any(sign.startswith(start) for sign in _COMPRESSED_STARTS):
+            self._beginning = start
+        elif self.framing not in _BOM_FRAMINGS:
             start = start.removeprefix(BYTE_ORDER_MARK)
         return start
 
@@ -182,8 +182,14 @@ class _JsonReader:
 
     def close(self) -> list[Frame]:
         text = self._held.take()
-        blank = isinstance(text, str) and not text.strip()
-        return [] if blank else frames_of(text)
+        is_blank = isinstance(text, str) and not text.strip()
+        return [] if is_blank else frames_of(text)
+
+
+_COMPRESSION_MESSAGE = (
+    "The body is compressed (gzip or zstd): the HTTP client did not decode its"
+    " content-encoding"
+)
 
 
 class _CompressedReader:
@@ -193,27 +199,22 @@ class _CompressedReader:
 
     def __init__(self, framing: str) -> None:
         self.framing = framing
-        self._head = Held(HEAD)
+        self._body_head = Held(HEAD)
 
     def push(self, text: str) -> list[Frame]:
-        self._head.add(text)
+        self._body_head.add(text)
         return []
 
     def close(self) -> list[Frame]:
-        if not self._head.pieces:
+        if not self._body_head.pieces:
             return []
-        error = {"type": "compressed_body", "message": _COMPRESSION}
-        head = malformed("".join(self._head.pieces)[:HEAD], "A compressed body")
-        self._head = Held(HEAD)
+        error = {"type": "compressed_body", "message": _COMPRESSION_MESSAGE}
+        head = malformed("".join(self._body_head.pieces)[:HEAD], "A compressed body")
+        self._body_head = Held(HEAD)
         return [head, Document({"error": error}, "error")]
 
 
-_COMPRESSION = (
-    "The body is compressed (gzip or zstd): the HTTP client did not decode its"
-    " content-encoding"
-)
-
-_OPENERS = {
+_FRAMING_OF_OPENER = {
     "{": "ndjson",
     "[DONE]": "ndjson",
     "data:": "sse",
@@ -237,8 +238,8 @@ class _AutoReader:
         self._kept = kept
         self._reader: _Reader | None = None
         self._blanks: list[str] = []
-        self._size = 0
-        self._start = ""
+        self._blank_size = 0
+        self._beginning = ""
 
     def push(self, text: str | bytes) -> list[Frame]:
         if self._reader is not None:
@@ -247,14 +248,14 @@ class _AutoReader:
             self.framing = EventStreamReader.framing
             self._reader = EventStreamReader(self._limit, self._kept)
             return self._reader.push(text)
-        if not self._start:
-            start = text.lstrip(_BLANKS + BYTE_ORDER_MARK)
-            self._blanks.append(text[: len(text) - len(start)])
-            self._size += len(text) - len(start)
-            text = start
-        self._start += text
-        framing = "text" if self._size > self._limit else _guess(self._start)
-        return self._decide(framing) if framing else []
+        if not self._beginning:
+            visible = text.lstrip(_BLANKS + BYTE_ORDER_MARK)
+            self._blanks.append(text[: len(text) - len(visible)])
+            self._blank_size += len(text) - len(visible)
+            text = visible
+        self._beginning += text
+        framing = "text" if self._blank_size > self._limit else _guess(self._beginning)
+        return self._start_with(framing) if framing else []
 
     @property
     def idle(self) -> bool:
@@ -262,32 +263,34 @@ class _AutoReader:
 
     def close(self) -> list[Frame]:
         frames: list[Frame] = []
-        if self._reader is None and self._size + len(self._start):
-            frames = self._decide("json-array" if self._start[:1] == "[" else "text")
+        if self._reader is None and self._blank_size + len(self._beginning):
+            frames = self._start_with(
+                "json-array" if self._beginning[:1] == "[" else "text"
+            )
         return frames + self._reader.close() if self._reader else frames
 
-    def _decide(self, framing: str) -> list[Frame]:
+    def _start_with(self, framing: str) -> list[Frame]:
         """Starts the reader of ``framing`` with the held beginning. White space is kept
         before text, and dropped before documents."""
         self.framing = framing
-        self._reader = _READERS[framing](self._limit, self._kept)
+        self._reader = _READER_OF_FRAMING[framing](self._limit, self._kept)
         blanks = "".join(self._blanks) if framing == "text" else ""
-        return self._reader.push(blanks + self._start)
+        return self._reader.push(blanks + self._beginning)
 
 
 def _guess(start: str) -> str | None:
     """The framing of a body with this ``start``; None while several are possible."""
-    for opener, framing in _OPENERS.items():
+    for opener, framing in _FRAMING_OF_OPENER.items():
         if start.startswith(opener):
             return framing
-    if any(opener.startswith(start) for opener in _OPENERS):
+    if any(opener.startswith(start) for opener in _FRAMING_OF_OPENER):
         return None
     return "json-array" if start[0] == "[" else "text"
 
 
 # --- The tables -----------------------------------------------------------------------
 
-_READERS: dict[str, type[_Reader]] = {
+_READER_OF_FRAMING: dict[str, type[_Reader]] = {
     "auto": _AutoReader,
     "json": _JsonReader,
     "sse": SseReader,
@@ -296,5 +299,5 @@ _READERS: dict[str, type[_Reader]] = {
     "aws-eventstream": EventStreamReader,
     "text": _TextReader,
 }
-FRAMINGS: tuple[str, ...] = tuple(_READERS)
+FRAMINGS: tuple[str, ...] = tuple(_READER_OF_FRAMING)
 """The names of all framings, ``auto`` first."""

@@ -40,10 +40,10 @@ HEAD = 256
 """The most characters that a diagnostic shows of an oversize document, and that are
 kept of an event's name."""
 
-_QUOTED = patterns.compile(r"\s*+(?:data: ?)?+([{\[][\s\S]*+)")
+_QUOTED_DOCUMENT = patterns.compile(r"\s*+(?:data: ?)?+([{\[][\s\S]*+)")
 """A document that a proxy wrote as a JSON string, with or without ``data:``."""
 
-_INSIDE = patterns.compile(
+_INNER = patterns.compile(
     r'data: ?+(?=[{\[])|(?!^)\{\s*+(?="(?:error"|type"\s*+:\s*+"error"))'
 )
 """The beginning of a document in the middle of another one. Without ``data:`` only
@@ -102,11 +102,11 @@ def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPa
     return DiagnosticPart("malformed-chunk", f"{problem} was left out.", raw=raw)
 
 
-def too_long(size: int, limit: int, text: str, what: str) -> DiagnosticPart:
-    """The diagnostic for a document of ``size`` characters; ``what`` was done with
+def too_long(size: int, limit: int, text: str, action: str) -> DiagnosticPart:
+    """The diagnostic for a document of ``size`` characters; ``action`` was done with
     it."""
     message = (
-        f"A document of {size} characters was {what}; {limit} are allowed. raw is its"
+        f"A document of {size} characters was {action}; {limit} are allowed. raw is its"
         " beginning."
     )
     return DiagnosticPart("document-limit", message, raw=text[:HEAD])
@@ -139,7 +139,7 @@ def frame_of(text: HeldText, event: str | None = None) -> Frame:
         value = loads(text)
     except ValueError:
         return _frame_of_no_json(text, event)
-    if type(value) is str and (inner := _QUOTED.fullmatch(value)):
+    if type(value) is str and (inner := _QUOTED_DOCUMENT.fullmatch(value)):
         frame = frame_of(inner[1], event)
         return Document(value, event) if isinstance(frame, DiagnosticPart) else frame
     return Document(value, event)
@@ -159,13 +159,13 @@ def _frame_of_long(long: LongText, event: str | None) -> Frame:
 def _frame_of_no_json(text: str, event: str | None) -> Frame:
     """The frame of text that is not JSON: an end mark in other letters, an error in
     words, a document with a comma after it, or a malformed chunk."""
-    bare = text.strip()
-    if bare.upper() in ("[DONE]", "DONE"):
+    stripped = text.strip()
+    if stripped.upper() in ("[DONE]", "DONE"):
         return DonePart()
     if event == "error":
         return Document(text, event)
-    found = frame_of(bare[:-1], event) if bare.endswith("},") else None
-    return found if isinstance(found, Document) else malformed(text)
+    frame = frame_of(stripped[:-1], event) if stripped.endswith("},") else None
+    return frame if isinstance(frame, Document) else malformed(text)
 
 
 def frames_of(text: HeldText, event: str | None = None) -> list[Frame]:
@@ -175,28 +175,28 @@ def frames_of(text: HeldText, event: str | None = None) -> list[Frame]:
     all of it: ``{"id": "1", "choicdata: {"id": "2"}``. The later document has the name
     ``event`` only if no text precedes it, as in the line ``data: data: {}``.
     """
-    whole = frame_of(text, event)
-    if not isinstance(text, str) or not isinstance(whole, DiagnosticPart):
-        return [whole]
-    starts = (0, *(each.start() for each in _INSIDE.finditer(text) if each.start()))
+    whole_frame = frame_of(text, event)
+    if not isinstance(text, str) or not isinstance(whole_frame, DiagnosticPart):
+        return [whole_frame]
+    starts = (0, *(match.start() for match in _INNER.finditer(text) if match.start()))
     frames: list[Frame] = []
-    at, left = 0, _MOST_TRIED
+    read_end, tries_left = 0, _MOST_TRIED
     margin = len(text) - len(text.lstrip())
-    for number, start in enumerate(starts):
+    for index, start in enumerate(starts):
         name = event if start <= margin else None
-        later = starts[number + 1 : number + 1 + _MOST_ENDS]
-        for end in (*later, len(text)) if start >= at else ():
-            found = frame_of(text[start:end].removeprefix("data:"), name)
-            if not isinstance(found, DiagnosticPart):
-                frames += _left_out(text[at:start])
-                frames.append(found)
-                at = end
+        later_starts = starts[index + 1 : index + 1 + _MOST_ENDS]
+        for end in (*later_starts, len(text)) if start >= read_end else ():
+            frame = frame_of(text[start:end].removeprefix("data:"), name)
+            if not isinstance(frame, DiagnosticPart):
+                frames += _malformed_rest(text[read_end:start])
+                frames.append(frame)
+                read_end = end
                 break
-            left -= 1
-        if left <= 0:
+            tries_left -= 1
+        if tries_left <= 0:
             break
-    return frames + _left_out(text[at:]) if frames else [whole]
+    return frames + _malformed_rest(text[read_end:]) if frames else [whole_frame]
 
 
-def _left_out(text: str) -> list[Frame]:
+def _malformed_rest(text: str) -> list[Frame]:
     return [malformed(text)] if text.strip() else []

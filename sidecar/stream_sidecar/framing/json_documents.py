@@ -35,14 +35,14 @@ class SequenceReader:
 
     framing = "ndjson"
     _separators = _BLANKS
-    _between = patterns.compile(r"[ \t\n\r]*+")
-    _extent = patterns.compile(r"[^\r\n]*+")
-    _scanning: ClassVar = ("bare", "line")
+    _separator_run = patterns.compile(r"[ \t\n\r]*+")
+    _document_run = patterns.compile(r"[^\r\n]*+")
+    _scanner_states: ClassVar = ("bare", "line")
 
     def __init__(self, limit: int, kept: int) -> None:
         self._held = Held(limit, kept)
         self._scanner: _Scanner | None = None
-        self._tried = 0
+        self._tried_until = 0
 
     @property
     def idle(self) -> bool:
@@ -51,48 +51,48 @@ class SequenceReader:
 
     def push(self, text: str) -> list[Frame]:
         frames: list[Frame] = []
-        at = self._tried = 0
-        while at < len(text):
+        index = self._tried_until = 0
+        while index < len(text):
             if self._scanner is None:
-                at = self._begin(text, at, frames)
+                index = self._begin_document(text, index, frames)
             else:
-                at = self._continue(self._scanner, text, at, frames)
+                index = self._scan_document(self._scanner, text, index, frames)
         return frames
 
     def close(self) -> list[Frame]:
-        return self._finish() if self._scanner else []
+        return self._end_document() if self._scanner else []
 
-    def _begin(self, text: str, at: int, frames: list[Frame]) -> int:
+    def _begin_document(self, text: str, index: int, frames: list[Frame]) -> int:
         """Starts the next document, or reads it whole. Returns the position after what
         was read.
 
         Mostly a line (in an array: a chunk) has one whole object. That is tried once,
         before the scanner reads every token.
         """
-        at = end_of(self._between, text, at)
-        if at >= self._tried and text.startswith("{", at):
-            self._tried = end_of(self._extent, text, at)
-            document = text[at : self._tried].rstrip(self._separators)
+        index = end_of(self._separator_run, text, index)
+        if index >= self._tried_until and text.startswith("{", index):
+            self._tried_until = end_of(self._document_run, text, index)
+            document = text[index : self._tried_until].rstrip(self._separators)
             if document.endswith("}") and len(document) <= self._held.limit:
                 try:
                     frames.append(Document(loads(document)))
-                    return self._tried
+                    return self._tried_until
                 except ValueError:
                     pass
-        if at < len(text):
-            self._scanner = _Scanner(*self._scanning, self._held.limit)
-        return at
+        if index < len(text):
+            self._scanner = _Scanner(*self._scanner_states, self._held.limit)
+        return index
 
-    def _continue(
-        self, scanner: _Scanner, text: str, at: int, frames: list[Frame]
+    def _scan_document(
+        self, scanner: _Scanner, text: str, start: int, frames: list[Frame]
     ) -> int:
-        end = scanner.scan(text, at)
-        self._held.add(text[at:end])
+        end = scanner.scan(text, start)
+        self._held.add(text[start:end])
         if scanner.state == "whole":
-            frames += self._finish()
+            frames += self._end_document()
         return end
 
-    def _finish(self) -> list[Frame]:
+    def _end_document(self) -> list[Frame]:
         self._scanner = None
         return frames_of(self._held.take())
 
@@ -103,9 +103,9 @@ class ArrayReader(SequenceReader):
     framing = "json-array"
     idle = False  # the next string depends on the brackets before it
     _separators = _BLANKS + ","
-    _between = patterns.compile(r"[ \t\n\r,]*+")
-    _extent = patterns.compile(r"(?s:.*+)")
-    _scanning: ClassVar = ("element", "nested")
+    _separator_run = patterns.compile(r"[ \t\n\r,]*+")
+    _document_run = patterns.compile(r"(?s:.*+)")
+    _scanner_states: ClassVar = ("element", "nested")
     _brackets: ClassVar = {"before": ("[", "inside"), "inside": ("]", "outside")}
 
     def __init__(self, limit: int, kept: int) -> None:
@@ -120,25 +120,25 @@ class ArrayReader(SequenceReader):
             return []
         return [diagnostic_of(text, "Text outside the array")]
 
-    def _begin(self, text: str, at: int, frames: list[Frame]) -> int:
+    def _begin_document(self, text: str, index: int, frames: list[Frame]) -> int:
         if self._place == "outside":
-            self._held.add(text[at:])
+            self._held.add(text[index:])
             return len(text)
-        at = end_of(self._between, text, at)
-        here = text[at : at + 1]
+        index = end_of(self._separator_run, text, index)
+        sign = text[index : index + 1]
         bracket, place = self._brackets[self._place]
-        if here == bracket:
+        if sign == bracket:
             self._place = place
-            return at + 1
-        if self._place == "before" and here not in ("", "{"):
+            return index + 1
+        if self._place == "before" and sign not in ("", "{"):
             self._place = "outside"
-            return at
-        return super()._begin(text, at, frames)
+            return index
+        return super()._begin_document(text, index, frames)
 
 
-def end_of(run: re.Pattern[str], text: str, at: int) -> int:
-    match = run.match(text, at)
-    return match.end() if match else at
+def end_of(run: re.Pattern[str], text: str, start: int) -> int:
+    match = run.match(text, start)
+    return match.end() if match else start
 
 
 _SPACE = r"[ \t\n\r]*+"
@@ -148,7 +148,7 @@ _SCALAR = rf'(?:"{_STRING}"|{_NUMBER}|true|false|null)(?={_SPACE}[,}}\]])'
 _ITEM = rf"{_SPACE},{_SPACE}{_SCALAR}"
 _MEMBER = rf'{_SPACE},{_SPACE}"{_STRING}"{_SPACE}:{_SPACE}{_SCALAR}'
 
-_RUNS = {
+_RUN_OF_STATE = {
     state: patterns.compile(run)
     for states, run in (
         ("start value first-value first-name next-name colon", _SPACE),
@@ -167,35 +167,35 @@ _RUNS = {
 """State -> all that it reads in one step; in a container also whole members with
 scalars."""
 
-_INTEGER = {"0": "zero"} | dict.fromkeys("123456789", "integer")
-_POWER = dict.fromkeys("eE", "exponent")
-_FIRST_BLANK = dict.fromkeys(_BLANKS, "first-value")
+_DIGIT_MOVES = {"0": "zero"} | dict.fromkeys("123456789", "integer")
+_EXPONENT_MOVES = dict.fromkeys("eE", "exponent")
+_FIRST_BLANK_MOVES = dict.fromkeys(_BLANKS, "first-value")
 _LITERALS = ("true", "false", "null", "NaN", "Infinity")
-_VALUE = (
+_VALUE_MOVES = (
     {'"': "string", "-": "minus", "{": "{", "[": "["}
-    | _INTEGER
+    | _DIGIT_MOVES
     | {word[0]: word[1:] for word in _LITERALS}
 )
-_LINE_BREAK = dict.fromkeys("\r\n", "margin")
-_JUNK = {'"': "quoted"} | _LINE_BREAK | dict.fromkeys("{[", "deeper")
+_LINE_BREAK_MOVES = dict.fromkeys("\r\n", "margin")
+_JUNK_MOVES = {'"': "quoted"} | _LINE_BREAK_MOVES | dict.fromkeys("{[", "deeper")
 
 
-def _string_moves(string: str, after: str) -> dict[str, dict[str, str]]:
+def _string_moves(string: str, end_state: str) -> dict[str, dict[str, str]]:
     """The moves in a string whose state has the name ``string``, up to the state
-    ``after`` the string. The text may be cut at any character of an escape."""
-    code = [f"{string}-hex{left}" for left in (4, 3, 2, 1)] + [string]
+    ``end_state`` the string. The text may be cut at any character of an escape."""
+    states = [f"{string}-hex{digits_left}" for digits_left in (4, 3, 2, 1)] + [string]
     return {
-        string: {'"': after, "\\": f"{string}-escape"},
-        f"{string}-escape": dict.fromkeys('"\\/bfnrt', string) | {"u": code[0]},
-        **{state: dict.fromkeys(hexdigits, then) for state, then in pairwise(code)},
+        string: {'"': end_state, "\\": f"{string}-escape"},
+        f"{string}-escape": dict.fromkeys('"\\/bfnrt', string) | {"u": states[0]},
+        **{state: dict.fromkeys(hexdigits, then) for state, then in pairwise(states)},
     }
 
 
 _MOVES: dict[str, dict[str, str]] = {
-    "start": _VALUE | {"[": "[DONE]"},
-    "value": _VALUE,
-    "first-value": _VALUE | {"]": "close"},
-    "first-or-done": _VALUE | {"]": "close", "D": "ONE"} | _FIRST_BLANK,
+    "start": _VALUE_MOVES | {"[": "[DONE]"},
+    "value": _VALUE_MOVES,
+    "first-value": _VALUE_MOVES | {"]": "close"},
+    "first-or-done": _VALUE_MOVES | {"]": "close", "D": "ONE"} | _FIRST_BLANK_MOVES,
     "in-array": {",": "value", "]": "close"},
     "first-name": {'"': "name", "}": "close"},
     "next-name": {'"': "name"},
@@ -203,11 +203,11 @@ _MOVES: dict[str, dict[str, str]] = {
     "in-object": {",": "next-name", "}": "close"},
     **_string_moves("name", "colon"),
     **_string_moves("string", "end"),
-    "minus": _INTEGER | {"I": "nfinity"},
-    "zero": _POWER | {".": "point"},
-    "integer": _POWER | {".": "point"},
+    "minus": _DIGIT_MOVES | {"I": "nfinity"},
+    "zero": _EXPONENT_MOVES | {".": "point"},
+    "integer": _EXPONENT_MOVES | {".": "point"},
     "point": dict.fromkeys(digits, "fraction"),
-    "fraction": _POWER,
+    "fraction": _EXPONENT_MOVES,
     "exponent": dict.fromkeys("+-", "sign") | dict.fromkeys(digits, "power"),
     "sign": dict.fromkeys(digits, "power"),
     "power": {},
@@ -224,20 +224,20 @@ _MOVES: dict[str, dict[str, str]] = {
     "element": dict.fromkeys(_BLANKS + ",]", "whole"),
     # Broken: continues to the end of the line, or of the element of an array.
     "line": dict.fromkeys("\r\n", "whole"),
-    "nested": _JUNK | dict.fromkeys("}]", "close"),
-    "loose": _JUNK | dict.fromkeys(",]", "whole"),
-    "quoted": {'"': "end", "\\": "quoted-escape"} | _LINE_BREAK,
+    "nested": _JUNK_MOVES | dict.fromkeys("}]", "close"),
+    "loose": _JUNK_MOVES | dict.fromkeys(",]", "whole"),
+    "quoted": {'"': "end", "\\": "quoted-escape"} | _LINE_BREAK_MOVES,
     "quoted-escape": dict.fromkeys('"\\', "quoted"),
     "margin": dict.fromkeys("{,]", "whole"),
 }
 """State -> the character that is read -> the next state, or one of four verbs.
 
 ``end``: a value is over, and its container continues. ``close``: the container is over.
-``whole``: the document ended before this character. A key of `_OPENS`: a container
-begins.
+``whole``: the document ended before this character. A key of `_OPENING_MOVES`: a
+container begins.
 """
 
-_OPENS = {
+_OPENING_MOVES = {
     "{": ("in-object", "first-name"),
     "[": ("in-array", "first-value"),
     "[DONE]": ("in-array", "first-or-done"),
@@ -245,7 +245,7 @@ _OPENS = {
 }
 """Verb -> the state after a value in the container, and the first state in it."""
 
-_OTHERWISE = {
+_DEFAULT_STATES = {
     **dict.fromkeys(("zero", "integer", "fraction", "power", "margin"), "end"),
     "quoted-escape": "quoted",
 }
@@ -256,58 +256,58 @@ that is missing here breaks the document."""
 class _Scanner:
     """Finds the end of one document, in text cut at any character.
 
-    ``state`` is ``whole`` at the end. ``bare`` is the state after a value outside
-    brackets, ``broken`` the state after a character that JSON does not allow there. A
-    document within ``limit`` characters nests at most ``limit / 2`` levels.
+    ``state`` is ``whole`` at the end. ``bare_state`` is the state after a value outside
+    brackets, ``broken_state`` the state after a character that JSON does not allow
+    there. A document within ``limit`` characters nests at most ``limit / 2`` levels.
     """
 
-    __slots__ = ("_bare", "_broken", "_deepest", "_stack", "state")
+    __slots__ = ("_bare_state", "_broken_state", "_most_levels", "_stack", "state")
 
-    def __init__(self, bare: str, broken: str, limit: int) -> None:
+    def __init__(self, bare_state: str, broken_state: str, limit: int) -> None:
         self.state = "start"
         self._stack: list[str] = []
-        self._bare = bare
-        self._broken = broken
-        self._deepest = limit // 2
+        self._bare_state = bare_state
+        self._broken_state = broken_state
+        self._most_levels = limit // 2
 
-    def scan(self, text: str, at: int) -> int:
-        """Reads from ``at``; returns the end of the document, or of the text."""
+    def scan(self, text: str, index: int) -> int:
+        """Reads from ``index``; returns the end of the document, or of the text."""
         state, stack = self.state, self._stack
         while state != "whole":
-            if state in _RUNS:
-                at = end_of(_RUNS[state], text, at)
-            if at == len(text):
+            if state in _RUN_OF_STATE:
+                index = end_of(_RUN_OF_STATE[state], text, index)
+            if index == len(text):
                 break
-            move = _MOVES[state].get(text[at])
+            move = _MOVES[state].get(text[index])
             if move is None:
-                move = _OTHERWISE.get(state) or self._break(state)
+                move = _DEFAULT_STATES.get(state) or self._break_document(state)
             elif move != "whole":
-                at += 1
-            if move in _OPENS:
-                move = self._open(move)
+                index += 1
+            if move in _OPENING_MOVES:
+                move = self._open_container(move)
             elif move == "close":
                 stack.pop()
                 move = stack[-1] if stack else "whole"
             if move == "end":
-                move = stack[-1] if stack else self._bare
+                move = stack[-1] if stack else self._bare_state
             state = move
         self.state = state
-        return at
+        return index
 
-    def _open(self, bracket: str) -> str:
-        container, state = _OPENS[bracket]
-        if len(self._stack) == self._deepest:
-            return self._break(state)
+    def _open_container(self, bracket: str) -> str:
+        container, state = _OPENING_MOVES[bracket]
+        if len(self._stack) == self._most_levels:
+            return self._break_document(state)
         self._stack.append(container)
         return state
 
-    def _break(self, state: str) -> str:
+    def _break_document(self, state: str) -> str:
         """Returns the state that reads the rest of a broken document: there only line
         ends count, or only brackets and quotes."""
-        if self._broken == "line":
+        if self._broken_state == "line":
             return "line"
-        if self._bare != "loose":
-            self._bare = "loose"
+        if self._bare_state != "loose":
+            self._bare_state = "loose"
             self._stack[:] = ["nested"] * len(self._stack)
         if state.startswith(("name", "string")):
             return "quoted"

@@ -39,7 +39,7 @@ from stream_sidecar.framing.frames import (
 )
 from stream_sidecar.parts import DiagnosticPart, Document
 
-_EVENT = patterns.compile(r"(?:event: ?+(.*+)\n)?+data: ?+([{\[].*+)\n\n")
+_COMMON_EVENT = patterns.compile(r"(?:event: ?+(.*+)\n)?+data: ?+([{\[].*+)\n\n")
 """Most events: perhaps a name, then an object (or the end mark) on one line. ``.`` is
 all but the line feed; a set of characters takes five times as long."""
 
@@ -57,42 +57,43 @@ class SseReader:
         self.idle = True  # between two events
         sizes = (limit, kept, HEAD)
         self._line = Held(*[size + _LONGEST_FIELD for size in sizes])
-        self._returned = False
+        self._after_return = False
         self._event: str | None = None
         self._data = Held(limit, kept)
         self._foreign = Held(limit, kept)
-        self._judged = False
+        self._is_judged = False
 
     def push(self, text: str) -> list[Frame]:
-        if self._returned or "\r" in text:
+        if self._after_return or "\r" in text:
             text = self._with_line_feeds(text)
-        whole = _EVENT.fullmatch(text)
-        if whole and self.idle and len(text) <= self._data.limit:
-            name, data = whole.groups("")
+        # mostly a slice is one event, for which one pattern is enough
+        event_match = _COMMON_EVENT.fullmatch(text)
+        if event_match and self.idle and len(text) <= self._data.limit:
+            name, data = event_match.groups("")
             event = name[:HEAD] or None
             frame = frame_of(data, event)
             is_torn = type(frame) is DiagnosticPart
             return frames_of(data, event) if is_torn else [frame]
         frames: list[Frame] = []
         lines = text.split("\n")
-        rest = lines.pop()
+        last_line = lines.pop()
         if lines and self._line.pieces:
             self._end_line(lines.pop(0), frames)
         for line in lines:
             if line.startswith("data: "):
-                self._add(self._data, line[6:])
+                self._add_line(self._data, line[6:])
                 if self._foreign.pieces:
                     self._end_foreign(frames)
             else:
-                self._read(line, 0, frames)
-        if rest:
-            self._line.add(rest)
+                self._read_line(line, 0, frames)
+        if last_line:
+            self._line.add(last_line)
         self.idle = not (
             self._line.pieces
             or self._data.pieces
             or self._event
             or self._foreign.pieces
-            or self._returned
+            or self._after_return
         )
         return frames
 
@@ -108,49 +109,51 @@ class SseReader:
     def _with_line_feeds(self, text: str) -> str:
         """``text`` with only line feeds as line breaks. A carriage return ends its line
         at once; its line feed may follow in the next slice."""
-        if self._returned and text:
+        if self._after_return and text:
             text = text.removeprefix("\n")
-            self._returned = False
+            self._after_return = False
         if text.endswith("\r"):
-            self._returned, self.idle = True, False
+            self._after_return, self.idle = True, False
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
-    def _end_line(self, rest: str, frames: list[Frame]) -> None:
-        """Reads the held line, which ends with ``rest``. Of a very long line only the
-        beginning was kept."""
-        self._line.add(rest)
+    def _end_line(self, line_end: str, frames: list[Frame]) -> None:
+        """Reads the held line, which ends with ``line_end``. Of a very long line only
+        the beginning was kept."""
+        self._line.add(line_end)
         line, size = "".join(self._line.pieces), self._line.size
         self._line.take()
-        self._read(line, size - len(line), frames)
+        self._read_line(line, size - len(line), frames)
 
-    def _read(self, line: str, missing: int, frames: list[Frame]) -> None:
+    def _read_line(self, line: str, missing: int, frames: list[Frame]) -> None:
         """Reads one line. ``missing``: the number of its characters that were
         dropped."""
         name, _, value = line.partition(":")
         if not line:
             self._read_blank(frames)
+        # `error: {..}`: the name of the event stands where `data` should
         elif name == "error" and value.lstrip(" ").startswith("{"):
             self._event = name
-            self._add(self._data, value.strip(), missing)
+            self._add_line(self._data, value.strip(), missing)
             self._end_foreign(frames)
         elif name not in ("data", "event", "id", "retry", ""):
-            self._add(self._foreign, line, missing)
+            self._add_line(self._foreign, line, missing)
         else:
             if name == "data":
-                self._add(self._data, value.removeprefix(" "), missing)
+                self._add_line(self._data, value.removeprefix(" "), missing)
             elif name == "event":
                 self._event = value.removeprefix(" ")[:HEAD] or None
             self._end_foreign(frames)
 
-    def _add(self, held: Held, line: str, missing: int = 0) -> None:
-        held.add("\n" + line if held.pieces else line)
-        held.size += missing
+    def _add_line(self, target: Held, line: str, missing: int = 0) -> None:
+        target.add("\n" + line if target.pieces else line)
+        target.size += missing
 
     def _read_blank(self, frames: list[Frame]) -> None:
         if self._data.pieces:
             self._end_event(frames)
             self._end_foreign(frames)
             return
+        # an event without data is none (HTML, "Server-sent events", 9.2.6)
         self._event = None
         if self._foreign.pieces:
             self._judge_foreign(frames)
@@ -158,7 +161,7 @@ class SseReader:
     def _end_event(self, frames: list[Frame]) -> None:
         event, self._event = self._event, None
         if self._data.pieces:
-            frames += _frames(self._data.take(), event)
+            frames += _frames_of_data(self._data.take(), event)
 
     def _judge_foreign(self, frames: list[Frame]) -> None:
         """Ends the foreign body at its first blank line if all of the body is JSON.
@@ -166,18 +169,18 @@ class SseReader:
 
         The body is checked only once, so that time is linear.
         """
-        if not self._judged:
-            self._judged = True
-            found = _foreign_frames(self._foreign.peek())
-            if not any(isinstance(frame, DiagnosticPart) for frame in found):
+        if not self._is_judged:
+            self._is_judged = True
+            foreign_frames = _foreign_frames(self._foreign.peek())
+            if not any(isinstance(frame, DiagnosticPart) for frame in foreign_frames):
                 self._end_foreign(frames)
                 return
-        self._add(self._foreign, "")
+        self._add_line(self._foreign, "")
 
     def _end_foreign(self, frames: list[Frame]) -> None:
         if self._foreign.pieces:
             frames += _foreign_frames(self._foreign.take())
-            self._judged = False
+            self._is_judged = False
 
 
 def _foreign_frames(text: HeldText) -> list[Frame]:
@@ -185,13 +188,13 @@ def _foreign_frames(text: HeldText) -> list[Frame]:
         return frames_of(text)
     text = text.rstrip("\n")
     if text.lstrip().startswith(("{", "[")):
-        return _frames(text, None)
-    found = frames_of(text)
-    is_none = all(isinstance(frame, DiagnosticPart) for frame in found)
-    return [malformed(text, "Text that is no server-sent event")] if is_none else found
+        return _frames_of_data(text, None)
+    frames = frames_of(text)
+    is_none = all(isinstance(frame, DiagnosticPart) for frame in frames)
+    return [malformed(text, "Text that is no server-sent event")] if is_none else frames
 
 
-def _frames(text: HeldText, event: str | None) -> list[Frame]:
+def _frames_of_data(text: HeldText, event: str | None) -> list[Frame]:
     """The frames of the data of one event: mostly one document."""
     if isinstance(text, str) and "\n" in text:
         return _frames_of_lines(text, event)
@@ -210,14 +213,14 @@ def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
 
     A line has no event name, since it is not known to which line the name belongs.
     """
-    whole = frame_of(text, event)
-    if not isinstance(whole, DiagnosticPart):
-        return [whole]
+    whole_frame = frame_of(text, event)
+    if not isinstance(whole_frame, DiagnosticPart):
+        return [whole_frame]
     lines: list[Frame] = []
     for line in text.split("\n"):
         lines += _frames_of_line(line, None)
-    torn = bool(lines) and isinstance(lines[0], DiagnosticPart)
-    return [whole] if torn and not any(map(_stands_alone, lines)) else lines
+    is_torn = bool(lines) and isinstance(lines[0], DiagnosticPart)
+    return [whole_frame] if is_torn and not any(map(_stands_alone, lines)) else lines
 
 
 def _stands_alone(frame: Frame) -> bool:

@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.history.documents import FoundMessage
+from stream_sidecar.history.messages import StoredMessage, read_message
 from stream_sidecar.history.shapes import MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.history.documents import Cut
+    from stream_sidecar.history.cuts import Cut
 
 NAME = ".aider.chat.history.md"
 
@@ -55,7 +55,7 @@ def _stripped(text: str, start: int, end: int) -> Iterator[Cut]:
         yield start, start + len(answer.strip())
 
 
-def message_of(answer: str) -> FoundMessage:
+def message_of(answer: str) -> StoredMessage:
     """An answer as a message; positions in its ``content`` are those in the answer."""
     message = {"role": "assistant", "content": answer}
-    return FoundMessage((), message, shape=MESSAGE)
+    return read_message(message, MESSAGE)

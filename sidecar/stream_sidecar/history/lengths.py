@@ -17,7 +17,7 @@ from stream_sidecar.values.units import width
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stream_sidecar.history.documents import Change
+    from stream_sidecar.history.cuts import Change
     from stream_sidecar.parts import Json
 
 _CODEX = frozenset(

@@ -1,23 +1,22 @@
-"""Stored messages: where the model's own text is in the shapes that hosts keep.
+"""Stored messages: everything that is known of one before the engine reads its text.
 
-`read_message` reads an assistant's message into a `Stored`: its fields of text, each a
-list of items in the order in which the model wrote them. For anything else it returns
-None. It reads strings and content parts of Chat Completions, Messages, Gemini
-(``parts``), Bedrock, Cohere, the AI SDK and items of Responses, and the records of
-agents (``shapes``).
-`results_of` finds the results of tools in an item of a session, whoever wrote the item.
-Both accept any JSON value; a value of another shape has no text. This module knows no
-delimiters but those that one program writes itself (`Text`).
+`read_message` makes a `StoredMessage`. Its fields of text are lists of items in the
+order in which the model wrote them: strings and content parts of Chat Completions,
+Messages, Gemini (``parts``), Bedrock, Cohere, the AI SDK and items of Responses, and
+the records of agents (``shapes``). `results_of` finds the results of tools in an item
+of a session, whoever wrote the item.
+Both accept any JSON value. This module knows no delimiters.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import evolve
 
-from stream_sidecar import patterns
-from stream_sidecar.history.shapes import GENERAL_PARTS, at, shape_of
+from stream_sidecar.history.paths import at, list_at
+from stream_sidecar.history.shapes import GENERAL_PARTS, MESSAGE
 from stream_sidecar.records import frozen
 from stream_sidecar.wires.requests.issuers import models_in
 
@@ -29,18 +28,6 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path
 
 _TOOL_ROLES = frozenset(("tool", "function", "tool_result", "toolResult"))
-
-_FIELDS = ("content", "parts")
-"""Where a message may have parts that hold results of tools."""
-
-STAND_IN = "\ufffc"
-"""The engine reads this character, which has no meaning, in place of each character
-that may not be edited."""
-
-_OWN_OPENER = patterns.compile(r'<details type="reasoning"[^<>]*+>')
-_OWN_CLOSER = "</details>"
-"""The delimiters around reasoning that Open WebUI moved out of the answer, and shows
-folded."""
 
 _TEXT_TYPES = frozenset((None, "text", "output_text"))
 """Types of parts whose ``text`` is the answer."""
@@ -125,40 +112,12 @@ _RESULT_BODIES = ("content", "output", "result", "response")
 class Text:
     """Text of the answer at ``path``. ``part`` is the path of the part that holds the
     text; None for a string that is the whole field. ``locked``: the text is bound to
-    provider state and must not change.
-
-    Blocks of reasoning that the host's own program wrote into the text stay: ``read``
-    is the text for the engine, with `STAND_IN` in place of them.
-    """
+    provider state and must not change."""
 
     path: Path
     text: str
     part: Path | None = None
     locked: bool = False
-
-    @property
-    def read(self) -> str:
-        if _OWN_CLOSER not in self.text:
-            return self.text
-        pieces: list[str] = []
-        read_to = 0
-        for start, end in _own_blocks(self.text):
-            pieces += (self.text[read_to:start], STAND_IN * (end - start))
-            read_to = end
-        return "".join((*pieces, self.text[read_to:]))
-
-
-def _own_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of the blocks of reasoning that the host's program wrote. An opener
-    without a closer ends the search: after it there is no block either, however many
-    openers follow."""
-    end = 0
-    while opener := _OWN_OPENER.search(text, end):
-        closer = text.find(_OWN_CLOSER, opener.end())
-        if closer < 0:
-            return
-        end = closer + len(_OWN_CLOSER)
-        yield opener.start(), end
 
 
 @frozen
@@ -185,35 +144,65 @@ StoredItem: TypeAlias = Text | Thought | StoredCall | Border
 
 
 @frozen
-class Stored:
-    """A model's message. Each list of ``fields`` is the whole text of the message; a
-    message of the AI SDK may have it twice, in ``content`` and in ``parts``."""
+class StoredMessage:
+    """A message of a session, and everything that is known of it before its text is
+    read. It is made once, by `read_message`.
+
+    ``fields``: the text of a model's message, each field the whole of it; a message of
+    the AI SDK may have it twice, in ``content`` and in ``parts``. Empty for a message
+    without text, and if the message is not a model's: then ``shape`` is None.
+    ``results``: the results of tools in it. ``has_calls``: it has calls beside its
+    content. ``own_model``: the model that it names as its own. ``path`` is its place in
+    its document, which names ``model`` and ``provider`` in it or around it.
+    """
 
     message: Json
+    shape: RecordShape | None
     fields: tuple[tuple[StoredItem, ...], ...]
+    results: tuple[Json, ...]
+    has_calls: bool
+    role: str | None
+    own_model: str | None
+    path: Path = ()
+    model: str | None = None
+    provider: str | None = None
 
 
-def read_message(value: Json, shape: RecordShape | None = None) -> Stored | None:
-    """The model's message in ``value``; None if it is not a model's or has no text.
-
-    ``shape`` is the shape of the value, if its document determines it.
-    """
-    shape = shape or shape_of(value)
-    if shape is None:
-        return None
+def read_message(
+    value: Json,
+    shape: RecordShape | None,
+    path: Path = (),
+    model: str | None = None,
+    provider: str | None = None,
+) -> StoredMessage:
+    """Everything that is known of the message ``value``. ``shape``: its row, None if it
+    is not a model's."""
     holders = [
         each
-        for each in (at(value, path) for path in shape.holders)
+        for each in (at(value, holder) for holder in (shape or MESSAGE).holders)
         if isinstance(each, dict) and not _BESIDE.isdisjoint(each)
     ]
-    before = [Thought(text, beside=True) for text in _thoughts(holders)]
     calls = [StoredCall(item) for item in _calls(holders)]
     fields = []
-    for body in shape.bodies:
-        items = list(_field(value, body, shape.parts))
-        if any(isinstance(item, Text) for item in items):
-            fields.append((*before, *items, *calls))
-    return Stored(value, tuple(fields)) if fields else None
+    if shape is not None:
+        before = [Thought(text, beside=True) for text in _thoughts(holders)]
+        for body in shape.bodies:
+            items = list(_field(value, body, shape.parts))
+            if any(isinstance(item, Text) for item in items):
+                fields.append((*before, *items, *calls))
+    is_object = isinstance(value, dict)
+    return StoredMessage(
+        message=value,
+        shape=shape,
+        fields=tuple(fields),
+        results=tuple(results_of(value)),
+        has_calls=bool(calls),
+        role=role_of(value) if is_object else None,
+        own_model=next(models_in(value), None) if is_object else None,
+        path=path,
+        model=model,
+        provider=provider,
+    )
 
 
 def role_of(message: dict[str, Json]) -> str | None:
@@ -224,17 +213,6 @@ def role_of(message: dict[str, Json]) -> str | None:
     return role if isinstance(role, str) else None
 
 
-def model_of(message: Json) -> str | None:
-    """The model that a message names as its own."""
-    return next(models_in(message), None) if isinstance(message, dict) else None
-
-
-def has_calls(message: Json, shape: RecordShape) -> bool:
-    """Whether a message has calls beside its content."""
-    holders = (at(message, path) for path in shape.holders)
-    return any(True for e in holders if isinstance(e, dict) for _ in _calls_in(e))
-
-
 def _thoughts(holders: list[dict[str, Json]]) -> list[str]:
     texts = (holder.get(name) for holder in holders for name in _THOUGHTS)
     return [text for text in texts if isinstance(text, str) and text][:1]
@@ -242,18 +220,13 @@ def _thoughts(holders: list[dict[str, Json]]) -> list[str]:
 
 def _calls(holders: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """The calls of the first holder that has any; other holders mirror them."""
-    return next(filter(None, (list(_calls_in(holder)) for holder in holders)), [])
-
-
-def _calls_in(holder: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    for name in _CALLS:
-        calls = holder.get(name)
-        for item in calls if isinstance(calls, list) else []:
-            if isinstance(item, dict):
-                yield item
-    call = holder.get("function_call")
-    if isinstance(call, dict):
-        yield call
+    for holder in holders:
+        lists = (list_at(holder, (name,)) for name in _CALLS)
+        items = (*chain.from_iterable(lists), holder.get("function_call"))
+        calls = [item for item in items if isinstance(item, dict)]
+        if calls:
+            return calls
+    return []
 
 
 def _field(
@@ -369,20 +342,13 @@ def results_of(item: Json) -> Iterator[Json]:
         yield from _bodies(item.get("content"))
     elif _word(item, "type") in _RESULT_TYPES and "role" not in item:
         yield from _result(item)
-    for result in _observed(item):
-        yield from _result(result)
-    for name in _FIELDS:
-        parts = item.get(name)
-        for part in parts if isinstance(parts, list) else []:
+    for result in list_at(item, ("observation", "results")):  # a step of ATIF
+        if isinstance(result, dict):
+            yield from _result(result)
+    for name in ("content", "parts"):
+        for part in list_at(item, (name,)):
             if isinstance(part, dict) and part.keys() != _PLAIN:
                 yield from _part_results(part)
-
-
-def _observed(item: dict[str, Json]) -> list[dict[str, Json]]:
-    """The results in a step of ATIF."""
-    results = at(item, ("observation", "results"))
-    known = results if isinstance(results, list) else []
-    return [each for each in known if isinstance(each, dict)]
 
 
 def _part_results(part: dict[str, Json]) -> Iterator[Json]:

@@ -1,9 +1,11 @@
 """What the engine makes of stored text: which of its characters it would show.
 
-`read_text` pushes the items of one field (``messages``) into one `Stream`, each item as
-one block of the provider, and reads the spans of the events. Text that is in no visible
-text delta is a removal, and the events around it say which kind. This module
-searches no text itself. Positions are code points of all texts of the field, joined.
+`has_to_be_read` asks the sieve whether a field may have anything to remove. `read_text`
+pushes the items of the field (``messages``) into one `Stream`, each item as one block
+of the provider, and reads the spans of the events. Text that is in no visible text
+delta is a removal, and the events around it say which kind. This module searches for
+no delimiters but those that one program writes itself (`engine_text`). Positions are
+code points of all texts of the field, joined.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.events import (
     Diagnostic,
     ReasoningDelta,
@@ -20,7 +23,7 @@ from stream_sidecar.events import (
     ToolCall,
     ToolResult,
 )
-from stream_sidecar.history.messages import STAND_IN, StoredCall, Text, Thought
+from stream_sidecar.history.messages import StoredCall, Text, Thought
 from stream_sidecar.records import evolve, field, frozen
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.tools.classify import from_item
@@ -29,6 +32,7 @@ from stream_sidecar.values.surrogates import without_halves
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from stream_sidecar.channel.sieve import Sieve
     from stream_sidecar.events import Event
     from stream_sidecar.history.messages import StoredItem
     from stream_sidecar.options import StreamOptions
@@ -54,6 +58,15 @@ _OF_TEXT = (TextDelta, ReasoningDelta, Reclassify, Retract)
 _WIRE = "anthropic"
 """A wire that has blocks of text, reasoning and calls in any order."""
 
+STAND_IN = "\ufffc"
+"""The engine reads this character, which has no meaning, in place of each character
+that may not be edited."""
+
+_OWN_OPENER = patterns.compile(r'<details type="reasoning"[^<>]*+>')
+_OWN_CLOSER = "</details>"
+"""The delimiters around reasoning that Open WebUI moved out of the answer, and shows
+folded."""
+
 
 @frozen
 class TextReading:
@@ -71,6 +84,32 @@ def reading_options(options: StreamOptions) -> StreamOptions:
     speed."""
     policy = evolve(options.policy, trace=True)
     return evolve(options, wire=_WIRE, framing="json", policy=policy)
+
+
+def engine_text(text: str) -> str:
+    """``text`` for the engine, with `STAND_IN` in place of the blocks of reasoning that
+    the host's own program wrote into it, which stay. An opener without a closer ends
+    the search: after it there is no block either, however many openers follow."""
+    if _OWN_CLOSER not in text:
+        return text
+    pieces: list[str] = []
+    read_to = 0
+    while opener := _OWN_OPENER.search(text, read_to):
+        closer = text.find(_OWN_CLOSER, opener.end())
+        if closer < 0:
+            break
+        start, end = opener.start(), closer + len(_OWN_CLOSER)
+        pieces += (text[read_to:start], STAND_IN * (end - start))
+        read_to = end
+    return "".join((*pieces, text[read_to:]))
+
+
+def has_to_be_read(items: tuple[StoredItem, ...], sieve: Sieve) -> bool:
+    """Whether a text of the field may have something to remove. Several texts are
+    checked joined, too: a delimiter may begin in one and end in the next."""
+    texts = [engine_text(item.text) for item in items if isinstance(item, Text)]
+    joined = ["".join(texts)] if len(texts) > 1 else []
+    return not all(map(sieve.passes, (*joined, *texts)))
 
 
 def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
@@ -176,7 +215,7 @@ def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
     content: dict[str, Any] = {"type": "text", "text": ""}
     if isinstance(item, Text):
         # One character for one: positions must not move.
-        content["text"] = without_halves(item.read)
+        content["text"] = without_halves(engine_text(item.text))
     elif isinstance(item, Thought):
         content = {"type": "thinking", "thinking": item.text}
     elif isinstance(item, StoredCall):

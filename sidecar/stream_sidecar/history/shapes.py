@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar.history.paths import at
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ ANY: Values = frozenset()
 
 ITEM: Any = int
 """In ``within``: the number of an item."""
-
-_NOTHING: Any = object()
 
 
 @frozen
@@ -109,18 +108,6 @@ def _is_one_of(value: Json, known: Values) -> bool:
     if not known:
         return isinstance(value, str | int | list | dict)
     return isinstance(value, str | int) and value in known
-
-
-def at(value: Json, path: Path) -> Json:
-    """The value at ``path``; if there is none, an object that equals nothing else."""
-    for name in path:
-        if isinstance(value, dict):
-            value = value.get(name, _NOTHING)
-        elif isinstance(value, list) and isinstance(name, int) and value:
-            value = value[name]
-        else:
-            return _NOTHING
-    return value
 
 
 _CHAT_VIEW = (

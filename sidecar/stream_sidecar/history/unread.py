@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.history.shapes import ASSISTANT, at
+from stream_sidecar.history.paths import at
+from stream_sidecar.history.shapes import ASSISTANT
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:

@@ -10,25 +10,23 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from stream_sidecar.history.bound import Lineage, answer_of, order_of, seals_of
-from stream_sidecar.history.documents import path_of
-from stream_sidecar.history.history import pointer
-from stream_sidecar.history.messages import has_calls
+from stream_sidecar.history.paths import at, part_number, path_of, pointer_to
 from stream_sidecar.history.results import SURROGATE, Repair
-from stream_sidecar.history.shapes import MESSAGE, at
+from stream_sidecar.history.shapes import MESSAGE
+from stream_sidecar.history.signed_blocks import seals_of
 from stream_sidecar.records import evolve
 from stream_sidecar.values.absent import ABSENT
 
 if TYPE_CHECKING:
-    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.parts import Json
 
-RepairedMessage: TypeAlias = "tuple[FoundMessage, Repair]"
+RepairedMessage: TypeAlias = "tuple[StoredMessage, Repair]"
 
 
 def unsealed(
     document: Json,
-    found: list[FoundMessage],
+    found: list[StoredMessage],
     repairs: list[RepairedMessage],
     model: str | None,
     *,
@@ -49,7 +47,7 @@ def unsealed(
         if gone:
             count += len(gone)
             repair = made[each.path][1] if each.path in made else _NOTHING_ELSE
-            pointers = [*repair.dropped, *map(pointer, gone)]
+            pointers = [*repair.dropped, *map(pointer_to, gone)]
             made[each.path] = _emptied(document, each, pointers) or (
                 each,
                 evolve(repair, dropped=pointers),
@@ -61,7 +59,7 @@ _NOTHING_ELSE = Repair(True, False, ABSENT)
 
 
 def _emptied(
-    document: Json, found: FoundMessage, dropped: list[str]
+    document: Json, found: StoredMessage, dropped: list[str]
 ) -> RepairedMessage | None:
     """The removal of a message from its list, if the parts that are ``dropped`` are all
     its content; None if it has other content, or is in no list."""
@@ -72,28 +70,28 @@ def _emptied(
     return holder, evolve(_NOTHING_ELSE, dropped=[f"/{found.path[-1]}"])
 
 
-def is_emptied(found: FoundMessage, dropped: list[str]) -> bool:
+def is_emptied(found: StoredMessage, dropped: list[str]) -> bool:
     """Whether the parts that are ``dropped`` are all the content of a message."""
-    shape = found.shape or MESSAGE
-    if has_calls(found.message, shape):
+    if found.has_calls:
         return False
     gone = set(dropped)
-    for body in shape.bodies:
+    for body in (found.shape or MESSAGE).bodies:
         value = at(found.message, body)
-        places = (pointer((*body, number)) for number in range(len(_list(value))))
+        numbers = range(len(value)) if isinstance(value, list) else ()
+        places = (pointer_to((*body, number)) for number in numbers)
         if (isinstance(value, str) and value) or not gone.issuperset(places):
             return False
     return bool(dropped)
 
 
 def first_edit(
-    found: list[FoundMessage], repairs: list[RepairedMessage]
+    found: list[StoredMessage], repairs: list[RepairedMessage]
 ) -> tuple[int, float] | None:
     """The number of the first message that the ``repairs`` edit, and the order of the
     text. None: they edit nothing that a provider could have sealed."""
     numbers = {each.path: number for number, each in enumerate(found)}
     edits = (
-        (numbers[each.path], order_of(path))
+        (numbers[each.path], part_number(path))
         for each, repair in repairs
         for removal in repair.removed
         if removal.kind != SURROGATE
@@ -101,32 +99,3 @@ def first_edit(
         if str(at(each.message, path)).strip()
     )
     return min(edits, default=None)
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-class RecordsAfterEdits:
-    """Which records of a log come after an edit of another record."""
-
-    def __init__(self) -> None:
-        self._lineage = Lineage()
-        self._after: set[int] = set()
-        self._first: dict[str, int] = {}
-
-    def add(self, number: int, record: Json) -> bool:
-        """Whether the next record comes after an edit."""
-        is_after = self._lineage.parent_of(number, record) in self._after
-        if is_after:
-            self._after.add(number)
-        if (answer := answer_of(record)) is not None:
-            self._first.setdefault(answer, number)
-        return is_after
-
-    def edited(self, number: int, record: Json) -> None:
-        """Notes that the record with this number was edited. What continues a record
-        since the first block of its answer comes after the edit, too."""
-        answer = answer_of(record) or ""
-        self._after.update(range(self._first.get(answer, number), number + 1))
-        self._first[answer] = number

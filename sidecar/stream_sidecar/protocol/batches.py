@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from stream_sidecar.history.bound import BoundTexts
-from stream_sidecar.history.documents import FoundMessage, named_model
+from stream_sidecar.history.documents import named_model
 from stream_sidecar.history.history import History
-from stream_sidecar.history.messages import model_of, read_message
+from stream_sidecar.history.messages import read_message
 from stream_sidecar.history.repair_counts import counters_of
 from stream_sidecar.history.shapes import shape_of
 from stream_sidecar.options import StreamOptions
@@ -44,17 +44,20 @@ def repair_messages(
     sessions: Sessions, params: HistoryParams, watch: BatchWatch
 ) -> RepairResult:
     """``message/repair``: the repaired messages, which `Sessions` counts."""
-    found = (
-        FoundMessage((), e, named_model(e), shape=shape_of(e)) for e in params.messages
+    # Read only if something has to be removed: most batches have no seal to look for.
+    named = (
+        read_message(each, shape_of(each), model=named_model(each))
+        for each in params.messages
     )
-    bound = BoundTexts(found, params.model)
+    bound = BoundTexts(named, params.model)
     history = _history(sessions, params)
     results: list[Repair] = []
-    for number, message in enumerate(_watched(params.messages, watch)):
-        result = history.repair(message, until=partial(bound.until, number))
+    for number, item in enumerate(_watched(params.messages, watch)):
+        message = read_message(item, shape_of(item))
+        result = history.examine(message, partial(bound.until, number)).repair()
         results.append(result)
-        if read_message(message) is not None:
-            model = model_of(message) or params.model
+        if message.fields:
+            model = message.own_model or params.model
             sessions.repairs.add(counters_of(result, params.provider, model))
     return RepairResult(results)
 

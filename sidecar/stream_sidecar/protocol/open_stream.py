@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
 @define
 class OpenStream:
-    """An open stream. ``spelled`` is its id as JSON text. ``opened`` is in seconds
-    since 1970; ``used``, its last use, is the monotonic clock's. ``pushes`` counts
-    requests, not chunks."""
+    """An open stream. ``opened`` is in seconds since 1970; ``used``, its last use, is
+    the monotonic clock's. ``pushes`` counts requests, not chunks."""
 
-    spelled: bytes
     stream: Stream
     opened: float
     used: float

@@ -164,7 +164,8 @@ def _tool(value: Any) -> Any:
 def _read_template(value: Any, _kind: Any) -> Any:
     """The template, unchanged; a template that cannot be read is the host's mistake."""
     # Imported here: the handshake needs no dialects, a quarter of the start's time.
-    from stream_sidecar.dialects.response_templates import TemplateError, template_of
+    from stream_sidecar.templates.anchors import TemplateError
+    from stream_sidecar.templates.response_template import template_of
 
     try:
         template_of(value)

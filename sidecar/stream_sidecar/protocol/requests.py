@@ -3,7 +3,7 @@
 The model's earlier turns are cleaned by the same `History` as in ``message/repair``.
 Then calls that share an id get their own (`repeated_ids`; for a provider that refuses
 repeated ids, `turn_list` does it), and what the provider refuses is removed or replaced
-(`refusals`; all of them in `wires.requests`). A model's turn at the end of the list is
+(`accepted`; all of them in `wires.requests`). A model's turn at the end of the list is
 a prefix that the host wrote, or goes on after a pause, and stays; only thinking without
 a signature is removed.
 """
@@ -17,18 +17,13 @@ from stream_sidecar.history.messages import results_of
 from stream_sidecar.options import StreamOptions, Tool
 from stream_sidecar.protocol.params import PrepareResult
 from stream_sidecar.protocol.reading_options import patched
-from stream_sidecar.records import evolve
 from stream_sidecar.values.jsontext import MAX_DEPTH, is_portable
 from stream_sidecar.values.surrogates import whole_values
 from stream_sidecar.values.units import text_size
+from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.requests.accepted import accepted_request
+from stream_sidecar.wires.requests.destination import Destination
 from stream_sidecar.wires.requests.issuers import readable_items
-from stream_sidecar.wires.requests.refusals import (
-    Refusals,
-    is_turn,
-    leads_to,
-    rule_of,
-    server_ends,
-)
 from stream_sidecar.wires.requests.repeated_ids import with_own_ids
 from stream_sidecar.wires.requests.seals import (
     BOUND,
@@ -38,11 +33,7 @@ from stream_sidecar.wires.requests.seals import (
     demands_thinking,
     without_seals,
 )
-from stream_sidecar.wires.requests.settings import refused_at_end, refused_settings
-from stream_sidecar.wires.requests.turn_list import TurnList
 from stream_sidecar.wires.shared.rendering import LostPart
-from stream_sidecar.wires.shared.request_rules import Names
-from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,60 +62,67 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     body: JsonObject = whole_values(params.body, halves, MAX_DEPTH)
     if not is_portable(body):
         return PrepareResult(False, [LostPart("", "body", _UNWRITABLE)])
-    params = evolve(params, body=body)
-    rule = rule_of(params.wire, params.provider, _model(params))
-    binds = binding_of(_model(params)) is not None
+    to = _destination(params, body)
+    rule, shape = to.rule, to.row.shape
+    is_bound = binding_of(to.model) is not None
+    held = body.get(shape.items)
+    items = held if isinstance(held, list) else []
+    lost = [LostPart(path, "text", _HALF) for path in halves]
+
     options = StreamOptions(
         provider=params.provider,
-        model=_model(params),
+        model=to.model or None,
         tools=tools_of(body) if params.tools is None else params.tools,
         policy=patched(sessions.policy, params.policy or {}),
         response_template=params.response_template,
         limits=sessions.limits,
     )
-    history = History(options, _wants(params, rule), learns=not binds)
-    name = SHAPES[params.wire].items
-    held = body.get(name)
-    items = held if isinstance(held, list) else []
-    lost = [LostPart(path, "text", _HALF) for path in halves]
-    cleaned = list(_cleaned(params.wire, items, history, lost))
-    broken = broken_seals(items, cleaned) if binds else set()
-    asks = asked(params.wire, params.provider or "", body, params.headers)
-    bound: JsonObject = {}
+    history = History(options, _wants(params, rule), learns=not is_bound)
+    sent = list(_repaired(to, items, history, lost))
+
+    # An edit breaks the seals of the thinking after it. A server that can be asked
+    # drops this thinking itself; without its thinking, another may refuse the request.
+    news: JsonObject = {}
     headers: JsonObject = {}
-    if broken and asks is not None:
-        bound, headers = asks
-    elif broken and demands_thinking(params.wire, body, items):
-        return PrepareResult(False, [LostPart(f"/{name}", "bound", BOUND)])
-    elif broken:
-        cleaned = list(_unsealed(cleaned, broken, name, lost))
+    if is_bound and (broken := broken_seals(items, sent)):
+        asks = asked(to.row, to.provider, body, params.headers)
+        if asks is not None:
+            news, headers = asks
+        elif demands_thinking(to.row, body, items):
+            bound = LostPart(f"/{shape.items}", "bound", BOUND)
+            return PrepareResult(False, [bound])
+        else:
+            sent = list(_unsealed(sent, broken, shape.items, lost))
+
     if rule is None or "repeated-ids" not in rule.refuses:
-        prefix = _prefix(params.wire, cleaned)
-        earlier = with_own_ids(params.wire, cleaned[:prefix], lost)
-        cleaned = [*earlier, *cleaned[prefix:]]
-    settings: JsonObject = {}
+        prefix = to.prefix(sent)
+        sent = [*with_own_ids(shape, sent[:prefix], lost), *sent[prefix:]]
     if rule is not None:
-        given = {**body, **bound}
-        cleaned, settings = _freed(params, rule, given, cleaned, lost)
-    elif maker := _maker(params):
-        prefix = _prefix(params.wire, cleaned)
-        earlier = readable_items(params.wire, cleaned[:prefix], maker, lost)
-        cleaned = [*earlier, *cleaned[prefix:]]
-    settings = bound | settings
-    is_same = len(cleaned) == len(items) and all(map(_is_same, cleaned, items))
-    if not (settings or headers or halves) and is_same:
+        sent, settings = accepted_request(to, rule, {**body, **news}, sent, lost)
+        news |= settings
+    elif to.maker:
+        prefix = to.prefix(sent)
+        own = readable_items(shape, sent[:prefix], to.maker, lost)
+        sent = [*own, *sent[prefix:]]
+
+    is_same = len(sent) == len(items) and all(map(_is_same, sent, items))
+    if not (news or headers or halves) and is_same:
         return PrepareResult(False, lost)
-    changed = {**body, name: cleaned, **settings}
+    changed = {**body, shape.items: sent, **news}
     return PrepareResult(True, lost, changed, headers or None)
 
 
-def _model(params: PrepareParams) -> str | None:
-    named = (params.model, params.body.get("model"), params.body.get("modelId"))
-    return next((each for each in named if each and isinstance(each, str)), None)
-
-
-def _maker(params: PrepareParams) -> str:
-    return Names(params.provider or "", _model(params) or "").maker
+def _destination(params: PrepareParams, body: JsonObject) -> Destination:
+    """Where the request goes. The host names the model, or the body does."""
+    named = (params.model, body.get("model"), body.get("modelId"))
+    return Destination(
+        row=WIRES[params.wire],
+        provider=params.provider or "",
+        model=next((each for each in named if each and isinstance(each, str)), ""),
+        reasoning=params.reasoning,
+        stores=body.get("store") is not False,
+        continues=any(body.get(name) for name in _EARLIER),
+    )
 
 
 def _wants(params: PrepareParams, rule: Rule | None) -> Callable[[RemovedSpan], bool]:
@@ -136,18 +134,22 @@ def _wants(params: PrepareParams, rule: Rule | None) -> Callable[[RemovedSpan], 
     return lambda removal: removal.kind not in kept
 
 
-def _cleaned(
-    wire: str, items: list[Json], history: History, lost: list[LostPart]
+def _repaired(
+    to: Destination, items: list[Json], history: History, lost: list[LostPart]
 ) -> Iterator[Json]:
-    """The items, with the texts of the model's earlier turns cleaned."""
-    prefix = _prefix(wire, items)
+    """The items, with the texts of the model's earlier turns repaired."""
+    shape, prefix = to.row.shape, to.prefix(items)
     for number, item in enumerate(items):
-        if number >= prefix or not is_turn(wire, item):
+        if number >= prefix or shape.role(item) != "model":
             history.learn(results_of(item))
             yield item
-        else:
-            path = f"/{SHAPES[wire].items}/{number}"
-            yield _repaired(history, item, path, lost)
+            continue
+        repair, path = history.repair(item), f"/{shape.items}/{number}"
+        if repair.blocked:
+            lost.append(LostPart(path, "text", _BLOCKED))
+        calls = (each for each in repair.removed if each.kind == "tool-call")
+        lost += [LostPart(path + call.path, "tool-call", _CLAIM) for call in calls]
+        yield repair.message if repair.changed else item
 
 
 def _unsealed(
@@ -159,56 +161,6 @@ def _unsealed(
             LostPart(f"/{name}/{number}{path}", "reasoning", BOUND) for path in gone
         ]
         yield item
-
-
-def _freed(
-    params: PrepareParams,
-    rule: Rule,
-    body: JsonObject,
-    items: list[Json],
-    lost: list[LostPart],
-) -> tuple[list[Json], JsonObject]:
-    """The items without what the provider refuses, and the settings to change."""
-    wire, model = params.wire, _model(params) or ""
-    stores = params.body.get("store") is not False
-    reasoning, maker = params.reasoning, _maker(params)
-    who = params.provider or ""
-    refusals = Refusals(wire, rule, model, reasoning, stores, maker, lost, who)
-    prefix = _prefix(wire, items)
-    freed: list[tuple[int, Json]] = []
-    ends = server_ends(wire, items)
-    for number, item in enumerate(items[:prefix]):
-        new = refusals.clean(item, f"/{SHAPES[wire].items}/{number}", next(ends))
-        if new is None and leads_to(freed, item):
-            lost.append(refusals.lonely(*freed.pop()))
-        freed += [] if new is None and item is not None else [(number, new)]
-    continues = any(body.get(name) for name in _EARLIER)
-    turns = TurnList(wire, rule, model, freed, lost, continues)
-    paths = (f"/{SHAPES[wire].items}/{n}" for n in range(prefix, len(items)))
-    ended = map(refusals.end, items[prefix:], paths)
-    news = turns.mend() + [item for item in ended if item is not None]
-    lost += refused_at_end(wire, rule, model, list(enumerate(items))[prefix:])
-    return news, refused_settings(wire, rule, body, news, lost)
-
-
-def _prefix(wire: str, items: list[Json]) -> int:
-    """The index at which the model's turn at the end of the list begins; the length of
-    the list if there is none. In ``openai-responses`` a turn is several items."""
-    start = len(items)
-    while start and is_turn(wire, items[start - 1]):
-        start -= 1
-        if wire != "openai-responses":
-            break
-    return start
-
-
-def _repaired(history: History, item: Json, path: str, lost: list[LostPart]) -> Json:
-    repair = history.repair(item)
-    if repair.blocked:
-        lost.append(LostPart(path, "text", _BLOCKED))
-    calls = (each for each in repair.removed if each.kind == "tool-call")
-    lost += [LostPart(path + call.path, "tool-call", _CLAIM) for call in calls]
-    return repair.message if repair.changed else item
 
 
 def _is_same(one: Json, other: Json) -> bool:

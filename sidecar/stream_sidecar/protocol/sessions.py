@@ -41,7 +41,6 @@ from stream_sidecar.protocol.params import (
     StreamCounts,
     StreamRow,
 )
-from stream_sidecar.protocol.plain_answers import written
 from stream_sidecar.protocol.reading_options import patched
 from stream_sidecar.stream.earlier_streams import EarlierStreams
 from stream_sidecar.stream.stream import Stream
@@ -112,7 +111,6 @@ class Sessions:
         options = stream_options(params, self.policy, self.limits)
         stream = Stream(options, earlier=self._earlier)
         self._streams[stream_id] = OpenStream(
-            encode(stream_id),
             stream,
             self._now(),
             self._monotonic(),
@@ -145,14 +143,11 @@ class Sessions:
         entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
             entry = self._use(stream_id)
-        last_seqs = None
         if is_one:
-            events = self._push(entry, params["chunk"])
+            result = self._pushed(stream_id, entry, params["chunk"])
         else:
-            events, last_seqs = self._push_all(entry, params["chunks"])
-        if entry.emission is None:
-            return written(entry, events, last_seqs)
-        return encode(unstructure(_pushed(stream_id, entry, events, last_seqs)))
+            result = self._pushed_all(stream_id, entry, params["chunks"])
+        return encode(unstructure(result))
 
     def push(self, params: PushParams) -> PushResult:
         entry = self._use(params.stream_id)
@@ -164,28 +159,35 @@ class Sessions:
                 expected=expected,
             )
         if params.chunks is None:
-            return _pushed(params.stream_id, entry, self._push(entry, params.chunk))
-        return _pushed(params.stream_id, entry, *self._push_all(entry, params.chunks))
+            return self._pushed(params.stream_id, entry, params.chunk)
+        return self._pushed_all(params.stream_id, entry, params.chunks)
 
-    def _push(self, entry: OpenStream, chunk: Any) -> list[Event]:
+    def _pushed(self, stream_id: str, entry: OpenStream, chunk: Any) -> PushResult:
         if self.room < 0:
             self._count_held(chunk)
-        events = entry.stream.push(chunk)
+        stream, emission = entry.stream, entry.emission
+        events = stream.push(chunk)
         entry.pushes += 1
-        return events
+        documents = None if emission is None else emission.push(events)
+        return PushResult(stream_id, events, stream.last_seq, entry.pushes, documents)
 
-    def _push_all(
-        self, entry: OpenStream, chunks: list[Any]
-    ) -> tuple[list[Event], list[int]]:
-        """The events of all chunks, and the stream's last ``seq`` after each chunk."""
+    def _pushed_all(
+        self, stream_id: str, entry: OpenStream, chunks: list[Any]
+    ) -> PushResult:
+        """The result of several chunks. It also has the stream's last ``seq`` after
+        each chunk."""
         if self.room < 0:
             self._count_held(chunks)
-        stream, events, last_seqs = entry.stream, [], []
+        stream, emission = entry.stream, entry.emission
+        events: list[Event] = []
+        last_seqs = []
         for chunk in chunks:
             events += stream.push(chunk)
             last_seqs.append(stream.last_seq)
         entry.pushes += 1
-        return events, last_seqs
+        documents = None if emission is None else emission.push(events)
+        numbers = stream.last_seq, entry.pushes
+        return PushResult(stream_id, events, *numbers, documents, last_seqs)
 
     def close(self, params: CloseParams) -> CloseResult:
         entry = self._use(params.stream_id)
@@ -321,17 +323,6 @@ def stream_options(
         emit=params.emit,
         stream_id=params.stream_id,
     )
-
-
-def _pushed(
-    stream_id: str,
-    entry: OpenStream,
-    events: list[Event],
-    last_seqs: list[int] | None = None,
-) -> PushResult:
-    emission, last_seq = entry.emission, entry.stream.last_seq
-    chunks = None if emission is None else emission.push(events)
-    return PushResult(stream_id, events, last_seq, entry.pushes, chunks, last_seqs)
 
 
 def _named(counts: Iterable[int]) -> dict[str, Any]:

@@ -176,6 +176,7 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
     facts.status = _status(node) or facts.status
     for key in _EXTRA:
         _read_extra(facts, node.get(key))
+    # AWS names the kind of an error by the member that has it
     for key in [key for key in node if key.endswith("Exception")]:
         facts.type = key
         facts.words.insert(0, key)

@@ -147,6 +147,7 @@ class Connection:
             if (found := self._reader.finish()) is not None:
                 self._receive(found)
             self._wait_for_answers(patience, most_work)
+        # a copy, because each refusal removes its id
         for message_id in list(self._in_flight):
             self.refuse(message_id, CancelledError("the process is ending"))
         return self._all_written()
@@ -251,6 +252,7 @@ class Connection:
         self._write(refusal(recover_id(body if before is None else before), problem))
 
     def _route(self, message: Any) -> None:
+        # a request may come in one piece with `initialize`, which `push` saw too early
         if self._agreed is not None:
             self._serve(self._agreed)
         reason = fault(message)

@@ -159,7 +159,12 @@ _FORMATS = {
     ".vscdb": "sqlite",
     ".md": "markdown",
 }
-"""The format of the files at a place, by how the place ends."""
+"""The format of a file, by how its name ends."""
+
+
+def format_of(name: str) -> str:
+    """The format of a file, or of all files at a place; "" if it is not known."""
+    return next((_FORMATS[end] for end in _FORMATS if name.endswith(end)), "")
 
 
 @frozen
@@ -171,14 +176,7 @@ class Agent:
 
     def formats(self) -> list[str]:
         """The formats of its files, as in `FileReport.format`."""
-        return sorted(
-            {
-                name
-                for _, place in self.places
-                for end, name in _FORMATS.items()
-                if place.endswith(end)
-            }
-        )
+        return sorted({format_of(place) for _, place in self.places})
 
     def patterns(self, system: str) -> Iterator[str]:
         """The places as a person writes them."""
@@ -290,6 +288,7 @@ AGENTS: dict[str, Agent] = {
 """Agents that have a place of their own. Sessions of other programs need a path."""
 
 ELSEWHERE = (
+    "Kimi Code",
     "Open WebUI",
     "LibreChat",
     "exports of ChatGPT and opencode",

@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.history.documents import messages_in
-from stream_sidecar.history.messages import results_of
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.documents import Made
 from stream_sidecar.session_files.reports import FileReport, Tally, record_writer
@@ -156,4 +155,4 @@ def _learn(history: History, line: bytes) -> None:
     except (ValueError, RecursionError):
         return
     for found in messages_in(document):
-        history.learn(results_of(found.message))
+        history.learn(found.results)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from attrs import asdict, evolve
 
 from stream_sidecar.history.bound import BoundTexts
-from stream_sidecar.history.documents import messages_in, path_of
+from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
+from stream_sidecar.history.paths import at, path_of
 from stream_sidecar.history.repair_counts import ModelRepairCounters
-from stream_sidecar.history.shapes import at
 from stream_sidecar.history.unsealing import unsealed
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.documents import repaired, repairs_of
@@ -28,7 +28,7 @@ from stream_sidecar.values.jsontext import decode, encode, loads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.history.results import Repair
     from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.options import StreamOptions
@@ -160,7 +160,7 @@ def replaced(value: Any, repairs: list[RepairedMessage]) -> Any:
 def _with(
     value: Any,
     path: JsonPath,
-    found: FoundMessage,
+    found: StoredMessage,
     repair: Repair,
     dropped: list[tuple[list[Any], int]],
 ) -> Any:

@@ -15,30 +15,16 @@ from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.history.bound import (
-    BoundTexts,
-    RecordsBeforeSeals,
-    may_have_seal,
-    names_parent,
-    seals_of,
-)
+from stream_sidecar.history.bound import BoundTexts
 from stream_sidecar.history.chat_logs import answers_in, message_of
-from stream_sidecar.history.documents import (
-    changes_of,
-    edited_in,
-    messages_in,
-    spans_of,
-    spliced,
-)
+from stream_sidecar.history.cuts import changes_of, edited_in, spans_of, spliced
+from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.lengths import padding
+from stream_sidecar.history.lineage import RecordsBeforeSeals, names_parent
 from stream_sidecar.history.shapes import is_based_elsewhere, is_piece
+from stream_sidecar.history.signed_blocks import may_have_seal, seals_of
 from stream_sidecar.history.unread import may_be_said
-from stream_sidecar.history.unsealing import (
-    RecordsAfterEdits,
-    first_edit,
-    is_emptied,
-    unsealed,
-)
+from stream_sidecar.history.unsealing import first_edit, is_emptied, unsealed
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.session_files import size_limits
 from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
@@ -48,8 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.history import History
+    from stream_sidecar.history.lineage import RecordsAfterEdits
+    from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.history.unread import UnreadText
     from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.session_files.reports import FileReport, Tally
@@ -202,7 +189,7 @@ class TextSession:
             self.new.keep(data)
 
     def _repairs(
-        self, document: Any, found: list[FoundMessage], line: int, *, by_line: bool
+        self, document: Any, found: list[StoredMessage], line: int, *, by_line: bool
     ) -> list[RepairedMessage]:
         """The messages of a document with their repairs. ``by_line``: the document is a
         line of a log, and a later line may have a seal."""
@@ -219,7 +206,7 @@ class TextSession:
     def _unsealed(
         self,
         document: Any,
-        found: list[FoundMessage],
+        found: list[StoredMessage],
         made: list[RepairedMessage],
         line: int,
     ) -> list[RepairedMessage]:
@@ -272,7 +259,7 @@ class TextSession:
         lines, cuts = Lines(text, 1), []
         for start, end in answers_in(text):
             found = message_of(text[start:end])
-            repair = self.history.repair_found(found)
+            repair = self.history.examine(found).repair(in_place=True)
             spans = [(each.start + start, each.end + start) for each in repair.removed]
             where = [lines.place(*span) for span in spans]
             line = {"line": lines.point(start)[0]}
@@ -310,13 +297,14 @@ class Lines:
 
 
 def repairs_of(
-    found: list[FoundMessage], history: History, bound: BoundTexts
+    found: list[StoredMessage], history: History, bound: BoundTexts
 ) -> list[RepairedMessage]:
     """The messages of a document with their repairs, which leave ``bound`` text."""
-    return [
-        (each, history.repair_found(each, partial(bound.until, number)))
-        for number, each in enumerate(found)
-    ]
+    repairs = []
+    for number, each in enumerate(found):
+        examined = history.examine(each, partial(bound.until, number))
+        repairs.append((each, examined.repair(in_place=True)))
+    return repairs
 
 
 def lines_before_seals(log: bytes | Path, model: str | None) -> RecordsBeforeSeals:

@@ -19,7 +19,7 @@ from stream_sidecar import patterns
 from stream_sidecar.history.chat_logs import is_chat_log
 from stream_sidecar.history.documents import BY_LINE, WHOLE
 from stream_sidecar.history.history import History, Readings
-from stream_sidecar.history.unsealing import RecordsAfterEdits
+from stream_sidecar.history.lineage import RecordsAfterEdits
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import field, frozen
 from stream_sidecar.session_files import surrounding_files, tables
@@ -42,8 +42,8 @@ from stream_sidecar.values.jsontext import loads
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stream_sidecar.history.bound import RecordsBeforeSeals
-    from stream_sidecar.history.history import Wants
+    from stream_sidecar.history.lineage import RecordsBeforeSeals
+    from stream_sidecar.history.removals import Wants
     from stream_sidecar.history.spans import RemovedSpan
     from stream_sidecar.session_files.documents import Advance, Output
     from stream_sidecar.session_files.layouts import TableLayout

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.history.seals import is_digest_name
+from stream_sidecar.history.digests import is_digest_name
 from stream_sidecar.history.shapes import CURSOR, OPENCODE_EVENT
 from stream_sidecar.records import frozen
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.history.bound import seals_of
 from stream_sidecar.history.documents import messages_in
+from stream_sidecar.history.signed_blocks import seals_of
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:

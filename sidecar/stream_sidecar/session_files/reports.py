@@ -7,16 +7,15 @@ from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar.history.bound import BOUND
-from stream_sidecar.history.documents import path_of
+from stream_sidecar.history.paths import at, path_of
 from stream_sidecar.history.repair_counts import RepairCounts, counters_of
-from stream_sidecar.history.shapes import at
 from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.history.repair_counts import ModelRepairCounters
     from stream_sidecar.history.results import Repair
 
@@ -123,13 +122,13 @@ class Tally:
     def add(
         self,
         place: dict[str, Any],
-        found: FoundMessage,
+        found: StoredMessage,
         repair: Repair,
         where: Sequence[dict[str, int]] = (),
     ) -> None:
         """Counts the repair of one message. ``place`` is where in the file the message
         is, ``where`` the exact place of each removal."""
-        if found.stored is None:
+        if not found.fields:
             return
         if repair.bound:
             self.report.bound += 1
@@ -166,7 +165,7 @@ class Tally:
         return report
 
 
-def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:
+def _records(found: StoredMessage, repair: Repair) -> Iterator[dict[str, Any]]:
     """The removals of one message, each with the text around it."""
     message = "".join(f"/{name}" for name in found.path)
     more = {"model": found.model} if found.model else {}

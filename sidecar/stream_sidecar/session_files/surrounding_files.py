@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
+from stream_sidecar.history.digests import names_sealed_in, says_digests, seal_of
 from stream_sidecar.history.lengths import has_offsets, is_pointed_at, says_offsets
-from stream_sidecar.history.seals import names_sealed_in, says_digests, seal_of
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files import part_files
 from stream_sidecar.session_files.names import is_made_by_repair

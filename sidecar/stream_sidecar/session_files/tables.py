@@ -18,15 +18,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.history.bound import BoundTexts, may_have_seal, seals_of
-from stream_sidecar.history.documents import (
-    FoundMessage,
-    changes_of,
-    messages_in,
-    spliced,
-)
-from stream_sidecar.history.seals import SEALED, seal_of
+from stream_sidecar.history.bound import BoundTexts
+from stream_sidecar.history.cuts import changes_of, spliced
+from stream_sidecar.history.digests import SEALED, seal_of
+from stream_sidecar.history.documents import messages_in
+from stream_sidecar.history.messages import read_message
 from stream_sidecar.history.shapes import ASSISTANT, shape_of
+from stream_sidecar.history.signed_blocks import may_have_seal, seals_of
 from stream_sidecar.history.unsealing import first_edit, unsealed
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files import size_limits
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stream_sidecar.history.history import History
+    from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.history.unread import UnreadText
     from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.session_files.documents import Advance, Seal
@@ -170,7 +169,7 @@ class _Order:
             return False
         found = read.messages
         if shape is not None:  # the documents that do not fit may be thinking
-            found = [FoundMessage((), read.document, row.model, shape=shape)]
+            found = [read_message(read.document, shape, model=row.model)]
         return any(seals_of(each, self._model) for each in found)
 
     def is_before_seal(self, row: _Row) -> bool:
@@ -355,7 +354,7 @@ class _Read:
     """A cell that was read. ``content`` of None: it is a document."""
 
     document: Any
-    messages: list[FoundMessage]
+    messages: list[StoredMessage]
     content: _Content | None
 
 
@@ -370,7 +369,7 @@ def _found_in(
     except (ValueError, RecursionError):
         return None
     if content is not None:
-        message = FoundMessage((), document, row.model, shape=shape_of(document))
+        message = read_message(document, shape_of(document), model=row.model)
         return _Read(document, [message], content)
     return _Read(document, [*_messages(document, row, layout, unread)], None)
 
@@ -430,12 +429,12 @@ def _document(row: _Row) -> Any:
 
 def _messages(
     document: Any, row: _Row, layout: TableLayout, unread: list[UnreadText] | None
-) -> Iterable[FoundMessage]:
+) -> Iterable[StoredMessage]:
     """The messages of a cell that is a document."""
     if layout.shape is None:
         return messages_in(document, unread=unread)
     is_one = row.role in (None, *ASSISTANT) and layout.shape.fits(document, ())
-    return [FoundMessage((), document, row.model, shape=layout.shape)] if is_one else []
+    return [read_message(document, layout.shape, model=row.model)] if is_one else []
 
 
 @frozen

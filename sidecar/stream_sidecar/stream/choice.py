@@ -7,7 +7,7 @@ run, is provisional until the stream closes.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from stream_sidecar import events
@@ -20,30 +20,35 @@ from stream_sidecar.stream.parts_run import PartsRun
 from stream_sidecar.tools.assemble import CallAssembler
 from stream_sidecar.tools.checks import check_call
 from stream_sidecar.tools.classify import (
-    DECISIVE,
+    DECISIVE_REASONS,
     CallContext,
     classify,
     executor_of,
-    settle,
+    settle_call,
 )
-from stream_sidecar.tools.written import Twins, opened
+from stream_sidecar.tools.written import Twins, open_calls
 from stream_sidecar.values.made_id import made_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.message.outlet import Outlet
     from stream_sidecar.parts import (
+        BlockEndPart,
         CallCancelPart,
         CallEndPart,
         DiagnosticPart,
         FinishPart,
         Part,
+        ReasoningStatePart,
+        RefusalPart,
         ResultPart,
+        TextPart,
     )
     from stream_sidecar.stream.ending import Ending
+    from stream_sidecar.stream.intake import Intake
     from stream_sidecar.text.pieces import Piece
     from stream_sidecar.tools.call import OpenCall
 
@@ -65,15 +70,24 @@ _INVENTED: tuple[str, events.Severity, str] = (
 
 
 class Choice:
-    """Consumes the parts of one choice. Closing has five steps, which give the order of
-    the last events: ``flush``, ``end``, ``end_results``, ``judge``, ``finish``."""
+    """Consumes the parts of one choice. ``intake`` knows the wire of the stream.
 
-    def __init__(self, number: int, shared: Surroundings) -> None:
+    Closing has five steps, which give the order of the last events: ``flush``, ``end``,
+    ``end_results``, ``judge``, ``finish``.
+    """
+
+    def __init__(self, number: int, shared: Surroundings, intake: Intake) -> None:
         self.number = number
         self.shared = shared
         self.outlet = shared.outlet
         self.tools = shared.tools
         self.channel = Channel(number, shared, self)
+        self._intake = intake
+        own = shared.options.stream_id or "", str(number)
+        self._make_id = partial(_id_of, self.outlet, *own)
+        limit = shared.options.limits.max_call_chars
+        self._calls = CallAssembler(number, limit, self._make_id)
+        self._twins = Twins()
         self.last: FinishPart | None = None
         self._sent: dict[int, OpenCall] = {}  # by block
         self._results: dict[str, int] = {}  # key of a result -> its block
@@ -84,53 +98,48 @@ class Choice:
         self._written = 0  # calls that were found in the text
         self._marker = 0, -1  # place of the last citation's marker, and its end
 
-    @cached_property
-    def _calls(self) -> CallAssembler:
-        limit = self.shared.options.limits.max_call_chars
-        return CallAssembler(self.number, limit, self._make_id)
-
-    @cached_property
-    def _make_id(self) -> Callable[[str], str]:
-        own = self.shared.options.stream_id or "", str(self.number)
-        return partial(_id_of, self.outlet, *own)
-
-    @cached_property
-    def _twins(self) -> Twins:
-        return Twins()
-
     @property
     def held(self) -> int:
         """The number of code points of text and of calls that are held back."""
-        calls = self._calls.held if "_calls" in vars(self) else 0
-        return self.channel.held + calls
+        return self.channel.readers.held + self._calls.held
 
     # What comes in
 
-    def text(self, text: str) -> None:
-        if self.channel.blocks.refuses:
-            self.channel.refuse(is_refusal=False)
-        self.channel.text(text)
+    def text(self, part: TextPart) -> None:
+        channel = self.channel
+        if channel.blocks.refuses:
+            channel.refuse(is_refusal=False)
+        channel.answer.text(part.text)
         if self._citations is not None and self._citations.waits:
-            self.channel.settle()
+            channel.answer.settle()
             self._cite(self._citations.ready())
 
-    def refuse(self, text: str) -> None:
-        """Adds text of a refusal."""
+    def refuse(self, part: RefusalPart) -> None:
         self._refused = True
         if not self.channel.blocks.refuses:
             self.channel.refuse(is_refusal=True)
-        self.channel.text(text)
+        self.channel.answer.text(part.text)
 
-    def call(self, part: CallPart, wire: str) -> None:
+    def reasoning(self, part: ReasoningPart) -> None:
+        self.channel.answer.settle()
+        lists = self._intake.lists
+        self.channel.native.push(part.field, part.text, part.block, lists)
+
+    def reasoning_state(self, part: ReasoningStatePart) -> None:
+        self.channel.answer.settle()
+        state = part.signature, part.opaque
+        self.channel.native.state(*state, part.block, part.field)
+
+    def call(self, part: CallPart) -> None:
         if part.origin == "finish-message" and part.name not in (self.tools or ()):
             return  # a guess; its text is in a diagnostic
         for call, delta in self._calls.push(part):
             begun = call.block is not None
             self._give_block(call)
             if not call.ended or (begun and delta):
-                self._send_delta(call, delta, wire)
+                self._send_delta(call, delta)
             if call.ended:
-                self._send_call(call, wire)
+                self._send_call(call)
         self._report(self._calls.take_reports())
 
     def begin_run(self, parts: list[Part]) -> None:
@@ -140,7 +149,7 @@ class Choice:
         first, owners = parts[0], {(part.choice, part.block) for part in said}
         if len(said) == len(parts) and len(owners) == 1:
             fields = [part.field for part in said]
-            reader = self.channel.continuation(fields, said[0].block)
+            reader = self.channel.native.continuation(fields, said[0].block)
         elif len(parts) == 1 and isinstance(first, CallPart):
             reader = self._call_reader(first)
         if reader is not None:
@@ -164,8 +173,8 @@ class Choice:
 
         return RunReader(arguments.matters, make, account)
 
-    def end_call(self, part: CallEndPart, wire: str) -> None:
-        self._end_calls(self._calls.end(part), wire)
+    def end_call(self, part: CallEndPart) -> None:
+        self._end_calls(self._calls.end(part))
 
     def cancel_calls(self, part: CallCancelPart) -> None:
         """Notes that nobody waits for these calls any more. What was sent of them
@@ -198,26 +207,25 @@ class Choice:
             is_error=part.is_error,
         )
 
-    def end_block(self, opaque: Any = None) -> None:
-        """Ends the wire's text or reasoning block. ``opaque``: the provider state of
-        this block."""
-        self.channel.border(call=False, opaque=opaque)
-        (self._citations or self.channel.map).end_block()
+    def end_block(self, part: BlockEndPart) -> None:
+        """Ends the wire's text or reasoning block."""
+        self.channel.border(call=False, opaque=part.opaque)
+        (self._citations or self.channel.answer.map).end_block()
         if self._citations is not None:
             self._cite(self._citations.ready())
 
     def cite(self, part: CitationPart) -> None:
         if self._citations is None:
-            self._citations = CitationResolver(self.channel.map)
-        self.channel.settle()
+            self._citations = CitationResolver(self.channel.answer.map)
+        self.channel.answer.settle()
         self._citations.push(part)
         self._cite(self._citations.ready())
 
-    def finished(self, part: FinishPart, wire: str) -> None:
+    def finished(self, part: FinishPart) -> None:
         """Handles a finish chunk: ends the calls that can get no more arguments. Text
         may follow. The reason of the last finish chunk counts."""
         self.last = part
-        self._finish_calls(wire, is_over=False)
+        self._end_calls(self._calls.finish(is_over=False))
 
     # What was written into the text
 
@@ -228,7 +236,7 @@ class Choice:
         no text, the policy leaves the calls' text in the answer (text rule 11.1)."""
         _, text, start, _ = piece
         assert taken.opening is not None  # every call has a dialect
-        found = opened(
+        found = open_calls(
             taken.calls,
             text or taken.raw,
             start,
@@ -274,14 +282,14 @@ class Choice:
     def flush(self) -> None:
         self.channel.flush()
 
-    def end(self, wire: str) -> None:
+    def end(self) -> None:
         """Ends the blocks and the calls, and sends all citations that are left."""
-        self.channel.close()
-        if self.channel.has_found_forms:
-            self.channel.found_forms.send_calls()
-        self._finish_calls(wire)
-        if self.channel.repaired:
-            self._report_surrogates()
+        self.channel.answer.close()
+        self.channel.forms.send_calls()
+        self._end_calls(self._calls.finish())
+        if count := self.channel.repaired:
+            message = f"{count} half characters had no other half and became U+FFFD"
+            self.outlet.diagnose(self.number, "surrogate-repaired", "info", message)
         if self._citations is not None:
             self._cite(self._citations.close(self._block_text))
             if left_out := self._citations.left_out:
@@ -290,21 +298,20 @@ class Choice:
 
     def end_results(self) -> None:
         """Sends the results that were held to the end. They come after all calls."""
-        if self.channel.has_found_forms:
-            self.channel.found_forms.send_results()
+        self.channel.forms.send_results()
 
     def judge(self, ending: Ending) -> None:
         """Decides at the end whether the reasoning is the answer."""
         if self._is_empty and ending.derive(self.last, []) == "stop":
-            self.channel.answer_by_reasoning()
+            self.channel.answer.replace_by_reasoning()
 
-    def finish(self, ending: Ending, wire: str) -> None:
+    def finish(self, ending: Ending) -> None:
         """Decides the final state of the calls, and sends the last event."""
-        calls = self._settle(wire, None)
+        calls = self._settle(None)
         reason = ending.derive(self.last, calls)
         if self._refused and reason == "stop":
             reason = "refusal"
-        for call in self._settle(wire, reason) if reason in DECISIVE else calls:
+        for call in self._settle(reason) if reason in DECISIVE_REASONS else calls:
             self.outlet.builder.replace_call(call)
         self.outlet.send(
             events.Finish,
@@ -315,19 +322,24 @@ class Choice:
             self.last.raw if self.last is not None else None,
         )
 
+    def forget(self) -> None:
+        """Breaks the cycles of references through the channel. Call this last."""
+        self.channel.readers.forget()
+        del self.channel
+
     @property
     def _is_empty(self) -> bool:
         """Whether nothing is visible and nothing was called."""
-        return self.channel.empty and not self._sent
+        return self.channel.answer.empty and not self._sent
 
-    def _settle(self, wire: str, reason: str | None) -> list[events.ToolCall]:
+    def _settle(self, reason: str | None) -> list[events.ToolCall]:
         """The calls with their final fields (see `settle`), now that all results are
         known. ``reason``: the finish reason; None if it is not known."""
         if not self._sent:
             return []
-        context = CallContext(self.tools, wire, self._result_ids, reason)
+        context = CallContext(self.tools, self._intake.wire, self._result_ids, reason)
         calls = self.outlet.builder.calls(self.number)
-        return [settle(call, self._sent[block], context) for block, call in calls]
+        return [settle_call(call, self._sent[block], context) for block, call in calls]
 
     def _block_text(self, block: int) -> str | None:
         return self.outlet.builder.block_text(self.number, block)
@@ -343,38 +355,32 @@ class Choice:
         if isinstance(call.key, str):
             self._ids[call.key] = call.id
 
-    def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
+    def _send_delta(self, call: OpenCall, delta: str) -> None:
         """Sends ``delta``, a fragment of the call's arguments. The first fragment has
         the id and the name."""
         header = () if call.header_sent else (call.id, call.name)
         assert call.block is not None  # the call has begun
         if header:
-            self.outlet.open_call(call.block, partial(self._origin, call, wire))
+            self.outlet.open_call(call.block, partial(self._origin, call))
         call.header_sent = True
         self.outlet.send(events.ToolCallDelta, self.number, call.block, delta, *header)
 
-    def _origin(self, call: OpenCall, wire: str) -> Origin:
-        context = CallContext(self.tools, wire, self._result_ids)
+    def _origin(self, call: OpenCall) -> Origin:
+        context = CallContext(self.tools, self._intake.wire, self._result_ids)
         is_server = executor_of(call, context) == "server"
         is_free, state = call.format == "text", (call.opaque, call.caller, call.raw)
         return Origin("", is_server, is_free, *state)
 
-    def _finish_calls(self, wire: str, *, is_over: bool = True) -> None:
-        """Ends the calls that are still open. ``is_over``: see
-        `CallAssembler.finish`."""
-        if "_calls" in vars(self):
-            self._end_calls(self._calls.finish(is_over=is_over), wire)
-
-    def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
+    def _end_calls(self, calls: Iterable[OpenCall]) -> None:
         for call in calls:
             self._give_block(call)
-            self._send_call(call, wire)
+            self._send_call(call)
         self._report(self._calls.take_reports())
 
-    def _send_call(self, call: OpenCall, wire: str) -> None:
+    def _send_call(self, call: OpenCall) -> None:
         if call.rest:
-            self._send_delta(call, call.rest, wire)
-        self._classify(call, wire)
+            self._send_delta(call, call.rest)
+        self._classify(call, self._intake.wire)
 
     def _classify(
         self, call: OpenCall, wire: str | None, span: events.Span | None = None
@@ -390,7 +396,7 @@ class Choice:
         self._sent[call.block] = call
         self.outlet.post(event)
         self._report(check_call(event, (self.tools or {}).get(call.name)))
-        twin = self._twins.find(event)
+        twin = self._twins.find_retracted(event)
         if twin is not None:
             self.outlet.send(
                 events.Retract, self.number, (twin,), "duplicate-of-structured"
@@ -412,8 +418,3 @@ class Choice:
                 part.message,
                 part.raw,
             )
-
-    def _report_surrogates(self) -> None:
-        count = self.channel.repaired
-        message = f"{count} half characters had no other half and became U+FFFD"
-        self.outlet.diagnose(self.number, "surrogate-repaired", "info", message)

@@ -114,7 +114,8 @@ class Intake:
     """Reads chunks: ``push`` each, then ``close``. After that, ``silence`` says why
     nothing came.
 
-    ``documents``: how many documents came. ``done``: an end mark came. ``used``: a
+    ``documents``: how many documents came. ``lists``: how many lists of parts were
+    returned (see `NativeText`). ``done``: an end mark came. ``used``: a
     document said something. ``document``: the document of the last parts; None if they
     came from no document. ``is_unread``: the document is above the limit, and it has
     text that was not read.
@@ -123,7 +124,7 @@ class Intake:
     def __init__(self, options: StreamOptions) -> None:
         self.options = options
         self.wire = options.wire
-        self.documents = 0
+        self.documents = self.lists = 0
         self.used = False
         self._framer = Framer(
             "text" if options.wire == "text" else options.framing,
@@ -184,6 +185,7 @@ class Intake:
 
     def end(self) -> list[Part]:
         """The wire's last parts, which come after all held text."""
+        self.lists += 1
         return [] if self._reader is None else self._reader.close()
 
     def last_words(self, *, is_over: bool) -> list[Part]:
@@ -350,6 +352,7 @@ class Intake:
         return self._noted(self._reader.push(document))
 
     def _noted(self, parts: list[Part]) -> list[Part]:
+        self.lists += 1
         for part in parts:
             if type(part) is not DiagnosticPart:
                 self.used = True

@@ -12,18 +12,11 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.message.turn import Turn, TurnBlock
 from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.render import render
 
 if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import Reasoning
-
-_FIELDS = {
-    "openai-chat": "reasoning_content",
-    "anthropic": "thinking",
-    "gemini": "thought",
-}
-"""Wire -> the field for reasoning without provider state. On the other wires, this
-reasoning would be an item that the provider never made."""
 
 _TEXT = TurnBlock("text", 0, "Hi")
 _CALL = TurnBlock("tool-call", 0, tool_call_id="call00000", name="f", arguments="{}")
@@ -37,8 +30,8 @@ def accepts_reasoning(wire: str, provider: str | None, model: str | None) -> boo
     turn without calls has the field only if the provider's rule sends it. Otherwise the
     field counts as accepted if the turn has it when all reasoning is sent.
     """
-    field = _FIELDS.get(wire)
-    if field is None:
+    field = WIRES[wire].unsigned_field
+    if not field:
         return False
 
     def has_it(*blocks: TurnBlock, how: Reasoning = "auto") -> bool:

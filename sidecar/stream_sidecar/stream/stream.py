@@ -9,46 +9,29 @@ once and closed.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, cast
-
-from attrs import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.channel.plain_run import PlainRun
 from stream_sidecar.channel.setup import surroundings
-from stream_sidecar.events import Event, Metadata, ProviderError, Usage
 from stream_sidecar.message.message import Stats
 from stream_sidecar.parts import (
-    BlockEndPart,
-    CallCancelPart,
-    CallEndPart,
     CallPart,
-    CitationPart,
     DiagnosticPart,
-    DonePart,
     ErrorPart,
     FinishPart,
-    ItemPart,
-    MetadataPart,
     ReasoningPart,
-    ReasoningStatePart,
     RefusalPart,
-    ResultPart,
     TextPart,
-    UsagePart,
 )
 from stream_sidecar.provider_errors.normalize import closing_error
-from stream_sidecar.stream.choice import Choice
+from stream_sidecar.stream.choices import Choices
 from stream_sidecar.stream.emission import Emission, EmittingOutlet, outlet_of
-from stream_sidecar.stream.ending import Ending
-from stream_sidecar.stream.grouped_diagnostics import GroupedDiagnostics
-from stream_sidecar.stream.intake import MALFORMED, Intake
-from stream_sidecar.stream.parts_run import PartsRun
+from stream_sidecar.stream.intake import Intake
 from stream_sidecar.wires.requests.seals import binding_of
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import ErrorKind
+    from stream_sidecar.events import Event
     from stream_sidecar.message.builder import MessageBuilder
     from stream_sidecar.message.message import Message
     from stream_sidecar.message.outlet import Listener
@@ -56,14 +39,8 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Part
     from stream_sidecar.stream.earlier_streams import EarlierStreams
 
-_COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
-_counts_of = attrgetter(*_COUNTS)
-
 _SAYING = frozenset((TextPart, RefusalPart, ReasoningPart, CallPart))
 """Parts that continue a choice after its finish."""
-
-MAX_CHOICES = 128
-"""A stream has at most this many choices; no provider gives more."""
 
 
 class Stream:
@@ -93,15 +70,11 @@ class Stream:
         #: whether such text takes the short way of `push`: no half character waits
         self._short = self._joiner is not None
         make = surroundings if earlier is None else earlier.surroundings
-        self._shared = make(options, self._outlet)
-        self.profile = self._shared.profile
-        self.policy = self._shared.policy
-        self._choices: dict[int, Choice] = {}
-        self._crowded = False
-        self._ending = Ending()
-        self._pushes = self._framed = self._chars = self._malformed = 0
-        self._lists = 0  # how many documents had parts (see `NativeText`)
-        self._usage: tuple[int | None, ...] = (None,) * len(_COUNTS)
+        shared = make(options, self._outlet)
+        self.profile = shared.profile
+        self.policy = shared.policy
+        self._choices = Choices(shared, self._intake)
+        self._pushes = self._framed = self._chars = 0
 
     @property
     def wire(self) -> str:
@@ -116,7 +89,7 @@ class Stream:
     @property
     def held(self) -> int:
         """At most this many code points are held back. The message is not counted."""
-        choices = (choice.held for choice in self._choices.values())
+        choices = (choice.held for choice in self._choices.all.values())
         return self._intake.held + sum(choices) + self._outlet.held
 
     @property
@@ -129,12 +102,6 @@ class Stream:
         if self._emitting is None:
             return None
         return Emission(self.options, self._emitting, self.wire)
-
-    @cached_property
-    def _grouped_diagnostics(self) -> GroupedDiagnostics:
-        """Reports input that cannot be used. Made on first use, because few streams
-        need it."""
-        return GroupedDiagnostics(self._outlet)
 
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
@@ -150,7 +117,7 @@ class Stream:
                     if events is not None:
                         return events
         for parts in self._intake.push(chunk):
-            self._take(parts)
+            self._choices.take(parts)
             if self._emitting is not None:
                 self._pass(parts, self._emitting)
         if self._joiner:
@@ -166,57 +133,54 @@ class Stream:
         ``error``: what the host knows of a failed transport (``status``, ``headers``,
         ``body``)."""
         for parts in self._intake.close():
-            self._take(parts)
+            self._choices.take(parts)
             if self._emitting is not None:
                 self._pass(parts, self._emitting)
-        self._ending.reason = reason
-        self._ending.done = self._ending.done or self._intake.done
+        ending = self._choices.ending
+        ending.reason = reason
+        ending.done = ending.done or self._intake.done
         if self._emitting is not None:
             is_own = self._emitting.emit.wire == self.wire
             self._emitting.marked = is_own and self._intake.done
-        self._ending.implicit = self.wire == "text"
-        self._choice(0)  # the message's top level, whatever came
-        choices = self._choices
-        self._end_parts()
+        ending.implicit = self.wire == "text"
+        self._choices.choice(0)  # the message's top level, whatever came
+        choices = self._choices.all
+        self._outlet.end_run()
         self._outlet.closing()
         for choice in choices.values():
             choice.flush()
-        self._take(self._intake.end())
+        self._choices.take(self._intake.end())
         for choice in choices.values():
-            choice.end(self.wire)
+            choice.end()
         for choice in choices.values():
             choice.end_results()
         self._report_end(error or {})
         for choice in choices.values():
-            choice.judge(self._ending)
+            choice.judge(ending)
         self._outlet.release()
         for _, choice in sorted(choices.items()):
-            choice.finish(self._ending, self.wire)
+            choice.finish(ending)
         return self._outlet.take()
 
     def _report_end(self, host: dict[str, Any]) -> None:
         """Reports errors and diagnostics that are known only at the end. ``host``: the
         ``error`` of `close`."""
-        is_over = self._ending.ended or self._is_finished
-        self._take(self._intake.last_words(is_over=is_over))
-        if self._ending.reason == "error":
+        choices, intake = self._choices, self._intake
+        ending = choices.ending
+        is_over = ending.ended or choices.is_finished
+        choices.take(intake.last_words(is_over=is_over))
+        if ending.reason == "error":
             error = closing_error(host, self.options.provider)
-            if self._ending.error is None or error.kind != "network":
-                self._error(error)  # after a provider's error, a break adds nothing
-        elif self._ending.reason == "eof" and self._intake.silent:
-            self._take(self._intake.silence())
+            if ending.error is None or error.kind != "network":
+                choices.error(error)  # after a provider's error, a break adds nothing
+        elif ending.reason == "eof" and intake.silent:
+            choices.take(intake.silence())
         else:
-            self._take(self._intake.strays())
-        if not (self._ending.over or self._intake.silent or self._is_finished):
+            choices.take(intake.strays())
+        if not (ending.over or intake.silent or choices.is_finished):
             message = "the stream ended without a finish reason or an end mark"
-            self._diagnostic(DiagnosticPart("missing-terminator", message))
-        if "_grouped_diagnostics" in vars(self):
-            self._grouped_diagnostics.close()
-
-    @property
-    def _is_finished(self) -> bool:
-        """Whether the provider gave any choice a finish reason."""
-        return any(choice.last for choice in self._choices.values())
+            choices.diagnostic(DiagnosticPart("missing-terminator", message))
+        choices.diagnostics.close()
 
     def message(self) -> Message:
         """The message of all events so far."""
@@ -238,7 +202,7 @@ class Stream:
             reasoning_extracted=counters.reasoning_extracted,
             tool_results_stripped=counters.tool_results_stripped,
             tool_calls_from_text=counters.tool_calls_from_text,
-            malformed_chunks=self._malformed,
+            malformed_chunks=self._choices.malformed,
             held_peak=counters.held_peak,
         )
 
@@ -246,32 +210,8 @@ class Stream:
         """Breaks the cycles of references between the readers, so that their memory is
         freed without the garbage collector. Call this when the closed stream is not
         needed any more."""
-        for choice in self._choices.values():
-            vars(choice.channel).clear()
-        vars(self._intake).clear()
-
-    # Parts
-
-    def _take(self, parts: list[Part]) -> None:
-        """Handles the parts of one document. Mostly they continue the open run."""
-        run = self._outlet.run
-        part = parts[0] if len(parts) == 1 else None
-        events = None
-        if type(part) is TextPart:
-            if type(run) is PlainRun and part.text and part.choice == run.choice:
-                events = run.push(part.text)
-        elif type(run) is PartsRun:
-            events = run.push_parts(parts)
-        if events is not None:
-            self._outlet.plain(events)
-            return
-        self._end_parts()
-        self._lists += 1
-        for part in parts:
-            self._READ[type(part)](self, part)
-        first = parts[0] if parts else None
-        if isinstance(first, (ReasoningPart, CallPart)):
-            self._choice(first.choice).begin_run(parts)
+        for choice in self._choices.all.values():
+            choice.forget()
 
     def _pass(self, parts: list[Part], outlet: EmittingOutlet) -> None:
         """Notes a document that was read, and the state after it, for the writer."""
@@ -287,136 +227,11 @@ class Stream:
         if not _SAYING.isdisjoint(kinds):
             outlet.over = False
         if FinishPart in kinds:
-            outlet.over = all(choice.last for choice in self._choices.values())
+            outlet.over = all(choice.last for choice in self._choices.all.values())
         held = outlet.held
-        for choice in self._choices.values():
-            held += choice.channel.held
+        for choice in self._choices.all.values():
+            held += choice.channel.readers.held
         outlet.passes(document, held, is_unread=self._intake.is_unread)
-
-    def _end_parts(self) -> None:
-        """Ends the open run if it is a run of parts, which lasts no longer than its
-        documents."""
-        if isinstance(self._outlet.run, PartsRun):
-            self._outlet.run.end()
-
-    def _choice(self, number: int) -> Choice:
-        choice = self._choices.get(number)
-        if choice is None:
-            if len(self._choices) == MAX_CHOICES:
-                return self._crowd(number)
-            choice = self._choices[number] = Choice(number, self._shared)
-        return choice
-
-    def _crowd(self, number: int) -> Choice:
-        """The last choice for which there was room: it gets the parts of choice
-        ``number``, which is one too many. Reports this once."""
-        if not self._crowded:
-            self._crowded = True
-            message = f"more than {MAX_CHOICES} choices; the rest is part of the last"
-            self._diagnostic(DiagnosticPart("unknown-chunk", message, raw=number))
-        return list(self._choices.values())[-1]
-
-    def _text(self, part: TextPart) -> None:
-        self._choice(part.choice).text(part.text)
-
-    def _refusal(self, part: RefusalPart) -> None:
-        self._choice(part.choice).refuse(part.text)
-
-    def _reasoning(self, part: ReasoningPart) -> None:
-        channel = self._choice(part.choice).channel
-        channel.reasoning(part.field, part.text, part.block, self._lists)
-
-    def _reasoning_state(self, part: ReasoningStatePart) -> None:
-        channel = self._choice(part.choice).channel
-        channel.state(part.signature, part.opaque, part.block, part.field)
-
-    def _block_end(self, part: BlockEndPart) -> None:
-        self._choice(part.choice).end_block(part.opaque)
-
-    def _call(self, part: CallPart) -> None:
-        self._choice(part.choice).call(part, self.wire)
-
-    def _call_end(self, part: CallEndPart) -> None:
-        self._choice(part.choice).end_call(part, self.wire)
-
-    def _call_cancel(self, part: CallCancelPart) -> None:
-        self._choice(part.choice).cancel_calls(part)
-
-    def _item(self, part: ItemPart) -> None:
-        self._outlet.open_item(part.id, part.type)
-
-    def _result(self, part: ResultPart) -> None:
-        self._choice(part.choice).result(part)
-
-    def _citation(self, part: CitationPart) -> None:
-        self._choice(part.choice).cite(part)
-
-    def _finish(self, part: FinishPart) -> None:
-        self._choice(part.choice).finished(part, self.wire)
-        if part.reason != "unknown":
-            self._ending.recover()
-
-    def _done(self, _part: DonePart) -> None:
-        """Notes the wire's own end mark. Spliced streams continue after it."""
-        self._ending.done = True
-
-    def _metadata(self, part: MetadataPart) -> None:
-        values = (part.id, part.model, part.provider, part.created)
-        self._outlet.send(Metadata, 0, *values, part.wire, part.framing)
-
-    def _count(self, part: UsagePart) -> None:
-        """Sends the totals if they are new. Totals replace earlier totals, they are
-        never added; a field that is missing keeps its value."""
-        known, latest = self._usage, _counts_of(part)
-        if latest != known:
-            both = zip(known, latest, strict=True)
-            counts = tuple([old if new is None else new for old, new in both])
-            if counts != known:
-                self._usage = counts
-                self._outlet.send(Usage, 0, part.raw, *counts)
-
-    def _error(self, part: ErrorPart) -> None:
-        self._ending.failed(part)
-        has_content = self._outlet.has_content
-        self._outlet.send(
-            ProviderError,
-            self._choice(part.choice).number,  # which then gets its finish
-            kind=cast("ErrorKind", part.kind),
-            message=part.message,
-            retryable=part.retryable,
-            phase="mid-stream" if has_content else "before-stream",
-            partial=has_content,
-            raw=part.raw,
-            code=part.code,
-            provider_type=part.provider_type,
-            http_status=part.http_status,
-            retry_after_ms=part.retry_after_ms,
-        )
-
-    def _diagnostic(self, part: DiagnosticPart) -> None:
-        if part.code in MALFORMED:
-            self._malformed += 1
-        self._grouped_diagnostics.push(part)
-
-    _READ: ClassVar[dict[type, Any]] = {
-        TextPart: _text,
-        RefusalPart: _refusal,
-        ReasoningPart: _reasoning,
-        ReasoningStatePart: _reasoning_state,
-        BlockEndPart: _block_end,
-        CallPart: _call,
-        CallEndPart: _call_end,
-        CallCancelPart: _call_cancel,
-        ItemPart: _item,
-        ResultPart: _result,
-        CitationPart: _citation,
-        FinishPart: _finish,
-        DonePart: _done,
-        MetadataPart: _metadata,
-        UsagePart: _count,
-        ErrorPart: _error,
-        DiagnosticPart: _diagnostic,
-    }
 
 
 def _binds(model: str | None, builder: MessageBuilder) -> bool:

@@ -2,8 +2,8 @@
 
 Text enters at the end of the `Buffer` and leaves at its front: as a piece, or to the
 caller, which lets it wait. Only `Buffer` slices text. Example: with ``Hello<thi`` at
-position 0, ``cut(TEXT, 5)`` makes the piece ``(TEXT, "Hello", 0, 5)``, and ``<thi`` is
-left.
+position 0, ``cut_piece(TEXT, 5)`` makes the piece ``(TEXT, "Hello", 0, 5)``, and
+``<thi`` is left.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ _SPACE = patterns.compile(f"[{SPACE}]*+")
 
 @define(eq=False)
 class Buffer:
-    """A part of the channel's ``text``, from position ``base`` on. The first ``at``
+    """A part of the channel's ``text``, from position ``base`` on. The first ``index``
     code points are decided, and ``pieces`` describes them.
 
-    ``taken`` has one entry, in order, for each piece of kind CALL, RESULT, CITE, SEEN
-    and FAILED. ``border``: something was removed right before the next character.
+    ``verdicts`` has one entry, in order, for each piece of kind CALL, RESULT, CITE,
+    SEEN and FAILED. ``has_gap``: something was removed right before the next character.
     """
 
     text: str = ""
-    at: int = 0
+    index: int = 0
     base: int = 0
     pieces: Pieces = field(factory=list)
-    taken: deque[Taken | Failed] = field(factory=deque)
-    border: bool = False
+    verdicts: deque[Taken | Failed] = field(factory=deque)
+    has_gap: bool = False
 
     def __len__(self) -> int:
-        return len(self.text) - self.at
+        return len(self.text) - self.index
 
     @property
     def place(self) -> int:
         """The position of the next character in the channel."""
-        return self.base + self.at
+        return self.base + self.index
 
-    def ahead(self, size: int, skip: int = 0) -> str:
+    def peek(self, size: int, skip: int = 0) -> str:
         """The next ``size`` undecided characters after the first ``skip`` ones; fewer
         if the text ends before."""
-        start = self.at + skip
+        start = self.index + skip
         return self.text[start : start + size]
 
-    def blanks(self) -> int:
+    def count_blanks(self) -> int:
         """The number of blanks and line breaks with which the undecided text begins."""
-        match = _SPACE.match(self.text, self.at)
-        return match.end() - self.at if match else 0
+        match = _SPACE.match(self.text, self.index)
+        return match.end() - self.index if match else 0
 
-    def cut(self, kind: PieceKind, size: int) -> None:
+    def cut_piece(self, kind: PieceKind, size: int) -> None:
         """Decides the next ``size`` characters: they are a piece of ``kind`` (text rule
         2.1)."""
         text, start = self.take(size)
@@ -67,31 +67,31 @@ class Buffer:
     def take(self, size: int) -> tuple[str, int]:
         """Takes the next ``size`` characters from the front and returns them with their
         position. The caller shows them or lets them wait."""
-        start, self.at = self.at, self.at + size
-        return self.text[start : self.at], self.base + start
+        start, self.index = self.index, self.index + size
+        return self.text[start : self.index], self.base + start
 
-    def mark(self, kind: PieceKind, start: int = 0) -> None:
+    def add_mark(self, kind: PieceKind, start: int = 0) -> None:
         """Adds a piece without text. ``start``: its position, or the number that it
         stands for (see `pieces`)."""
         self.pieces.append((kind, "", start, start))
 
-    def report_call(self, taken: Taken, text: str, start: int) -> None:
-        """Reports the call ``taken`` at position ``start``. The call's ``text`` stays
-        visible (policy ``report``)."""
-        self.taken.append(evolve(taken, raw=text))
+    def report_call(self, call_form: Taken, text: str, start: int) -> None:
+        """Reports the call ``call_form`` at position ``start``. The call's ``text``
+        stays visible (policy ``report``)."""
+        self.verdicts.append(evolve(call_form, raw=text))
         self.pieces.append((PieceKind.SEEN, "", start, start + len(text)))
 
     def put_back(self, text: str, start: int) -> None:
         """Replaces the undecided text by ``text``, which begins at position
         ``start``."""
-        self.text, self.base, self.at = text, start, 0
+        self.text, self.base, self.index = text, start, 0
 
-    def forget(self) -> None:
+    def drop_decided(self) -> None:
         """Drops the decided text. Its pieces stay."""
-        self.base += self.at
-        self.text, self.at = self.text[self.at :], 0
+        self.base += self.index
+        self.text, self.index = self.text[self.index :], 0
 
-    def give(self) -> Pieces:
+    def take_pieces(self) -> Pieces:
         """Returns the pieces since the last call of this method, as a copy: callers
         may hold the list ``pieces`` itself and add to it."""
         pieces = self.pieces.copy()

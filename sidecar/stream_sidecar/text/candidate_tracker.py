@@ -34,99 +34,101 @@ of a candidate inside them. Each inner candidate may be read up to that end agai
 
 @define(eq=False)
 class CandidateTracker:
-    """The open ``candidate``, and what earlier candidates decided. ``free``: no
+    """The open ``candidate``, and what earlier candidates decided. ``free_at``: no
     candidate may begin before this position (text rule 13.5).
 
-    ``pending``: for each closer, how many of the next ones are text; key False for the
-    answer, True for reasoning. ``known``: the text and the verdict of the last failed
-    candidate. ``meant``: a call in code that begins before this position is not quoted.
-    ``halvings``: how many more cut-off candidates may be given up in favour of a
-    candidate inside them.
+    ``due_closers``: for each closer, how many of the next ones are text; key False for
+    the answer, True for reasoning. ``last_fail``: the text and the verdict of the last
+    failed candidate. ``unquoted_until``: a call in code that begins before this
+    position is not quoted. ``halvings_left``: how many more cut-off candidates may be
+    given up in favour of a candidate inside them.
     """
 
     _rules: Rules
     _buffer: Buffer
     _tail: Tail
     candidate: Candidate | Quotation | None = None
-    free: int = 0
-    pending: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
-    known: Tried | None = None
-    meant: int = 0
-    halvings: int = MOST_HALVINGS
+    free_at: int = 0
+    due_closers: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
+    last_fail: Tried | None = None
+    unquoted_until: int = 0
+    halvings_left: int = MOST_HALVINGS
 
-    def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
+    def try_forms(self, openings: tuple[Opening, ...], *, in_reasoning: bool) -> None:
         """Opens a candidate at the next character. ``openings``: the forms that may
-        begin there. ``inside``: the candidate is in reasoning."""
-        given = self._buffer.place, openings, self._rules.context, self.known
-        self.candidate = Candidate(*given, inside=inside)
+        begin there. ``in_reasoning``: the candidate is in reasoning."""
+        start, context = self._buffer.place, self._rules.context
+        self.candidate = Candidate(
+            start, openings, context, self.last_fail, inside=in_reasoning
+        )
 
-    def fails(self, text: str) -> bool:
+    def begins_no_form(self, text: str) -> bool:
         """Whether ``text``, which begins a line of the answer, certainly begins no
         form, and no diagnostic has to say so. Raises `UndecidedError` if more text is
         needed."""
-        openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
+        openings = self._rules.lexicon.openings_at(text, 0, at_start=False, final=False)
         if not openings:
             return True
-        candidate = Candidate(0, tuple(openings), self._rules.context, self.known)
+        candidate = Candidate(0, tuple(openings), self._rules.context, self.last_fail)
         verdict = candidate.push(text, self._tail.room, final=False)
         if verdict is None and len(text) <= INDENT:
             raise UndecidedError
-        self.known = candidate.known
+        self.last_fail = candidate.known
         return isinstance(verdict, Failed) and verdict.quiet
 
-    def read(self, *, final: bool) -> Taken | Failed:
+    def read_candidate(self, *, final: bool) -> Taken | Failed:
         """Passes all text of the buffer to the candidate, puts the candidate's text
         back into the buffer, and returns the verdict. Raises `UndecidedError` if the
         candidate stays open."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
         text = buffer.take(len(buffer))[0]
-        candidate.halves = self.halvings > 0
+        candidate.halves = self.halvings_left > 0
         verdict = candidate.push(text, self._tail.room, final=final)
         if verdict is None:
             raise UndecidedError
-        self.candidate, self.known = None, candidate.known
+        self.candidate, self.last_fail = None, candidate.known
         buffer.put_back(candidate.raw, candidate.start)
-        self.halvings -= candidate.halved
+        self.halvings_left -= candidate.halved
         if isinstance(candidate, Quotation):
-            self.meant = candidate.start + candidate.seen
-            if candidate.full:
-                buffer.mark(PieceKind.FULL)
+            self.unquoted_until = candidate.start + candidate.read_size
+            if candidate.is_full:
+                buffer.add_mark(PieceKind.FULL)
         return verdict
 
-    def fail(self, failed: Failed, *, inside: bool) -> None:
+    def drop_candidate(self, failure: Failed, *, in_reasoning: bool) -> None:
         """Makes the failed candidate's text ordinary text again (text rule 2.2).
-        ``inside``: the candidate was in reasoning."""
+        ``in_reasoning``: the candidate was in reasoning."""
         buffer = self._buffer
-        restart = self._rules.lexicon.restart(buffer.text, failed.position)
-        self.free = buffer.base + restart
-        if failed.full:
-            buffer.mark(PieceKind.FULL)
-        seen = buffer.ahead(failed.position)
-        if failed.code:
-            buffer.taken.append(failed)
-            start, end = buffer.base, buffer.base + failed.position
+        restart = self._rules.lexicon.restart_index(buffer.text, failure.position)
+        self.free_at = buffer.base + restart
+        if failure.full:
+            buffer.add_mark(PieceKind.FULL)
+        failed_text = buffer.peek(failure.position)
+        if failure.code:
+            buffer.verdicts.append(failure)
+            start, end = buffer.base, buffer.base + failure.position
             buffer.pieces.append((PieceKind.FAILED, "", start, end))
-        pending = self.pending[inside]
-        for closer in failed.closers:
-            if closer not in seen:
-                pending[closer] += 1
+        pending_here = self.due_closers[in_reasoning]
+        for closer in failure.closers:
+            if closer not in failed_text:
+                pending_here[closer] += 1
 
-    def is_pending(self, closer: str, *, inside: bool) -> bool:
+    def is_pending(self, closer: str, *, in_reasoning: bool) -> bool:
         """Whether ``closer`` is text because its opener was left as text. If so, counts
         it off the pending closers. Where a new answer begins, closers pending from
         before do not count."""
-        self.renew()
-        pending = self.pending[inside]
-        if self._tail.is_armed or not pending[closer]:
+        self.forget_if_reopened()
+        pending_here = self.due_closers[in_reasoning]
+        if self._tail.is_armed or not pending_here[closer]:
             return False
-        pending[closer] -= 1
-        self.pending[inside] = +pending  # without those that have all come
+        pending_here[closer] -= 1
+        self.due_closers[in_reasoning] = +pending_here
         return True
 
-    def renew(self) -> None:
+    def forget_if_reopened(self) -> None:
         """If a new answer has begun since the last call of this method, forgets what
         failed candidates have decided."""
-        if self._tail.shown.reopened:
-            self._tail.shown.reopened, self.free = False, 0
-            self.pending[False].clear()
+        if self._tail.shown.has_reopened:
+            self._tail.shown.has_reopened, self.free_at = False, 0
+            self.due_closers[False].clear()

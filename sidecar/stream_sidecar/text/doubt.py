@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """An opener right after one of these characters is not in mid-sentence."""
 
-_OPENS_AGAIN = patterns.compile(
+_NO_SENTENCE_END = patterns.compile(
     r"^[ \t>*+-]*+(?:[0-9]{1,9}[.)][ \t]*+)?\[[ xX]?\]\Z"  # a task's box
     r"|^[ \t>]*+[0-9]{1,9}[.)]\Z"  # a list mark
     r"|(?:^|[\s(\[{=,:])[rRbBfFuU]{0,2}[\"'”’»]\Z"  # an opening quote
 )
 
 
-def is_doubtful(line: str, last: str) -> bool:
+def is_doubtful(line: str, last_visible: str) -> bool:
     """Whether an opener right after ``line`` stands in mid-sentence (text rule 7.2).
 
-    ``last``: the last character of ``line`` that is not blank; "" if there is none.
-    Then the opener begins its line and is not in mid-sentence.
+    ``last_visible``: the last character of ``line`` that is not blank; "" if there is
+    none. Then the opener begins its line and is not in mid-sentence.
     """
-    if not last or last not in CLOSING_PUNCTUATION:
-        return bool(last)
-    return _OPENS_AGAIN.search(line.rstrip(" \t")) is not None
+    if not last_visible or last_visible not in CLOSING_PUNCTUATION:
+        return bool(last_visible)
+    return _NO_SENTENCE_END.search(line.rstrip(" \t")) is not None
 
 
 @define(eq=False)
@@ -52,40 +52,40 @@ class Doubt:
     start: int
     room: int
     code: CodeState | None = None
-    parts: list[str] = field(factory=list)
+    text_parts: list[str] = field(factory=list)
     closer: tuple[int, int] | None = None
     openers: int = 0
 
-    def keep(self, text: str) -> None:
+    def keep_text(self, text: str) -> None:
         """Adds the next raw ``text`` of the channel. If there is no room for it, drops
         all that was kept."""
         self.room -= len(text)
         if self.room >= 0:
-            self.parts.append(text)
+            self.text_parts.append(text)
         else:
-            self.parts.clear()
+            self.text_parts.clear()
 
     @property
     def is_whole(self) -> bool:
         """Whether all text from ``start`` on has been kept."""
         return self.room >= 0
 
-    def feed(self, text: str) -> None:
+    def feed_code(self, text: str) -> None:
         """Updates the state of code with ``text``, the next part of the reasoning."""
         if self.code is not None:
             self.code.feed(text)
             if not self.code.fence:
                 self.closer, self.openers = None, 0
 
-    def quotes(self, start: int, end: int, *, closes: bool) -> bool:
+    def is_in_code(self, start: int, end: int, *, is_closer: bool) -> bool:
         """Whether the delimiter from ``start`` to ``end`` is text because it stands in
         a fence or in indented code. In a fence, notes it in ``closer`` or ``openers``.
-        ``closes``: it is a closer of the reasoning."""
+        ``is_closer``: it is a closer of the reasoning."""
         code = self.code
         if code is None or not code.is_code:
             return False
-        if code.fence and closes and not self.openers:
+        if code.fence and is_closer and not self.openers:
             self.closer = self.closer or (start, end)
         elif code.fence:
-            self.openers += -1 if closes else 1
+            self.openers += -1 if is_closer else 1
         return True

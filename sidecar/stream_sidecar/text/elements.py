@@ -13,15 +13,15 @@ from stream_sidecar import patterns
 from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.records import evolve, hot
 
-MOST = 64
+MOST_OPEN = 64
 """At most this many open elements are remembered."""
 
-LONGEST = 256
+LONGEST_LINE = 256
 """Of a line, only this many code points after its first ``<`` are looked at."""
 
 _OPENING = patterns.compile(r"<([A-Za-z_][\w:.-]*+)(?:\s[^<>]*?)?(/?)>[ \t\r]*+")
 _CLOSING = patterns.compile(r"</([A-Za-z_][\w:.-]*+)\s*+>")
-_EMPTY = patterns.compile(
+_VOID = patterns.compile(
     r"(?i:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)"
     r"|(?:[\w-]*:)?(?:tool_calls?|function_calls?|tools?|invoke|calls)"
 )
@@ -32,51 +32,52 @@ _EMPTY = patterns.compile(
 class OpenElements:
     """The ``names`` of the open elements, outermost first, and the current line.
 
-    ``line``: the current line from its first ``<`` on. ``alone``: nothing visible
+    ``line``: the current line from its first ``<`` on. ``is_alone``: nothing visible
     stands before this ``<``.
     """
 
     names: tuple[str, ...] = ()
-    alone: bool = True
+    is_alone: bool = True
     line: str = ""
 
-    def after(self, text: str) -> OpenElements:
+    def after_text(self, text: str) -> OpenElements:
         """The open elements after ``text`` was shown (text rule 11.16)."""
         if not self.line and "<" not in text:
-            _, broken, last = text.rpartition("\n")
-            alone = (self.alone or bool(broken)) and not last.strip(BLANKS)
-            return self if alone == self.alone else evolve(self, alone=alone)
-        names, (first, *lines) = [*self.names], text.split("\n")
-        alone, line = _continued(self.alone, self.line, first)
-        if lines:
-            _read(names, line, alone=alone)
-            for each in lines[:-1]:
-                if "</" in each or each.lstrip(BLANKS).startswith("<"):
-                    alone, line = _continued(True, "", each)
-                    _read(names, line, alone=alone)
-            alone, line = _continued(True, "", lines[-1])
-        return OpenElements(tuple(names), alone, line)
+            _, sign, last_line = text.rpartition("\n")
+            is_alone = (self.is_alone or bool(sign)) and not last_line.strip(BLANKS)
+            same = is_alone == self.is_alone
+            return self if same else evolve(self, is_alone=is_alone)
+        names, (first_line, *further_lines) = [*self.names], text.split("\n")
+        is_alone, line = _continue_line(self.is_alone, self.line, first_line)
+        if further_lines:
+            _apply_tags(names, line, is_alone=is_alone)
+            for further_line in further_lines[:-1]:
+                if "</" in further_line or further_line.lstrip(BLANKS).startswith("<"):
+                    is_alone, line = _continue_line(True, "", further_line)
+                    _apply_tags(names, line, is_alone=is_alone)
+            is_alone, line = _continue_line(True, "", further_lines[-1])
+        return OpenElements(tuple(names), is_alone, line)
 
 
 NO_ELEMENTS = OpenElements()
 
 
-def _continued(alone: bool, line: str, more: str) -> tuple[bool, str]:
-    """The new ``alone`` and ``line`` of `OpenElements` if the text ``more`` continues
-    the line."""
+def _continue_line(is_alone: bool, line: str, text: str) -> tuple[bool, str]:
+    """The new ``is_alone`` and ``line`` of `OpenElements` if the text ``text``
+    continues the line."""
     if not line:
-        before, sign, rest = more.partition("<")
-        alone, line, more = alone and not before.strip(BLANKS), sign, rest
-    return alone, (line + more[:LONGEST])[:LONGEST]
+        head, sign, tail = text.partition("<")
+        is_alone, line, text = is_alone and not head.strip(BLANKS), sign, tail
+    return is_alone, (line + text[:LONGEST_LINE])[:LONGEST_LINE]
 
 
-def _read(names: list[str], line: str, *, alone: bool) -> None:
+def _apply_tags(names: list[str], line: str, *, is_alone: bool) -> None:
     """Opens and closes elements in ``names`` by the tags of ``line``, which is
     complete."""
-    opening = _OPENING.fullmatch(line) if alone else None
+    opening = _OPENING.fullmatch(line) if is_alone else None
     if opening is None:
         for name in _CLOSING.findall(line):
             if name in names:
                 del names[len(names) - 1 - names[::-1].index(name) :]
-    elif not (opening[2] or len(names) == MOST or _EMPTY.fullmatch(opening[1])):
+    elif not (opening[2] or len(names) == MOST_OPEN or _VOID.fullmatch(opening[1])):
         names.append(opening[1])

@@ -39,29 +39,29 @@ Gate: TypeAlias = str
 """The text searched before a slice: a line break and the undecided beginning of a line,
 or nothing."""
 
-NOTHING = patterns.compile(r"(?!)").match
+NO_MATCH = patterns.compile(r"(?!)").match
 _BREAK = patterns.compile(r"(?=\n)").match
 _INDENTS = ("", " ", "  ", "   ")
 """A line that begins with exactly one of these blanks is certainly no indented code."""
 
-AT_ONCE = 1024
+SLICE_SIZE = 1024
 """Longer text is read in slices of this many code points. So one place that matters
 makes one slice slow, not all of the text, and no step copies more than a slice."""
 
-INSIDE: Gate = ""
+NO_GATE: Gate = ""
 
-ROOM = INDENT + 1  # code points that may wait at a line's start: its blanks
+MIN_ROOM = INDENT + 1  # code points that may wait at a line's start: its blanks
 
 
 def in_slices(text: str) -> Iterator[str]:
-    """``text`` in slices of at most `AT_ONCE` characters."""
-    for at in range(0, len(text), AT_ONCE):
-        yield text[at : at + AT_ONCE]
+    """``text`` in slices of at most `SLICE_SIZE` characters."""
+    for start in range(0, len(text), SLICE_SIZE):
+        yield text[start : start + SLICE_SIZE]
 
 
-def on(start: str) -> Gate:
-    """The gate inside a line that begins with ``start``."""
-    return "\n" + start
+def gate_of(line_start: str) -> Gate:
+    """The gate inside a line that begins with ``line_start``."""
+    return "\n" + line_start
 
 
 class Gates(NamedTuple):
@@ -70,98 +70,99 @@ class Gates(NamedTuple):
     - ``pattern`` finds what may matter. Its group ``head`` is a possible opener at a
       line's start. Its group ``last`` is the beginning of a line at the slice's end,
       which passes and becomes the next gate.
-    - ``lines``: blanks at a line's start wait if they end the slice.
-    - ``certain`` returns where an incomplete literal at the slice's end begins.
-    - ``heads``: first character -> the openers that count at a line's start.
-    - ``waits``: beginnings of openers that wait if they end the slice.
-    - ``border`` matches where this kind of text ends. ``after`` returns the gates for
-      the text after the match.
+    - ``by_line``: blanks at a line's start wait if they end the slice.
+    - ``find_undecided`` returns where an incomplete literal at the slice's end begins.
+    - ``openers``: first character -> the openers that count at a line's start.
+    - ``prefixes``: beginnings of openers that wait if they end the slice.
+    - ``match_end`` matches where this kind of text ends. ``gates_after`` returns the
+      gates for the text after the match.
     """
 
     pattern: re.Pattern[str]
-    lines: bool = False
-    certain: Callable[[str], int] = len
-    heads: Mapping[str, Openers] = {}  # nobody writes into it
-    waits: frozenset[str] = frozenset()
-    border: Search = NOTHING
-    after: Callable[[Gates, str], Gates] = lambda gates, _: gates
+    by_line: bool = False
+    find_undecided: Callable[[str], int] = len
+    openers: Mapping[str, Openers] = {}  # nobody writes into it
+    prefixes: frozenset[str] = frozenset()
+    match_end: Search = NO_MATCH
+    gates_after: Callable[[Gates, str], Gates] = lambda gates, _: gates
 
     def __hash__(self) -> int:
         return id(self)
 
-    def _find(self, text: str) -> re.Match[str] | None:
+    def _find_match(self, text: str) -> re.Match[str] | None:
         """The first match in ``text`` that matters; if there is none, the match of the
         beginning of the last line; else None."""
         search = self.pattern.search
         match = search(text)
         while match is not None and match.lastgroup == "head":
-            at = match.start("head")
-            openers = self.heads[text[at]]
-            if openers.at(text, at) or openers.is_begun(
-                text[at : at + openers.longest]
+            index = match.start("head")
+            openers = self.openers[text[index]]
+            if openers.at(text, index) or openers.is_begun(
+                text[index : index + openers.longest]
             ):
                 return match
             match = search(text, match.start() + 1)
         return match
 
-    def read(
-        self, gate: Gate, text: str, fails: Callable[[str], bool]
+    def read_slice(
+        self, gate: Gate, text: str, no_form: Callable[[str], bool]
     ) -> Passed | None:
         """How many characters of ``text`` may pass, and the passage for the text after
         them. If these are not all characters, the rest of ``text`` has to wait. None:
         something before the end of ``text`` matters.
 
-        ``gate``: the gate of ``text``. ``fails(text)``: whether ``text`` at a line's
+        ``gate``: the gate of ``text``. ``no_form(text)``: whether ``text`` at a line's
         start certainly begins no form.
         """
-        gates, done, rest = self, -len(gate), gate + text
-        while (match := gates._find(rest)) and match.lastgroup != "last":
-            end, border = match.start() + 1, gates.border(rest, match.start())
-            if border is None:
-                return gates._cut(rest, gates._passes(gate, rest), done, match.start())
+        gates, base, unread = self, -len(gate), gate + text
+        while (match := gates._find_match(unread)) and match.lastgroup != "last":
+            end, end_match = match.start() + 1, gates.match_end(unread, match.start())
+            if end_match is None:
+                wait_start = gates._pass_end(gate, unread)
+                return gates._split(unread, wait_start, base, match.start())
             try:
-                if rest[end : end + 1] in gates.heads and not fails(rest[end:]):
+                if unread[end : end + 1] in gates.openers and not no_form(unread[end:]):
                     return None
             except UndecidedError:
-                return gates._cut(rest, end, done, end - 1)
-            done, rest = done + border.end(), rest[border.end() :]
-            gates, gate = gates.after(gates, border[0]), INSIDE
-        return done + len(rest), gates, rest[match.start() :] if match else INSIDE
+                return gates._split(unread, end, base, end - 1)
+            base, unread = base + end_match.end(), unread[end_match.end() :]
+            gates, gate = gates.gates_after(gates, end_match[0]), NO_GATE
+        return base + len(unread), gates, unread[match.start() :] if match else NO_GATE
 
-    def after_all(self, gate: Gate, text: str) -> Passage | None:
+    def passage_after(self, gate: Gate, text: str) -> Passage | None:
         """The passage after ``text``; None if anything in it matters or has to wait."""
-        read = self.read(gate, text, lambda _: False)
-        return None if read is None or read[0] < len(text) else read[1:]
+        part = self.read_slice(gate, text, lambda _: False)
+        return None if part is None or part[0] < len(text) else part[1:]
 
-    def _cut(self, text: str, end: int, done: int, first: int) -> Passed | None:
-        """The result of `read` if ``text`` from index ``end`` on has to wait. ``done``:
-        how much passed before ``text``. ``first``: where the first match that matters
-        begins."""
-        match = self._find(text[:end])
+    def _split(self, text: str, end: int, base: int, first_at: int) -> Passed | None:
+        """The result of `read_slice` if ``text`` from index ``end`` on has to wait.
+        ``base``: how much passed before ``text``. ``first_at``: where the first match
+        that matters begins."""
+        match = self._find_match(text[:end])
         if match and match.lastgroup != "last":
-            if first < end or text[match.start()] == "\n":
+            if first_at < end or text[match.start()] == "\n":
                 return None
             end = match.start()  # of ``<<`` the second reading (`Rereading`) holds one
-            match = self._find(text[:end])
-        begun = match.start() if match and match.lastgroup == "last" else end
-        return done + end, self, text[begun:end]
+            match = self._find_match(text[:end])
+        line_start = match.start() if match and match.lastgroup == "last" else end
+        return base + end, self, text[line_start:end]
 
-    def _passes(self, gate: Gate, text: str) -> int:
+    def _pass_end(self, gate: Gate, text: str) -> int:
         """The index in ``text`` from which the text has to wait: where a literal at its
         end begins, or the last line. ``text`` includes its ``gate``."""
-        end = self.certain(text)
+        end = self.find_undecided(text)
         start = text.rfind("\n", 0, end) + 1
-        if not self.lines or not start or start < len(gate) or end - start > INDENT:
+        if not self.by_line or not start or start < len(gate) or end - start > INDENT:
             return end
-        begun = text[start:end].lstrip(BLANKS)
-        if begun and (begun not in self.waits or end < len(text)):
+        beginning = text[start:end].lstrip(BLANKS)
+        if beginning and (beginning not in self.prefixes or end < len(text)):
             return end
-        is_code = begun and text[start : end - len(begun)] not in _INDENTS
+        is_code = beginning and text[start : end - len(beginning)] not in _INDENTS
         return end if is_code else start
 
 
 @lru_cache(maxsize=64)
-def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str]:
+def _pattern(literals: frozenset[str], line: str | None = None) -> re.Pattern[str]:
     """A pattern that finds beginnings of ``literals`` and halves of characters. With
     ``line``, a second pattern, it also finds a line break right before a match of
     ``line``. It begins with a character set, so that a search skips most text
@@ -169,86 +170,86 @@ def _search(literals: frozenset[str], line: str | None = None) -> re.Pattern[str
     tails: dict[str, list[str]] = {}
     for literal in literals:
         tails.setdefault(literal[0], []).append(literal[1:])
-    ways = {first: _tails(rest) for first, rest in sorted(tails.items())}
+    ways = {sign: _tail_pattern(group) for sign, group in sorted(tails.items())}
     if line is not None:  # first, since most of what is found are line breaks
         line = "|".join([line, *filter(None, [ways.pop("\n", None)])])
         ways = {"\n": line, **ways}
     firsts = "".join(map(re.escape, ways))
-    after = [f"(?<={re.escape(first)})(?:{way})" for first, way in ways.items()]
-    found = "|".join([*after, f"(?<=[{HALVES}])"])
-    return patterns.compile(f"[{firsts}{HALVES}](?:{found})")
+    options = [f"(?<={re.escape(sign)})(?:{way})" for sign, way in ways.items()]
+    way_after = "|".join([*options, f"(?<=[{HALVES}])"])
+    return patterns.compile(f"[{firsts}{HALVES}](?:{way_after})")
 
 
-def _tails(literals: Iterable[str]) -> str:
+def _tail_pattern(literals: Iterable[str]) -> str:
     """A pattern that matches one of ``literals`` here, complete or cut off by the
     text's end. If one of them is empty, it matches everywhere."""
     return "" if "" in literals else rf"\Z|{beginnings(literals)}"
 
 
 @lru_cache(maxsize=64)
-def anywhere(literals: Literals) -> Gates:
+def gates_anywhere(literals: Literals) -> Gates:
     """The gates for text whose lines do not matter, such as reasoning."""
-    return Gates(_search(literals.literals), certain=literals.certain)
+    return Gates(_pattern(literals.literals), find_undecided=literals.certain)
 
 
 @lru_cache(maxsize=2 + INDENT)
-def in_code(indent: int) -> Gates:
+def code_gates(indent: int) -> Gates:
     """The gates for a fence inside list items that are ``indent`` wide: a line indented
     less may end the fence. With ``indent`` -1, the gates for other code, which any line
     may end."""
     line = slices.line_of_code(indent)
-    return Gates(_search(frozenset(), line), lines=indent > 0)
+    return Gates(_pattern(frozenset(), line), by_line=indent > 0)
 
 
 @lru_cache(maxsize=64)
-def in_fence(fence: str, outside: Gates) -> Gates:
+def fence_gates(fence: str, outside: Gates) -> Gates:
     """The gates for the inside of a ``fence`` that stands in no quote or list.
     ``outside``: the gates for the text after the fence."""
-    search = _search(frozenset(), slices.line_of_fence(fence))
-    border = patterns.compile(slices.end_of_fence(fence)).match
-    return Gates(search, border=border, after=lambda *_: outside)
+    search = _pattern(frozenset(), slices.line_of_fence(fence))
+    match_end = patterns.compile(slices.end_of_fence(fence)).match
+    return Gates(search, match_end=match_end, gates_after=lambda *_: outside)
 
 
 @lru_cache(maxsize=64)
-def in_info(literals: Literals, code: Gates) -> Gates:
+def info_gates(literals: Literals, code: Gates) -> Gates:
     """The gates for the rest of a line after the backticks that begin a fence.
 
     A further backtick would make the line text, and a literal has to wait for the
     line's end. ``code``: the gates for the inside of the fence.
     """
-    search = _search(literals.literals | {"`", "\n"})
-    return Gates(search, border=_BREAK, after=lambda *_: code)
+    search = _pattern(literals.literals | {"`", "\n"})
+    return Gates(search, match_end=_BREAK, gates_after=lambda *_: code)
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
     """The gates for the answer outside fences. ``heads``: see `Gates`."""
-    openers = tuple(each for openers in heads.values() for each in openers.literals)
-    known = _search_in_text(literals.literals, openers), True, literals.certain
+    openers = tuple(text for openers in heads.values() for text in openers.literals)
+    fields = _text_pattern(literals.literals, openers), True, literals.certain
 
-    def after(outside: Gates, fence: str) -> Gates:
-        return in_info(literals, in_fence(fence[1:], outside))
+    def after_fence(outside: Gates, fence: str) -> Gates:
+        return info_gates(literals, fence_gates(fence[1:], outside))
 
-    ticks = any("`" in each for each in literals.literals)
-    border = NOTHING if ticks else slices.OPENS.match
-    return Gates(*known, heads, _waits(openers), border, after)
+    has_backtick = any("`" in text for text in literals.literals)
+    match_end = NO_MATCH if has_backtick else slices.OPENS.match
+    return Gates(*fields, heads, _waiting_prefixes(openers), match_end, after_fence)
 
 
 @lru_cache(maxsize=64)
-def _waits(openers: tuple[str, ...]) -> frozenset[str]:
+def _waiting_prefixes(openers: tuple[str, ...]) -> frozenset[str]:
     """The proper prefixes of ``openers`` that wait at a slice's end. A line's beginning
     of more than `INDENT` characters never waits, so longer prefixes are left out:
     openers with names of tools may be long."""
     sizes = range(1, INDENT + 1)
     return frozenset(
-        each[:size] for each in openers for size in sizes if size < len(each)
+        opener[:size] for opener in openers for size in sizes if size < len(opener)
     )
 
 
 @lru_cache(maxsize=64)
-def _search_in_text(
+def _text_pattern(
     literals: frozenset[str], openers: tuple[str, ...]
 ) -> re.Pattern[str]:
-    firsts = "".join(sorted({re.escape(each[0]) for each in openers}))
+    first_signs = "".join(sorted({re.escape(opener[0]) for opener in openers}))
     line = rf"{slices.LINE}|[{BLANKS}]*+(?P<head>{beginnings(openers)})"
-    line = rf"(?=[{slices.FIRSTS}{firsts}]|\Z)(?:{line}|(?P<last>{slices.BEGUN}))"
-    return _search(literals, line)
+    line = rf"(?=[{slices.FIRSTS}{first_signs}]|\Z)(?:{line}|(?P<last>{slices.BEGUN}))"
+    return _pattern(literals, line)

@@ -20,8 +20,8 @@ from stream_sidecar.forms.literals import UndecidedError, rebuilt
 from stream_sidecar.markdown.code import BLANKS, CodeState
 from stream_sidecar.records import define, field
 from stream_sidecar.text.doubt import Doubt
-from stream_sidecar.text.mentions import LONGEST_SPAN, is_quoted, span_around
-from stream_sidecar.text.pieces import FORMED
+from stream_sidecar.text.mentions import LONGEST_SPAN, code_span, is_quoted
+from stream_sidecar.text.pieces import FORM_KINDS
 from stream_sidecar.text.quotations import CodeSoFar, Quotation
 from stream_sidecar.text.shown_text import SPACE
 
@@ -46,12 +46,12 @@ class InReasoning:
     """The steps of reasoning. ``depth``: how many openers are open; 0 outside
     reasoning.
 
-    ``closers``: the closers of the open block. ``implicit``: the open block has no
-    visible opener, and no visible text yet. ``place``: what stands before the next
-    character on its line. ``before``: the last characters of the reasoning. ``doubt``:
-    the raw text that may turn out to be text of the answer. ``again``: this text is the
-    answer's, and has to be read again up to the next character. ``code``: where the
-    reasoning has code.
+    ``closers``: the closers of the open block. ``has_implicit_opener``: the open block
+    has no visible opener, and no visible text yet. ``line_place``: what stands before
+    the next character on its line. ``prefix``: the last characters of the reasoning.
+    ``doubt``: the raw text that may turn out to be text of the answer.
+    ``must_read_again``: this text is the answer's, and has to be read again up to the
+    next character. ``code``: where the reasoning has code.
     """
 
     _rules: Rules
@@ -60,235 +60,239 @@ class InReasoning:
     _tail: Tail
     closers: frozenset[str]
     depth: int = 0
-    implicit: bool = False
-    place: LinePlace = LinePlace.BLANK
-    before: str = ""
+    has_implicit_opener: bool = False
+    line_place: LinePlace = LinePlace.BLANK
+    prefix: str = ""
     doubt: Doubt | None = None
-    again: bool = False
+    must_read_again: bool = False
     code: CodeSoFar = field(factory=CodeSoFar)
 
-    def begin(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
+    def enter(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
         """Begins a block that ``closers`` close. ``code``: if its opener is doubtful,
         the state of code before the opener; else None."""
-        self._buffer.mark(PieceKind.ENTER, self._tail.waiting)
-        self._doubt(code, doubtful=code is not None)
-        self.depth, self.implicit, self.closers = 1, False, closers
-        self._candidates.pending[True].clear()
-        self.place, self.before = LinePlace.AFTER_OPENER, ""
+        self._buffer.add_mark(PieceKind.ENTER, self._tail.waiting_size)
+        self._begin_doubt(code, is_doubtful=code is not None)
+        self.depth, self.has_implicit_opener, self.closers = 1, False, closers
+        self._candidates.due_closers[True].clear()
+        self.line_place, self.prefix = LinePlace.AFTER_OPENER, ""
         self.code = CodeSoFar()
-        self._buffer.border = False
+        self._buffer.has_gap = False
 
-    def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
+    def _begin_doubt(self, code: CodeState | None, *, is_doubtful: bool) -> None:
         """Begins to keep the reasoning from here on if it may turn out to be text:
-        because it is ``doubtful``, or because the policy says so. ``code``: the state
+        because it ``is_doubtful``, or because the policy says so. ``code``: the state
         of code before it; None if code does not matter."""
         self.doubt = None
-        if (doubtful or self._rules.keeps) and not self._rules.native:
-            state = None if code is None else CodeState(*code.state())
+        if (is_doubtful or self._rules.keeps_reasoning) and not self._rules.native:
+            code_copy = None if code is None else CodeState(*code.state())
             buffer = self._buffer
-            self.doubt = Doubt(buffer.place, self._rules.max_call, state)
-            self.doubt.keep(buffer.text[buffer.at :])
+            self.doubt = Doubt(buffer.place, self._rules.max_call, code_copy)
+            self.doubt.keep_text(buffer.text[buffer.index :])
 
-    def step(self, *, final: bool) -> None:
+    def decide_next(self, *, final: bool) -> None:
         """Decides the next characters, up to the next literal. Raises `UndecidedError`
         if this needs more text."""
         buffer, literals = self._buffer, self._rules.lexicon.literals
-        if self.place is LinePlace.AFTER_OPENER:
+        if self.line_place is LinePlace.AFTER_OPENER:
             self._skip_break(final)
-        elif buffer.border:
-            self._after_border(final)
+        elif buffer.has_gap:
+            self._decide_after_removal(final)
         else:
-            end, literal = literals.next(buffer.text, buffer.at, final=final)
-            self._think(end - buffer.at)
+            end, literal = literals.next(buffer.text, buffer.index, final=final)
+            self._add_reasoning(end - buffer.index)
             if literal is not None:
-                self._at_literal(literal, final)
+                self._decide_literal(literal, final)
             elif buffer:  # the rest may begin a literal
                 raise UndecidedError
 
-    def _after_border(self, final: bool) -> None:
+    def _decide_after_removal(self, final: bool) -> None:
         """Removes text that would complete a literal across a removal (text rule 5.1).
-        If no such text comes next, clears `Buffer.border`."""
-        buffer, whole = self._buffer, self._rules.lexicon.vocabulary.whole
-        rest = buffer.ahead(self._rules.lexicon.literals.longest)
-        if size := rebuilt(whole, self.before, rest, final=final):
-            buffer.cut(PieceKind.REBUILT, size)
+        If no such text comes next, clears `Buffer.has_gap`."""
+        buffer, guarded = self._buffer, self._rules.lexicon.vocabulary.guarded
+        next_text = buffer.peek(self._rules.lexicon.literals.longest)
+        if size := rebuilt(guarded, self.prefix, next_text, final=final):
+            buffer.cut_piece(PieceKind.REBUILT, size)
         else:
-            buffer.border = False
+            buffer.has_gap = False
 
-    def _at_literal(self, literal: str, final: bool) -> None:
+    def _decide_literal(self, literal: str, final: bool) -> None:
         buffer, lexicon = self._buffer, self._rules.lexicon
         if literal not in lexicon.delimiters.literals:
-            size = lexicon.overlap(buffer.text, buffer.at, literal, final=final)
+            size = lexicon.overlap_size(buffer.text, buffer.index, literal, final=final)
             if not size:
-                if not self._is_quoted(literal, final) and self._protocol(literal):
+                if not self._is_quoted(literal, final) and self._handle_call(literal):
                     return
                 size = lexicon.delimiters.size_without(literal)
             if size:
-                self._think(size)
+                self._add_reasoning(size)
                 return
-            literal = lexicon.delimiter_at(buffer.text, buffer.at)
-        self._at_delimiter(literal, final)
+            literal = lexicon.delimiter_at(buffer.text, buffer.index)
+        self._decide_delimiter(literal, final)
 
-    def _at_delimiter(self, delimiter: str, final: bool) -> None:
+    def _decide_delimiter(self, delimiter: str, final: bool) -> None:
         partners = self._rules.lexicon.delimiters.partners[delimiter]
-        foreign = self.closers.isdisjoint(partners)
-        code = foreign or self._is_code(delimiter)
-        if code or self._is_quoted(delimiter, final):
-            self._think(len(delimiter))
+        is_foreign = self.closers.isdisjoint(partners)
+        is_text = is_foreign or self._is_in_doubtful_code(delimiter)
+        if is_text or self._is_quoted(delimiter, final):
+            self._add_reasoning(len(delimiter))
         else:
-            (self._end if delimiter in self.closers else self._nest)(delimiter)
+            (self._end_block if delimiter in self.closers else self._nest)(delimiter)
 
-    def _is_code(self, delimiter: str) -> bool:
+    def _is_in_doubtful_code(self, delimiter: str) -> bool:
         """Whether the delimiter that comes next is in code after a doubtful opener."""
         if self.doubt is None or self._rules.scope == "everywhere":
             return False
-        place, closes = self._buffer.place, delimiter in self.closers
-        return self.doubt.quotes(place, place + len(delimiter), closes=closes)
+        place, is_closer = self._buffer.place, delimiter in self.closers
+        return self.doubt.is_in_code(place, place + len(delimiter), is_closer=is_closer)
 
-    def _protocol(self, literal: str) -> bool:
+    def _handle_call(self, literal: str) -> bool:
         """Handles the mark, the closer of a call, the opener or the end of reasoning
         that comes next. Returns False if ``literal`` is text here."""
         words, candidates = self._rules.lexicon.vocabulary, self._candidates
-        ends = words.ends.get(literal)
-        tried = self._buffer.place < candidates.free
-        if ends is not None and self.closers.isdisjoint(ends):
-            tried = True
-        if tried or candidates.is_pending(literal, inside=True):
+        ended_closers = words.exits.get(literal)
+        is_text = self._buffer.place < candidates.free_at
+        # it ends reasoning of another kind, so here it is text
+        if ended_closers is not None and self.closers.isdisjoint(ended_closers):
+            is_text = True
+        if is_text or candidates.is_pending(literal, in_reasoning=True):
             return False
-        if ends is not None:
-            self._buffer.cut(PieceKind.MARK, len(literal))
-            self._leave()
+        if ended_closers is not None:
+            self._buffer.cut_piece(PieceKind.MARK, len(literal))
+            self._end_reasoning()
         elif literal in words.marks or literal in words.closers:
-            self._buffer.cut(PieceKind.MARK, len(literal))
-            self._buffer.border = True
-        elif openings := words.openings_of(literal):
-            candidates.begin(openings, inside=True)
+            self._buffer.cut_piece(PieceKind.MARK, len(literal))
+            self._buffer.has_gap = True
+        elif openings := words.forms_of(literal):
+            candidates.try_forms(openings, in_reasoning=True)
         else:
             return False
         return True
 
-    def _leave(self, *, called: bool = False) -> None:
-        """Ends the reasoning with all open blocks. ``called``: a call ended it. Native
+    def _end_reasoning(self, *, by_call: bool = False) -> None:
+        """Ends the reasoning with all open blocks. ``by_call``: a call ended it. Native
         reasoning continues."""
-        self._buffer.border = True
+        self._buffer.has_gap = True
         if not self._rules.native:
-            self.depth, self.implicit, self.doubt = 0, False, None
-            self._buffer.mark(PieceKind.EXIT_CALL if called else PieceKind.EXIT)
-            if called:
-                self._tail.shown.call()
+            self.depth, self.has_implicit_opener, self.doubt = 0, False, None
+            self._buffer.add_mark(PieceKind.EXIT_CALL if by_call else PieceKind.EXIT)
+            if by_call:
+                self._tail.shown.note_call()
 
-    def may_quote(self, taken: Taken) -> bool:
-        """Opens a `Quotation` as the candidate if ``taken`` is a call in code: then the
+    def open_quotation(self, form: Taken) -> bool:
+        """Opens a `Quotation` as the candidate if ``form`` is a call in code: then the
         text after the call decides whether it is quoted (text rule 11.18). Returns
         whether this was done."""
         place, candidates = self._buffer.place, self._candidates
-        if taken.kind is not PieceKind.CALL or place < candidates.meant:
+        if form.kind is not PieceKind.CALL or place < candidates.unquoted_until:
             return False
-        code = self.code.around()
-        if code is None:
+        code_around = self.code.state_around()
+        if code_around is None:
             return False
-        known = self._rules.native or (self.doubt is not None and self.doubt.code)
-        closers = literals(*(() if known else sorted(self.closers)))
-        candidates.candidate = Quotation(place, taken, code, closers)
+        no_closers = self._rules.native or (self.doubt is not None and self.doubt.code)
+        closers = literals(*(() if no_closers else sorted(self.closers)))
+        candidates.candidate = Quotation(place, form, code_around, closers)
         return True
 
-    def take_out(self, taken: Taken) -> None:
+    def take_out_form(self, form: Taken) -> None:
         """Takes out the form that comes next (text rules 11.10 and 11.11)."""
-        borders = taken.kind in (PieceKind.ENTER, PieceKind.EXIT)
-        called = taken.kind is PieceKind.CALL
-        if borders or (taken.opening.named and taken.opening.dialect.ends_reasoning):
-            self._leave(called=called)
-        if taken.kind in FORMED:
-            self._buffer.taken.append(taken)
-        self._buffer.cut(PieceKind.MARK if borders else taken.kind, taken.end)
-        self._buffer.border = True
-        if taken.kind is PieceKind.ENTER and not self._rules.native:
-            self.begin(self.closers_after(taken))
+        is_border = form.kind in (PieceKind.ENTER, PieceKind.EXIT)
+        is_call = form.kind is PieceKind.CALL
+        if is_border or (form.opening.named and form.opening.dialect.ends_reasoning):
+            self._end_reasoning(by_call=is_call)
+        if form.kind in FORM_KINDS:
+            self._buffer.verdicts.append(form)
+        self._buffer.cut_piece(PieceKind.MARK if is_border else form.kind, form.end)
+        self._buffer.has_gap = True
+        if form.kind is PieceKind.ENTER and not self._rules.native:
+            self.enter(self.closers_after(form))
 
-    def closers_after(self, taken: Taken) -> frozenset[str]:
-        """The delimiters that close the reasoning that the form ``taken`` began. A form
+    def closers_after(self, form: Taken) -> frozenset[str]:
+        """The delimiters that close the reasoning that the form ``form`` began. A form
         of tokens has end tokens, so no delimiter closes it. A form of plain words has
         lost its tokens, so any closer may be meant."""
-        words = taken.opening.form.vague
-        return self._rules.lexicon.delimiters.closers if words else frozenset()
+        is_vague = form.opening.form.vague
+        return self._rules.lexicon.delimiters.closers if is_vague else frozenset()
 
     def _skip_break(self, final: bool) -> None:
         """Removes the line break after an opener, if there is one (text rule 6.3)."""
-        rest = self._buffer.ahead(2)
-        if rest == "\r" and not final:
+        next_text = self._buffer.peek(2)
+        # its line feed may come next, and belongs to the break
+        if next_text == "\r" and not final:
             raise UndecidedError
-        self.place = LinePlace.BLANK
-        if rest[0] == "\n" or rest == "\r\n":
-            self._buffer.cut(PieceKind.BLANK, rest.index("\n") + 1)
-            self.before = "\n"
-            self.code.add("\n")
+        self.line_place = LinePlace.BLANK
+        if next_text[0] == "\n" or next_text == "\r\n":
+            self._buffer.cut_piece(PieceKind.BLANK, next_text.index("\n") + 1)
+            self.prefix = "\n"
+            self.code.add_text("\n")
             if self.doubt is not None:
-                self.doubt.feed("\n")
+                self.doubt.feed_code("\n")
 
-    def _think(self, size: int) -> None:
+    def _add_reasoning(self, size: int) -> None:
         if size > 0:
             self._tail.shown.unread += size  # it may be held elsewhere, as tagged text
-            self.note(self._buffer.ahead(size))
-            self._buffer.cut(PieceKind.REASONING, size)
+            self.note_text(self._buffer.peek(size))
+            self._buffer.cut_piece(PieceKind.REASONING, size)
 
-    def note(self, text: str) -> None:
+    def note_text(self, text: str) -> None:
         """Updates the fields with ``text``, the next part of the reasoning."""
-        self.code.add(text)
+        self.code.add_text(text)
         if self.doubt is not None:
-            self.doubt.feed(text)
-        size = max(self._rules.lexicon.literals.longest, LONGEST_SPAN)
-        whole = text if len(text) >= size else self.before + text
-        self.before = whole[-size:]
-        if self.implicit and text.strip(SPACE):
-            self.implicit = False
-        line = text[text.rfind("\n") + 1 :]
-        if line.strip(SPACE):
-            self.place = LinePlace.TEXT
-        elif len(line) < len(text):
-            self.place = LinePlace.BLANK
+            self.doubt.feed_code(text)
+        kept_size = max(self._rules.lexicon.literals.longest, LONGEST_SPAN)
+        all_text = text if len(text) >= kept_size else self.prefix + text
+        self.prefix = all_text[-kept_size:]
+        if self.has_implicit_opener and text.strip(SPACE):
+            self.has_implicit_opener = False
+        last_line = text[text.rfind("\n") + 1 :]
+        if last_line.strip(SPACE):
+            self.line_place = LinePlace.TEXT
+        elif len(last_line) < len(text):
+            self.line_place = LinePlace.BLANK
 
     def _is_quoted(self, literal: str, final: bool) -> bool:
         """Whether the literal that comes next is only mentioned (text rule 4.5)."""
         if self._rules.scope == "everywhere":
             return False
-        room = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
-        after = self._buffer.ahead(max(room, 1), skip=len(literal))
-        if is_quoted(self.before, after, final=final):
+        window = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
+        suffix = self._buffer.peek(max(window, 1), skip=len(literal))
+        if is_quoted(self.prefix, suffix, final=final):
             return True
-        known = final or len(after) >= room
-        return self._is_paired(literal, *span_around(self.before, after, known=known))
+        is_all = final or len(suffix) >= window
+        return self._is_paired(literal, *code_span(self.prefix, suffix, is_all=is_all))
 
-    def _is_paired(self, literal: str, before: str, after: str) -> bool:
+    def _is_paired(self, literal: str, prefix: str, suffix: str) -> bool:
         """Whether the code span around ``literal`` contains its partner: an opener
-        before a closer, or a closer after an opener. ``before`` and ``after``: the
+        before a closer, or a closer after an opener. ``prefix`` and ``suffix``: the
         parts of the span on both sides."""
         lexicon = self._rules.lexicon
         closers = lexicon.delimiters.closers | lexicon.vocabulary.closers.keys()
-        others = before if literal in closers else after
-        found = {each[0] in closers for each in lexicon.literals.any.finditer(others)}
-        return (literal not in closers) in found
+        side = prefix if literal in closers else suffix
+        kinds = {match[0] in closers for match in lexicon.literals.any.finditer(side)}
+        return (literal not in closers) in kinds
 
     def _nest(self, opener: str) -> None:
         """Handles an opener of the block's own pair (text rules 3.4 and 3.5)."""
-        if self.implicit and not self._rules.native:
+        # the opener that the prompt had comes after all, and says which closers count
+        # (text rule 9.1)
+        if self.has_implicit_opener and not self._rules.native:
             self.closers = self._rules.lexicon.delimiters.partners[opener]
-        elif self._is_doubtful and self.before.rstrip(BLANKS).endswith("\n"):
-            self.again = True
+        elif self._is_doubtful and self.prefix.rstrip(BLANKS).endswith("\n"):
+            self.must_read_again = True
             return
-        elif self.place is LinePlace.BLANK and not self._rules.native:
+        elif self.line_place is LinePlace.BLANK and not self._rules.native:
             self.depth += 1
-        self._buffer.cut(PieceKind.DELIMITER, len(opener))
-        self.implicit, self.place = False, LinePlace.AFTER_OPENER
-        self._buffer.border = True
+        self._buffer.cut_piece(PieceKind.DELIMITER, len(opener))
+        self.has_implicit_opener, self.line_place = False, LinePlace.AFTER_OPENER
+        self._buffer.has_gap = True
 
-    def _end(self, closer: str) -> None:
-        self._buffer.cut(PieceKind.DELIMITER, len(closer))
-        self.implicit = False
-        self._buffer.border = True
+    def _end_block(self, closer: str) -> None:
+        self._buffer.cut_piece(PieceKind.DELIMITER, len(closer))
+        self.has_implicit_opener = False
+        self._buffer.has_gap = True
         if not self._rules.native:
             self.depth -= 1
-            self._buffer.mark(PieceKind.CUT if self.depth else PieceKind.EXIT)
-            self._doubt(None, doubtful=self.depth > 0)
+            self._buffer.add_mark(PieceKind.CUT if self.depth else PieceKind.EXIT)
+            self._begin_doubt(None, is_doubtful=self.depth > 0)
             self.doubt = self.doubt if self.depth else None
 
     @property

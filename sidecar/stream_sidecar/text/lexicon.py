@@ -26,7 +26,7 @@ from stream_sidecar.forms.literals import (
 )
 from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.records import evolve, hot
-from stream_sidecar.text.fast_path import NOTHING, anywhere, line_gates
+from stream_sidecar.text.fast_path import NO_MATCH, gates_anywhere, line_gates
 from stream_sidecar.text.mentions import LiteralKind
 from stream_sidecar.text.shown_text import Orphan
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
 
-Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
+ChosenDialects: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
 """Dialects, each with True if the host or the model's profile named it."""
 
 Share: TypeAlias = tuple[int, int]
 """The number of code points that a reader holds: in calls, and in all other text."""
 
-WHOLE = 4
+MIN_GUARDED = 4
 """A removal must not put together a delimiter, or another literal of at least this many
 characters. A shorter literal may come together by chance."""
 
@@ -54,91 +54,94 @@ characters. A shorter literal may come together by chance."""
 class Vocabulary:
     """The part of a lexicon that does not depend on the declared tools.
 
-    ``about``: which forms are read; see `Form`. ``openings``: opener -> the forms that
-    begin with it anywhere. ``lines``: opener -> the forms that begin with it only where
-    a line or the answer begins. ``per_tool``: forms whose openers contain a tool's
-    name. ``closers``: closer of a call -> the verdict if it comes without its call.
+    ``subjects``: which forms are read; see `Form`. ``openings``: opener -> the forms
+    that begin with it anywhere. ``at_line``: opener -> the forms that begin with it
+    only where a line or the answer begins. ``tool_openings``: forms whose openers
+    contain a tool's name. ``closers``: closer of a call -> the verdict if it comes
+    without its call.
     """
 
     def __init__(
-        self, delimiters: Delimiters, chosen: Chosen, about: frozenset[str]
+        self, delimiters: Delimiters, dialects: ChosenDialects, subjects: frozenset[str]
     ) -> None:
         self.delimiters = delimiters
-        self.about = about
+        self.subjects = subjects
         self.openings: dict[str, list[Opening]] = {}
-        self.lines: dict[str, list[Opening]] = {}
-        self.per_tool: list[Opening] = []
+        self.at_line: dict[str, list[Opening]] = {}
+        self.tool_openings: list[Opening] = []
         self.marks: set[str] = set()
         #: wrapper of the answer -> closers of the reasoning that the wrapper ends
-        self.ends: dict[str, frozenset[str]] = {}
+        self.exits: dict[str, frozenset[str]] = {}
         self.closers: dict[str, Taken] = {}
-        self._begun: dict[tuple[str, bool], tuple[Opening, ...]] = {}
-        self._kinds: dict[str, LiteralKind] = {}
-        for dialect, named in chosen:
-            self._learn(dialect, named)
+        self._openings_cache: dict[tuple[str, bool], tuple[Opening, ...]] = {}
+        self._kind_cache: dict[str, LiteralKind] = {}
+        for dialect, is_named in dialects:
+            self._add_dialect(dialect, is_named)
         for delimiter in delimiters.literals:
-            self.ends.pop(delimiter, None)
-        self.marks -= self.ends.keys() | delimiters.literals
-        known = self.marks, self.ends, self.closers, self.openings
+            self.exits.pop(delimiter, None)
+        self.marks -= self.exits.keys() | delimiters.literals
+        all_literals = self.marks, self.exits, self.closers, self.openings
         #: literals that wrap or divide the answer; in a sentence they are text
-        self.borders = frozenset(self.marks | self.ends.keys())
-        self.literals = Literals(delimiters.literals.union(*known))
-        long = {each for each in self.literals.literals if len(each) >= WHOLE}
+        self.borders = frozenset(self.marks | self.exits.keys())
+        self.literals = Literals(delimiters.literals.union(*all_literals))
+        guarded = {word for word in self.literals.literals if len(word) >= MIN_GUARDED}
         #: literals that a removal must not put together
-        self.whole = Literals(delimiters.literals | long)
+        self.guarded = Literals(delimiters.literals | guarded)
 
-    def _learn(self, dialect: Dialect, named: bool) -> None:
-        if "marks" in self.about:
+    def _add_dialect(self, dialect: Dialect, is_named: bool) -> None:
+        if "marks" in self.subjects:
             self.marks.update(dialect.marks)
-        own = frozenset(closer for _, closer in dialect.pairs)
-        ends = self.delimiters.closers if named else own
-        self.ends |= dict.fromkeys(dialect.ends, ends)
+        own_closers = frozenset(closer for _, closer in dialect.pairs)
+        ended_closers = self.delimiters.closers if is_named else own_closers
+        self.exits |= dict.fromkeys(dialect.ends, ended_closers)
         for form in dialect.forms:
-            bare = form.tier == "C" and "bare" not in self.about
-            if bare or form.about not in self.about:
+            is_unwanted_bare = form.tier == "C" and "bare" not in self.subjects
+            if is_unwanted_bare or form.about not in self.subjects:
                 continue
-            if "marks" in self.about:
+            if "marks" in self.subjects:
                 for closer in form.closers:
-                    opening = Opening(dialect, form, closer, named)
+                    opening = Opening(dialect, form, closer, is_named)
                     self.closers[closer] = Taken(opening, PieceKind.MARK, len(closer))
-            lines = form.place in ("line", "start")
-            table = self.lines if lines else self.openings
+            at_line_start = form.place in ("line", "start")
+            table = self.at_line if at_line_start else self.openings
             for opener in form.openers:
-                opening = Opening(dialect, form, opener, named)
+                opening = Opening(dialect, form, opener, is_named)
                 if form.per_tool:
-                    self.per_tool.append(opening)
+                    self.tool_openings.append(opening)
                 else:
                     table.setdefault(opener, []).append(opening)
 
     def kind_of(self, literal: str) -> LiteralKind:
         """The kind of ``literal``, which decides what counts as a mention of it.
         ``literal`` must be in `literals`."""
-        kind = self._kinds.get(literal)
+        kind = self._kind_cache.get(literal)
         if kind is None:
-            kind = self._kinds[literal] = self._kind_of(literal)
+            kind = self._kind_cache[literal] = self._judge_kind(literal)
         return kind
 
-    def _kind_of(self, literal: str) -> LiteralKind:
+    def _judge_kind(self, literal: str) -> LiteralKind:
         if literal in self.delimiters.literals:
             return LiteralKind.TAG
-        about = {opening.form.about for opening in self.openings_of(literal)}
-        if "reserved" in about:
+        subjects = {opening.form.about for opening in self.forms_of(literal)}
+        if "reserved" in subjects:
             return LiteralKind.RESERVED
-        return LiteralKind.CALL if about & {"calls", "results"} else LiteralKind.TAG
+        return LiteralKind.CALL if subjects & {"calls", "results"} else LiteralKind.TAG
 
-    def openings_of(self, literal: str, *, called: bool = False) -> tuple[Opening, ...]:
+    def forms_of(
+        self, literal: str, *, after_call: bool = False
+    ) -> tuple[Opening, ...]:
         """All forms whose opener is ``literal`` or the beginning of it. ``literal``
-        must be in `literals`. ``called``: includes forms that begin only after a
+        must be in `literals`. ``after_call``: includes forms that begin only after a
         call."""
-        begun = self._begun.get((literal, called))
-        if begun is None:
-            begun = self._begun[literal, called] = tuple(
+        openings = self._openings_cache.get((literal, after_call))
+        if openings is None:
+            openings = self._openings_cache[literal, after_call] = tuple(
                 opening
                 for end in range(1, len(literal) + 1)
                 for opening in self.openings.get(literal[:end], ())
-                if called or not opening.form.called
+                if after_call or not opening.form.called
             )
-        return begun
+        return openings
 
 
 class Lexicon:
@@ -148,158 +151,161 @@ class Lexicon:
         self.vocabulary = vocabulary
         self.delimiters = vocabulary.delimiters
         self.literals = vocabulary.literals
-        self._lines = dict(vocabulary.lines)
-        for opening in vocabulary.per_tool if names else ():
+        self._at_line = dict(vocabulary.at_line)
+        for opening in vocabulary.tool_openings if names else ():
             for opener in map(opening.opener.__mod__, names):
                 if opener not in self.literals.literals:
-                    named = evolve(opening, opener=opener)
-                    self._lines[opener] = [*self._lines.get(opener, ()), named]
+                    variant = evolve(opening, opener=opener)
+                    self._at_line[opener] = [*self._at_line.get(opener, ()), variant]
         #: first character -> the openers that count where the answer begins
-        self.heads = _by_first(self._lines)
-        lines = self._lines.items()
-        self._heads_inside = _by_first(
-            opener for opener, openings in lines if any(map(_is_inside, openings))
+        self.heads = _by_first_character(self._at_line)
+        entries = self._at_line.items()
+        self._line_heads = _by_first_character(
+            opener for opener, openings in entries if any(map(_any_line, openings))
         )
-        self._line_start = _line_starts(beginnings(self._lines))
+        self._line_start = _line_start_pattern(beginnings(self._at_line))
         #: the gates of the fast path, for the answer
-        self.gates = line_gates(self.literals, self._heads_inside)
-        self._gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
+        self.gates = line_gates(self.literals, self._line_heads)
+        self._raw_gates = self.gates._replace(prefixes=frozenset(), match_end=NO_MATCH)
         #: the gates of the fast path, for reasoning
-        self.thought = anywhere(self.literals)
+        self.reasoning_gates = gates_anywhere(self.literals)
 
     def gates_of(self, *, fences_pass: bool) -> Gates:
         """The gates of the fast path for the answer. ``fences_pass``: fenced code
         passes, because nothing is taken out of it (text rule 4.8)."""
-        return self.gates if fences_pass else self._gates_everywhere
+        return self.gates if fences_pass else self._raw_gates
 
-    def begins(self, text: str) -> bool:
+    def may_begin_form(self, text: str) -> bool:
         """Whether an answer that begins with ``text`` begins with white space or
         perhaps with a form."""
         try:
-            openings = self.at_line(text, 0, start=True, final=False)
+            openings = self.openings_at(text, 0, at_start=True, final=False)
         except UndecidedError:
             return True
         return text[0].isspace() or bool(openings)
 
-    def line_start(
-        self, text: str, at: int, end: int, *, needs: bool = True
+    def find_line_opener(
+        self, text: str, start: int, end: int, *, with_needs: bool = True
     ) -> int | None:
         """The index of the first opener that may begin a line in ``text`` between
-        ``at`` and ``end``, after blanks if the line has some; None if there is none.
-        ``needs``: whether openers count whose forms need a literal (`Form.needs`)."""
-        pattern = self._line_start if needs else self._free_line_start
-        match = pattern.search(text, at, end)
+        ``start`` and ``end``, after blanks if the line has some; None if there is none.
+        ``with_needs``: whether openers count whose forms need a literal
+        (`Form.needs`)."""
+        pattern = self._line_start if with_needs else self._free_line_start
+        match = pattern.search(text, start, end)
         return match.end() if match else None
 
     @cached_property
-    def line_needs(self) -> frozenset[str]:
+    def needed_literals(self) -> frozenset[str]:
         """The literals that forms at a line's start need (`Form.needs`)."""
-        openings = chain.from_iterable(self._lines.values())
-        return frozenset(need for each in openings for need in each.form.needs)
+        openings = chain.from_iterable(self._at_line.values())
+        return frozenset(need for opening in openings for need in opening.form.needs)
 
     @cached_property
     def _free_line_start(self) -> re.Pattern[str]:
-        free = (
+        free_openers = (
             opener
-            for opener, openings in self._lines.items()
-            if not all(each.form.needs for each in openings)
+            for opener, openings in self._at_line.items()
+            if not all(opening.form.needs for opening in openings)
         )
-        return _line_starts(beginnings(free))
+        return _line_start_pattern(beginnings(free_openers))
 
-    def at_line(
+    def openings_at(
         self,
         text: str,
-        at: int,
+        index: int,
         *,
-        start: bool,
-        called: bool = False,
+        at_start: bool,
+        after_call: bool = False,
         final: bool,
     ) -> list[Opening]:
-        """The forms that begin at place ``at``, the start of a line. Raises
+        """The forms that begin at place ``index``, the start of a line. Raises
         `UndecidedError` if more text could add a form.
 
-        ``start``: the answer begins at this place. ``called``: a call ends right before
-        this place.
+        ``at_start``: the answer begins at this place. ``after_call``: a call ends right
+        before this place.
         """
-        openers = (self.heads if start else self._heads_inside).get(text[at])
+        openers = (self.heads if at_start else self._line_heads).get(text[index])
         if openers is None:
             return []
-        more = len(text) < at + openers.longest and not final
-        if more and openers.is_begun(text[at:]):
+        may_grow = len(text) < index + openers.longest and not final
+        if may_grow and openers.is_begun(text[index:]):
             raise UndecidedError
-        found = [
+        forms = [
             opening
-            for opener in openers.at(text, at)
-            for opening in self._lines[opener]
-            if start or (_is_inside(opening) and (called or not opening.form.called))
+            for opener in openers.at(text, index)
+            for opening in self._at_line[opener]
+            if at_start
+            or (_any_line(opening) and (after_call or not opening.form.called))
         ]
-        if not found:
+        if not forms:
             return []
-        if not final and self.literals.certain(text, at) == at:
+        if not final and self.literals.certain(text, index) == index:
             raise UndecidedError
-        match = self.literals.any.match(text, at)
+        match = self.literals.any.match(text, index)
         if match is None:
-            return found
-        openings = self.vocabulary.openings_of(match[0])
+            return forms
+        openings = self.vocabulary.forms_of(match[0])
         if not openings:
             return []  # the literal is a delimiter or a mark
-        return found + [each for each in openings if not _is_outdone(each, found)]
+        return forms + [each for each in openings if not _is_shorter(each, forms)]
 
-    def delimiter_at(self, text: str, at: int) -> str:
-        """The delimiter at place ``at``. A longer literal begins with this delimiter,
-        but is text here."""
-        match = self.delimiters.any.match(text, at)
+    def delimiter_at(self, text: str, index: int) -> str:
+        """The delimiter at place ``index``. A longer literal begins with this
+        delimiter, but is text here."""
+        match = self.delimiters.any.match(text, index)
         assert match is not None  # the caller knows
         return match[0]
 
-    def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int:
+    def overlap_size(self, text: str, index: int, literal: str, *, final: bool) -> int:
         """The number of characters of ``literal`` that are text because a delimiter
-        begins after them, inside ``literal``; 0 if no delimiter does. ``at``: where
+        begins after them, inside ``literal``; 0 if no delimiter does. ``index``: where
         ``literal`` begins."""
         size = self.delimiters.size_without(literal)
         if size in (0, len(literal)):
             return 0
-        after = at + len(literal)
-        rest = text[after : after + self.literals.longest]
-        return size if rebuilt(self.delimiters, literal, rest, final=final) else 0
+        literal_end = index + len(literal)
+        text_after = text[literal_end : literal_end + self.literals.longest]
+        return size if rebuilt(self.delimiters, literal, text_after, final=final) else 0
 
-    def restart(self, raw: str, position: int) -> int:
-        """The first index in ``raw``, the text of a failed candidate, at which a new
-        candidate may begin. ``position``: the number of characters that were read.
+    def restart_index(self, failed_text: str, read_size: int) -> int:
+        """The first index in ``failed_text``, the text of a failed candidate, at which
+        a new candidate may begin. ``read_size``: the number of characters that were
+        read.
 
         The result is the start of the longest suffix of these characters that is an
         opener or the beginning of an opener.
         """
-        head = raw[:position]
-        found = self.literals.certain(head, 1)
-        if 1 < found == len(head) and head[-1] in self.literals.literals:
-            found -= 1
-        _, broken, line = head.rpartition("\n")
-        rest = line.lstrip(BLANKS)
-        begins = broken and (not rest or self._may_begin_line(rest))
-        return min(found, position - len(rest or line)) if begins else found
+        read_text = failed_text[:read_size]
+        index = self.literals.certain(read_text, 1)
+        if 1 < index == len(read_text) and read_text[-1] in self.literals.literals:
+            index -= 1
+        _, line_break, line = read_text.rpartition("\n")
+        line_text = line.lstrip(BLANKS)
+        may_begin = line_break and (not line_text or self._may_begin_line(line_text))
+        return min(index, read_size - len(line_text or line)) if may_begin else index
 
     def _may_begin_line(self, text: str) -> bool:
         """Whether ``text`` is an opener that counts at a line's start, or a prefix of
         such an opener."""
         openers = self.heads.get(text[0])
-        return openers is not None and (text in self._lines or openers.is_begun(text))
+        return openers is not None and (text in self._at_line or openers.is_begun(text))
 
 
-def _by_first(openers: Iterable[str]) -> dict[str, Openers]:
+def _by_first_character(openers: Iterable[str]) -> dict[str, Openers]:
     """First character -> the ``openers`` that begin with it."""
-    found: dict[str, list[str]] = {}
+    by_character: dict[str, list[str]] = {}
     for opener in openers:
-        found.setdefault(opener[0], []).append(opener)
-    return {first: Openers(each) for first, each in found.items()}
+        by_character.setdefault(opener[0], []).append(opener)
+    return {character: Openers(group) for character, group in by_character.items()}
 
 
-def total(*shares: Share) -> Share:
+def total_share(*shares: Share) -> Share:
     """The sum of ``shares``; (0, 0) without any."""
-    calls = held = 0
-    for of_calls, of_others in shares:
-        calls, held = calls + of_calls, held + of_others
-    return calls, held
+    calls = other_text = 0
+    for call_share, other_share in shares:
+        calls, other_text = calls + call_share, other_text + other_share
+    return calls, other_text
 
 
 @hot
@@ -307,14 +313,15 @@ class Rules:
     """How a splitter reads its channel.
 
     - ``max_held`` and ``max_call``: limits in code points (text rules 13.1 and 13.2).
-    - ``others`` returns the `Share` of the other readers of the choice.
-    - ``settle`` makes the other readers read all pieces so far, so that the result of
-      ``others`` is exact.
+    - ``others_share`` returns the `Share` of the other readers of the choice.
+    - ``settle_others`` makes the other readers read all pieces so far, so that the
+      result of ``others_share`` is exact.
     - ``native``: the whole channel is reasoning, and delimiters have no effect (text
       rule 8.8).
-    - ``opened``: the channel begins in reasoning.
-    - ``thinks``: an opener begins reasoning. False: an opener is only removed.
-    - ``keeps``: reasoning that never closes may become text, whatever its opener.
+    - ``begins_open``: the channel begins in reasoning.
+    - ``opens_reasoning``: an opener begins reasoning. False: an opener is only removed.
+    - ``keeps_reasoning``: reasoning that never closes may become text, whatever its
+      opener.
     - ``orphan``: the effect of the first closer without an opener.
     """
 
@@ -323,28 +330,28 @@ class Rules:
     scope: Scope
     max_held: int
     max_call: int
-    others: Callable[[], Share] = total
+    others_share: Callable[[], Share] = total_share
     native: bool = False
-    opened: bool = False
-    thinks: bool = True
-    keeps: bool = False
+    begins_open: bool = False
+    opens_reasoning: bool = True
+    keeps_reasoning: bool = False
     orphan: Orphan = Orphan.NONE
-    settle: Callable[[], object] = total
+    settle_others: Callable[[], object] = total_share
 
 
-def _is_inside(opening: Opening) -> bool:
+def _any_line(opening: Opening) -> bool:
     return opening.form.place == "line"  # any line of the answer, not only the first
 
 
-def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
-    """Whether an opener in ``found``, at the same place, is longer and begins with the
+def _is_shorter(opening: Opening, forms: list[Opening]) -> bool:
+    """Whether an opener in ``forms``, at the same place, is longer and begins with the
     opener of ``opening``."""
-    short = opening.opener
-    return any(short != each.opener and each.opener.startswith(short) for each in found)
+    text = opening.opener
+    return any(text != form.opener and form.opener.startswith(text) for form in forms)
 
 
 @lru_cache(maxsize=64)
-def _line_starts(openers: str) -> re.Pattern[str]:
-    """A pattern for the line break and the blanks before one of ``openers``.
-    ``openers`` is a pattern, too."""
-    return patterns.compile(rf"\n[{BLANKS}]*+(?={openers})")
+def _line_start_pattern(openers_pattern: str) -> re.Pattern[str]:
+    """A pattern for the line break and the blanks before one of ``openers_pattern``.
+    ``openers_pattern`` is a pattern, too."""
+    return patterns.compile(rf"\n[{BLANKS}]*+(?={openers_pattern})")

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 Piece: TypeAlias = tuple[PieceKind, str, int, int]
 Pieces: TypeAlias = list[Piece]
 
-FORMED = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
+FORM_KINDS = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
 """Kinds of pieces that have a `Taken`, which describes the form."""
 
-_MERGED = {PieceKind.TEXT, PieceKind.REASONING}
+WRITTEN_KINDS = FORM_KINDS | {PieceKind.SEEN, PieceKind.FAILED}
+"""Kinds of pieces that have an entry in ``verdicts`` of their reader."""
+
+_MERGED_KINDS = {PieceKind.TEXT, PieceKind.REASONING}
 
 
 def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
@@ -30,17 +33,17 @@ def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
     run: list[Piece] = []
     for piece in pieces:
         if run and (piece[0] is not run[0][0] or piece[2] != run[-1][3]):
-            yield _joined(run)
+            yield _join_pieces(run)
             run = []
-        if piece[0] in _MERGED:
+        if piece[0] in _MERGED_KINDS:
             run.append(piece)
         else:
             yield piece
     if run:
-        yield _joined(run)
+        yield _join_pieces(run)
 
 
-def _joined(run: list[Piece]) -> Piece:
+def _join_pieces(run: list[Piece]) -> Piece:
     if len(run) == 1:
         return run[0]
     return run[0][0], "".join([piece[1] for piece in run]), run[0][2], run[-1][3]

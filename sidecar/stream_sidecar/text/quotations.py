@@ -24,33 +24,33 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Room, Taken
     from stream_sidecar.forms.literals import Literals
 
-_MANY, _LONG = 64, 4096
-_PARTS = patterns.compile("\n|`++|[^\n`]++")
+_MOST_PARTS, _LONG_TEXT = 64, 4096
+_CODE_PARTS = patterns.compile("\n|`++|[^\n`]++")
 
 
 @define(eq=False)
 class CodeSoFar:
     """Knows whether the end of a text is in code. The added text is read only when
-    `around` is called, or when there is much of it."""
+    `state_around` is called, or when there is much of it."""
 
-    _code: CodeState = field(factory=CodeState)
+    _state: CodeState = field(factory=CodeState)
     _parts: list[str] = field(factory=list)
 
-    def add(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Adds the next part of the text."""
         self._parts.append(text)
-        if len(self._parts) >= _MANY or len(text) >= _LONG:
+        if len(self._parts) >= _MOST_PARTS or len(text) >= _LONG_TEXT:
             self._read()
 
     def _read(self) -> None:
-        self._code.feed("".join(self._parts))
+        self._state.feed("".join(self._parts))
         self._parts.clear()
 
-    def around(self) -> CodeState | None:
+    def state_around(self) -> CodeState | None:
         """The state of code at the end of the text if a fence or a span may be open
         there; else None."""
         self._read()
-        code = self._code.after()
+        code = self._state.after()
         return code if code.runs or (code.fence and code.is_code) else None
 
 
@@ -59,19 +59,19 @@ class Quotation:
     """A call in code of reasoning, with the text after it: either quoted or a call.
 
     It has the interface of a `Candidate`. ``start``: the position of the call in the
-    channel. ``_taken``: the call. ``_code``: the state of code in the fence or span
+    channel. ``_call``: the call. ``_code``: the state of code in the fence or span
     around the call. ``_closers``: the closers of the reasoning. ``size``: the number of
-    code points so far. ``seen``: how many of these were read for the verdict. ``full``:
-    the hold limit is reached.
+    code points so far. ``read_size``: how many of these were read for the verdict.
+    ``is_full``: the hold limit is reached.
     """
 
     start: int
-    _taken: Taken
+    _call: Taken
     _code: CodeState
     _closers: Literals
     size: int = 0
-    seen: int = 0
-    full: bool = False
+    read_size: int = 0
+    is_full: bool = False
     called: bool = False
     known: None = None
     may_be_call: bool = False
@@ -79,7 +79,7 @@ class Quotation:
     halved: bool = False
     stays: tuple[re.Pattern[str], ...] = ()
     _pieces: list[str] = field(factory=list)
-    _before: str = ""  # the last two characters that were read
+    _recent: str = ""  # the last two characters that were read
     _unread: str = ""
     _runs: tuple[int, ...] = ()
 
@@ -94,53 +94,53 @@ class Quotation:
         """Adds ``text`` and returns the verdict: `Taken` if the call is meant, `Failed`
         if it is quoted, None if more text has to decide. ``room``: how much may be
         held. ``final``: no more text comes."""
-        known, end = self.size, self._taken.end
+        earlier_size, call_end = self.size, self._call.end
         self._pieces.append(text)
         self.size += len(text)
-        limit = max(room(self.size, calls=False), end)
-        over = self.size > limit
-        final, read = final or over, text[: limit - known]
-        if not known:  # all of the call is there, and may close the code itself
-            inside, read = read[:end], read[end:]
-            if self._read(inside) is not None:
-                return self._taken
-        closes = self._closes(read, final=final)
-        if closes is None and final:
-            self.full, closes = over, self._read("x" if self._runs else "\n")
-            closes = closes or False
-        if closes:
-            return Failed(min(self.seen, self.size), (self._taken.opening,))
-        return None if closes is None else self._taken
+        size_limit = max(room(self.size, calls=False), call_end)
+        is_over = self.size > size_limit
+        final, readable = final or is_over, text[: size_limit - earlier_size]
+        if not earlier_size:  # all of the call is there, and may close the code itself
+            call_text, readable = readable[:call_end], readable[call_end:]
+            if self._read(call_text) is not None:
+                return self._call
+        is_closed = self._closes_code(readable, final=final)
+        if is_closed is None and final:
+            self.is_full, is_closed = is_over, self._read("x" if self._runs else "\n")
+            is_closed = is_closed or False
+        if is_closed:
+            return Failed(min(self.read_size, self.size), (self._call.opening,))
+        return None if is_closed is None else self._call
 
-    def _closes(self, text: str, *, final: bool) -> bool | None:
+    def _closes_code(self, text: str, *, final: bool) -> bool | None:
         """Reads ``text``. True: the code closes in it before the reasoning does; False:
         the reasoning, or the line of a span, ends first; None: neither closes."""
-        text, at = self._unread + text, 0
-        closes: bool | None = None
-        while closes is None and at < len(text):
-            end, closer = self._closers.next(text, at, final=final)
-            closes, at = self._read(text[at:end]), end
-            if closes is not None or closer is None:
+        text, index = self._unread + text, 0
+        is_closed: bool | None = None
+        while is_closed is None and index < len(text):
+            end, closer = self._closers.next(text, index, final=final)
+            is_closed, index = self._read(text[index:end]), end
+            if is_closed is not None or closer is None:
                 break
             end += len(closer)
             try:
-                quoted = is_quoted(self._before, text[end : end + 1], final=final)
+                is_text = is_quoted(self._recent, text[end : end + 1], final=final)
             except UndecidedError:
                 break
-            closes, at = self._read(closer) if quoted else False, end
-        self._unread = text[at:]
-        return closes
+            is_closed, index = self._read(closer) if is_text else False, end
+        self._unread = text[index:]
+        return is_closed
 
     def _read(self, text: str) -> bool | None:
         """Reads ``text``, which has no closer of the reasoning. True: the code closes
         in it; False: the line of a span ends; None: neither happens."""
-        for part in _PARTS.findall(text):
+        for part in _CODE_PARTS.findall(text):
             if self._runs and part == "\n":
                 return False
             self._code.feed(part)
-            self.seen += len(part)
+            self.read_size += len(part)
             runs = self._code.runs[: len(self._runs)]
             if runs != self._runs or not (self._runs or self._code.fence):
                 return True
-        self._before = (self._before + text)[-2:]
+        self._recent = (self._recent + text)[-2:]
         return None

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.forms.candidate import Taken
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.records import define
-from stream_sidecar.text.pieces import FORMED, Pieces, merged
+from stream_sidecar.text.pieces import FORM_KINDS, Pieces, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from stream_sidecar.text.pieces import Piece
     from stream_sidecar.text.splitter import Splitter, State
 
-_FIRST_ONLY = (PieceKind.SEEN, PieceKind.FAILED)
+_FIRST_READING_KINDS = (PieceKind.SEEN, PieceKind.FAILED)
 """Kinds of pieces that only the first reading may report."""
 
-_REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
+_REASONING_KINDS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
 """Kinds of pieces with which reasoning begins."""
 
 
 @define(eq=False)
 class _Asleep:
-    """The second reading sleeps: it gets no text from position ``since`` on.
+    """The second reading sleeps: it gets no text from position ``asleep_from`` on.
 
     ``pieces``: text that the first reading has shown and the second would still hold.
     ``share``: how much of the limits these pieces use. ``state``: the first reading's
@@ -58,12 +58,12 @@ class _Asleep:
     reading holds now.
     """
 
-    since: int
+    asleep_from: int
     state: State | None = None
     pieces: Sequence[Piece] = ()
     share: Share = (0, 0)
 
-    def release(self) -> Sequence[Piece]:
+    def release_pieces(self) -> Sequence[Piece]:
         """Returns ``pieces`` and forgets them, so that they no longer count as held."""
         pieces, self.pieces = self.pieces, ()
         self.state, self.share = None, (0, 0)
@@ -71,15 +71,15 @@ class _Asleep:
 
 
 class Rereading:
-    """Two splitters in series (text rule 5.2). ``first`` reads the channel. ``make``
-    returns the second splitter; it is called when the second splitter is first used.
-    ``taken``: as in `Splitter`, for the pieces of both."""
+    """Two splitters in series (text rule 5.2). ``first`` reads the channel.
+    ``make_second`` returns the second splitter; it is called when the second splitter
+    is first used. ``verdicts``: as in `Splitter`, for the pieces of both."""
 
-    def __init__(self, first: Splitter, make: Callable[[], Splitter]) -> None:
+    def __init__(self, first: Splitter, make_second: Callable[[], Splitter]) -> None:
         self.first = first
-        self.taken: deque[Taken | Failed] = deque()
-        self._make = make
-        self._full = 0  # FULL marks that the first reading has sent, and not the second
+        self.verdicts: deque[Taken | Failed] = deque()
+        self._make_second = make_second
+        self._full_marks = 0  # FULL marks that only the first reading has sent
         #: None: the second reading is awake
         self._asleep: _Asleep | None = _Asleep(0)
 
@@ -94,11 +94,11 @@ class Rereading:
     @cached_property
     def second(self) -> Splitter:
         """The second splitter. While it sleeps, its state is out of date."""
-        return self._make()
+        return self._make_second()
 
     @cached_property
-    def _places(self) -> _Places:
-        return _Places()
+    def _raw_positions(self) -> _RawPositions:
+        return _RawPositions()
 
     @property
     def held(self) -> int:
@@ -113,10 +113,10 @@ class Rereading:
         awake."""
         return self.second.share() if self._asleep is None else self._asleep.share
 
-    def given(self) -> Pieces:
+    def take_decided(self) -> Pieces:
         """The pieces decided so far of the text that is being pushed. Wakes the second
         reading."""
-        return self._read([*self._wake(), *self.first.given()])
+        return self._read_pieces([*self._wake(), *self.first.take_decided()])
 
     def shown(self) -> tuple[Any, ...]:
         """The state of the visible text. Call this only while nothing is held."""
@@ -128,53 +128,55 @@ class Rereading:
         if asleep is None:
             return self._read_both(first.push(text))
         if first.passes(text):
-            asleep.release()  # the first holds nothing, so the second would not, either
-            return first.passed(text)
-        known = self._known(asleep)
-        out = first.read(text)
-        if self._asleep is None:  # it was woken by `given`
-            return self._read_both(out)
-        if not out or (first.held == len(text) and self._lag(asleep, out, *known)):
-            return out
-        return self._stay_asleep(asleep, out)
+            asleep.release_pieces()  # neither reading holds any text
+            return first.show_passed(text)
+        saved = self._state_before_held(asleep)
+        pieces = first.read_slice(text)
+        if self._asleep is None:  # it was woken by `take_decided`
+            return self._read_both(pieces)
+        if not pieces or (
+            first.held == len(text) and self._can_lag(asleep, pieces, *saved)
+        ):
+            return pieces
+        return self._stay_asleep(asleep, pieces)
 
-    def passed(self, text: str) -> Pieces:
+    def show_passed(self, text: str) -> Pieces:
         """Shows ``text`` unread: nothing in it matters, and nothing is held."""
-        pieces = self.first.passed(text)
+        pieces = self.first.show_passed(text)
         if pieces and self._asleep is None and not self.first.reasoning.depth:
-            self._places.add(*pieces[0][2:])
-            self.second.passed(text)
+            self._raw_positions.add_shown(*pieces[0][2:])
+            self.second.show_passed(text)
             self._fall_asleep()
         return pieces
 
     def flush(self, *, followed: bool = False) -> Pieces:
         """Decides all held text as if the text ended here (see `Splitter`)."""
-        if self._asleep and self.first.waits:
-            self._known(self._asleep)
-        out = self.first.flush(followed=followed)
-        if self._asleep and not out:
-            self._asleep.release()
-            return out
-        out = self._read([*self._wake(), *out])
-        self._read_again(self.second.flush(followed=followed), out)
-        return out
+        if self._asleep and self.first.holds:
+            self._state_before_held(self._asleep)
+        pieces = self.first.flush(followed=followed)
+        if self._asleep and not pieces:
+            self._asleep.release_pieces()
+            return pieces
+        pieces = self._read_pieces([*self._wake(), *pieces])
+        self._add_second(self.second.flush(followed=followed), pieces)
+        return pieces
 
     def read_again(self) -> Pieces:
         """Reads the open reasoning again as the answer (see `Splitter`)."""
-        out = self._read([*self._wake(), *self.first.read_again()])
-        self._read_again(self.second.flush(), out)
-        return out
+        pieces = self._read_pieces([*self._wake(), *self.first.read_again()])
+        self._add_second(self.second.flush(), pieces)
+        return pieces
 
-    def call(self) -> None:
+    def note_call(self) -> None:
         """Notes that a structured call comes here: no later orphan closer turns the
         text before the call into reasoning."""
-        self.first.shown.call()
+        self.first.shown.note_call()
         if self._asleep is None:
-            self.second.shown.call()
+            self.second.shown.note_call()
 
     # Awake or asleep
 
-    def _known(self, asleep: _Asleep) -> tuple[State | None, Share]:
+    def _state_before_held(self, asleep: _Asleep) -> tuple[State | None, Share]:
         """The first reading's state before the text that it holds now (None: see
         `Splitter.settled_state`), and its share. The second reading may need them if it
         has to hold this text later."""
@@ -189,11 +191,11 @@ class Rereading:
         If all of them are text and the first reading holds nothing, the second stays
         asleep. Otherwise it wakes, because it may have to hold some of the text.
         """
-        if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
-            return [*asleep.release(), *pieces]
+        if not self.first.held and all(piece[0] is PieceKind.TEXT for piece in pieces):
+            return [*asleep.release_pieces(), *pieces]
         return self._read_both([*self._wake(), *pieces])
 
-    def _lag(
+    def _can_lag(
         self, asleep: _Asleep, pieces: Pieces, state: State | None, share: Share
     ) -> bool:
         """Whether the second reading can stay asleep because it would hold exactly the
@@ -201,31 +203,32 @@ class Rereading:
         it held, and holds all new text.
 
         If so, stores ``pieces`` in ``asleep``, and replaces them in the list by those
-        that were stored there before. ``state`` and ``share``: results of `_known`.
+        that were stored there before. ``state`` and ``share``: results of
+        `_state_before_held`.
         """
-        fails = pieces[0][0] is PieceKind.FAILED
-        shown = pieces[fails:]
-        if not state or any(each[0] is not PieceKind.TEXT for each in shown):
+        has_failure = pieces[0][0] is PieceKind.FAILED
+        shown_pieces = pieces[has_failure:]
+        if not state or any(piece[0] is not PieceKind.TEXT for piece in shown_pieces):
             return False
-        if fails:
-            self.taken.append(self.first.taken.popleft())
-        pieces[fails:] = asleep.pieces
-        asleep.state, asleep.pieces, asleep.share = state, shown, share
+        if has_failure:
+            self.verdicts.append(self.first.verdicts.popleft())
+        pieces[has_failure:] = asleep.pieces
+        asleep.state, asleep.pieces, asleep.share = state, shown_pieces, share
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
-        """Does what `_read` does, while the second reading is awake, and then puts it
-        to sleep if both readings are in the same state."""
-        out = self._read(pieces)
+        """Does what `_read_pieces` does, while the second reading is awake, and then
+        puts it to sleep if both readings are in the same state."""
+        output = self._read_pieces(pieces)
         self._fall_asleep()
-        return out
+        return output
 
     def _fall_asleep(self) -> None:
         """Puts the second reading to sleep if both readings are in the same state."""
         if self.second.held:
             self.first.passage = None  # blanks that pass might exceed the hold limit
             return
-        self._places.forget()
+        self._raw_positions.drop_earlier()
         if not (self.first.reasoning.depth or self.first.held):
             state = self.first.state()
             if state[1:] == self.second.state()[1:]:
@@ -238,86 +241,86 @@ class Rereading:
         if asleep is None:
             return ()
         state = asleep.state or self.first.state()
-        self._places.add(asleep.since, state[0])
-        self._places.forget()
-        self.second.resume(state, state[0] - asleep.since)
+        self._raw_positions.add_shown(asleep.asleep_from, state[0])
+        self._raw_positions.drop_earlier()
+        self.second.resume(state, state[0] - asleep.asleep_from)
         return asleep.pieces
 
     # The pieces of both readings
 
-    def _read(self, pieces: Pieces) -> Pieces:
+    def _read_pieces(self, pieces: Pieces) -> Pieces:
         """Lets the second reading read the first one's ``pieces``, and returns the
         pieces of both."""
-        out: Pieces = []
+        output: Pieces = []
         for piece in pieces if len(pieces) < 2 else merged(pieces):
             kind = piece[0]
             if kind is PieceKind.TEXT:
-                self._places.add(piece[2], piece[3])
-                self._read_again(self.second.push(piece[1]), out)
+                self._raw_positions.add_shown(piece[2], piece[3])
+                self._add_second(self.second.push(piece[1]), output)
                 continue
-            if kind in FORMED or kind in _FIRST_ONLY:
-                taken = self.first.taken.popleft()
-                if isinstance(taken, Taken) and taken.calls:
-                    self._read_again(self.second.flush(called=True), out)
-                self.taken.append(taken)
-            elif kind in _REASONS:
-                self._read_again(self.second.flush(), out)
+            if kind in FORM_KINDS or kind in _FIRST_READING_KINDS:
+                verdict = self.first.verdicts.popleft()
+                if isinstance(verdict, Taken) and verdict.calls:
+                    self._add_second(self.second.flush(called=True), output)
+                self.verdicts.append(verdict)
+            elif kind in _REASONING_KINDS:
+                self._add_second(self.second.flush(), output)
             elif kind is PieceKind.EXIT_CALL:
-                self.second.shown.call()
+                self.second.shown.note_call()
             elif kind is PieceKind.REOPEN:
-                self._read_again([*self.second.flush(), *self.second.reopen()], out)
+                self._add_second([*self.second.flush(), *self.second.reopen()], output)
                 continue
             elif kind is PieceKind.FULL:
-                self._full += 1
-            out.append(piece)
-        return out
+                self._full_marks += 1
+            output.append(piece)
+        return output
 
-    def _read_again(self, pieces: Pieces, out: Pieces) -> None:
-        """Adds ``pieces``, which the second reading returned, to ``out``, with the
+    def _add_second(self, pieces: Pieces, output: Pieces) -> None:
+        """Adds ``pieces``, which the second reading returned, to ``output``, with the
         positions that they have in the raw channel."""
         for piece in pieces:
             kind, text, _, _ = piece
-            if kind is PieceKind.FULL and self._full:
-                self._full -= 1
-            elif kind in _FIRST_ONLY:
-                self.second.taken.popleft()
+            if kind is PieceKind.FULL and self._full_marks:
+                self._full_marks -= 1
+            elif kind in _FIRST_READING_KINDS:
+                self.second.verdicts.popleft()
             elif not text:
-                out.append(piece)
+                output.append(piece)
             else:
-                if kind in FORMED:
-                    self.taken.append(self.second.taken.popleft())
-                out += self._places.of(piece)
+                if kind in FORM_KINDS:
+                    self.verdicts.append(self.second.verdicts.popleft())
+                output += self._raw_positions.map_piece(piece)
 
 
-class _Places:
+class _RawPositions:
     """Maps positions in the shown text to positions in the raw channel."""
 
     def __init__(self) -> None:
-        self._size = 0
+        self._shown_size = 0
         #: for each run of adjacent text: its position in the shown text, and what to
         #: add to get its position in the raw channel
         self._runs: list[tuple[int, int]] = [(0, 0)]
 
-    def add(self, start: int, end: int) -> None:
+    def add_shown(self, start: int, end: int) -> None:
         """Notes that the raw channel's text from ``start`` to ``end`` is shown next."""
-        if start - self._size != self._runs[-1][1]:
-            self._runs.append((self._size, start - self._size))
-        self._size += end - start
+        if start - self._shown_size != self._runs[-1][1]:
+            self._runs.append((self._shown_size, start - self._shown_size))
+        self._shown_size += end - start
 
-    def forget(self) -> None:
+    def drop_earlier(self) -> None:
         """Drops the positions of the text shown so far."""
         del self._runs[:-1]
 
-    def of(self, piece: Piece) -> Iterator[Piece]:
+    def map_piece(self, piece: Piece) -> Iterator[Piece]:
         """``piece`` with positions of the raw channel, one part for each run of
         adjacent raw text. If the piece is a form, the first part keeps its kind, and
         the others are REBUILT."""
         kind, text, start, end = piece
         number = bisect_right(self._runs, start, key=itemgetter(0))
         while start < end:
-            moved = self._runs[number - 1][1]
-            last = end if number == len(self._runs) else min(self._runs[number][0], end)
-            part, text = text[: last - start], text[last - start :]
-            yield kind, part, start + moved, last + moved
-            kind = PieceKind.REBUILT if kind in FORMED else kind
-            start, number = last, number + 1
+            offset = self._runs[number - 1][1]
+            stop = end if number == len(self._runs) else min(self._runs[number][0], end)
+            part_text, text = text[: stop - start], text[stop - start :]
+            yield kind, part_text, start + offset, stop + offset
+            kind = PieceKind.REBUILT if kind in FORM_KINDS else kind
+            start, number = stop, number + 1

@@ -34,21 +34,21 @@ SPACE = "\n" + BLANKS
 _LINE = patterns.compile("[^\n]*+\n++|[^\n]++")
 """A line with the empty lines after it. Only blanks at its start may wait."""
 
-_KNOWN = (
+_STATE_FIELDS = (
     "elements",
+    "has_reopened",
     "head",
-    "json",
-    "last",
+    "is_start",
+    "json_place",
+    "last_visible",
     "line_removed",
     "line_shown",
-    "orphan",
-    "reopened",
-    "start",
+    "orphan_state",
     "start_removed",
 )
-_STATE = attrgetter(*_KNOWN)
+_read_fields = attrgetter(*_STATE_FIELDS)
 
-_TAIL = 512
+_LONGEST_TAIL = 512
 """If more characters of the shown text are kept than this, the tail is cut back."""
 
 
@@ -68,30 +68,31 @@ class Budget(Protocol):
 
 @define(eq=False)
 class ShownText:
-    """The end of the visible text: ``write`` adds text, ``removed`` notes a removal,
-    ``flush`` decides the white space that waits.
+    """The end of the visible text: ``write_text`` adds text, ``note_removal`` notes a
+    removal, ``flush`` decides the white space that waits.
 
     ``budget`` says how many more characters may wait; one character always may.
     ``fences_pass``: nothing is taken out of fenced code.
 
     The text: ``tail`` is its end, at least ``tail_size`` characters. ``code``: the
     state of code at its end. ``unread``: how many shown characters were not returned
-    yet. ``start``: only blanks were shown so far. ``start_removed``: something was
-    removed among these blanks. ``elements``: the open XML elements. ``json``: the place
-    in an answer that is JSON.
+    yet. ``is_start``: only blanks were shown so far. ``start_removed``: something was
+    removed among these blanks. ``elements``: the open XML elements. ``json_place``: the
+    place in an answer that is JSON.
 
     The line: ``line_shown``: it has a visible character. ``line_removed``: something
     was removed before its first visible character. ``head``: its first character.
-    ``last``: its last character that is not blank.
+    ``last_visible``: its last character that is not blank.
 
     The white space that waits: ``lines``, and ``blanks`` of the current line, together
     ``held`` characters.
 
     Closers without an opener (orphans): ``first_orphan`` is the effect of the first
     orphan after a call, if no opener comes before it. ``next_orphan``: the effect of
-    the next orphan. ``orphan``: the state of the last orphan. ``reopened``: a new
-    answer has begun; `CandidateTracker.renew` resets it. ``at_call``: the tail and the
-    state of code at the last call. ``ahead``: the state of code if a new answer begins.
+    the next orphan. ``orphan_state``: the state of the last orphan. ``has_reopened``: a
+    new answer has begun; `CandidateTracker.forget_if_reopened` resets it.
+    ``state_at_call``: the tail and the state of code at the last call.
+    ``reopened_code``: the state of code if a new answer begins.
     """
 
     budget: Budget
@@ -102,265 +103,265 @@ class ShownText:
     code: CodeState = field(factory=CodeState)
     tail: str = ""
     unread: int = 0
-    at_call: tuple[str, tuple[Any, ...]] = ("", CodeState().state())
-    last: str = ""
-    start: bool = True
+    state_at_call: tuple[str, tuple[Any, ...]] = ("", CodeState().state())
+    last_visible: str = ""
+    is_start: bool = True
     start_removed: bool = False
     line_shown: bool = False
     line_removed: bool = False
     lines: Pieces = field(factory=list)
     blanks: Pieces = field(factory=list)
     held: int = 0
-    orphan: Orphan = Orphan.NONE
-    reopened: bool = False
-    ahead: CodeState | None = None
+    orphan_state: Orphan = Orphan.NONE
+    has_reopened: bool = False
+    reopened_code: CodeState | None = None
     head: str = ""
     elements: OpenElements = NO_ELEMENTS
-    json: JsonPlace | None = JSON_BEGINS
+    json_place: JsonPlace | None = JSON_BEGINS
 
-    def removed(self) -> None:
+    def note_removal(self) -> None:
         """Notes that something was removed here."""
-        self.line_removed = not self.line_shown or self.orphan is Orphan.ARMED
-        if self.start:
+        self.line_removed = not self.line_shown or self.orphan_state is Orphan.ARMED
+        if self.is_start:
             self.start_removed = True
 
-    def write(self, text: str, start: int, out: Pieces) -> None:
+    def write_text(self, text: str, start: int, pieces: Pieces) -> None:
         """Adds ``text``, which begins at position ``start`` of the raw channel, and
-        appends the pieces that are now decided to ``out``. If the waiting white space
-        could reach the hold limit, adds the text line by line, so that the limit is
-        checked at each line."""
-        most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
-        whole = "\n" not in text[:-1] or most < self.budget.room(most + 1)
-        for line in [text] if whole else _LINE.findall(text):
-            self._write(line, start, out)
+        appends the pieces that are now decided to ``pieces``. If the waiting white
+        space could reach the hold limit, adds the text line by line, so that the limit
+        is checked at each line."""
+        limit = len(text) + self.tail_size  # with a literal's beginning held elsewhere
+        is_whole = "\n" not in text[:-1] or limit < self.budget.room(limit + 1)
+        for line in [text] if is_whole else _LINE.findall(text):
+            self._write_slice(line, start, pieces)
             start += len(line)
 
-    def passed(self, text: str) -> None:
+    def note_passed(self, text: str) -> None:
         """Notes that ``text`` was shown unread. Nothing waits."""
         if not self.line_shown or "\n" in text:
             self.line_removed = False
-        self.start, self.line_shown = False, text[-1] != "\n"
-        self.note(text)
+        self.is_start, self.line_shown = False, text[-1] != "\n"
+        self.note_text(text)
         self.unread = 0
 
-    def _write(self, text: str, start: int, out: Pieces) -> None:
+    def _write_slice(self, text: str, start: int, pieces: Pieces) -> None:
         while text:
-            step = self._write_shown if self._shows(text) else self._write_blank
+            write = self._write_shown if self._can_show(text) else self._write_blank
             if self.fences_pass and self.code.fills_line:
-                step = self._write_fenced
-            text, start = step(text, start, out)
+                write = self._write_fenced
+            text, start = write(text, start, pieces)
 
-    def _shows(self, text: str) -> bool:
+    def _can_show(self, text: str) -> bool:
         """Whether ``text`` can be shown at once, except for blanks of its last line."""
         if self.line_shown:
-            return self.orphan is not Orphan.ARMED
+            return self.orphan_state is not Orphan.ARMED
         return text[0] == "\n" and self.begins_line
 
-    def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+    def _write_fenced(self, text: str, start: int, pieces: Pieces) -> tuple[str, int]:
         """Shows text in fenced code, up to its last line break if it has one. Blanks
         need not wait, because nothing is removed from fenced code. Returns the rest of
         the text and its position."""
         end = text.rfind("\n") + 1 or len(text)
-        self._emit(text[:end], start, out)
+        self._show_piece(text[:end], start, pieces)
         self.line_shown, self.line_removed = text[end - 1] != "\n", False
         return text[end:], start + end
 
-    def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+    def _write_blank(self, text: str, start: int, pieces: Pieces) -> tuple[str, int]:
         """Lets the blanks at the start of a line wait; at the answer's start also the
         empty lines after this line. Returns the rest of the text and its position."""
-        cut = text.find("\n") + 1
-        if cut and self.start and not self.line_removed:
-            cut = len(text) - len(text[cut:].lstrip("\n"))
-        line = text[:cut] if cut else text
-        blanks = len(line) - len(line.lstrip(SPACE))
-        if not blanks:
-            self._begin_line(out)
+        line_end = text.find("\n") + 1
+        if line_end and self.is_start and not self.line_removed:
+            line_end = len(text) - len(text[line_end:].lstrip("\n"))
+        line = text[:line_end] if line_end else text
+        blank_count = len(line) - len(line.lstrip(SPACE))
+        if not blank_count:
+            self._begin_line(pieces)
             return text, start
-        room = max(self.budget.room(blanks + 1), 1)
-        taken = min(blanks, room)
-        self.blanks.append((PieceKind.BLANK, line[:taken], start, start + taken))
-        self.held += taken
-        if cut and taken == len(line):
-            self._blank_line(out)
-        if taken == room and self.held and not self.budget.room(1):
-            out.append((PieceKind.FULL, "", 0, 0))
-            self.orphan = Orphan.NONE  # the closer is a stray, as at the end
-            self.flush(out)
-        return text[taken:], start + taken
+        room = max(self.budget.room(blank_count + 1), 1)
+        count = min(blank_count, room)
+        self.blanks.append((PieceKind.BLANK, line[:count], start, start + count))
+        self.held += count
+        if line_end and count == len(line):
+            self._end_blank_line(pieces)
+        if count == room and self.held and not self.budget.room(1):
+            pieces.append((PieceKind.FULL, "", 0, 0))
+            self.orphan_state = Orphan.NONE  # the closer is a stray, as at the end
+            self.flush(pieces)
+        return text[count:], start + count
 
-    def _blank_line(self, out: Pieces) -> None:
+    def _end_blank_line(self, pieces: Pieces) -> None:
         """Decides a line that has ended with nothing but waiting blanks (text rule
         6.1)."""
-        if self.orphan is Orphan.LINE:
-            self.orphan = Orphan.ARMED
-        gone = self.line_removed and not self.line_shown
-        if self.start or (self.orphan is Orphan.ARMED and not gone):
+        if self.orphan_state is Orphan.LINE:
+            self.orphan_state = Orphan.ARMED
+        is_removed = self.line_removed and not self.line_shown
+        if self.is_start or (self.orphan_state is Orphan.ARMED and not is_removed):
             self.lines += self.blanks
             self.blanks.clear()
         else:
-            self._decide(self.blanks, out, gone=gone)
+            self._decide_blanks(self.blanks, pieces, remove=is_removed)
         self.line_removed = self.line_shown = False
 
-    def _begin_line(self, out: Pieces) -> None:
+    def _begin_line(self, pieces: Pieces) -> None:
         """Decides all waiting white space: a line's first visible character comes
         next."""
-        if self.orphan is Orphan.ARMED:
-            self.reopen(out)
-        self.orphan = Orphan.NONE
+        if self.orphan_state is Orphan.ARMED:
+            self.reopen_answer(pieces)
+        self.orphan_state = Orphan.NONE
         if self.held:
-            self._decide(self.lines, out, gone=self._lines_go)
-            self._decide(self.blanks, out, gone=self._blanks_go)
-        self.start = self.start_removed = False
+            self._decide_blanks(self.lines, pieces, remove=self._removes_lines)
+            self._decide_blanks(self.blanks, pieces, remove=self._removes_blanks)
+        self.is_start = self.start_removed = False
         self.line_shown, self.line_removed = True, False
-        self.last = ""
+        self.last_visible = ""
 
-    def reopen(self, out: Pieces) -> None:
+    def reopen_answer(self, pieces: Pieces) -> None:
         """Turns all text that was shown since the last tool call into reasoning: a new
         answer begins here (text rule 9.2)."""
-        out.append((PieceKind.REOPEN, "", 0, 0))
-        self.reopened = True
-        self.tail = self.at_call[0]
-        self.start = self.start_removed = True
-        self.head, self.json = "", JSON_BEGINS
-        self.code, self.ahead = self._begun(), None
+        pieces.append((PieceKind.REOPEN, "", 0, 0))
+        self.has_reopened = True
+        self.tail = self.state_at_call[0]
+        self.is_start = self.start_removed = True
+        self.head, self.json_place = "", JSON_BEGINS
+        self.code, self.reopened_code = self._code_at_reopening(), None
 
-    def begin(self, out: Pieces) -> None:
-        """Does what `reopen` does; the new answer begins on a new line."""
-        self.reopen(out)
-        self.orphan = Orphan.NONE
+    def begin_answer(self, pieces: Pieces) -> None:
+        """Does what `reopen_answer` does; the new answer begins on a new line."""
+        self.reopen_answer(pieces)
+        self.orphan_state = Orphan.NONE
         self.line_shown = self.line_removed = False
 
-    def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+    def _write_shown(self, text: str, start: int, pieces: Pieces) -> tuple[str, int]:
         """Shows ``text``, which has no removal at a line's start (text rule 6.4). If
         the last line of ``text`` is blank, it is not shown. Returns the rest of the
         text and its position."""
-        cut = text.rfind("\n") + 1
-        end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
-        self._emit(text[:end], start, out)
-        self.line_shown, self.line_removed = end > cut, False
+        line_start = text.rfind("\n") + 1
+        end = len(text) if text[line_start:].strip(BLANKS) else line_start or len(text)
+        self._show_piece(text[:end], start, pieces)
+        self.line_shown, self.line_removed = end > line_start, False
         return text[end:], start + end
 
-    def _emit(self, text: str, start: int, out: Pieces) -> None:
-        out.append((PieceKind.TEXT, text, start, start + len(text)))
+    def _show_piece(self, text: str, start: int, pieces: Pieces) -> None:
+        pieces.append((PieceKind.TEXT, text, start, start + len(text)))
         self.unread += len(text)
-        self.note(text)
+        self.note_text(text)
 
-    def note(self, text: str) -> None:
+    def note_text(self, text: str) -> None:
         """Updates what is known of the end of the visible text, and where it has code
         (text rule 4.7). ``text`` has just been shown."""
         self.code.feed(text)
-        self.elements = self.elements.after(text)
-        if self.json is not None:
-            self.json = self.json.after(text)
+        self.elements = self.elements.after_text(text)
+        if self.json_place is not None:
+            self.json_place = self.json_place.after_text(text)
         line = text[text.rfind("\n") + 1 :]
         self.head = (self.head if len(line) == len(text) else "") or line[:1]
         tail = self.tail + text
-        self.tail = tail if len(tail) <= _TAIL else tail[-self.tail_size :]
+        self.tail = tail if len(tail) <= _LONGEST_TAIL else tail[-self.tail_size :]
         if text[-1] not in BLANKS:
-            self.last = text[-1]
+            self.last_visible = text[-1]
         else:
-            self.last = text.rstrip(BLANKS)[-1:] or self.last
-        if self.last == "\n":
-            self.last = ""
+            self.last_visible = text.rstrip(BLANKS)[-1:] or self.last_visible
+        if self.last_visible == "\n":
+            self.last_visible = ""
 
-    def _decide(self, waiting: Pieces, out: Pieces, *, gone: bool) -> None:
-        """Shows the ``waiting`` white space, or removes it if ``gone``."""
-        for piece in waiting:
+    def _decide_blanks(self, blanks: Pieces, pieces: Pieces, *, remove: bool) -> None:
+        """Shows the ``blanks`` white space, or removes it if ``remove``."""
+        for piece in blanks:
             self.held -= len(piece[1])
-            if gone:
-                out.append(piece)
+            if remove:
+                pieces.append(piece)
             else:
-                self._emit(piece[1], piece[2], out)
-        waiting.clear()
+                self._show_piece(piece[1], piece[2], pieces)
+        blanks.clear()
 
-    def followed(self, out: Pieces) -> None:
+    def note_call_after(self, pieces: Pieces) -> None:
         """Notes that a tool call follows. If an orphan closer waits, the call begins a
         new answer, as visible text would."""
-        if self.orphan is not Orphan.NONE:
-            self.begin(out)
+        if self.orphan_state is not Orphan.NONE:
+            self.begin_answer(pieces)
 
-    def flush(self, out: Pieces) -> None:
+    def flush(self, pieces: Pieces) -> None:
         """Decides the waiting white space as if the text ended here. A waiting orphan
         closer now counts as alone on its line, and still needs visible text after
         it."""
-        self.ahead = None
-        if self.orphan is Orphan.LINE:
-            self.orphan = Orphan.ARMED
-        gone = self.start and self.start_removed
-        self._decide(self.lines, out, gone=gone)
-        gone = gone or (self.line_removed and not self.line_shown)
-        self._decide(self.blanks, out, gone=gone)
+        self.reopened_code = None
+        if self.orphan_state is Orphan.LINE:
+            self.orphan_state = Orphan.ARMED
+        is_removed = self.is_start and self.start_removed
+        self._decide_blanks(self.lines, pieces, remove=is_removed)
+        is_removed = is_removed or (self.line_removed and not self.line_shown)
+        self._decide_blanks(self.blanks, pieces, remove=is_removed)
 
     @property
-    def waits(self) -> bool:
+    def holds(self) -> bool:
         """Whether white space waits, or an orphan closer waits for visible text."""
-        return self.held > 0 or self.orphan is not Orphan.NONE
+        return self.held > 0 or self.orphan_state is not Orphan.NONE
 
     @property
     def begins_line(self) -> bool:
         """Whether a line begins here on which nothing was removed and nothing
         waits."""
-        return not (self.waits or self.start or self.line_shown or self.line_removed)
+        return not (self.holds or self.is_start or self.line_shown or self.line_removed)
 
     @property
     def code_ahead(self) -> CodeState:
         """The state of code right before the next visible character, counting white
         space that waits."""
-        if not self.waits:
+        if not self.holds:
             return self.code
         code = self.code
-        if self.orphan is Orphan.ARMED:
-            code = self.ahead = self._begun()
-        start = [] if self._blanks_go else self.blanks[:LONGEST_START]
-        blanks = "".join([piece[1] for piece in start])[:LONGEST_START]
-        if self.lines and not self._lines_go:  # blanks of the first may be shown
+        if self.orphan_state is Orphan.ARMED:
+            code = self.reopened_code = self._code_at_reopening()
+        first_pieces = [] if self._removes_blanks else self.blanks[:LONGEST_START]
+        blanks = "".join([piece[1] for piece in first_pieces])[:LONGEST_START]
+        if self.lines and not self._removes_lines:  # blanks of the first may be shown
             blanks = "\n" + blanks
         return code.after(blanks) if blanks else code
 
-    def _begun(self) -> CodeState:
+    def _code_at_reopening(self) -> CodeState:
         """The state of code with which a new answer begins."""
-        if self.ahead is not None:
-            return self.ahead
+        if self.reopened_code is not None:
+            return self.reopened_code
         code = CodeState()
-        code.resume(self.at_call[1])
+        code.resume(self.state_at_call[1])
         return code
 
     @property
-    def before(self) -> str:
+    def prefix(self) -> str:
         """The end of the visible text before the next visible character."""
-        if self.blanks and not self._blanks_go:
+        if self.blanks and not self._removes_blanks:
             return "\n"
-        return self.at_call[0] if self.orphan is Orphan.ARMED else self.tail
+        return self.state_at_call[0] if self.orphan_state is Orphan.ARMED else self.tail
 
     @property
-    def _lines_go(self) -> bool:
+    def _removes_lines(self) -> bool:
         """Whether waiting lines are removed if a visible character comes next (text
         rule 6.2)."""
-        gone = self.start and self.start_removed
-        return gone or self.orphan is Orphan.ARMED
+        is_removed = self.is_start and self.start_removed
+        return is_removed or self.orphan_state is Orphan.ARMED
 
     @property
-    def _blanks_go(self) -> bool:
+    def _removes_blanks(self) -> bool:
         """Whether waiting blanks of this line are removed if a visible character comes
         next."""
-        return self._lines_go and self.line_removed
+        return self._removes_lines and self.line_removed
 
     def state(self) -> tuple[Any, ...]:
         """The state of the visible text, for `resume`. Call this only while nothing
         waits."""
         tail, code = self.tail[-self.tail_size :], self.code.state()
-        return _STATE(self), tail, code, self.at_call
+        return _read_fields(self), tail, code, self.state_at_call
 
     def resume(self, state: tuple[Any, ...]) -> None:
         """Continues from ``state``, which the method `state` returned earlier."""
-        known, self.tail, code, self.at_call = state
-        self.ahead = None
-        for name, value in zip(_KNOWN, known, strict=True):
+        field_values, self.tail, code, self.state_at_call = state
+        self.reopened_code = None
+        for name, value in zip(_STATE_FIELDS, field_values, strict=True):
             setattr(self, name, value)
         self.code.resume(code)
 
-    def call(self) -> None:
+    def note_call(self) -> None:
         """Notes that a tool call comes here: no later orphan closer turns the text
         before the call into reasoning."""
-        self.at_call = self.tail[-self.tail_size :], self.code.state()
+        self.state_at_call = self.tail[-self.tail_size :], self.code.state()
         self.next_orphan = self.first_orphan

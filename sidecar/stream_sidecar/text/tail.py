@@ -19,7 +19,7 @@ from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.forms.repeated_results import continues
 from stream_sidecar.records import define, field
 from stream_sidecar.text.mentions import WINDOW, AnswerPlace
-from stream_sidecar.text.pieces import FORMED
+from stream_sidecar.text.pieces import FORM_KINDS
 from stream_sidecar.text.shown_text import SPACE, Orphan, ShownText
 from stream_sidecar.text.waiting import Waiting
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from stream_sidecar.text.lexicon import Rules
     from stream_sidecar.text.waiting import Item
 
-OPEN = ("(", "[", "{", "),", "],", "},", '",', "',")
+OPEN_ENDS = ("(", "[", "{", "),", "],", "},", '",', "',")
 """If a line ends with one of these, its code continues on the next line."""
 
-KNOWN = WINDOW + 1
+MIN_TAIL = WINDOW + 1
 """At least this many characters before the next one are kept; more if a literal is
 longer."""
 
@@ -41,7 +41,7 @@ longer."""
 class Tail:
     """``shown`` gets the visible text. ``trailing``: stop tokens and calls that wait.
     ``leading``: results that wait. ``trailing`` and ``leading`` are None while nothing
-    waits there. ``refused``: items that waited and turned out to be text, to be read
+    waits there. ``rejects``: items that waited and turned out to be text, to be read
     again."""
 
     _rules: Rules
@@ -49,14 +49,14 @@ class Tail:
     shown: ShownText = field(init=False)
     trailing: Waiting | None = None
     leading: Waiting | None = None
-    refused: list[Item] = field(factory=list)
+    rejects: list[Item] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        rules, size = self._rules, max(self._rules.lexicon.literals.longest, KNOWN)
-        passes = rules.scope != "everywhere"
+        rules, size = self._rules, max(self._rules.lexicon.literals.longest, MIN_TAIL)
+        fences_pass = rules.scope != "everywhere"
         # A weak reference: a cycle would keep the rules alive until the collector runs.
         budget = proxy(self)
-        self.shown = ShownText(budget, size, passes, rules.orphan, rules.orphan)
+        self.shown = ShownText(budget, size, fences_pass, rules.orphan, rules.orphan)
 
     # What waits
 
@@ -68,14 +68,14 @@ class Tail:
         return held if leading is None else held + leading.held
 
     @property
-    def called(self) -> int:
+    def call_size(self) -> int:
         """How many waiting characters belong to calls."""
-        return 0 if self.trailing is None else self.trailing.called
+        return 0 if self.trailing is None else self.trailing.call_size
 
     @property
-    def waiting(self) -> int:
+    def waiting_size(self) -> int:
         """How many waiting characters do not belong to calls."""
-        return self.held - self.called
+        return self.held - self.call_size
 
     def room(self, size: int, *, calls: bool = False) -> int:
         """How many more characters may wait; with ``calls``, how many more of calls
@@ -85,72 +85,75 @@ class Tail:
         room, unread = self._room(calls), self.shown.unread
         literal = self._rules.lexicon.literals.longest  # its beginning is never counted
         if self._buffer.pieces and room < size + unread + literal:
-            self._rules.settle()
+            self._rules.settle_others()
             room = self._room(calls)
         return max(room, 0)
 
     def _room(self, calls: bool) -> int:
-        rules, (of_calls, held) = self._rules, self._rules.others()
+        rules, (call_share, other_share) = self._rules, self._rules.others_share()
         if calls:
-            return rules.max_call - of_calls - self.called
-        return rules.max_held - held - self.waiting
+            return rules.max_call - call_share - self.call_size
+        return rules.max_held - other_share - self.waiting_size
 
-    def hold(self, taken: Taken) -> None:
+    def hold_form(self, form: Taken) -> None:
         """Lets the form that comes next wait for the text after it (text rule 12.1)."""
-        if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
-            self._buffer.mark(PieceKind.FULL)
+        if form.kind is PieceKind.MARK and form.end > self.room(form.end):
+            self._buffer.add_mark(PieceKind.FULL)
             self.end_trailing(followed=False)
-        if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
-            self.remove(PieceKind.MARK, taken.end)  # it may not wait at all
+        # the same question again: what waited is decided now, which may make room
+        if form.kind is PieceKind.MARK and form.end > self.room(form.end):
+            self.remove_next(PieceKind.MARK, form.end)  # it may not wait at all
             return
-        new = Waiting(self.shown.tail_size, alone=not self.line_shown)
-        text, start = self._buffer.take(taken.end)
-        if taken.kind is not PieceKind.RESULT:
-            self.trailing = self.trailing or new
-            self.trailing.push(text, start, taken)
+        fresh = Waiting(self.shown.tail_size, is_alone=not self.line_shown)
+        text, start = self._buffer.take(form.end)
+        if form.kind is not PieceKind.RESULT:
+            self.trailing = self.trailing or fresh
+            self.trailing.push(text, start, form)
             return
-        leading, patience = self.leading or new, self._rules.context.echo.patience
-        leading.push(text, start, taken)
+        leading, patience = self.leading or fresh, self._rules.context.echo.patience
+        leading.push(text, start, form)
         self.leading = leading
         if leading.held > patience and not self._is_proven(leading):
-            self.decide(echo=False)
+            self.decide_leading(echo=False)
 
     def _is_proven(self, leading: Waiting) -> bool:
         """Whether the waiting objects are results even if white space follows (text
         rule 10.2)."""
-        proves, leading.values = self._rules.context.echo.proves(leading.values), []
-        leading.proven = leading.proven or proves
-        return leading.proven
+        is_proof, leading.values = self._rules.context.echo.proves(leading.values), []
+        leading.is_proven = leading.is_proven or is_proof
+        return leading.is_proven
 
     # Shown or removed
 
-    def show(self, size: int, *, final: bool = True) -> None:
+    def show_next(self, size: int, *, final: bool = True) -> None:
         """Shows the next ``size`` characters, or lets blanks among them wait. If these
         characters decide something that waits, they may stay in the buffer, because
         refused text has to be read again first. ``final``: no more text comes."""
-        waiting, blanks, room = self.trailing or self.leading, 0, 0
+        waiting, blank_count, count = self.trailing or self.leading, 0, 0
         if waiting is not None:
-            blanks = min(self._buffer.blanks(), size)
-            if waiting.alone and "\n" in self._buffer.ahead(blanks):
+            blank_count = min(self._buffer.count_blanks(), size)
+            if waiting.is_alone and "\n" in self._buffer.peek(blank_count):
                 self.end_trailing(followed=False)
                 return
-            room = min(blanks, self.room(blanks))
-            waiting.push(*self._buffer.take(room))
-            if room == size:
+            count = min(blank_count, self.room(blank_count))
+            waiting.push(*self._buffer.take(count))
+            if count == size:
                 return
-            if room < blanks:
-                self._buffer.mark(PieceKind.FULL)
+            if count < blank_count:
+                self._buffer.add_mark(PieceKind.FULL)
         if self.leading is not None:
-            following = self._buffer.ahead(2)
+            following = self._buffer.peek(2)
+            # the next character decides whether a sentence continues: see `continues`
             if following in ("+", "-", "/") and not final:
                 raise UndecidedError
-            echo = room == blanks and self.is_echo()
-            beside = "\n" not in self.leading.gap
-            self.decide(echo=echo and not continues(following, beside=beside))
+            is_echo = count == blank_count and self.is_echo()
+            near = "\n" not in self.leading.last_blanks
+            self.decide_leading(echo=is_echo and not continues(following, beside=near))
             return
-        self.end_trailing(followed=room == blanks)
-        if not self.refused:
-            self.shown.write(*self._buffer.take(size - room), self._buffer.pieces)
+        self.end_trailing(followed=count == blank_count)
+        # refused text is read again before these characters
+        if not self.rejects:
+            self.shown.write_text(*self._buffer.take(size - count), self._buffer.pieces)
 
     def is_echo(self) -> bool:
         """Whether the objects in ``leading`` are repeated results if text follows
@@ -160,40 +163,40 @@ class Tail:
             return False
         return leading.items[-1][2] is not None or self._is_proven(leading)
 
-    def decide(self, *, echo: bool) -> None:
+    def decide_leading(self, *, echo: bool) -> None:
         """Decides the leading results: with ``echo`` they are repetitions and are
         removed, else they are text (text rule 10.4)."""
         leading, self.leading = self.leading, None
         items = [] if leading is None else leading.items
         if echo:
-            self._settle(items)
+            self._drop(items)
         else:
-            self.refused = items
+            self.rejects = items
 
-    def _settle(self, items: list[Item], *, last: int = -1, text: bool = False) -> None:
+    def _drop(self, items: list[Item], *, last: int = -1, show: bool = False) -> None:
         """Removes the forms in ``items``, and the blanks up to the item with index
-        ``last``. Shows the blanks after that item. With ``text``, shows all of them and
-        the forms, too."""
+        ``last_removed``. Shows the blanks after that item. With ``show``, shows all of
+        them and the forms, too."""
         pieces = self._buffer.pieces
-        for number, (each, start, taken) in enumerate(items):
-            if each and number > last and (text or taken is None):
-                self.shown.write(each, start, pieces)
+        for index, (item_text, start, form) in enumerate(items):
+            if item_text and index > last and (show or form is None):
+                self.shown.write_text(item_text, start, pieces)
                 continue
-            kind = PieceKind.BLANK if taken is None else taken.kind
-            if taken is not None and kind in FORMED:
-                self._buffer.taken.append(taken)
+            kind = PieceKind.BLANK if form is None else form.kind
+            if form is not None and kind in FORM_KINDS:
+                self._buffer.verdicts.append(form)
             if kind is PieceKind.CALL:
-                self.shown.followed(pieces)
-            if each:
-                pieces.append((kind, each, start, start + len(each)))
-            self.shown.removed()
+                self.shown.note_call_after(pieces)
+            if item_text:
+                pieces.append((kind, item_text, start, start + len(item_text)))
+            self.shown.note_removal()
 
-    def remove(self, kind: PieceKind, size: int) -> None:
+    def remove_next(self, kind: PieceKind, size: int) -> None:
         """Takes the next ``size`` characters out of the answer, as a piece of
         ``kind``."""
-        self._buffer.cut(kind, size)
-        (self.trailing or self.shown).removed()
-        self._buffer.border = True
+        self._buffer.cut_piece(kind, size)
+        (self.trailing or self.shown).note_removal()
+        self._buffer.has_gap = True
 
     def end_trailing(self, *, followed: bool) -> None:
         """Decides the trailing forms. ``followed``: visible text comes next, so the
@@ -206,29 +209,29 @@ class Tail:
         trailing, self.trailing = self.trailing, None
         if trailing is None:
             return
-        called, delimiters = trailing.called, self._rules.lexicon.delimiters
-        seen = called and self._rules.context.calls == "report"
-        torn = any(delimiters.any.search(text) for text, *_ in trailing.items)
-        if seen or (followed and torn):
-            self.refused = trailing.items
-            for text, start, taken in () if followed else trailing.items:
-                if taken is not None and taken.kind is PieceKind.CALL:
-                    self._buffer.report_call(taken, text, start)
+        call_size, delimiters = trailing.call_size, self._rules.lexicon.delimiters
+        is_reported = call_size and self._rules.context.calls == "report"
+        has_delimiter = any(delimiters.any.search(text) for text, *_ in trailing.items)
+        if is_reported or (followed and has_delimiter):
+            self.rejects = trailing.items
+            for text, start, form in () if followed else trailing.items:
+                if form is not None and form.kind is PieceKind.CALL:
+                    self._buffer.report_call(form, text, start)
             return
         forms = enumerate(trailing.items)
-        tokens = [n for n, (*_, each) in forms if each and each.kind is PieceKind.MARK]
+        tokens = [n for n, (*_, form) in forms if form and form.kind is PieceKind.MARK]
         last = -1 if followed or not tokens else tokens[-1]
-        self._settle(trailing.items, last=last, text=followed)
+        self._drop(trailing.items, last=last, show=followed)
 
-    def await_answer(self) -> None:
+    def handle_orphan(self) -> None:
         """Handles a closer without an opener, which comes next: the text before the
         closer may be reasoning, and an answer may follow it (text rules 9.4 and
         9.5)."""
-        shown, alone = self.shown, not self.line_shown
+        shown, is_alone = self.shown, not self.line_shown
         orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
-        if orphan is Orphan.ARMED or (orphan is Orphan.LINE and alone):
+        if orphan is Orphan.ARMED or (orphan is Orphan.LINE and is_alone):
             self.end_trailing(followed=False)  # the forms are in what may be reasoning
-            shown.orphan = orphan
+            shown.orphan_state = orphan
 
     # The text before the next character
 
@@ -239,41 +242,41 @@ class Tail:
         return (self.trailing or self.shown).line_shown
 
     @property
-    def before(self) -> str:
+    def prefix(self) -> str:
         """The end of the text before the next character, waiting forms included."""
-        return self.shown.before if self.trailing is None else self.trailing.tail
+        return self.shown.prefix if self.trailing is None else self.trailing.tail
 
     @property
     def place(self) -> AnswerPlace:
         """The place of the next character, for judging mentions."""
-        shown, before = self.shown, self.before
-        waits = self.trailing is not None
-        in_json = shown.json is not None and shown.json.string != ""
-        is_all = not waits and len(before) <= WINDOW
-        return AnswerPlace(before, is_all, "" if waits else shown.head, in_json)
+        shown, prefix = self.shown, self.prefix
+        is_held = self.trailing is not None
+        in_json = shown.json_place is not None and shown.json_place.open_string != ""
+        is_all = not is_held and len(prefix) <= WINDOW
+        return AnswerPlace(prefix, is_all, "" if is_held else shown.head, in_json)
 
     @property
-    def last(self) -> str:
+    def last_visible(self) -> str:
         """The last character of this line that is not blank, waiting forms included; ""
         if there is none."""
         if not self.line_shown:
             return ""
-        waiting = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
-        return (waiting or self.shown.last)[-1:]
+        waiting_text = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
+        return (waiting_text or self.shown.last_visible)[-1:]
 
     @property
-    def is_open(self) -> bool:
+    def leaves_code_open(self) -> bool:
         """Whether the line before this one leaves code open: it ends with a bracket
         that opens, or with a comma after a value (text rule 11.6)."""
-        return not self.trailing and self.shown.tail.rstrip().endswith(OPEN)
+        return not self.trailing and self.shown.tail.rstrip().endswith(OPEN_ENDS)
 
     @property
     def is_start(self) -> bool:
         """Whether the answer, or a new answer, begins with the next visible
         character."""
-        return self.trailing is None and (self.shown.start or self.is_armed)
+        return self.trailing is None and (self.shown.is_start or self.is_armed)
 
     @property
     def is_armed(self) -> bool:
         """Whether visible text would begin a new answer here (text rule 9.2)."""
-        return self.shown.orphan is Orphan.ARMED
+        return self.shown.orphan_state is Orphan.ARMED

@@ -24,50 +24,50 @@ is blanks; if it is empty, something was removed here."""
 
 @define(eq=False)
 class Waiting:
-    """The waiting ``items``. ``held``: how many code points wait. ``called``: how many
-    of them belong to calls.
+    """The waiting ``items``. ``held``: how many code points wait. ``call_size``: how
+    many of them belong to calls.
 
-    ``values``: the objects of results that were not examined yet. ``proven``: results
-    examined before are certainly repetitions. ``tail``: the last ``_size`` waiting
-    characters. ``breaks``: a line break waits. ``line_shown``: the last waiting line is
-    not blank. ``alone``: the line where the items begin has nothing but closers of
-    calls.
+    ``values``: the objects of results that were not examined yet. ``is_proven``:
+    results examined before are certainly repetitions. ``tail``: the last ``_tail_size``
+    waiting characters. ``has_line_break``: a line break waits. ``line_shown``: the last
+    waiting line is not blank. ``is_alone``: the line where the items begin has nothing
+    but closers of calls.
     """
 
-    _size: int
-    alone: bool
+    _tail_size: int
+    is_alone: bool
     items: list[Item] = field(factory=list)
     held: int = 0
-    called: int = 0
+    call_size: int = 0
     values: list[dict[str, Any]] = field(factory=list)
-    proven: bool = False
+    is_proven: bool = False
     tail: str = ""
-    breaks: bool = False
+    has_line_break: bool = False
     line_shown: bool = False
 
-    def push(self, text: str, start: int, taken: Taken | None = None) -> None:
+    def push(self, text: str, start: int, form: Taken | None = None) -> None:
         """Adds a form with its `Taken`, or blanks after a form. ``start``: the position
         of ``text`` in the channel."""
-        self.items += [(text, start, taken)] if text else []
+        self.items += [(text, start, form)] if text else []
         self.held += len(text)
-        if taken is not None:
-            self.alone = self.alone and not taken.waits
-            self.called += len(text) if taken.kind is PieceKind.CALL else 0
-            echo = taken.kind is PieceKind.RESULT and not taken.opening.form.called
-            self.values += [taken.content] if echo else []
-            self.proven = self.proven or taken.opening.form.called
-        self.tail = (self.tail + text)[-self._size :]
-        _, line, last = text.rpartition("\n")
-        self.breaks = self.breaks or bool(line)
-        self.line_shown = bool(last.strip(SPACE)) or (self.line_shown and not line)
+        if form is not None:
+            self.is_alone = self.is_alone and not form.waits
+            self.call_size += len(text) if form.kind is PieceKind.CALL else 0
+            is_echo = form.kind is PieceKind.RESULT and not form.opening.form.called
+            self.values += [form.content] if is_echo else []
+            self.is_proven = self.is_proven or form.opening.form.called
+        self.tail = (self.tail + text)[-self._tail_size :]
+        _, sign, last_line = text.rpartition("\n")
+        self.has_line_break = self.has_line_break or bool(sign)
+        self.line_shown = bool(last_line.strip(SPACE)) or (self.line_shown and not sign)
 
-    def removed(self) -> None:
+    def note_removal(self) -> None:
         """Notes that something was removed after the last waiting item."""
         if self.items[-1][0]:
             self.items.append(("", 0, None))
 
     @property
-    def gap(self) -> str:
+    def last_blanks(self) -> str:
         """The blanks after the last form."""
-        text, _, taken = self.items[-1]
-        return text if taken is None else ""
+        text, _, form = self.items[-1]
+        return text if form is None else ""

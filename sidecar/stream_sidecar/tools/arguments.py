@@ -17,72 +17,72 @@ from stream_sidecar.values.jsontext import loads
 
 _SPACE = " \t\n\r"
 _PLACEHOLDERS = patterns.compile(r"[ \t\n\r]*+(?:(\{[ \t\n\r]*+\})[ \t\n\r]*+)*+")
-_OPENED = patterns.compile(r"\{[ \t\n\r]*+\Z")
-_MARKS = patterns.compile(r'["\\{}\[\]]')
-_GLUED = patterns.compile(r"(?:\A|\})[ \t\n\r]*+\{")
-_AFTER_END = patterns.compile(r"[\]}][ \t\n\r]*+\{")
+_OPENED_OBJECT = patterns.compile(r"\{[ \t\n\r]*+\Z")
+_BRACKET_OR_QUOTE = patterns.compile(r'["\\{}\[\]]')
+_GLUED_OBJECT = patterns.compile(r"(?:\A|\})[ \t\n\r]*+\{")
+_OBJECT_AFTER_END = patterns.compile(r"[\]}][ \t\n\r]*+\{")
 
 _MAX_LEAD = 64
 """At most this many code points at the start wait until it is clear whether they are
 ``{}``."""
 
 
-def nothing(text: str) -> bool:
+def has_no_arguments(text: str) -> bool:
     """Whether ``text`` has no arguments: it is empty, white space or ``{}``."""
     return len(text) <= _MAX_LEAD and text.strip(_SPACE) in ("", "{}")
 
 
-def same_json(one: str, other: str) -> bool:
+def same_json(text: str, other_text: str) -> bool:
     """Whether both texts are JSON and have the same value."""
     try:
-        return equal(loads(one), loads(other))
+        return equal(loads(text), loads(other_text))
     except ValueError:
         return False
 
 
 class _Brackets:
     """Follows the brackets outside strings in a growing JSON text. ``depth``: how many
-    are open. ``closed``: the first bracket was closed. ``spoiled``: text came after
+    are open. ``is_closed``: the first bracket was closed. ``is_bad``: text came after
     that, or a closing bracket came first."""
 
-    __slots__ = ("_escaped", "_quoted", "closed", "depth", "end", "spoiled")
+    __slots__ = ("_ends_escaped", "_in_string", "depth", "end", "is_bad", "is_closed")
 
     def __init__(self) -> None:
         self.depth = 0
-        self._quoted = False
-        self._escaped = False
-        self.closed = False
+        self._in_string = False
+        self._ends_escaped = False
+        self.is_closed = False
         self.end = 0  # the position of the close in the last text that was pushed
-        self.spoiled = False
+        self.is_bad = False
 
     def push(self, text: str) -> None:
-        if self.closed:
+        if self.is_closed:
             self.end = 0
-            self.spoiled = self.spoiled or bool(text.strip(_SPACE))
+            self.is_bad = self.is_bad or bool(text.strip(_SPACE))
             return
-        skip = int(self._escaped)
-        for mark in _MARKS.finditer(text):
-            at = mark.start()
-            if at < skip:
+        skip_until = int(self._ends_escaped)
+        for mark in _BRACKET_OR_QUOTE.finditer(text):
+            index = mark.start()
+            if index < skip_until:
                 continue
-            char = mark.group()
-            if self._quoted:
-                if char == "\\":
-                    skip = at + 2
+            sign = mark.group()
+            if self._in_string:
+                if sign == "\\":
+                    skip_until = index + 2
                 else:
-                    self._quoted = char != '"'
-            elif char == '"':
-                self._quoted = True
-            elif char in "{[":
+                    self._in_string = sign != '"'
+            elif sign == '"':
+                self._in_string = True
+            elif sign in "{[":
                 self.depth += 1
-            elif char in "}]":
+            elif sign in "}]":
                 self.depth -= 1
                 if self.depth <= 0:
-                    self.closed, self.end = True, at + 1
-                    rest = text[at + 1 :].strip(_SPACE)
-                    self.spoiled = self.depth < 0 or bool(rest)
+                    self.is_closed, self.end = True, index + 1
+                    text_after = text[index + 1 :].strip(_SPACE)
+                    self.is_bad = self.depth < 0 or bool(text_after)
                     return
-        self._escaped = skip > len(text)
+        self._ends_escaped = skip_until > len(text)
 
 
 class ArgumentText:
@@ -132,28 +132,28 @@ class ArgumentText:
     def complete(self) -> bool:
         """Whether an object or an array came, and nothing after it. Only the brackets
         are examined."""
-        brackets = self._counted()
-        return self._json and brackets.closed and not brackets.spoiled
+        brackets = self._count()
+        return self._json and brackets.is_closed and not brackets.is_bad
 
-    def own(self, text: str) -> int:
+    def own_size(self, text: str) -> int:
         """How many code points of ``text``, the next fragment, belong to this call: all
         of them, unless this call's object ends in ``text`` and another object
         begins."""
-        if not self._json or _GLUED.search(text) is None:
+        if not self._json or _GLUED_OBJECT.search(text) is None:
             return len(text)
-        if self.empty and _AFTER_END.search(text) is None:
+        if self.empty and _OBJECT_AFTER_END.search(text) is None:
             return len(text)  # the most common case: the first object begins
-        before = self._lead or ""
-        lead = _PLACEHOLDERS.match(before + text) if self._lead is not None else None
-        start = max(lead.end() - len(before), 0) if lead is not None else 0
-        brackets = copy(self._counted())
+        lead = self._lead or ""
+        match = _PLACEHOLDERS.match(lead + text) if self._lead is not None else None
+        start = max(match.end() - len(lead), 0) if match is not None else 0
+        brackets = copy(self._count())
         brackets.push(text[start:])
         end = start + brackets.end
-        whole = brackets.closed and not (brackets.depth or self._counted().spoiled)
-        other = whole and text[end:].lstrip(_SPACE).startswith("{")
-        return end if other else len(text)
+        is_whole = brackets.is_closed and not (brackets.depth or self._count().is_bad)
+        has_next = is_whole and text[end:].lstrip(_SPACE).startswith("{")
+        return end if has_next else len(text)
 
-    def _counted(self) -> _Brackets:
+    def _count(self) -> _Brackets:
         """The brackets so far. They are counted on the first use, because few calls
         need this."""
         if self._brackets is None:
@@ -166,19 +166,19 @@ class ArgumentText:
         """The number of code points that wait because they may be a snapshot."""
         return 0 if self._snapshot is None else len(self._snapshot.text)
 
-    def news(self, text: str) -> str:
+    def new_text(self, text: str) -> str:
         """The new part of ``text``, the next fragment: all of it, unless it is a
         snapshot (see `Snapshot`). "" while it may be a snapshot: then the text
         waits."""
         if self._snapshot is None:
-            long = self._json and len(text) >= self.length >= SHORTEST
-            if not long or not text.startswith(given := self.text):
+            is_long = self._json and len(text) >= self.length >= SHORTEST
+            if not is_long or not text.startswith(earlier_text := self.text):
                 return text
-            self._snapshot, text = Snapshot(given, text, self._room), ""
-        news = self._snapshot.news(text)
-        if news is not None:
+            self._snapshot, text = Snapshot(earlier_text, text, self._room), ""
+        new_text = self._snapshot.new_text(text)
+        if new_text is not None:
             self._snapshot = None
-        return news or ""
+        return new_text or ""
 
     @property
     def continues(self) -> bool:
@@ -189,7 +189,7 @@ class ArgumentText:
     def matters(self, text: str) -> bool:
         """Whether ``text``, which has at most ``longest`` code points, may end this
         call and begin another, so that the assembler must read it."""
-        return self._json and "{" in text and _GLUED.search(text) is not None
+        return self._json and "{" in text and _GLUED_OBJECT.search(text) is not None
 
     def longest(self, count: int) -> int:
         """How many code points each of the next ``count`` texts may have. Texts of this
@@ -198,8 +198,8 @@ class ArgumentText:
 
     def push(self, text: str) -> str:
         if self._lead is not None:
-            text = self._past_lead(self._lead + text)
-        return self._keep(text)
+            text = self._skip_lead(self._lead + text)
+        return self._add_text(text)
 
     def replace(self, text: str) -> str:
         """Replaces the text so far by ``text``, the whole arguments. Returns the part
@@ -212,40 +212,40 @@ class ArgumentText:
         if self._lead is not None:  # so nothing was returned yet
             self._lead = ""
             return self.push(text)
-        given = self.text
-        if text.startswith(given):
-            return self._keep(text[len(given) :])
+        earlier_text = self.text
+        if text.startswith(earlier_text):
+            return self._add_text(text[len(earlier_text) :])
         self._buffer, self._brackets = bytearray(), None
         self._room, self.length = self._room + self.length, 0
-        self._keep(text)
+        self._add_text(text)
         return ""
 
     def close(self) -> str:
         snapshot, self._snapshot = self._snapshot, None
         if snapshot is not None:
-            return self._keep(snapshot.news("", final=True) or "")
+            return self._add_text(snapshot.new_text("", final=True) or "")
         lead, self._lead = self._lead, None
         if lead is None:
             return ""
-        return self._keep(lead.strip(_SPACE) or "{}")
+        return self._add_text(lead.strip(_SPACE) or "{}")
 
     def repeats(self, text: str) -> bool:
         """Whether the arguments are complete, and ``text`` equals them."""
         return len(text) == self.length > 0 and self.complete and text == self.text
 
-    def _past_lead(self, text: str) -> str:
+    def _skip_lead(self, text: str) -> str:
         match = _PLACEHOLDERS.match(text)
         assert match is not None  # it also matches nothing
-        placeholder, rest = match.group(1), text[match.end() :]
-        if not rest or _OPENED.match(rest):
-            held = rest or placeholder or text
-            if len(held) <= _MAX_LEAD:
-                self._lead = held
+        placeholder, text_after = match.group(1), text[match.end() :]
+        if not text_after or _OPENED_OBJECT.match(text_after):
+            lead = text_after or placeholder or text
+            if len(lead) <= _MAX_LEAD:
+                self._lead = lead
                 return ""
         self._lead = None
-        return rest if placeholder and rest.startswith("{") else text
+        return text_after if placeholder and text_after.startswith("{") else text
 
-    def _keep(self, text: str) -> str:
+    def _add_text(self, text: str) -> str:
         if len(text) > self._room:
             self.cut, text = text[self._room :], text[: self._room]
         self._room -= len(text)

@@ -23,7 +23,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.parts import CallEndPart, CallPart, DiagnosticPart
-from stream_sidecar.tools.arguments import ArgumentText, nothing, same_json
+from stream_sidecar.tools.arguments import ArgumentText, has_no_arguments, same_json
 from stream_sidecar.tools.call import Entry, OpenCall, clean_name
 from stream_sidecar.values.jsontext import dumps
 
@@ -49,16 +49,16 @@ class CallAssembler:
         self._limit = max_call_chars
         self._make_id = make_id
         self._count = 0
-        self._open: dict[int, Entry] = {}
+        self._open_calls: dict[int, Entry] = {}
         self._by_key: dict[int | str, Entry] = {}
         self._by_id: dict[str, Entry] = {}
         self._by_index: dict[int, Entry] = {}
         self._latest: Entry | None = None
-        self._heads: deque[Entry] = deque()  # calls that began without arguments
-        self._lost = False  # some arguments came that belong to no named call
+        self._heads: deque[Entry] = deque()  # begun without arguments
+        self._has_lost_text = False  # some arguments came that belong to no named call
         self._ended_keys: dict[int | str, OpenCall] = {}
         self._ended_ids: set[str] = set()
-        self._ended: set[tuple[str, str, str]] = set()
+        self._ended_calls: set[tuple[str, str, str]] = set()
 
     def push(self, part: CallPart) -> list[tuple[OpenCall, str]]:
         """Adds a fragment. Returns pairs of a call and the text of its arguments that
@@ -69,82 +69,83 @@ class CallAssembler:
         ``part`` is a whole call, the call in the list is ``ended``, and the text is all
         of its arguments.
         """
-        text = _text(part)
+        text = _argument_text(part)
         if part.key is None:
-            entry = self._without_key(part, text)
+            entry = self._entry_without_key(part, text)
         else:
-            entry = self._keyed(part.key, part, text)
+            entry = self._entry_of_key(part.key, part, text)
         if entry is None:
             return []
-        entry.call.learn(part)
+        entry.call.add_facts(part)
         if not part.whole:
-            text = entry.text.news(text)
-        elif entry.before is not None and text.endswith(entry.text.text):
+            text = entry.text.new_text(text)
+        elif entry.earlier is not None and text.endswith(entry.text.text):
             text = entry.text.text  # the whole also repeats the calls before this one
-        given: list[tuple[OpenCall, str]] = []
-        while (own := self._own(entry, part, text)) < len(text):
-            given += self._give(entry, text[:own], whole=part.whole, over=True)
-            entry, text = self._glue(entry), text[own:]
+        pairs: list[tuple[OpenCall, str]] = []
+        while (size := self._own_size(entry, part, text)) < len(text):
+            pairs += self._add_text(entry, text[:size], whole=part.whole, is_end=True)
+            entry, text = self._begin_glued(entry), text[size:]
         # A whole call with an id and no arguments waits, because it may come again
         # with arguments (smallcloudai/refact).
-        waits = part.key is None and bool(part.id) and not text
-        over = part.whole and not waits
-        return given + self._give(entry, text, whole=part.whole, over=over)
+        may_repeat = part.key is None and bool(part.id) and not text
+        is_end = part.whole and not may_repeat
+        return pairs + self._add_text(entry, text, whole=part.whole, is_end=is_end)
 
-    def _own(self, entry: Entry, part: CallPart, text: str) -> int:
+    def _own_size(self, entry: Entry, part: CallPart, text: str) -> int:
         """How many code points of ``text`` belong to the call of ``entry``."""
-        again = part.whole and not entry.text.empty
-        return len(text) if again else entry.text.own(text)
+        is_repeated = part.whole and not entry.text.empty
+        return len(text) if is_repeated else entry.text.own_size(text)
 
-    def _give(
-        self, entry: Entry, text: str, *, whole: bool, over: bool
+    def _add_text(
+        self, entry: Entry, text: str, *, whole: bool, is_end: bool
     ) -> list[tuple[OpenCall, str]]:
         """Adds ``text`` to a call and returns what may now be sent (see `push`).
-        ``whole``: the text is all of the arguments. ``over``: the call ends with it."""
-        delta = self._consume(entry, whole, text)
-        if not over:
-            return self._hand_out(entry, delta)
-        call, before = entry.call, delta if entry.shown else ""
-        if not self._close(entry):
+        ``whole``: the text is all of the arguments. ``is_end``: the call ends with
+        it."""
+        delta = self._take_text(entry, whole, text)
+        if not is_end:
+            return self._pairs_to_send(entry, delta)
+        call, unsent = entry.call, delta if entry.is_sent else ""
+        if not self._end_call(entry):
             return []
-        delta, call.rest = before + call.rest, ""
+        delta, call.rest = unsent + call.rest, ""
         return [(call, delta)]
 
-    def _glue(self, entry: Entry) -> Entry:
+    def _begin_glued(self, entry: Entry) -> Entry:
         """Begins a new call of the same tool, for the object that follows the arguments
         of ``entry``."""
-        before = entry.call
-        if entry.before is None:
+        earlier = entry.call
+        if entry.earlier is None:
             message = "Several objects came as the arguments of one call"
             self._report("glued-arguments", message, None)
         self._count += 1
         call = OpenCall(
-            name=before.name,
+            name=earlier.name,
             id=self._make_id(f"c{self._count}"),
             id_synthetic=True,
             choice=self._choice,
-            type=before.type,
-            executor=before.executor,
-            origin=before.origin,
+            type=earlier.type,
+            executor=earlier.executor,
+            origin=earlier.origin,
         )
         text = ArgumentText(self._limit)
-        self._latest = Entry(call, self._count, text, resent=False, before=before)
-        self._latest.inherit(entry)
-        self._open[self._count] = self._latest
+        self._latest = Entry(call, self._count, text, may_repeat=False, earlier=earlier)
+        self._latest.inherit_places(entry)
+        self._open_calls[self._count] = self._latest
         return self._latest
 
     def continuing(self, part: CallPart) -> Entry | None:
         """The open call of ``part``, the latest fragment, if each further fragment like
         ``part`` belongs to this call and can be passed on unchanged (unless its text
         ``matters``). Otherwise None."""
-        entry = self._at(part)
+        entry = self._find_entry(part)
         may_begin = part.key is None and bool(part.id or part.name)
         is_bare = not (part.whole or may_begin)
-        if entry is None or not is_bare or any(entry.for_next) or not entry.shown:
+        if entry is None or not is_bare or any(entry.next_ids) or not entry.is_sent:
             return None
         return entry if entry.text.continues else None
 
-    def _at(self, part: CallPart | CallEndPart) -> Entry | None:
+    def _find_entry(self, part: CallPart | CallEndPart) -> Entry | None:
         """The open call with the part's key; for a part without a key, the call with
         its index, or without an index the latest call. None if there is no such
         call."""
@@ -155,12 +156,12 @@ class CallAssembler:
     def end(self, part: CallEndPart) -> list[OpenCall]:
         """Ends the calls that the wire ends with ``part``, and returns them: usually
         one."""
-        entry = self._at(part)
+        entry = self._find_entry(part)
         if entry is None:
             return []
         entry.call.cut = entry.call.cut or part.cut
         entry.call.bare = entry.text.empty
-        return [entry.call] if self._close(entry) else []
+        return [entry.call] if self._end_call(entry) else []
 
     def finish(self, *, is_over: bool = True) -> list[OpenCall]:
         """Ends the open calls and returns them, in the order in which they began.
@@ -170,69 +171,74 @@ class CallAssembler:
         arguments may still come stay open.
         """
         entries = [
-            each for each in self._open.values() if is_over or not each.may_continue
+            each
+            for each in self._open_calls.values()
+            if is_over or not each.may_continue
         ]
-        self._lost = self._lost or any(
+        self._has_lost_text = self._has_lost_text or any(
             not each.call.name and not each.text.empty for each in entries
         )
         for entry in entries:
             entry.call.bare = entry.text.empty
-            entry.call.cut = entry.call.cut or (self._lost and entry.is_head)
-        return [entry.call for entry in entries if self._close(entry)]
+            entry.call.cut = entry.call.cut or (self._has_lost_text and entry.is_head)
+        return [entry.call for entry in entries if self._end_call(entry)]
 
     @property
     def held(self) -> int:
         """The number of code points of arguments that have not been passed on yet."""
-        entries = self._open.values()
-        unknown = sum(each.text.length for each in entries if not each.shown)
-        return unknown + sum(each.text.waiting for each in entries)
+        entries = self._open_calls.values()
+        unsent = sum(entry.text.length for entry in entries if not entry.is_sent)
+        return unsent + sum(entry.text.waiting for entry in entries)
 
     def take_reports(self) -> list[DiagnosticPart]:
         """The diagnostics since the last call of this method."""
         reports, self._reports = self._reports, []
         return reports
 
-    def _keyed(self, key: int | str, part: CallPart, text: str) -> Entry | None:
+    def _entry_of_key(self, key: int | str, part: CallPart, text: str) -> Entry | None:
         """The call of ``part``, which has a ``key`` that the wire guarantees to be
         unique. None: the part repeats an ended call, or comes after its end."""
         entry = self._by_key.get(key)
         if entry is not None:
             entry.call.id = entry.call.id or part.id or ""
             return entry
-        done = self._ended_keys.get(key)
-        if done is not None and part.id in (None, "", done.id):
-            if part.name in (None, "", done.name) and text in ("", done.arguments):
+        ended = self._ended_keys.get(key)
+        if ended is not None and part.id in (None, "", ended.id):
+            if part.name in (None, "", ended.name) and text in ("", ended.arguments):
                 return None  # resent, as Groq does with executed_tools
             if not part.name:
                 self._report("malformed-chunk", "Arguments after the call's end", text)
                 return None
-        return self._start(part, key=key)
+        return self._begin_call(part, key=key)
 
-    def _without_key(self, part: CallPart, text: str) -> Entry | None:
+    def _entry_without_key(self, part: CallPart, text: str) -> Entry | None:
         """The call of ``part``, which has no key (wires/README.md, "Fragments of
         calls"). None: the part says nothing, or repeats a call."""
-        held = self._matching(part) or self._headless(part, text)
-        if held is None:
-            return self._start(part) if part.id or part.name or text else None
-        known = bool(part.id) and (
-            part.id == held.call.id or self._by_id.get(part.id or "") is held
+        entry = self._match_entry(part) or self._match_headless(part, text)
+        if entry is None:
+            return self._begin_call(part) if part.id or part.name or text else None
+        has_id = bool(part.id) and (
+            part.id == entry.call.id or self._by_id.get(part.id or "") is entry
         )
-        if _repeats(held, part, text, known):
+        if _is_repetition(entry, part, text, has_id):
             raw = {"id": part.id, "name": part.name, "arguments": text}
             self._report("duplicate-tool-call", "A tool call came twice", raw)
             return None
-        here = part.index is None or self._by_index.get(part.index) is held
-        if not _continues(held, part, text, known, here):
-            return self._start(part, held.for_next)
-        other = bool(part.id) and not known
-        head = bool(held.call.name) and (bool(part.name) or other)
-        if head and not text.strip() and held.text.complete:
-            held.for_next = (part.id or held.for_next[0], part.name or held.for_next[1])
+        at_index = part.index is None or self._by_index.get(part.index) is entry
+        if not _belongs(entry, part, text, has_id, at_index):
+            return self._begin_call(part, entry.next_ids)
+        has_other_id = bool(part.id) and not has_id
+        may_be_next = bool(entry.call.name) and (bool(part.name) or has_other_id)
+        if may_be_next and not text.strip() and entry.text.complete:
+            entry.next_ids = (
+                part.id or entry.next_ids[0],
+                part.name or entry.next_ids[1],
+            )
         else:
-            self._place(held, part)
-        return held
+            self._enter_places(entry, part)
+        return entry
 
-    def _matching(self, part: CallPart) -> Entry | None:
+    def _match_entry(self, part: CallPart) -> Entry | None:
         """The open call with the part's id, else its index, else the latest call; None
         if there is no such call."""
         by_index = None if part.index is None else self._by_index.get(part.index)
@@ -242,7 +248,7 @@ class CallAssembler:
             return self._by_id.get(part.id or "")
         return self._latest if part.index is None else by_index
 
-    def _headless(self, part: CallPart, text: str) -> Entry | None:
+    def _match_headless(self, part: CallPart, text: str) -> Entry | None:
         """The open call of a fragment with a new index, but without id and name; None
         if there is none. Some servers increase the index in the middle of a call, and
         some between the names and the arguments (agno-agi/agno#8879). If the fragment
@@ -250,19 +256,19 @@ class CallAssembler:
         if part.whole or part.id or part.name or not text.strip():
             return None
         if text.lstrip()[0] in "{[":
-            return self._first_head()
+            return self._first_bare_call()
         latest = self._latest
         return None if latest is None or latest.text.complete else latest
 
-    def _first_head(self) -> Entry | None:
+    def _first_bare_call(self) -> Entry | None:
         """The first open call with a name and without arguments; None if there is
         none."""
-        heads = self._heads
-        while heads and not (heads[0].is_head and heads[0].number in self._open):
-            heads.popleft()
-        return heads[0] if heads else None
+        calls = self._heads
+        while calls and not (calls[0].is_head and calls[0].number in self._open_calls):
+            calls.popleft()
+        return calls[0] if calls else None
 
-    def _start(
+    def _begin_call(
         self,
         part: CallPart,
         inherited: tuple[str, str] = ("", ""),
@@ -279,18 +285,18 @@ class CallAssembler:
         )
         text = ArgumentText(self._limit, json=part.format == "json")
         entry = Entry(call, self._count, text, call.id in self._ended_ids)
-        self._open[entry.number] = entry
+        self._open_calls[entry.number] = entry
         if key is not None:
             entry.enter_at(self._by_key, key)
             return entry
         if call.id:
             entry.enter_at(self._by_id, call.id)
-        self._place(entry, part)
-        self._first_head()
+        self._enter_places(entry, part)
+        self._first_bare_call()  # drops heads that have ended: the queue stays short
         self._heads.append(entry)
         return entry
 
-    def _place(self, entry: Entry, part: CallPart) -> None:
+    def _enter_places(self, entry: Entry, part: CallPart) -> None:
         """Notes that later fragments with the id or the index of ``part`` belong to
         ``entry``."""
         if part.id:
@@ -300,81 +306,82 @@ class CallAssembler:
             entry.enter_at(self._by_index, part.index)
         self._latest = entry
 
-    def _consume(self, entry: Entry, whole: bool, text: str) -> str:
+    def _take_text(self, entry: Entry, whole: bool, text: str) -> str:
         if not text:
             return ""
         if not whole:
             delta = entry.text.push(text)
-        elif entry.text.empty or not nothing(text):
-            delta = self._replace(entry, text)
+        elif entry.text.empty or not has_no_arguments(text):
+            delta = self._replace_text(entry, text)
         else:
             delta = ""  # a summary that lost the arguments (mudler/LocalAI#11635)
         self._check_limit(entry)
         return delta
 
-    def _replace(self, entry: Entry, text: str) -> str:
+    def _replace_text(self, entry: Entry, text: str) -> str:
         """Replaces fragments by the whole arguments, and returns what is new in them.
         Equal JSON in another spelling is not new; fragments that the whole arguments
         contradict are reported."""
-        given = entry.text.text
-        if not text.startswith(given):
-            if same_json(given, text):
+        earlier_text = entry.text.text
+        if not text.startswith(earlier_text):
+            if same_json(earlier_text, text):
                 return ""
             message = "The whole arguments of a call differ from its fragments"
-            self._report("malformed-chunk", message, given)
+            self._report("malformed-chunk", message, earlier_text)
         return entry.text.replace(text)
 
-    def _hand_out(self, entry: Entry, delta: str) -> list[tuple[OpenCall, str]]:
+    def _pairs_to_send(self, entry: Entry, delta: str) -> list[tuple[OpenCall, str]]:
         call = entry.call
-        if entry.shown:
+        if entry.is_sent:
             return [(call, delta)] if delta else []
+        # a call that may repeat another is shown once its end has decided
         if (
-            entry.resent
-            or entry.before
+            entry.may_repeat
+            or entry.earlier
             or not call.name
             or not (call.id or entry.text.length)
         ):
             return []
-        self._show(entry)
+        self._mark_sent(entry)
         return [(call, entry.text.text)]
 
-    def _show(self, entry: Entry) -> None:
-        entry.shown = True
+    def _mark_sent(self, entry: Entry) -> None:
+        entry.is_sent = True
         if not entry.call.id:
             entry.call.id = self._make_id(f"c{entry.number}")
             entry.call.id_synthetic = True
 
-    def _close(self, entry: Entry) -> bool:
+    def _end_call(self, entry: Entry) -> bool:
         """Ends the call of ``entry``. Returns False if the call is dropped, because it
         is empty or repeats another call."""
-        is_stub = not entry.call.name and entry.text.empty and not entry.shown
-        call, tail = entry.call, entry.text.close()
+        is_stub = not entry.call.name and entry.text.empty and not entry.is_sent
+        call, last_text = entry.call, entry.text.close()
         self._check_limit(entry)
         call.arguments = entry.text.text
-        entry.leave()
-        del self._open[entry.number]
+        entry.leave_places()
+        del self._open_calls[entry.number]
         self._latest = None if self._latest is entry else self._latest
         if is_stub:
             if call.id:
                 message = "A tool call had neither a name nor arguments"
                 self._report("malformed-chunk", message, {"id": call.id})
             return False
-        before = entry.before
-        if before is not None and same_json(before.arguments, call.arguments):
+        earlier = entry.earlier
+        if earlier is not None and same_json(earlier.arguments, call.arguments):
             message = "An object came twice as the arguments of one call"
             self._report("glued-arguments", message, call.arguments)
             return False
         identity = (call.id, call.name, call.arguments)
-        if entry.resent and identity in self._ended:
+        if entry.may_repeat and identity in self._ended_calls:
             raw = {"id": call.id, "name": call.name, "arguments": call.arguments}
             self._report("duplicate-tool-call", "A tool call came twice", raw)
             return False
-        call.rest = tail if entry.shown else call.arguments
+        call.rest = last_text if entry.is_sent else call.arguments
         call.ended = True
-        self._show(entry)
+        self._mark_sent(entry)
         if not call.id_synthetic:
             self._ended_ids.add(call.id)
-            self._ended.add(identity)
+            self._ended_calls.add(identity)
         if call.key is not None:
             self._ended_keys[call.key] = call
         return True
@@ -391,7 +398,7 @@ class CallAssembler:
         self._reports.append(part)
 
 
-def _text(part: CallPart) -> str:
+def _argument_text(part: CallPart) -> str:
     """The arguments of a fragment as text: an object is written as JSON."""
     arguments = part.arguments
     if arguments is None:
@@ -399,33 +406,35 @@ def _text(part: CallPart) -> str:
     return arguments if isinstance(arguments, str) else dumps(arguments)
 
 
-def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:
-    """Whether the fragment repeats the whole arguments of ``held``. ``known``: the id
-    of the fragment is an id of ``held``.
+def _is_repetition(entry: Entry, part: CallPart, text: str, has_id: bool) -> bool:
+    """Whether the fragment repeats the whole arguments of ``entry``. ``has_id``: the id
+    of the fragment is an id of ``entry``.
 
     A repetition has the call's id and name (mudler/LocalAI#9722), or neither
     (lidge-jun/opencodex#361). A fragment with a name alone is a second, equal call.
     """
-    if part.id and not known:
+    if part.id and not has_id:
         return False
-    if part.name and not (known and part.name == held.call.name):
+    if part.name and not (has_id and part.name == entry.call.name):
         return False
-    return held.text.repeats(text)
+    return entry.text.repeats(text)
 
 
-def _continues(held: Entry, part: CallPart, text: str, known: bool, here: bool) -> bool:
-    """Whether the fragment belongs to ``held``, the call with its id or index.
+def _belongs(
+    entry: Entry, part: CallPart, text: str, has_id: bool, at_index: bool
+) -> bool:
+    """Whether the fragment belongs to ``entry``, the call with its id or index.
 
-    ``known``: the fragment's id is an id of ``held``. ``here``: the fragment's index is
-    that of ``held``, or the fragment has no index.
+    ``has_id``: the fragment's id is an id of ``entry``. ``at_index``: the fragment's
+    index is that of ``entry``, or the fragment has no index.
     """
-    call, other = held.call, bool(part.id) and not known
-    if other and call.id and part.name:
+    call, has_other_id = entry.call, bool(part.id) and not has_id
+    if has_other_id and call.id and part.name:
         return False
-    if not (part.name or other or any(held.for_next)):
+    if not (part.name or has_other_id or any(entry.next_ids)):
         return True
-    complete, placeholder = held.text.complete, held.text.placeholder
+    is_complete, is_placeholder = entry.text.complete, entry.text.placeholder
     if part.name and call.name and part.name != call.name:
-        return here and not (complete or placeholder or held.text.empty)
-    complete = complete or (placeholder and not known)
-    return not (complete and text.strip())
+        return at_index and not (is_complete or is_placeholder or entry.text.empty)
+    is_complete = is_complete or (is_placeholder and not has_id)
+    return not (is_complete and text.strip())

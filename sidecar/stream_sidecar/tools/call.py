@@ -56,7 +56,7 @@ class OpenCall:
     cancelled: bool = False
     ended: bool = False
 
-    def learn(self, part: CallPart) -> None:
+    def add_facts(self, part: CallPart) -> None:
         """Adds all that a fragment says except its id and arguments. Of names and types
         the first counts; of executors, callers, raw items and opaque state the last."""
         self.name = self.name or clean_name(part.name or "")
@@ -76,21 +76,22 @@ class OpenCall:
 class Entry:
     """A call while it is open.
 
-    ``resent``: a call with the same id has ended, so nothing is passed on before it is
-    clear that this call differs from the ended one. ``before``: if this call began with
-    a second object after the arguments of another call, that other call; this call must
-    differ from it, too. ``for_next``: an id and a name that came when the arguments
-    were complete; they belong to the next call, if there is one. ``shown``: the call
-    was passed on. ``places``: tables and keys at which the assembler finds this entry.
+    ``may_repeat``: a call with the same id has ended, so nothing is passed on before it
+    is clear that this call differs from the ended one. ``earlier``: if this call began
+    with a second object after the arguments of another call, that other call; this call
+    must differ from it, too. ``next_ids``: an id and a name that came when the
+    arguments were complete; they belong to the next call, if there is one. ``is_sent``:
+    the call was passed on. ``places``: tables and keys at which the assembler finds
+    this entry.
     """
 
     call: OpenCall
     number: int
     text: ArgumentText
-    resent: bool
-    before: OpenCall | None = None
-    for_next: tuple[str, str] = ("", "")
-    shown: bool = False
+    may_repeat: bool
+    earlier: OpenCall | None = None
+    next_ids: tuple[str, str] = ("", "")
+    is_sent: bool = False
     places: list[tuple[dict[Any, Entry], Any]] = field(factory=list)
 
     @property
@@ -105,23 +106,23 @@ class Entry:
         text = self.text
         return self.call.key is None and not (text.complete or text.placeholder)
 
-    def enter_at(self, places: dict[Any, Entry], place: Any) -> None:
-        """Puts this entry into the table ``places``, under the key ``place``."""
-        if places.get(place) is not self:
-            places[place] = self
-            self.places.append((places, place))
+    def enter_at(self, table: dict[Any, Entry], key: Any) -> None:
+        """Puts this entry into the table ``table``, under the key ``key``."""
+        if table.get(key) is not self:
+            table[key] = self
+            self.places.append((table, key))
 
-    def inherit(self, other: Entry) -> None:
+    def inherit_places(self, other: Entry) -> None:
         """Takes over the places of ``other``, so that fragments for ``other`` go to
         this entry. ``other`` must have left its places."""
         for place in other.places:
             self.enter_at(*place)
 
-    def leave(self) -> None:
+    def leave_places(self) -> None:
         """Removes this entry from all tables."""
-        for places, place in self.places:
-            if places.get(place) is self:
-                del places[place]
+        for table, key in self.places:
+            if table.get(key) is self:
+                del table[key]
 
 
 def clean_name(name: str) -> str:

@@ -58,34 +58,36 @@ def check_call(call: ToolCall, tool: Tool | None = None) -> list[DiagnosticPart]
     ``suspicious-arguments``. ``tool``: the declared tool; None if it is not
     declared."""
     if call.state == "truncated":
-        message = f"The arguments of {_quoted(call.name)} were cut off"
-        return [_part(call, "truncated-tool-call", message)]
+        message = f"The arguments of {_quote(call.name)} were cut off"
+        return [_diagnostic(call, "truncated-tool-call", message)]
     if call.state == "invalid":
         return []
-    faults = list(_envelopes(call))
+    faults = list(_describe_envelopes(call))
     if is_ambiguous(call.arguments, call.input):
         faults.append("an object names a member twice, and readers may use either")
     if call.arguments_format == "json" and tool is not None:
-        faults.extend(islice(_mismatches(call.input, tool.input_schema), _MAX_FINDINGS))
+        faults.extend(
+            islice(_type_faults(call.input, tool.input_schema), _MAX_FINDINGS)
+        )
     return [
-        _part(call, "suspicious-arguments", f"{_quoted(call.name)}: {fault}")
+        _diagnostic(call, "suspicious-arguments", f"{_quote(call.name)}: {fault}")
         for fault in faults
     ]
 
 
-def _part(call: ToolCall, code: str, message: str) -> DiagnosticPart:
+def _diagnostic(call: ToolCall, code: str, message: str) -> DiagnosticPart:
     return DiagnosticPart(code, message, choice=call.choice)
 
 
-def _envelopes(call: ToolCall) -> Iterator[str]:
+def _describe_envelopes(call: ToolCall) -> Iterator[str]:
     """Describes each top-level field that has the end of an envelope in a string."""
     if "<" not in call.arguments and "\\u003" not in call.arguments:
         return  # no string has the first character of an envelope
     value = call.arguments if call.arguments_format == "text" else call.input
     fields = value if isinstance(value, dict) else {"arguments": value}
-    found = (name for name, part in fields.items() if _has_envelope(part))
-    for name in islice(found, _MAX_FINDINGS):
-        yield f"argument {_quoted(name)} holds the end of a tool call's envelope"
+    names = (name for name, content in fields.items() if _has_envelope(content))
+    for name in islice(names, _MAX_FINDINGS):
+        yield f"argument {_quote(name)} holds the end of a tool call's envelope"
 
 
 def _has_envelope(value: Any) -> bool:
@@ -102,18 +104,20 @@ def _has_envelope(value: Any) -> bool:
     return False
 
 
-def _mismatches(value: Any, schema: Any) -> Iterable[str]:
+def _type_faults(value: Any, schema: Any) -> Iterable[str]:
     if not isinstance(schema, dict):
         return ()
     library = _library()
     if library is None:
-        return _own_check(value, schema)
+        return _check_top_level(value, schema)
     try:
         validator = library.validator_for(schema, retriever=_no_retriever)
         errors = list(islice(validator.iter_errors(value), _MAX_FINDINGS))
     except Exception:  # a schema or value that the library cannot use, whatever it is
-        return _own_check(value, schema)
-    return [f"{_where(e.instance_path)}: {_quoted(e.message)}" for e in errors]
+        return _check_top_level(value, schema)
+    return [
+        f"{_argument(error.instance_path)}: {_quote(error.message)}" for error in errors
+    ]
 
 
 @cache
@@ -130,23 +134,23 @@ def _no_retriever(uri: str) -> Any:
     raise ValueError(f"{uri} is not fetched")
 
 
-def _own_check(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
+def _check_top_level(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
     """Describes missing required keys, and values with the wrong JSON type at the top
     level."""
-    if not _fits(value, schema.get("type")):
-        yield f"arguments: not of type {_quoted(schema['type'])}"
+    if not _has_type(value, schema.get("type")):
+        yield f"arguments: not of type {_quote(schema['type'])}"
     required = schema.get("required")
     for name in required if isinstance(required, list) else ():
         if isinstance(name, str) and name not in value:
-            yield f"argument {_quoted(name)} is required"
+            yield f"argument {_quote(name)} is required"
     properties = schema.get("properties")
-    for name, part in properties.items() if isinstance(properties, dict) else ():
-        kind = part.get("type") if isinstance(part, dict) else None
-        if name in value and not _fits(value[name], kind):
-            yield f"argument {_quoted(name)} is not of type {_quoted(kind)}"
+    for name, item in properties.items() if isinstance(properties, dict) else ():
+        types = item.get("type") if isinstance(item, dict) else None
+        if name in value and not _has_type(value[name], types):
+            yield f"argument {_quote(name)} is not of type {_quote(types)}"
 
 
-def _fits(value: Any, types: Any) -> bool:
+def _has_type(value: Any, types: Any) -> bool:
     names = types if isinstance(types, list) else [types]
     checks = [_TYPES.get(name) for name in names if isinstance(name, str)]
     return not checks or any(check is None or check(value) for check in checks)
@@ -162,11 +166,11 @@ def _is_whole(value: float | NumberText) -> bool:
     return value == value // 1
 
 
-def _where(path: list[Any]) -> str:
+def _argument(path: list[Any]) -> str:
     """``argument a``: the top-level field in which an error is."""
-    return f"argument {_quoted(path[0])}" if path else "arguments"
+    return f"argument {_quote(path[0])}" if path else "arguments"
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     text = value if isinstance(value, str) else str(value)
     return text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "..."

@@ -38,7 +38,7 @@ class CallContext:
 
     ``results``: the ids of the results in the same output; for a result without an id,
     the wire's key. ``finish``: the unified reason; None while it is not known. Both may
-    come later than the call: see `settle`.
+    come later than the call: see `settle_call`.
     """
 
     tools: Mapping[str, Tool] | None = None
@@ -47,23 +47,23 @@ class CallContext:
     finish: str | None = None
 
 
-_SPOILED = ("malformed", "error", "cancelled")
+_FATAL_REASONS = ("malformed", "error", "cancelled")
 """Finish reasons after which nothing is executable."""
-_CUT = ("length", "context-length")
+_CUT_REASONS = ("length", "context-length")
 """Finish reasons after which a call without arguments may have lost them."""
-DECISIVE = frozenset((*_SPOILED, *_CUT))
-"""Finish reasons that can change a call in `settle`; the others cannot."""
+DECISIVE_REASONS = frozenset((*_FATAL_REASONS, *_CUT_REASONS))
+"""Finish reasons that can change a call in `settle_call`; the others cannot."""
 
 
 def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
     """The event of a call that has ended. The fields ``executor``, ``awaits`` and
-    ``executable`` are provisional until `settle`. Sets ``call.ambiguous``."""
+    ``executable`` are provisional until `settle_call`. Sets ``call.ambiguous``."""
     tool = (context.tools or {}).get(call.name)
-    state, value = _state(call, context)
+    state, value = _argument_state(call, context)
     call.ambiguous = is_ambiguous(call.arguments, value)
     kind = kind_of(call.name, tool, call.type)
     declared = None if context.tools is None else tool is not None
-    executor, awaits, executable = _settled(call, state, declared, context)
+    executor, awaits, executable = _decide_execution(call, state, declared, context)
     return ToolCall(
         seq=seq,
         choice=call.choice,
@@ -91,17 +91,17 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
     )
 
 
-def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
+def settle_call(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
     """``event`` with ``executor``, ``awaits`` and ``executable`` as the context decides
     them now."""
-    settled = _settled(call, event.state, event.declared, context)
-    if settled == (event.executor, event.awaits, event.executable):
+    execution = _decide_execution(call, event.state, event.declared, context)
+    if execution == (event.executor, event.awaits, event.executable):
         return event
-    executor, awaits, executable = settled
+    executor, awaits, executable = execution
     return evolve(event, executor=executor, awaits=awaits, executable=executable)
 
 
-def _settled(
+def _decide_execution(
     call: OpenCall, state: ArgumentState, declared: bool | None, context: CallContext
 ) -> tuple[Executor, Awaits, bool]:
     """The fields ``executor``, ``awaits`` and ``executable`` of a call."""
@@ -112,10 +112,10 @@ def _settled(
         and call.origin == "structured"
         and not (call.ambiguous or call.cancelled)
         and declared is not False
-        and context.finish not in _SPOILED
-        and not (call.bare and context.finish in _CUT)
+        and context.finish not in _FATAL_REASONS
+        and not (call.bare and context.finish in _CUT_REASONS)
     )
-    return executor, _awaits(call, executor, context), executable
+    return executor, _awaited_by(call, executor, context), executable
 
 
 def executor_of(call: OpenCall, context: CallContext) -> Executor:
@@ -136,7 +136,7 @@ def executor_of(call: OpenCall, context: CallContext) -> Executor:
     return "unknown" if tool is None else tool.executor or "client"
 
 
-def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
+def _awaited_by(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
     """What the conversation waits for after the call. It waits for nothing after a call
     written as text."""
     if call.origin != "structured" or call.cancelled:
@@ -152,11 +152,11 @@ def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
 def _has_result(call: OpenCall, context: CallContext) -> bool:
     if not context.results:
         return False
-    own = (call.key, None if call.id_synthetic else call.id)
-    return any(mark not in (None, "") and mark in context.results for mark in own)
+    keys = (call.key, None if call.id_synthetic else call.id)
+    return any(key not in (None, "") and key in context.results for key in keys)
 
 
-def _state(call: OpenCall, context: CallContext) -> tuple[ArgumentState, Any]:
+def _argument_state(call: OpenCall, context: CallContext) -> tuple[ArgumentState, Any]:
     """The state of the arguments, and the parsed input. Only complete JSON arguments
     have an input; else it is None."""
     if call.cut or (call.bare and context.finish == "length"):
@@ -177,7 +177,7 @@ _ID_FIELDS = ("id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "too
 _NAME_FIELDS = ("name", "toolName", "tool_name", "function_name", "toolType")
 _ARGUMENT_FIELDS = ("arguments", "input", "args", "action", "operation")
 _TEXT_TYPES = ("custom", "custom_tool_call")
-_NESTED = {
+_INNER = {
     "function": None,
     "custom": None,
     "functionCall": "functionCall",
@@ -196,33 +196,35 @@ def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
     ``functionCall`` of a Gemini part, ``toolUse`` of a Bedrock block. An item's
     ``call_id`` has precedence over its ``id``, because results must repeat it.
     """
-    nested = next((name for name in _NESTED if isinstance(item.get(name), dict)), "")
-    body = item[nested] if nested else item
-    kind = _text(item, ("type",)) or _text(body, ("type",)) or _NESTED.get(nested)
-    id = _text(item, ("call_id", *_ID_FIELDS)) or _text(body, _ID_FIELDS)
-    runs = item.get("executor", item.get("execution"))
-    value = next((body[n] for n in _ARGUMENT_FIELDS if body.get(n) is not None), None)
+    inner = next((name for name in _INNER if isinstance(item.get(name), dict)), "")
+    body = item[inner] if inner else item
+    kind = _string(item, ("type",)) or _string(body, ("type",)) or _INNER.get(inner)
+    id = _string(item, ("call_id", *_ID_FIELDS)) or _string(body, _ID_FIELDS)
+    executor = item.get("executor", item.get("execution"))
+    value = next(
+        (body[field] for field in _ARGUMENT_FIELDS if body.get(field) is not None), None
+    )
     is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
     return OpenCall(
-        name=_text(body, _NAME_FIELDS) or runners.tool_of_type(kind or ""),
+        name=_string(body, _NAME_FIELDS) or runners.tool_of_type(kind or ""),
         id=id or made_id(str(number)),
         id_synthetic=not id,
-        arguments=_arguments(value, is_text),
+        arguments=_written_arguments(value, is_text),
         type=kind,
         format="text" if is_text else "json",
-        executor=runs if runs in ("client", "server") else None,
+        executor=executor if executor in ("client", "server") else None,
         caller=item.get("caller"),
         raw=item,
         ended=True,
     )
 
 
-def _arguments(value: Any, is_text: bool) -> str:
+def _written_arguments(value: Any, is_text: bool) -> str:
     text = value if isinstance(value, str) else "" if value is None else dumps(value)
     return text if is_text or text.strip() else "{}"
 
 
-def _text(item: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _string(item: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """The first non-empty string among the fields ``names`` of ``item``; "" if there is
     none."""
     for name in names:

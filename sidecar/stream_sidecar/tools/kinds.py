@@ -55,8 +55,8 @@ several kinds, the first kind decides."""
 _WORD_KINDS = {
     word: kind for kind, words in reversed(WORDS.items()) for word in words.split()
 }
-_RANK = {kind: rank for rank, kind in enumerate(WORDS)}
-_TOKEN = patterns.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
+_DANGER_RANK = {kind: rank for rank, kind in enumerate(WORDS)}
+_NAME_WORD = patterns.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
 _LONGEST_NAME = 256
 """At most this many code points of a name are read; a hostile name may have any
 length."""
@@ -72,7 +72,7 @@ def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kin
     if tool is None:
         return _kind_of(*names)
     annotations = tool.annotations
-    hint = _hint(annotations)
+    hint = _mutating_hint(annotations)
     annotated = None
     if hint is False:  # ``openWorldHint`` is true unless it says otherwise
         annotated = "read" if annotations.get("openWorldHint") is False else "fetch"
@@ -92,10 +92,10 @@ def _kind_of(
     annotations say that the tool changes something. ``annotated``: the tool's kind if
     they say that it changes nothing."""
     word = _word_kind(name)
-    row = _row(name)
+    row = _table_row(name)
     if row is None and word is None and hint is None:
-        row = _row(type)
-    mutating = declared in MUTATING_KINDS or _mutating(row, hint, word)
+        row = _table_row(type)
+    mutating = declared in MUTATING_KINDS or _is_mutating(row, hint, word)
     proofs: dict[KindSource, str | None] = {
         "declared": declared,
         "table": row and row[0],
@@ -108,38 +108,38 @@ def _kind_of(
     return Kind("other", "default", mutating)
 
 
-def _mutating(
+def _is_mutating(
     row: tuple[str, bool | None] | None, hint: bool | None, word: str | None
 ) -> bool | None:
-    known = row[1] if row is not None else None
-    if known or hint or (row is None and word in MUTATING_KINDS):
+    from_table = row[1] if row is not None else None
+    if from_table or hint or (row is None and word in MUTATING_KINDS):
         return True
-    return False if known is False or hint is False else None
+    return False if from_table is False or hint is False else None
 
 
-def _hint(annotations: Any) -> bool | None:
+def _mutating_hint(annotations: Any) -> bool | None:
     """Whether MCP's hints say that the tool changes something. False only if
     ``readOnlyHint`` is true; None if there is no hint."""
     if not isinstance(annotations, dict):
         return None
     if annotations.get("readOnlyHint") is True:
         return False
-    said = annotations.get("readOnlyHint"), annotations.get("destructiveHint")
-    return None if said == (None, None) else True
+    hints = annotations.get("readOnlyHint"), annotations.get("destructiveHint")
+    return None if hints == (None, None) else True
 
 
 def _word_kind(name: str) -> str | None:
-    words = (word.lower() for word in _TOKEN.findall(_bare(name)))
+    words = (word.lower() for word in _NAME_WORD.findall(_bare_name(name)))
     kinds = {_WORD_KINDS[word] for word in words if word in _WORD_KINDS}
-    return min(kinds, key=_RANK.__getitem__, default=None)
+    return min(kinds, key=_DANGER_RANK.__getitem__, default=None)
 
 
-def _row(name: str) -> tuple[str, bool | None] | None:
-    table = _table()
-    return table.get(_normal(name)) or table.get(_normal(_bare(name)))
+def _table_row(name: str) -> tuple[str, bool | None] | None:
+    table = _kind_table()
+    return table.get(_normal(name)) or table.get(_normal(_bare_name(name)))
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     """``name`` without the `PREFIXES` and servers that hosts and models add."""
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)
@@ -151,13 +151,13 @@ def _normal(name: str) -> str:
 
 
 @cache
-def _table() -> dict[str, tuple[str, bool | None]]:
+def _kind_table() -> dict[str, tuple[str, bool | None]]:
     """``kinds.csv``: normal name -> kind, and whether the tool changes something (None:
     not known). It is read at the first use."""
     from pkgutil import get_data  # reads zip files, too; the start does not need it
 
     data = get_data("stream_sidecar.tools", "kinds.csv")
     assert data is not None, "an importer that cannot read files"
-    said = {"true": True, "false": False, "": None}
+    mutating_of = {"true": True, "false": False, "": None}
     rows = (line.split(",") for line in data.decode().splitlines()[1:])
-    return {tool: (kind, said[mutating]) for tool, kind, mutating in rows}
+    return {tool: (kind, mutating_of[mutating]) for tool, kind, mutating in rows}

@@ -24,10 +24,10 @@ def is_ambiguous(text: str, value: dict[str, Any] | None) -> bool:
         return False
     if text.count(":") == len(value) and "\\" not in text and not has_half(text):
         return False  # the most common case: nothing is nested, no colon in a string
-    return _names_in(value) < _STRING.sub("", text).count(":")
+    return _count_members(value) < _STRING.sub("", text).count(":")
 
 
-def _names_in(value: dict[str, Any]) -> int:
+def _count_members(value: dict[str, Any]) -> int:
     """The number of members of ``value`` and of all objects in it, as JSON. Names that
     differ only in half surrogates are written alike and count once."""
     count, remaining = 0, list[Any]([value])
@@ -36,5 +36,5 @@ def _names_in(value: dict[str, Any]) -> int:
         if isinstance(item, dict):
             count += len(set(map(without_halves, item)))
             item = item.values()
-        remaining += [each for each in item if isinstance(each, dict | list)]
+        remaining += [child for child in item if isinstance(child, dict | list)]
     return count

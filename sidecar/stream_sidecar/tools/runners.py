@@ -31,7 +31,7 @@ def _rows(executor: Runner, *types: str) -> tuple[TypeRow, ...]:
     return tuple(TypeRow(type, executor) for type in types)
 
 
-TYPES: tuple[TypeRow, ...] = (
+ROWS: tuple[TypeRow, ...] = (
     # Anthropic Messages, Bedrock Converse
     *_rows("client", "tool_use"),
     *_rows("server", "server_tool_use", "mcp_tool_use"),
@@ -79,21 +79,21 @@ _SERVER_IDS = ("srvtoolu_", "mcptoolu_", "xs_call_")
 _SERVER_ITEMS = ("ws_", "fs_", "ci_", "ig_", "mcp_", "mcpl_", "mcpr_")
 """Further beginnings of these ids, used only in the Responses API. On other wires an id
 may begin with the tool's name (Cohere: ``<name>_<12 characters>``), so these beginnings
-count only on `_WITH_ITEMS`."""
+count only on `_ITEM_WIRES`."""
 
-_WITH_ITEMS = ("openai-responses", "openai-chat", None)
+_ITEM_WIRES = ("openai-responses", "openai-chat", None)
 
 APPROVAL_TYPES = ("mcp_approval_request",)
 APPROVAL_PREFIXES = ("mcpr_",)
 """Types, and beginnings of ids, of server-run calls that wait for the user's
 approval."""
 
-_CALL = "_call"
+_CALL_SUFFIX = "_call"
 _NAMELESS = ("function_call", "mcp_call", "mcp_server_tool_call")
 """Types that do not say which tool is called; only ``name`` does."""
 
-_ROWS: dict[str, tuple[TypeRow, ...]] = {
-    row.type: tuple(other for other in TYPES if other.type == row.type) for row in TYPES
+_ROWS_OF: dict[str, tuple[TypeRow, ...]] = {
+    row.type: tuple(other for other in ROWS if other.type == row.type) for row in ROWS
 }
 
 
@@ -102,28 +102,30 @@ def runner_by_type(type: str, item: Any) -> Runner | None:
     provider's own item, or None."""
     if not type:  # most calls
         return None
-    for row in _ROWS.get(type, ()):
-        if not row.field or _has(item, row.field, row.value):
+    for row in _ROWS_OF.get(type, ()):
+        if not row.field or _has_field(item, row.field, row.value):
             return row.executor
-    runners = (own for head, own in TYPE_PREFIXES.items() if type.startswith(head))
+    runners = (
+        runner for start, runner in TYPE_PREFIXES.items() if type.startswith(start)
+    )
     return next(runners, None)
 
 
 def tool_of_type(type: str) -> str:
     """The tool that an item's type names: ``web_search`` for ``web_search_call``; "" if
     it names none."""
-    tool = type.removesuffix(_CALL)
-    return tool if tool != type and type in _ROWS and type not in _NAMELESS else ""
+    tool = type.removesuffix(_CALL_SUFFIX)
+    return tool if tool != type and type in _ROWS_OF and type not in _NAMELESS else ""
 
 
 def runner_by_id(id: str, wire: str | None) -> Runner | None:
     """Who runs a call with this id on ``wire``; None if the id does not say. ``wire``
     None: the wire is not known."""
-    may_be_item = wire in _WITH_ITEMS and id.startswith(_SERVER_ITEMS)
+    may_be_item = wire in _ITEM_WIRES and id.startswith(_SERVER_ITEMS)
     return "server" if may_be_item or id.startswith(_SERVER_IDS) else None
 
 
-def _has(item: Any, path: tuple[str, ...], value: str | None) -> bool:
+def _has_field(item: Any, path: tuple[str, ...], value: str | None) -> bool:
     """Whether the field at ``path`` in ``item`` equals ``value``; if ``value`` is None,
     whether the field is not empty."""
     for name in path:

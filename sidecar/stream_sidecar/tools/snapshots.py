@@ -18,28 +18,28 @@ SHORTEST = 32
 
 @define
 class Snapshot:
-    """A possible snapshot: ``text`` came after ``given`` and begins with it. ``room``:
-    at most this many code points of ``text`` wait. ``looked``: the size of ``text``
-    when it was last examined."""
+    """A possible snapshot: ``text`` came after ``earlier`` and begins with it.
+    ``room``: at most this many code points of ``text`` wait. ``examined_size``: the
+    size of ``text`` when it was last examined."""
 
-    given: str
+    earlier: str
     text: str
     room: int
-    looked: int = 0
+    examined_size: int = 0
 
-    def news(self, text: str, *, final: bool = False) -> str | None:
+    def new_text(self, text: str, *, final: bool = False) -> str | None:
         """Adds ``text``. Returns what is new in the whole text, or None while this is
         not known. ``final``: no more text comes."""
         self.text += text
         final = final or len(self.text) > self.room
-        if len(self.text) < 2 * self.looked and not final:
+        if len(self.text) < 2 * self.examined_size and not final:
             return None
-        self.looked = len(self.text)
+        self.examined_size = len(self.text)
         can_be = _is_json if final else _may_be_json
-        fragment, snapshot = can_be(self.given + self.text), can_be(self.text)
+        fragment, snapshot = can_be(self.earlier + self.text), can_be(self.text)
         if fragment and snapshot and not final:
             return None
-        return self.text if fragment or not snapshot else self.text[len(self.given) :]
+        return self.text if fragment or not snapshot else self.text[len(self.earlier) :]
 
 
 def _may_be_json(text: str) -> bool:

@@ -1,9 +1,9 @@
 """Calls that a model wrote into its text, before they are classified.
 
-`opened` makes an `OpenCall` from each of them, with its part of the text as ``raw``.
-`Twins` finds a structured call with the same name and arguments: the structured call
-stays, and the call from the text is retracted (protocol.md, "What becomes of the
-text").
+`open_calls` makes an `OpenCall` from each of them, with its part of the text as
+``raw``. `Twins` finds a structured call with the same name and arguments: the
+structured call stays, and the call from the text is retracted (protocol.md, "What
+becomes of the text").
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.form import WrittenCall
 
 
-def opened(
+def open_calls(
     calls: tuple[WrittenCall, ...],
     text: str,
     start: int,
@@ -41,13 +41,13 @@ def opened(
     part, and calls after that part have an empty ``raw``. ``make_id`` makes ids for
     calls without an id, from their numbers, which begin at ``number``.
     """
-    begin = 0
-    for place, call in enumerate(calls):
-        is_last = place == len(calls) - 1
-        end = len(text) if is_last else min(max(begin, call.end), len(text))
-        made = OpenCall(
+    call_start = 0
+    for index, call in enumerate(calls):
+        is_last = index == len(calls) - 1
+        call_end = len(text) if is_last else min(max(call_start, call.end), len(text))
+        open_call = OpenCall(
             name=call.name,
-            id=call.id or make_id(f"t{number + place}"),
+            id=call.id or make_id(f"t{number + index}"),
             id_synthetic=not call.id,
             choice=choice,
             arguments=call.arguments,
@@ -55,12 +55,12 @@ def opened(
             origin="text",
             channel=channel,
             dialect=dialect,
-            raw=text[begin:end],
+            raw=text[call_start:call_end],
             cut=call.cut,
             ended=True,
         )
-        yield made, (start + begin, start + end)
-        begin = end
+        yield open_call, (start + call_start, start + call_end)
+        call_start = call_end
 
 
 class Twins:
@@ -69,29 +69,29 @@ class Twins:
     both origins."""
 
     def __init__(self) -> None:
-        self._new: list[ToolCall] = []
-        self._ways: set[bool] = set()
-        self._waiting: dict[bool, dict[str, deque[int]]] = {True: {}, False: {}}
+        self._uncompared: list[ToolCall] = []
+        self._origins: set[bool] = set()
+        self._unpaired: dict[bool, dict[str, deque[int]]] = {True: {}, False: {}}
 
-    def find(self, event: ToolCall) -> int | None:
+    def find_retracted(self, event: ToolCall) -> int | None:
         """Adds ``event``. Returns the block of the call from the text that must now be
         retracted; None if there is none."""
         if event.state != "complete" or event.block is None:
             return None
-        self._new.append(event)
-        self._ways.add(event.origin == "text")
-        if len(self._ways) == 1:
+        self._uncompared.append(event)
+        self._origins.add(event.origin == "text")
+        if len(self._origins) == 1:
             return None
-        new, self._new = self._new, []
-        return [self._compare(each) for each in new][-1]
+        uncompared, self._uncompared = self._uncompared, []
+        return [self._compare(call) for call in uncompared][-1]
 
     def _compare(self, event: ToolCall) -> int | None:
-        assert event.block is not None  # `find` ignores the others
+        assert event.block is not None  # `find_retracted` ignores the others
         key = key_of([event.name, event.input])
         structured = event.origin != "text"
-        others = self._waiting[not structured].get(key)
-        if others:
-            other = others.popleft()
-            return other if structured else event.block
-        self._waiting[structured].setdefault(key, deque()).append(event.block)
+        other_blocks = self._unpaired[not structured].get(key)
+        if other_blocks:
+            other_block = other_blocks.popleft()
+            return other_block if structured else event.block
+        self._unpaired[structured].setdefault(key, deque()).append(event.block)
         return None

@@ -1,55 +1,73 @@
 """Endpoints of providers whose responses can be cleaned: their wire, what a request
 says about its model and tools, and how its response streams.
 
-The rows are the same as in the TypeScript client (``adapters/endpoints.ts``).
+The table is ``endpoints.json``, which the clients have, too (``clients/schema``).
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from stream_sidecar import patterns
 from stream_sidecar.api.calls import known_members
 from stream_sidecar.records import frozen
 from stream_sidecar.transports.body_formats import ARRAY, SSE
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
-    from stream_sidecar.api import EmitWire
+    from stream_sidecar.api import EmitWire, Framing
     from stream_sidecar.transports.body_formats import BodyFormat
 
-_ENDPOINTS: tuple[tuple[Any, EmitWire], ...] = (
-    (patterns.compile(r"/chat/completions\Z"), "openai-chat"),
-    (patterns.compile(r"/responses\Z"), "openai-responses"),
-    (patterns.compile(r"/messages\Z"), "anthropic"),
-    (
-        patterns.compile(r"/models/([^/:]+):(?:streamG|g)enerateContent\Z"),
-        "gemini",
-    ),
-)
+
+@frozen
+class Endpoint:
+    """A row of the table, with the table's names."""
+
+    path: str
+    wire: EmitWire
+    framing: Framing | None = None
+    declarations: str | None = None
+
+    def model_in(self, path: str) -> str | None:
+        """The model that ``path`` names: empty if it names none, None if it does not
+        lead to this endpoint."""
+        before, _, after = self.path.partition("{model}")
+        if not after:
+            return "" if path.endswith(before) else None
+        model = path.removesuffix(after).rpartition("/")[2]
+        is_name = bool(model) and ":" not in model
+        return model if is_name and path.endswith(before + model + after) else None
+
+
+@cache
+def _endpoints() -> tuple[Endpoint, ...]:
+    from pkgutil import get_data  # reads zip files, too; the start does not need it
+
+    data = get_data("stream_sidecar.transports", "endpoints.json")
+    assert data is not None, "an importer that cannot read files"
+    return tuple(Endpoint(**row) for row in decode(data)["endpoints"])
 
 
 @frozen
 class Asked:
-    """A request to one of the endpoints; ``host`` and ``path`` are parts of its
-    address. ``is_signed``: a signature of AWS covers the body, which must not change
-    then."""
+    """A request to one of the endpoints; ``host`` is part of its address.
+    ``is_array``: a response without server-sent events is a JSON array.
+    ``is_signed``: a signature of AWS covers the body, which must not change then."""
 
     wire: EmitWire
     host: str
-    path: str
     body: dict[str, Any]
     model: str | None
     tools: list[Any] | None
+    is_array: bool = False
     is_signed: bool = False
 
     def format_of(self, media_type: str) -> BodyFormat | None:
         """The format of the response's body if the response streams, else None."""
         if media_type == "text/event-stream":
             return SSE[self.wire]
-        is_stream = self.path.endswith(":streamGenerateContent")
-        return ARRAY if is_stream else None
+        return ARRAY if self.is_array else None
 
 
 def is_endpoint(method: str, url: str) -> bool:
@@ -64,26 +82,27 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
     row = _row_of(address.path) if method == "POST" else None
     if row is None or (request := object_in(body)) is None:
         return None
-    found, wire = row
-    model = unquote(found[1]) if found.re.groups else request.get("model")
+    endpoint, named = row
+    model = unquote(named) or request.get("model")
     tools = request.get("tools")
-    declared = _declarations(tools) if wire == "gemini" else tools
+    if endpoint.declarations:
+        tools = _declarations(tools, endpoint.declarations)
     return Asked(
-        wire,
-        address.hostname or "",
-        address.path,
-        request,
-        model if isinstance(model, str) else None,
-        [*map(known_members, filter(_is_named, declared))]
-        if isinstance(declared, list)
+        wire=endpoint.wire,
+        host=address.hostname or "",
+        body=request,
+        model=model if isinstance(model, str) else None,
+        tools=[*map(known_members, filter(_is_named, tools))]
+        if isinstance(tools, list)
         else None,
+        is_array=endpoint.framing == "json-array",
     )
 
 
-def _row_of(path: str) -> tuple[Any, EmitWire] | None:
-    """What the path says, and the wire of the endpoint."""
-    rows = ((each.search(path), wire) for each, wire in _ENDPOINTS)
-    return next((row for row in rows if row[0]), None)
+def _row_of(path: str) -> tuple[Endpoint, str] | None:
+    """The endpoint of a path, and the model that the path names."""
+    rows = ((row, row.model_in(path)) for row in _endpoints())
+    return next(((row, model) for row, model in rows if model is not None), None)
 
 
 def object_in(body: bytes) -> dict[str, Any] | None:
@@ -95,16 +114,16 @@ def object_in(body: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _declarations(tools: Any) -> list[Any] | None:
-    """The functions that Gemini's request declares in groups:
-    ``[{functionDeclarations: [...]}]``. None if ``tools`` is not a list."""
+def _declarations(tools: Any, member: str) -> list[Any] | None:
+    """The functions that a request declares in groups: ``[{member: [...]}]``. None if
+    ``tools`` is not a list."""
     if not isinstance(tools, list):
         return None
     groups = (each for each in tools if isinstance(each, dict))
     return [
         {name: spec[name] for name in ("name", "description") if name in spec}
         for group in groups
-        for spec in group.get("functionDeclarations") or ()
+        for spec in group.get(member) or ()
         if isinstance(spec, dict)
     ]
 

@@ -1,45 +1,21 @@
-"""`CleaningTransport` and `AsyncCleaningTransport` for httpx2. The file for the other
-library differs from this one only in the name of the library."""
+"""`CleaningTransport` and `AsyncCleaningTransport` for httpx2."""
 
 from __future__ import annotations
 
-import httpx2 as library
+import httpx2
 
-from stream_sidecar.transports.sending import (
-    AsyncBody,
-    AsyncSending,
-    SyncBody,
-    SyncSending,
-)
+from stream_sidecar.transports.sending import AsyncSending, SyncSending
 
 
-class _Body(SyncBody, library.SyncByteStream):
-    """A body that the library knows as one."""
+class CleaningTransport(SyncSending[httpx2.BaseTransport], httpx2.BaseTransport):
+    """Cleans responses: ``httpx2.Client(transport=CleaningTransport())``."""
 
-
-class _AsyncBody(AsyncBody, library.AsyncByteStream):
-    """A body that the library knows as one."""
-
-
-class CleaningTransport(SyncSending[library.BaseTransport], library.BaseTransport):
-    """Sends requests with ``transport``, by default the library's own, and cleans the
-    responses::
-
-        client = openai.OpenAI(
-            http_client=httpx2.Client(transport=CleaningTransport())
-        )
-
-    The options are those of `Cleaner`.
-    """
-
-    library = library
-    body = _Body
+    library = httpx2
 
 
 class AsyncCleaningTransport(
-    AsyncSending[library.AsyncBaseTransport], library.AsyncBaseTransport
+    AsyncSending[httpx2.AsyncBaseTransport], httpx2.AsyncBaseTransport
 ):
     """`CleaningTransport` for the library's ``AsyncClient``."""
 
-    library = library
-    body = _AsyncBody
+    library = httpx2

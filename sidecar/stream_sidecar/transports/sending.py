@@ -1,9 +1,12 @@
-"""The transports and the bodies of their responses, for httpx and httpx2, whose classes
-are alike. Each library's module only names its classes.
+"""The transports and the bodies of their responses, for httpx and httpx2.
+
+The classes of the two libraries are alike. The modules `httpx` and `httpx2` only name
+the library, so that each type checker sees its own classes.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stream_sidecar.errors import InvalidParamsError
@@ -18,120 +21,6 @@ if TYPE_CHECKING:
     from stream_sidecar.transports.cleaning import AnswerInfo, CleanBody
 
 Transport = TypeVar("Transport")
-
-
-class Sending(Generic[Transport]):
-    """What both transports of a library share. ``library`` is its module, ``own`` the
-    name of its own transport there, ``sends`` the method that every transport has.
-    ``body``: the class of a body."""
-
-    library: Any
-    body: Any
-    own: str
-    sends: str
-
-    def __init__(
-        self,
-        transport: Transport | None = None,
-        *,
-        claims: EmitClaims = "drop",
-        policy: PolicyOptions | None = None,
-        response_template: JsonObject | None = None,
-        prepare: bool = True,
-        provider: str | None = None,
-        on_event: Callable[[Event, AnswerInfo], object] | None = None,
-        on_message: Callable[[Message, AnswerInfo], object] | None = None,
-        on_lost: Callable[[Exception], object] | None = None,
-    ) -> None:
-        self._cleaner = Cleaner(
-            claims=claims,
-            policy=policy,
-            response_template=response_template,
-            prepare=prepare,
-            provider=provider,
-            on_event=on_event,
-            on_message=on_message,
-            on_lost=on_lost,
-        )
-        is_one = hasattr(transport, self.sends) and not isinstance(transport, type)
-        if transport is not None and not is_one:
-            message = f"transport: must have {self.sends}, as a transport of httpx has"
-            raise InvalidParamsError(message, path="transport")
-        make = getattr(self.library, self.own)
-        self._transport: Any = make() if transport is None else transport
-
-    def _exchange(self, request: Any) -> Exchange:
-        return Exchange.of(self.library, self._cleaner, request)
-
-
-class SyncSending(Sending[Transport]):
-    """A transport without asyncio."""
-
-    own = "HTTPTransport"
-    sends = "handle_request"
-
-    def handle_request(self, request: Any) -> Any:
-        exchange = self._exchange(request)
-        response = self._transport.handle_request(exchange.sent())
-        if body := exchange.streamed(response):
-            source = exchange.source(response)
-            stream = self.body(source, source.iter_bytes(), body)
-            return exchange.answer(response, stream)
-        return (
-            self._whole(exchange, response) if exchange.is_whole(response) else response
-        )
-
-    def _whole(self, exchange: Exchange, response: Any) -> Any:
-        source, kept = exchange.source(response), bytearray()
-        slices = source.iter_raw()
-        try:
-            for data in slices:
-                kept += data
-                if len(kept) > MOST_WHOLE:
-                    rest = self.body(source, slices, PassingBody(bytes(kept)))
-                    return exchange.passing(response, rest)
-        except BaseException:
-            source.close()
-            raise
-        return exchange.whole(response, bytes(kept))
-
-    def close(self) -> None:
-        self._transport.close()
-
-
-class AsyncSending(Sending[Transport]):
-    """A transport for clients with asyncio or trio."""
-
-    own = "AsyncHTTPTransport"
-    sends = "handle_async_request"
-
-    async def handle_async_request(self, request: Any) -> Any:
-        exchange = self._exchange(request)
-        response = await self._transport.handle_async_request(exchange.sent())
-        if body := exchange.streamed(response):
-            source = exchange.source(response)
-            stream = self.body(source, source.aiter_bytes(), body)
-            return exchange.answer(response, stream)
-        if exchange.is_whole(response):
-            return await self._whole(exchange, response)
-        return response
-
-    async def _whole(self, exchange: Exchange, response: Any) -> Any:
-        source, kept = exchange.source(response), bytearray()
-        slices = source.aiter_raw()
-        try:
-            async for data in slices:
-                kept += data
-                if len(kept) > MOST_WHOLE:
-                    rest = self.body(source, slices, PassingBody(bytes(kept)))
-                    return exchange.passing(response, rest)
-        except BaseException:
-            await source.aclose()
-            raise
-        return exchange.whole(response, bytes(kept))
-
-    async def aclose(self) -> None:
-        await self._transport.aclose()
 
 
 class _Body:
@@ -183,3 +72,133 @@ class AsyncBody(_Body):
     async def aclose(self) -> None:
         self._body.stop()
         await self._source.aclose()
+
+
+@cache
+def _body_of(kind: type, stream: type) -> Any:
+    """The class of bodies of ``kind`` that inherits from the library's ``stream``: a
+    client refuses a response whose body does not."""
+    return type(kind.__name__, (kind, stream), {})
+
+
+class Sending(Generic[Transport]):
+    """Sends requests with ``transport``, by default the library's own, and cleans the
+    responses. The options are those of `Cleaner`.
+
+    ``library``: its module. ``own_transport`` and ``byte_stream``: the names of its
+    classes for this kind of client. ``sends``: the method that every transport has.
+    """
+
+    library: Any
+    own_transport: str
+    byte_stream: str
+    sends: str
+    body: type
+
+    def __init__(
+        self,
+        transport: Transport | None = None,
+        *,
+        claims: EmitClaims = "drop",
+        policy: PolicyOptions | None = None,
+        response_template: JsonObject | None = None,
+        prepare: bool = True,
+        provider: str | None = None,
+        on_event: Callable[[Event, AnswerInfo], object] | None = None,
+        on_message: Callable[[Message, AnswerInfo], object] | None = None,
+        on_lost: Callable[[Exception], object] | None = None,
+    ) -> None:
+        self._cleaner = Cleaner(
+            claims=claims,
+            policy=policy,
+            response_template=response_template,
+            prepare=prepare,
+            provider=provider,
+            on_event=on_event,
+            on_message=on_message,
+            on_lost=on_lost,
+        )
+        is_one = hasattr(transport, self.sends) and not isinstance(transport, type)
+        if transport is not None and not is_one:
+            message = f"transport: must have {self.sends}, as a transport of httpx has"
+            raise InvalidParamsError(message, path="transport")
+        self._body = _body_of(self.body, getattr(self.library, self.byte_stream))
+        make = getattr(self.library, self.own_transport)
+        self._transport: Any = make() if transport is None else transport
+
+    def _exchange(self, request: Any) -> Exchange:
+        return Exchange.of(self.library, self._cleaner, request)
+
+
+class SyncSending(Sending[Transport]):
+    """A transport without asyncio."""
+
+    own_transport = "HTTPTransport"
+    byte_stream = "SyncByteStream"
+    sends = "handle_request"
+    body = SyncBody
+
+    def handle_request(self, request: Any) -> Any:
+        exchange = self._exchange(request)
+        response = self._transport.handle_request(exchange.sent())
+        if body := exchange.streamed(response):
+            source = exchange.source(response)
+            stream = self._body(source, source.iter_bytes(), body)
+            return exchange.answer(response, stream)
+        return (
+            self._whole(exchange, response) if exchange.is_whole(response) else response
+        )
+
+    def _whole(self, exchange: Exchange, response: Any) -> Any:
+        source, kept = exchange.source(response), bytearray()
+        slices = source.iter_raw()
+        try:
+            for data in slices:
+                kept += data
+                if len(kept) > MOST_WHOLE:
+                    rest = self._body(source, slices, PassingBody(bytes(kept)))
+                    return exchange.passing(response, rest)
+        except BaseException:
+            source.close()
+            raise
+        return exchange.whole(response, bytes(kept))
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+class AsyncSending(Sending[Transport]):
+    """A transport for clients with asyncio or trio."""
+
+    own_transport = "AsyncHTTPTransport"
+    byte_stream = "AsyncByteStream"
+    sends = "handle_async_request"
+    body = AsyncBody
+
+    async def handle_async_request(self, request: Any) -> Any:
+        exchange = self._exchange(request)
+        response = await self._transport.handle_async_request(exchange.sent())
+        if body := exchange.streamed(response):
+            source = exchange.source(response)
+            stream = self._body(source, source.aiter_bytes(), body)
+            return exchange.answer(response, stream)
+        if exchange.is_whole(response):
+            return await self._whole(exchange, response)
+        return response
+
+    async def _whole(self, exchange: Exchange, response: Any) -> Any:
+        source, kept = exchange.source(response), bytearray()
+        slices = source.aiter_raw()
+        try:
+            async for data in slices:
+                kept += data
+                if len(kept) > MOST_WHOLE:
+                    rest = self._body(source, slices, PassingBody(bytes(kept)))
+                    return exchange.passing(response, rest)
+        except BaseException:
+            await source.aclose()
+            raise
+        return exchange.whole(response, bytes(kept))
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()

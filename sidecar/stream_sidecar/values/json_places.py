@@ -25,6 +25,19 @@ Path: TypeAlias = tuple[str | int, ...]
 JsonSpan: TypeAlias = tuple[int, int]
 """``(start, end)``."""
 
+_TOKEN = patterns.compile(
+    r"""[^"\\]{1,256}+
+    |\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
+    |\\u[0-9a-fA-F]{4}
+    |\\.""",
+    re.VERBOSE,
+)
+"""A piece of a string's text: an escape, or at most 256 plain characters, so that a
+look-up does not read to the string's end."""
+
+_APART = 1024
+"""The least distance of two marks in a string, in characters."""
+
 
 @frozen
 class Place:
@@ -68,18 +81,6 @@ class Place:
 
 _DECODER = json.JSONDecoder(strict=False)
 _SPACE = patterns.compile(r"[ \t\n\r]*")
-_TOKEN = patterns.compile(
-    r"""[^"\\]{1,256}+
-    |\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
-    |\\u[0-9a-fA-F]{4}
-    |\\.""",
-    re.VERBOSE,
-)
-"""A piece of a string's text: an escape, or at most 256 plain characters, so that a
-look-up does not read to the string's end."""
-
-_APART = 1024
-"""The least distance of two marks in a string, in characters."""
 
 _HERE: Any = object()
 """A key in a tree of paths: the path ends here."""

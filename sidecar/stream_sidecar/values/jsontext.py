@@ -71,6 +71,9 @@ def decode_utf8(body: bytes) -> Any:
         return _read_leniently(body.decode("utf-8-sig"))
 
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def dumps(value: Any) -> str:
     """Return compact JSON text of ``value``: members in their order, characters beyond
     ASCII not escaped."""
@@ -261,9 +264,6 @@ def _parts(opener: str, names: list[str], items: list[Any], closer: str) -> list
     for number, name in enumerate(names):
         parts += [_Ready(f",{name}" if number else name), items[number]]
     return [*parts, _Ready(closer)][::-1]
-
-
-_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def _strict_read(body: bytes) -> Any:

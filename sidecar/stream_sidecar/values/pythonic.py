@@ -51,6 +51,9 @@ class CallScanner(Scanner):
         super().__init__(CALLS_WITH_BREAKS if breaks else CALLS, f"start{opener}")
 
 
+_UNREADABLE = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError)
+
+
 def parse_calls(
     text: str, positional: Callable[[str], Sequence[str]] | None = None
 ) -> list[PythonCall]:
@@ -83,7 +86,6 @@ def parse_calls(
         raise ValueError(f"no calls in Python: {error}") from None
 
 
-_UNREADABLE = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError)
 _STANDS_FOR = {
     word: "\ua66e" * (len(word) - 1) + chr(0xA680 + number)
     for number, word in enumerate(kwlist)

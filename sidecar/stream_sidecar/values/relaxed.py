@@ -75,6 +75,15 @@ def parse(text: str, bare_values: bool = False) -> Any:
         return _Reader(text, bare_values).read()
 
 
+_tokens = patterns.compile(
+    rf"(?P<key>{tables.KEY}){tables.SPACE}:|[{{}}\[\]]"
+    r"""|"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|'(?:[^'\\]++|\\(?s:.))*+(?:'|\\?\Z)"""
+    rf"|{tables.NAME}"
+)
+
+_CLOSERS = {"{": "}", "[": "]"}
+
+
 def begun_keys(text: str) -> list[str]:
     """Return the keys at the top level of an object that are followed by a colon, in
     order. ``text`` is the object, whole or cut off."""
@@ -89,15 +98,9 @@ def begun_keys(text: str) -> list[str]:
     return keys
 
 
-_tokens = patterns.compile(
-    rf"(?P<key>{tables.KEY}){tables.SPACE}:|[{{}}\[\]]"
-    r"""|"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|'(?:[^'\\]++|\\(?s:.))*+(?:'|\\?\Z)"""
-    rf"|{tables.NAME}"
-)
 _separators = patterns.compile(r"[\s,]*+")
 _colon = patterns.compile(rf"{tables.SPACE}[:=]{tables.SPACE}")
 _key = patterns.compile(tables.KEY)
-_CLOSERS = {"{": "}", "[": "]"}
 
 
 @define

@@ -1,4 +1,5 @@
-//! `cargo run -p xtask`: generates `src/protocol.rs` from `clients/schema`.
+//! `cargo run -p xtask`: generates `src/protocol.rs` from `clients/schema`, and copies the table
+//! of endpoints from there.
 //!
 //! Existing generators make types that cannot be used: typify 0.5 makes `Event` an untagged
 //! union whose `type` may be any value, so that every event reads as the first variant that
@@ -17,20 +18,25 @@ use std::{
 };
 
 fn main() {
-    fs::write(target(), generated()).expect("src/protocol.rs can be written");
+    for (file, text) in [(PROTOCOL, generated()), (ENDPOINTS, read("endpoints.json"))] {
+        fs::write(here(file), text).expect("the sources can be written");
+    }
 }
 
-fn target() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/protocol.rs")
+const PROTOCOL: &str = "../src/protocol.rs";
+const ENDPOINTS: &str = "../src/adapters/tower/endpoints.json";
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(here("../../schema").join(name)).expect("the schema is there")
 }
 
 fn generated() -> String {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
-    let read = |name: &str| {
-        let text = fs::read_to_string(home.join(name)).expect("the schema is there");
-        serde_json::from_str(&text).expect("the schema is JSON")
-    };
-    let protocol = model::read(&read("stream-sidecar.schema.json"), &read("methods.json"));
+    let parsed = |name| serde_json::from_str(&read(name)).expect("the schema is JSON");
+    let protocol = model::read(&parsed("stream-sidecar.schema.json"), &parsed("methods.json"));
     formatted(&emit::file(&protocol))
 }
 
@@ -52,9 +58,13 @@ fn formatted(code: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
-    fn the_types_are_those_of_the_schema() {
-        let current = std::fs::read_to_string(super::target()).unwrap();
-        assert!(current == super::generated(), "`cargo run -p xtask` makes it anew");
+    fn what_is_made_is_current() {
+        for (file, made) in [(PROTOCOL, generated()), (ENDPOINTS, read("endpoints.json"))] {
+            let current = fs::read_to_string(here(file)).unwrap();
+            assert!(current == made, "{file}: `cargo run -p xtask` makes it anew");
+        }
     }
 }

@@ -2,6 +2,7 @@
 // matter, and the format of the answer.
 
 import { ARRAY, sseOf, type BodyFormat, type EmittedWire } from "../stream/body-format.js";
+import { ENDPOINTS } from "./endpoint-table.js";
 
 /** The most bytes of a whole body, encoded or decoded, and the most characters of an event: the sidecar accepts no longer message (`maxMessageBytes`). */
 export const MOST_WHOLE = 32 * 1024 * 1024;
@@ -12,30 +13,45 @@ export interface Asked {
   readonly host: string;
   readonly model?: string;
   readonly tools?: readonly unknown[];
+  /** Whether a response without server-sent events is a JSON array. */
+  readonly isArray: boolean;
 }
 
-const ENDPOINTS: readonly (readonly [RegExp, EmittedWire])[] = [
-  [/\/chat\/completions$/, "openai-chat"],
-  [/\/responses$/, "openai-responses"],
-  [/\/messages$/, "anthropic"],
-  [/\/models\/([^/:]+):(?:streamG|g)enerateContent$/, "gemini"],
-];
+interface Endpoint {
+  readonly path: string;
+  readonly wire: EmittedWire;
+  readonly framing?: "json-array";
+  readonly declarations?: string;
+}
+
+/** Each endpoint with a pattern for the end of its path; a group of the pattern has the model. */
+const ROWS = ENDPOINTS.map((row: Endpoint) => ({ ...row, pattern: patternOf(row.path) }));
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`${path.replace("{model}", "([^/:]+)")}$`); // a path has no other signs of patterns
+}
+
+function endpointOf({ pathname }: URL) {
+  return ROWS.find(({ pattern }) => pattern.test(pathname));
+}
 
 /** Whether answers of this address can be cleaned. */
-export function isCleaned({ pathname }: URL): boolean {
-  return ENDPOINTS.some(([pattern]) => pattern.test(pathname));
+export function isCleaned(url: URL): boolean {
+  return endpointOf(url) !== undefined;
 }
 
 /** Reads a request; undefined if it goes to another endpoint, or its body is not a JSON object. */
 export function askedOf(method: string, url: URL, body: string): Asked | undefined {
-  const [pattern, wire] = ENDPOINTS.find(([each]) => each.test(url.pathname)) ?? [];
-  const fields = method === "POST" && wire ? objectIn(body) : undefined;
-  if (!fields || !wire) return undefined;
-  const model = decoded(pattern?.exec(url.pathname)?.[1]) ?? fields["model"];
-  const tools = wire === "gemini" ? declarationsIn(fields["tools"]) : fields["tools"];
+  const endpoint = method === "POST" ? endpointOf(url) : undefined;
+  const fields = endpoint && objectIn(body);
+  if (!fields) return undefined;
+  const { wire, pattern, framing, declarations } = endpoint;
+  const model = decoded(pattern.exec(url.pathname)?.[1]) ?? fields["model"];
+  const tools = declarations ? declarationsIn(fields["tools"], declarations) : fields["tools"];
   return {
     wire,
     host: url.hostname,
+    isArray: framing === "json-array",
     ...(typeof model === "string" && { model }),
     ...(Array.isArray(tools) && { tools: tools.filter(isNamed) }),
   };
@@ -60,11 +76,11 @@ export function objectIn(body: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The functions in Gemini's groups: `[{functionDeclarations: [...]}]`. */
-function declarationsIn(tools: unknown): unknown {
+/** The functions that are declared in groups: `[{member: [...]}]`. */
+function declarationsIn(tools: unknown, member: string): unknown {
   if (!Array.isArray(tools)) return undefined;
-  return tools.flatMap((group: { functionDeclarations?: readonly Record<string, unknown>[] } | null) =>
-    (group?.functionDeclarations ?? []).map(({ name, description }) => ({ name, description })),
+  return tools.flatMap((group: Record<string, readonly Record<string, unknown>[]> | null) =>
+    (group?.[member] ?? []).map(({ name, description }) => ({ name, description })),
   );
 }
 
@@ -80,7 +96,7 @@ export function isOfType(contentType: string | null | undefined, type: string): 
 }
 
 /** The format of a streamed response; undefined for one document, and for other responses. */
-export function formatOf({ wire }: Asked, url: URL, contentType: string): BodyFormat | undefined {
+export function formatOf({ wire, isArray }: Asked, contentType: string): BodyFormat | undefined {
   if (isOfType(contentType, "text/event-stream")) return sseOf(wire);
-  return wire === "gemini" && url.pathname.endsWith(":streamGenerateContent") ? ARRAY : undefined;
+  return isArray ? ARRAY : undefined;
 }

@@ -53,7 +53,8 @@ export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}
 }
 
 /**
- * @internal `isProxy`: for a reader that gets no exceptions. A connection that breaks is a document
+ * `sidecarFetch` without its checks, for this package and the gateway.
+ * `isProxy`: for a reader that gets no exceptions. A connection that breaks is a document
  * of the body as well, and a response that cannot be cleaned is returned itself.
  */
 export function cleaningFetch(
@@ -90,7 +91,7 @@ async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit
   const asked = askedOf(method, url, body);
   const isConsumed = Symbol.asyncIterator in Object(init?.body) || init?.body instanceof ReadableStream;
   const headers: HeadersGiven = init?.headers ?? request?.headers ?? {};
-  return { sent: isConsumed ? { ...init, body: bytes } : init, read: asked && { url, asked, body, headers } };
+  return { sent: isConsumed ? { ...init, body: bytes } : init, read: asked && { asked, body, headers } };
 }
 
 /** The headers with those that must be set, without the old length. */
@@ -145,9 +146,9 @@ class Cleaner {
   }
 
   async clean(response: Response, read: ReadRequest, signal: Signal): Promise<Response> {
-    const { url, asked } = read;
+    const { asked } = read;
     const type = response.headers.get("content-type");
-    const format = formatOf(asked, url, type ?? "");
+    const format = formatOf(asked, type ?? "");
     if (!format && !isOfType(type, "application/json")) {
       this.#losses.report(new SidecarError("unsupported", `a response of the type "${type ?? ""}" is not read`));
       return response;

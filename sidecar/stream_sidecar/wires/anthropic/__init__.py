@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar.wires.anthropic.blocks import SHAPE, THINKING
 from stream_sidecar.wires.anthropic.reader import AnthropicWire, fits
+from stream_sidecar.wires.anthropic.refusals import AnthropicCleaner
 from stream_sidecar.wires.anthropic.request import write
+from stream_sidecar.wires.anthropic.settings import HOST_MENDS, mended_settings
 from stream_sidecar.wires.anthropic.usage import with_compaction
 from stream_sidecar.wires.anthropic.writer import WRITTEN, AnthropicWriter
 from stream_sidecar.wires.shared.request_rules import Rule
-from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.row import SealDropper, WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
 if TYPE_CHECKING:
@@ -56,6 +59,16 @@ ROW = WireRow(
     writer_members=frozenset(("content", "stop_reason", "error")),
     is_extra=lambda value: value.get("type", "error") not in WRITTEN,
     request=write,
+    unsigned_field=THINKING,
+    shape=SHAPE,
+    cleaner=AnthropicCleaner,
+    mended_settings=mended_settings,
+    host_mends=HOST_MENDS,
+    drops_seals=(
+        SealDropper(provider="bedrock|aws|amazon", beta="body"),
+        SealDropper(provider="anthropic|google|vertex|azure|foundry", beta="header"),
+    ),
+    is_of_many=True,
     rules=(
         Rule(
             "The `content[].thinking` in the thinking mode must be passed back to the"

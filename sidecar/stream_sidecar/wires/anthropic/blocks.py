@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import CitationPart, JsonObject, ResultPart
 from stream_sidecar.wires.shared.citations import LOCATIONS
 from stream_sidecar.wires.shared.fields import document_id, first, is_failed, type_of
+from stream_sidecar.wires.shared.request_shapes import RequestShape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +33,33 @@ STATES = (
     "fallback",
 )
 """Types of blocks that show nothing and must go back unchanged."""
+
+SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
+"""Messages on server_tool_use.id: "String should match pattern"
+(ding113/claude-code-hub#470)."""
+
+CALL_MEMBERS = (
+    "type",
+    "id",
+    "name",
+    "input",
+    "caller",
+    "server_name",
+    "toolset_name",
+    "cache_control",
+)
+"""All members that a call of Messages may have."""
+
+SHAPE = RequestShape(
+    parts="content",
+    call="tool_use",
+    answer="tool_result",
+    answered="tool_use_id",
+    input="input",
+    is_parsed=True,
+    call_members=CALL_MEMBERS,
+    answers_first=True,
+)
 
 _NAMELESS = ("mcp", "tool_search")
 """Types of results that do not contain the tool's name; the call with the same id

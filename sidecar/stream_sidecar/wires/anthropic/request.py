@@ -11,8 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.anthropic.blocks import (
+    CALL_MEMBERS,
     REDACTED,
     RESULT,
+    SERVER_IDS,
     THINKING,
     is_location,
 )
@@ -25,7 +27,6 @@ from stream_sidecar.wires.shared.rendering import (
     parts_of,
     text_of,
 )
-from stream_sidecar.wires.shared.request_shapes import CALL_MEMBERS, SERVER_IDS
 
 if TYPE_CHECKING:
     from stream_sidecar.message.turn import TurnBlock, TurnResult

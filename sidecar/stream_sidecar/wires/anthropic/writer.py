@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from stream_sidecar import patterns
 from stream_sidecar.parts import Chunk
+from stream_sidecar.records import frozen
 from stream_sidecar.values.jsontext import dumps, loads, portable
 from stream_sidecar.wires.anthropic.blocks import REDACTED, RESULT, STATES
 from stream_sidecar.wires.requests.seals import redacted_in
-from stream_sidecar.wires.shared.writing import (
-    ChunkWriter,
-    arguments_of,
-    input_of,
-)
+from stream_sidecar.wires.shared.open_items import OpenItems, arguments_of
+from stream_sidecar.wires.shared.writing import ChunkWriter, input_of
 
 if TYPE_CHECKING:
     from stream_sidecar import events
@@ -73,6 +71,14 @@ _TEXTS = {
 """Type of a delta -> the field of its block that grows."""
 
 
+@frozen
+class _Block:
+    """A content block that began."""
+
+    index: int
+    is_text: bool
+
+
 class AnthropicWriter(ChunkWriter):
     """Writes Messages events (see the module's docstring)."""
 
@@ -94,13 +100,7 @@ class AnthropicWriter(ChunkWriter):
         self._begun = False
         self._failed = False
         self._refusal: events.ProviderError | None = None
-        self._is_cut = False  # a call for the client is incomplete
-        self._count = 0  # how many content blocks began
-        self._calls: dict[int, int] = {}  # open calls: our block -> index here
-        #: the open block of text or thinking, and its channel
-        self._open_block: int | None = None
-        self._channel = ""
-        self._index = 0
+        self._items: OpenItems[_Block, None] = OpenItems()
 
     def end(self, finishes: list[events.Finish]) -> None:
         self._close_open_block()
@@ -110,7 +110,7 @@ class AnthropicWriter(ChunkWriter):
         self._begin()
         usage = self.usage_object()
         word = self.finish_word(finish) if self.is_end_known(finish) else None
-        if self._is_cut and word in _GOOD:
+        if self._items.cut_calls and word in _GOOD:
             word = _CUT
         if word == "error":
             self._write("error", error={"type": _API, "message": finish.raw or word})
@@ -143,14 +143,16 @@ class AnthropicWriter(ChunkWriter):
     # Events
 
     def text(self, event: events.TextDelta) -> None:
-        if event.block != self._open_block:
-            self._begin_block(event.block, "text", {"type": "text", "text": ""})
-        self._delta(self._index, type="text_delta", text=event.text)
+        block = self._items.current_of(event.block)
+        if block is None:
+            self._close_open_block()
+            block = self._start({"type": "text", "text": ""})
+            self._items.open_current(event.block, block)
+        self._delta(block, type="text_delta", text=event.text)
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
-        if event.block != self._open_block:
-            self._begin_thinking(event.block)
-        self._delta(self._index, type="thinking_delta", thinking=event.text)
+        block = self._thinking(event.block)
+        self._delta(block, type="thinking_delta", thinking=event.text)
 
     def block_end(self, event: events.BlockEnd) -> None:
         opaque = event.opaque if isinstance(event.opaque, dict) else {}
@@ -160,38 +162,35 @@ class AnthropicWriter(ChunkWriter):
             self._close_open_block()
             self._stop(self._start(portable(opaque)))
         elif event.signature and event.channel == "reasoning":
-            if event.block != self._open_block:
-                self._begin_thinking(event.block)
-            self._delta(self._index, type="signature_delta", signature=event.signature)
+            block = self._thinking(event.block)
+            self._delta(block, type="signature_delta", signature=event.signature)
             self._close_open_block()
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
         if origin.free:
             return  # it is written as an object once it is complete
-        text = self.fragment(event)
+        text = self._items.fragment(event)
         if event.tool_call_id is not None:
-            item = self._call_block(event.tool_call_id, event.name or "", origin)
+            body = self._call_block(event.tool_call_id, event.name or "", origin)
             self._close_open_block()
-            self._calls[event.block] = self._start(item)
+            self._items.calls[event.block] = self._start(body)
         if text:
-            index = self._calls[event.block]
-            self._delta(index, type="input_json_delta", partial_json=text)
+            block = self._items.calls[event.block]
+            self._delta(block, type="input_json_delta", partial_json=text)
 
     def call(self, event: events.ToolCall) -> None:
-        assert event.block is not None  # every call of a stream has one
-        if event.state != "complete" and event.executor != "server":
-            self._is_cut = True
-        index, text = self._calls.pop(event.block, None), self.rest(event)
-        if index is None:
+        block, text = self._items.end_call(event)
+        if block is None:
             self._close_open_block()
             origin = self.origin_of(event)
-            item = self._call_block(event.tool_call_id, event.name, origin)
-            index = self._start(item)
+            block = self._start(
+                self._call_block(event.tool_call_id, event.name, origin)
+            )
             text = dumps(input_of(event)) if origin.free else arguments_of(event)
         if text and text != "{}":
-            self._delta(index, type="input_json_delta", partial_json=text)
-        self._stop(index)
+            self._delta(block, type="input_json_delta", partial_json=text)
+        self._stop(block)
 
     def result(self, event: events.ToolResult) -> None:
         item = event.raw if self.is_own else None
@@ -209,11 +208,15 @@ class AnthropicWriter(ChunkWriter):
     def cite(self, event: events.Citation) -> None:
         """Writes a citation into the block of its text. A citation that comes after the
         block is lost."""
-        is_here = self._channel == "text" and self._open_block in (event.blocks or ())
-        source = self.cited_once(event) if is_here else None
+        block = self._items.current
+        if block is None or not block.is_text:
+            return
+        if self._items.block not in (event.blocks or ()):
+            return
+        source = self.cited_once(event)
         if source is not None:
             citation = self._citation(event, *source)
-            self._delta(self._index, type="citations_delta", citation=citation)
+            self._delta(block, type="citations_delta", citation=citation)
 
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSAL:
@@ -248,32 +251,31 @@ class AnthropicWriter(ChunkWriter):
         }
         self._write("message_start", message=message)
 
-    def _start(self, item: JsonObject) -> int:
+    def _start(self, body: JsonObject) -> _Block:
         self._begin()
-        index, self._count = self._count, self._count + 1
-        self._write("content_block_start", index=index, content_block=item)
-        return index
+        block = _Block(self._items.next_index(), body.get("type") == "text")
+        self._write("content_block_start", index=block.index, content_block=body)
+        return block
 
-    def _delta(self, index: int, **delta: Any) -> None:
-        self._write("content_block_delta", index=index, delta=delta)
+    def _delta(self, block: _Block, **delta: Any) -> None:
+        self._write("content_block_delta", index=block.index, delta=delta)
 
-    def _stop(self, index: int) -> None:
-        self._write("content_block_stop", index=index)
+    def _stop(self, block: _Block) -> None:
+        self._write("content_block_stop", index=block.index)
 
-    def _begin_block(self, block: int, channel: str, item: JsonObject) -> None:
-        """Begins a block of text or thinking."""
-        self._close_open_block()
-        self._open_block, self._channel, self._index = block, channel, self._start(item)
-
-    def _begin_thinking(self, block: int) -> None:
-        item = {"type": "thinking", "thinking": "", "signature": ""}
-        self._begin_block(block, "reasoning", item)
+    def _thinking(self, number: int) -> _Block:
+        """The open block of thinking, which begins now if it is another one."""
+        block = self._items.current_of(number)
+        if block is None:
+            self._close_open_block()
+            block = self._start({"type": "thinking", "thinking": "", "signature": ""})
+            self._items.open_current(number, block)
+        return block
 
     def _close_open_block(self) -> None:
         """Ends the open block of text or thinking."""
-        if self._open_block is not None:
-            self._stop(self._index)
-        self._open_block = None
+        if block := self._items.take_current():
+            self._stop(block)
 
     def _call_block(self, id: str, name: str, origin: Origin) -> JsonObject:
         raw = origin.raw if self.is_own and isinstance(origin.raw, dict) else {}

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.wires.bedrock_converse.reader import BedrockConverseWire, fits
+from stream_sidecar.wires.bedrock_converse.refusals import BedrockCleaner
 from stream_sidecar.wires.bedrock_converse.request import write
 from stream_sidecar.wires.shared.request_rules import Rule
-from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.request_shapes import RequestShape
+from stream_sidecar.wires.shared.row import HostMend, SealDropper, WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
 if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.request_rules import Refused
 
 _NO_IDS = "[^a-z0-9_.:-]|^.{65}"
@@ -24,6 +27,23 @@ _OTHERS: dict[str, Any] = {
 }
 """The rule for models other than Claude: "Conversation blocks and tool use blocks
 cannot be provided in the same turn" (quarkiverse/quarkus-langchain4j#1983)."""
+
+_SHAPE = RequestShape(
+    parts="content",
+    call="toolUse",
+    answer="toolResult",
+    id="toolUseId",
+    answered="toolUseId",
+    input="input",
+    is_parsed=True,
+    is_in_parts=True,
+)
+
+
+def _has_no_tools(body: JsonObject, items: list[Json]) -> bool:
+    is_used = any(_SHAPE.calls(item) or _SHAPE.answers(item) for item in items)
+    return is_used and not body.get("toolConfig")
+
 
 ROW = WireRow(
     name="bedrock-converse",
@@ -42,6 +62,17 @@ ROW = WireRow(
         cache_write=("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
     ),
     request=write,
+    shape=_SHAPE,
+    cleaner=BedrockCleaner,
+    host_mends=(
+        HostMend(
+            is_due=_has_no_tools,
+            path="/toolConfig",
+            what="tool-call",
+            why="calls are refused in a request without tools",
+        ),
+    ),
+    drops_seals=(SealDropper(provider="", beta="body"),),
     rules=(
         Rule(
             "User messages cannot contain reasoning content"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stream_sidecar.wires.cohere.reader import CohereWire, fits
+from stream_sidecar.wires.cohere.refusals import CohereCleaner
 from stream_sidecar.wires.cohere.request import write
 from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
@@ -20,6 +21,7 @@ ROW = WireRow(
         reasoning=("tokens.reasoning_tokens",),
     ),
     request=write,
+    cleaner=CohereCleaner,
     rules=(
         Rule(
             "docs.cohere.com/docs/tool-use-overview: tool_plan and tool_calls are"

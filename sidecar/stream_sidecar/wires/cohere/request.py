@@ -30,6 +30,8 @@ def write(turn: Rendering) -> list[JsonObject]:
         "tool_calls": [_call(turn, call) for call in turn.calls],
     }
     filled = {name: value for name, value in fields.items() if value}
+    if filled and turn.must_think:
+        filled.setdefault(PLAN, "")
     messages: list[JsonObject] = [{"role": "assistant"} | filled] if filled else []
     return messages + [_answer(turn, *pair) for pair in turn.answers]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from stream_sidecar.wires.gemini.content import SIGNATURES, THOUGHT
 from stream_sidecar.wires.gemini.interactions import is_interaction
 from stream_sidecar.wires.gemini.reader import GEMINI_WRITTEN, GeminiWire, fits
+from stream_sidecar.wires.gemini.refusals import GeminiCleaner
 from stream_sidecar.wires.gemini.request import write
 from stream_sidecar.wires.gemini.writer import GeminiWriter
 from stream_sidecar.wires.shared.request_rules import Rule
+from stream_sidecar.wires.shared.request_shapes import RequestShape
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
@@ -48,6 +51,22 @@ ROW = WireRow(
     is_extra=lambda value: value.keys().isdisjoint(GEMINI_WRITTEN),
     is_written=lambda value: not is_interaction(value),
     request=write,
+    unsigned_field=THOUGHT,
+    shape=RequestShape(
+        items="contents",
+        model="model",
+        parts="parts",
+        call="functionCall",
+        answer="functionResponse",
+        answered="id",
+        input="args",
+        is_parsed=True,
+        content="parts",
+        is_in_parts=True,
+        signatures=SIGNATURES,
+        pairs_by_name=True,
+    ),
+    cleaner=GeminiCleaner,
     rules=(
         Rule(
             "Function call is missing a thought_signature in functionCall parts"

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.document_wire import DocumentWire
 
 SIGNATURE, THOUGHT = "thoughtSignature", "thought"
+SIGNATURES = (SIGNATURE, "thought_signature")
+"""Names of a part's signature in requests. A part with one is never edited."""
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
 _REFUSED = patterns.compile(r"(?<!\s)\s*+malformed function call:?", re.IGNORECASE)

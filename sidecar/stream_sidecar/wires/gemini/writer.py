@@ -16,6 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.gemini.content import SIGNATURE, signature_of
+from stream_sidecar.wires.shared.open_items import OpenItems
 from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, repeated_head
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ class _Candidate:
     citations: list[events.Citation] = field(factory=list)
     #: the explanation of a refusal
     refused: str = ""
-    called: bool = False
-    #: a call was incomplete
-    spoiled: bool = False
+    items: OpenItems[None, None] = field(factory=OpenItems)
 
 
 class GeminiWriter(ChunkWriter):
@@ -148,14 +147,12 @@ class GeminiWriter(ChunkWriter):
             self._part(event.choice, signed)
 
     def call(self, event: events.ToolCall) -> None:
-        state = self._candidates[event.choice]
+        self._candidates[event.choice].items.end_call(event)
         if event.state != "complete":
-            state.spoiled = state.spoiled or event.executor != "server"
             return
         if event.executor == "server":
             self._part(event.choice, self._server_call(event))
             return
-        state.called = True
         id = {} if event.id_synthetic else {"id": event.tool_call_id}
         call = {**id, "name": event.name, "args": input_of(event)}
         self._part(event.choice, {"functionCall": call, **signature_of(event.opaque)})
@@ -217,7 +214,7 @@ class GeminiWriter(ChunkWriter):
         if not (finish.raw or "").isupper():
             finish = evolve(finish, raw=None)  # a word of the Interactions API
         is_stop = finish.reason in ("stop", "tool-calls")
-        is_hidden = is_stop and state.spoiled and not state.called
+        is_hidden = is_stop and state.items.cut_calls and not state.items.whole_calls
         return _MALFORMED if is_hidden else self.finish_word(finish)
 
     def _grounding(self, state: _Candidate) -> JsonObject:

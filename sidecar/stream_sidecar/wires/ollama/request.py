@@ -23,6 +23,8 @@ def write(turn: Rendering) -> list[JsonObject]:
     if calls := [_call(turn, call) for call in turn.calls]:
         message["tool_calls"] = calls
     messages = [message] if message["content"] or len(message) > 2 else []
+    if messages and turn.must_think:
+        message.setdefault("thinking", "")
     return messages + [_answer(turn, *pair) for pair in turn.answers]
 
 

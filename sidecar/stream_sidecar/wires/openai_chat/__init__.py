@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stream_sidecar.wires.openai_chat.reader import CHAT_WRITTEN, OpenAIChatWire, fits
+from stream_sidecar.wires.openai_chat.refusals import ChatCleaner
 from stream_sidecar.wires.openai_chat.request import write
 from stream_sidecar.wires.openai_chat.rules import RULES
 from stream_sidecar.wires.openai_chat.writer import (
@@ -44,5 +45,8 @@ ROW = WireRow(
     stands_alone=True,
     is_extra=lambda value: not (value.get("choices") or value.get("usage")),
     request=write,
+    unsigned_field="reasoning_content",
+    cleaner=ChatCleaner,
+    is_of_many=True,
     rules=RULES,
 )

@@ -1,6 +1,7 @@
 """The fields of a chat.completions delta or message, and the order of their parts.
 
-Not a wire: a part of ``reader``. A new field is one row of `READERS`. Shapes:
+Not a wire: a part of ``reader``. A new field is one row of `READERS`, or of the table
+of fields of reasoning (`reasoning`). Shapes:
 wires/README.md, "Chat Completions" and "LiteLLM's proxy".
 """
 
@@ -17,6 +18,7 @@ from stream_sidecar.wires.openai_chat.content import (
     images,
     refusal,
 )
+from stream_sidecar.wires.openai_chat.reasoning import PROVIDER
 from stream_sidecar.wires.openai_chat.sources import azure_context, citations
 from stream_sidecar.wires.shared import citations as cite
 
@@ -24,21 +26,8 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import JsonObject
     from stream_sidecar.wires.shared.fields import ChoiceState, FieldReader
 
-PROVIDER = "provider_specific_fields"
-
 READERS: tuple[tuple[str, FieldReader], ...] = (
-    # Fields with the provider's blocks come before fields that only mirror the text.
-    ("thinking_blocks", reasoning.thinking_blocks),
-    (f"{PROVIDER}.thinking_blocks", reasoning.thinking_blocks),
-    ("reasoning_details", reasoning.reasoning_details),
-    ("reasoning_content", reasoning.plain),
-    ("reasoning", reasoning.plain),
-    ("reasoning_text", reasoning.plain),
-    ("thinking", reasoning.plain),
-    ("reasoning_steps", reasoning.reasoning_steps),
-    ("reasoning_opaque", reasoning.state),
-    ("reasoning_items", reasoning.state),
-    ("extra_content", reasoning.signed),
+    *((row.name, row.read) for row in reasoning.REASONING_FIELDS),
     # A citation here comes before its text.
     (f"{PROVIDER}.citation", cite.citation),
     ("content", content),
@@ -58,8 +47,6 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("citations", citations),
     (f"{PROVIDER}.citations", cite.citation_lists),
     ("context", azure_context),
-    (f"{PROVIDER}.thought_signatures", reasoning.signatures),
-    (f"{PROVIDER}.compaction_blocks", reasoning.compaction),
     (f"{PROVIDER}.container", detail),
 )
 """The fields of a delta or message, in the order in which their parts are given (text

@@ -25,7 +25,8 @@ from stream_sidecar.parts import (
     TextPart,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
-from stream_sidecar.wires.openai_chat.delta import FIELDS, PROVIDER, read_delta
+from stream_sidecar.wires.openai_chat.delta import FIELDS, read_delta
+from stream_sidecar.wires.openai_chat.reasoning import PROVIDER
 from stream_sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
 from stream_sidecar.wires.shared.document_wire import DocumentWire
 from stream_sidecar.wires.shared.fields import (

@@ -1,27 +1,30 @@
-"""Readers of native reasoning on chat.completions, in all the fields that carry it.
+"""Native reasoning on chat.completions, in all the fields that carry it.
 
-Not a wire: a part of ``reader``. A provider may send one reasoning in several fields.
-Each copy is reported with its field's name, and the stream drops the copies
-(protocol.md, "What becomes of the text"). Fields: wires/README.md, "Chat Completions".
+Not a wire: `REASONING_FIELDS` is the one table of these fields, for reader, writer,
+request and refusals. A provider may send one reasoning in several fields. Each copy is
+reported with its field's name, and the stream drops the copies (protocol.md, "What
+becomes of the text"). Fields: wires/README.md, "Chat Completions".
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from stream_sidecar.parts import ReasoningPart, ReasoningStatePart
+from stream_sidecar.records import frozen
 from stream_sidecar.values.equality import equal
 from stream_sidecar.wires.openai_chat.tools import (
     server_call,
     server_result,
     server_tool_call,
 )
+from stream_sidecar.wires.requests.issuers import BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.parts import Json, JsonObject
-    from stream_sidecar.wires.shared.fields import ChoiceState
+    from stream_sidecar.wires.shared.fields import ChoiceState, FieldReader
 
 _SERVER_CALL = "reasoning.server_tool_call"
 _STEP_RESULTS = ("search_results", "contents", "result")
@@ -118,6 +121,33 @@ def compaction(choice: ChoiceState, value: Json, name: str) -> None:
         choice.malformed(name, value)
 
 
+PROVIDER = "provider_specific_fields"
+"""LiteLLM's member of a delta or message with further fields."""
+
+
+@frozen
+class ReasoningField:
+    """A field of a delta or message with reasoning or its state.
+
+    ``holds`` says how it goes back. ``text``: the reasoning as text, in the field in
+    which it came, unless the provider's rule names another. ``blocks``: the signed and
+    redacted blocks, each for itself. ``state``: unchanged, unless the provider refuses
+    reasoning. ``seals``: unchanged, whatever the provider refuses, because more than
+    reasoning depends on it. ``steps``: it does not go back. ``is_routers``: only
+    routers send the field, and take it back.
+    """
+
+    name: str
+    read: FieldReader
+    holds: Literal["text", "blocks", "state", "seals", "steps"]
+    is_routers: bool = False
+
+    @property
+    def member(self) -> str:
+        """The member of the message with the field, or in which it stands."""
+        return self.name.split(".")[0]
+
+
 def _fragment(
     choice: ChoiceState, name: str, text: str | None, signature: Json
 ) -> None:
@@ -174,3 +204,46 @@ def _step(choice: ChoiceState, step: JsonObject, name: str) -> None:
             server_result(choice, key, detail[result], raw, name=tool)
     if rest := {tool: step[tool] for tool in tools[_STEP_TOOLS:]}:
         choice.malformed(name, rest)
+
+
+REASONING_FIELDS = (
+    # Fields with the provider's blocks come before fields that only mirror the text.
+    ReasoningField(name=BLOCKS, read=thinking_blocks, holds="blocks"),
+    ReasoningField(name=f"{PROVIDER}.{BLOCKS}", read=thinking_blocks, holds="blocks"),
+    ReasoningField(
+        name="reasoning_details",
+        read=reasoning_details,
+        holds="state",
+        is_routers=True,
+    ),
+    ReasoningField(
+        name=f"{PROVIDER}.thought_signatures", read=signatures, holds="seals"
+    ),
+    ReasoningField(
+        name=f"{PROVIDER}.compaction_blocks", read=compaction, holds="seals"
+    ),
+    ReasoningField(name="reasoning_content", read=plain, holds="text"),
+    ReasoningField(name="reasoning", read=plain, holds="text"),
+    ReasoningField(name="reasoning_text", read=plain, holds="text"),
+    ReasoningField(name="thinking", read=plain, holds="text"),
+    ReasoningField(name="reasoning_steps", read=reasoning_steps, holds="steps"),
+    ReasoningField(name="reasoning_opaque", read=state, holds="state", is_routers=True),
+    ReasoningField(name="reasoning_items", read=state, holds="state"),
+    ReasoningField(name="extra_content", read=signed, holds="seals"),
+)
+"""The fields in the order in which their parts are given."""
+
+
+def fields_that_hold(kind: str) -> tuple[str, ...]:
+    return tuple(row.name for row in REASONING_FIELDS if row.holds == kind)
+
+
+TEXTS = fields_that_hold("text")
+"""Fields whose value is reasoning as text. The first is that of most providers."""
+
+MESSAGE_STATES = tuple(
+    dict.fromkeys(
+        row.member for row in REASONING_FIELDS if row.holds in ("state", "seals")
+    )
+)
+"""Members of a message with state of all of it. Each value that came has all of it."""

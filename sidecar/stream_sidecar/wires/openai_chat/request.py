@@ -10,31 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.wires.openai_chat.reasoning import (
+    MESSAGE_STATES,
+    TEXTS,
+    fields_that_hold,
+)
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
-from stream_sidecar.wires.requests.issuers import issuers_in
+from stream_sidecar.wires.requests.issuers import BLOCKS, issuers_in
 from stream_sidecar.wires.requests.seals import redacted_in
+from stream_sidecar.wires.shared.reasoning_fields import CHUNKS
 
 if TYPE_CHECKING:
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.rendering import Rendering
 
-PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
-"""Fields whose value is reasoning as plain text."""
-
-_DEFAULT = "reasoning_content"
-_CHUNKS = "content.thinking"
-_BLOCKS = {"thinking_blocks", "provider_specific_fields.thinking_blocks"}
-_STATES = (
-    "reasoning_details",
-    "provider_specific_fields",
-    "reasoning_opaque",
-    "reasoning_items",
-    "extra_content",
-)
-"""Fields with state of the whole message. Each value that came has all of it."""
-
-_PLACES = _BLOCKS.union(_STATES, CALL_STATE, ("thinking_blocks",))
+_BLOCKS = frozenset(fields_that_hold("blocks"))
+_PLACES = _BLOCKS.union(MESSAGE_STATES, CALL_STATE)
 """Fields of a message or call in which state goes back."""
 
 _NO_PLACE = "this wire has no place for its state"
@@ -73,7 +65,7 @@ def _has_homeless_state(turn: Rendering, block: TurnBlock) -> bool:
     """Whether a block has state of another wire, for which a message has no field."""
     if block.signature:
         is_placed = not _PLACES.isdisjoint(block.fields)
-        return turn.rule.field != _CHUNKS and not is_placed
+        return turn.rule.field != CHUNKS and not is_placed
     opaque = block.opaque if isinstance(block.opaque, dict) else {}
     is_placed = not _PLACES.isdisjoint(opaque) or bool(redacted_in(opaque))
     is_signed = bool(turn.rule.stand_in and opaque.get("thoughtSignature"))
@@ -82,7 +74,7 @@ def _has_homeless_state(turn: Rendering, block: TurnBlock) -> bool:
 
 def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
     """The message's content; null if there is no answer."""
-    if turn.rule.field == _CHUNKS and thoughts:
+    if turn.rule.field == CHUNKS and thoughts:
         return _chunks(turn, thoughts)
     text = turn.text(refusal=False if turn.rule.has_refusals else None)
     tagged = [block.text for block in thoughts if block.source == "tag"]
@@ -109,27 +101,26 @@ def _chunks(turn: Rendering, thoughts: list[TurnBlock]) -> list[JsonObject]:
 def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
     """The message's fields of reasoning; only the rule's field, if it names one."""
     rule = turn.rule
-    if rule.field == _CHUNKS:
+    if rule.field == CHUNKS:
         return {}
     native = [b for b in thoughts if b.source != "tag" or not rule.tags]
     text = "".join(block.raw_text or block.text for block in native)
-    is_due = rule.required == "turns" or bool(rule.required and turn.calls)
-    if rule.field in PLAIN:
-        return {rule.field: text} if text or is_due else {}
+    if rule.field in TEXTS:
+        return {rule.field: text} if text or turn.must_think else {}
     fields = _as_it_came(native, text)
     if rule.field in fields:
         return {rule.field: fields[rule.field]}
-    return fields or ({_DEFAULT: ""} if is_due else {})
+    return fields or ({TEXTS[0]: ""} if turn.must_think else {})
 
 
 def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
     came = {name for b in thoughts if not _is_anthropics(b) for name in b.fields}
-    fields: JsonObject = {name: text for name in PLAIN if name in came}
+    fields: JsonObject = {name: text for name in TEXTS if name in came}
     fields |= _state(thoughts)
     if blocks := _thinking_blocks(thoughts):
-        fields["thinking_blocks"] = blocks
+        fields[BLOCKS] = blocks
     if text and not fields:
-        fields[_DEFAULT] = text
+        fields[TEXTS[0]] = text
     return fields
 
 
@@ -143,7 +134,10 @@ def _is_anthropics(block: TurnBlock) -> bool:
 def _state(thoughts: list[TurnBlock]) -> JsonObject:
     states = [block.opaque for block in thoughts if isinstance(block.opaque, dict)]
     return {
-        name: state[name] for state in states for name in _STATES if state.get(name)
+        name: state[name]
+        for state in states
+        for name in MESSAGE_STATES
+        if state.get(name)
     }
 
 
@@ -152,7 +146,7 @@ def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
     blocks: list[JsonObject] = []
     for block in thoughts:
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
-        redacted = opaque.get("thinking_blocks")
+        redacted = opaque.get(BLOCKS)
         if isinstance(redacted, list):
             blocks += redacted
         elif data := redacted_in(opaque):

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
+from stream_sidecar.wires.openai_chat.reasoning import MESSAGE_STATES, PROVIDER, TEXTS
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import is_thought, redacted_in
+from stream_sidecar.wires.shared.open_items import OpenItems, arguments_of
 from stream_sidecar.wires.shared.usage import with_counts
 from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
-    arguments_of,
     error_object,
     repeated_head,
 )
@@ -30,13 +32,12 @@ if TYPE_CHECKING:
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import Json, JsonObject
 
-_DETAILS, _BLOCKS = "reasoning_details", "thinking_blocks"
-_COPIES = "provider_specific_fields"
-_STATE = (_DETAILS, _BLOCKS, _COPIES)
+_DETAILS = "reasoning_details"
+_STATE = (BLOCKS, *MESSAGE_STATES)
 """Members of provider state that are fields of a delta."""
 
-_LISTS = (_DETAILS, _BLOCKS)
-PASSED = (*_LISTS, f"{_COPIES}.{_BLOCKS}")
+_LISTS = (_DETAILS, BLOCKS)
+PASSED = (*_LISTS, f"{PROVIDER}.{BLOCKS}")
 """Lists of state, which pass with the documents in which they came."""
 
 _HEAD = ("id", "object", "created", "model")
@@ -45,7 +46,7 @@ _DETAIL = "reasoning.server_tool_call"
 
 
 @frozen
-class _Place:
+class _Call:
     """A call's index among the calls, and whether its input is ``free`` text."""
 
     index: int
@@ -64,10 +65,7 @@ class _Place:
 class _Choice:
     """What was written for one choice so far."""
 
-    calls: dict[int, _Place] = field(factory=dict)  # block -> place
-    executed: dict[str, JsonObject] = field(factory=dict)  # id -> item
-    #: id of a call that is not complete yet -> its result
-    early: dict[str, events.ToolResult] = field(factory=dict)
+    items: OpenItems[_Call, JsonObject] = field(factory=OpenItems)
     #: the reasoning since the last signature
     thought: list[str] = field(factory=list)
     signed: bool = False
@@ -146,11 +144,11 @@ class OpenAIChatWriter(ChunkWriter):
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
         choice = self._choices[event.choice]
-        delta: JsonObject = {"reasoning_content": event.text}
+        delta: JsonObject = {TEXTS[0]: event.text}
         choice.thought.append(event.text)
         if choice.signed:  # each delta has the index of its block, as LiteLLM's do
             block = {"index": choice.blocks, "type": "thinking", "thinking": event.text}
-            delta |= {_BLOCKS: [block]}
+            delta |= {BLOCKS: [block]}
         self._write(event.choice, delta)
 
     def block_end(self, event: events.BlockEnd) -> None:
@@ -158,91 +156,84 @@ class OpenAIChatWriter(ChunkWriter):
         if event.signature and _DETAILS not in {*delta, *(event.fields or ())}:
             text = "" if choice.signed else "".join(choice.thought)
             block = {"type": "thinking", "thinking": text, "signature": event.signature}
-            delta[_BLOCKS] = [block]
+            delta[BLOCKS] = [block]
             choice.signed = True
-        if _BLOCKS in delta:
-            delta[_BLOCKS] = [
+        if BLOCKS in delta:
+            delta[BLOCKS] = [
                 {"index": number, **block}
-                for number, block in enumerate(delta[_BLOCKS], choice.blocks)
+                for number, block in enumerate(delta[BLOCKS], choice.blocks)
             ]
-            choice.blocks += len(delta[_BLOCKS])
+            choice.blocks += len(delta[BLOCKS])
         if delta:
             self._write(event.choice, delta)
         if event.channel == "reasoning":
             choice.thought.clear()
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
-        choice, block = self._choices[event.choice], event.block
-        origin = self.origin(block)
+        items, origin = self._choices[event.choice].items, self.origin(event.block)
         if origin.server:
             return  # it is written once it is complete
-        text = self.fragment(event)
-        if block not in choice.calls:
-            id, name = event.tool_call_id or "", event.name or ""
-            self._begin(choice, event, id, name, text, origin)
-        elif text:
-            self._write_arguments(choice, event, text)
+        text, call = items.fragment(event), items.calls.get(event.block)
+        if call is None:
+            items.calls[event.block] = self._begin_call(event, origin, text)
+        else:
+            self._write_arguments(event.choice, call, text)
 
     def call(self, event: events.ToolCall) -> None:
-        choice, block, text = self._choices[event.choice], event.block, self.rest(event)
-        if block in choice.calls:
-            if text:
-                self._write_arguments(choice, event, text)
+        items = self._choices[event.choice].items
+        call, text = items.end_call(event)
+        if call is not None:
+            self._write_arguments(event.choice, call, text)
         elif event.executor == "server":
-            self._write_server_call(choice, event)
+            self._write_server_call(items, event)
         else:
-            origin = self.origin_of(event)
-            self._begin(choice, event, event.tool_call_id, event.name, text, origin)
+            self._begin_call(event, self.origin_of(event), text)
 
-    def _begin(
+    def _begin_call(
         self,
-        choice: _Choice,
         event: events.ToolCall | events.ToolCallDelta,
-        id: str,
-        name: str,
-        text: str,
         origin: Origin,
-    ) -> None:
+        text: str,
+    ) -> _Call:
         """Writes a call's first fragment: everything except the rest of the
         arguments."""
-        assert event.block is not None  # every call of a stream has one
-        place = choice.calls[event.block] = _Place(len(choice.calls), origin.free)
-        call = {"index": place.index, "id": id, "type": place.kind}
-        body = {place.kind: {"name": name, place.field: text}}
-        state = _state_of_call(origin.opaque)
-        self._write(event.choice, {"tool_calls": [call | body | state]})
+        index = self._choices[event.choice].items.next_index()
+        call = _Call(index, origin.free)
+        head = {"index": index, "id": event.tool_call_id or "", "type": call.kind}
+        body = {call.kind: {"name": event.name or "", call.field: text}}
+        fragment = head | body | _state_of_call(origin.opaque)
+        self._write(event.choice, {"tool_calls": [fragment]})
+        return call
 
-    def _write_arguments(
-        self, choice: _Choice, event: events.ToolCall | events.ToolCallDelta, text: str
+    def _write_arguments(self, choice: int, call: _Call, text: str) -> None:
+        if text:
+            fragment = {"index": call.index, call.kind: {call.field: text}}
+            self._write(choice, {"tool_calls": [fragment]})
+
+    def _write_server_call(
+        self, items: OpenItems[_Call, JsonObject], event: events.ToolCall
     ) -> None:
-        assert event.block is not None  # it has begun
-        place = choice.calls[event.block]
-        call = {"index": place.index, place.kind: {place.field: text}}
-        self._write(event.choice, {"tool_calls": [call]})
-
-    def _write_server_call(self, choice: _Choice, event: events.ToolCall) -> None:
         """Writes a call of a tool that the provider ran; it is written again with its
         result. OpenRouter's calls are in ``reasoning_details``, which are written as
         they came."""
         if isinstance(event.raw, dict) and event.raw.get("type") == _DETAIL:
             return
         item = {
-            "index": len(choice.executed),
+            "index": len(items.served),
             "id": event.tool_call_id,
             "type": event.name,
             "arguments": arguments_of(event),
         }
-        choice.executed[event.tool_call_id] = item
+        result = items.serve(event.tool_call_id, item)
         self._write(event.choice, {"executed_tools": [item]})
-        result = choice.early.pop(event.tool_call_id, None)
         if result is not None:
             self._write_result(item, result)
 
     def result(self, event: events.ToolResult) -> None:
-        choice, id = self._choices[event.choice], event.tool_call_id or ""
-        item = choice.executed.get(id)
+        items = self._choices[event.choice].items
+        item = items.served.get(event.tool_call_id or "")
         if item is None:
-            choice.early[id] = event
+            items.keep_early(event)
         else:
             self._write_result(item, event)
 
@@ -317,8 +308,8 @@ def _fields(opaque: Json) -> JsonObject:
     """The fields of the message in provider state of this wire; empty for another."""
     if not isinstance(opaque, dict):
         return {}
-    if _BLOCKS not in opaque and (data := redacted_in(opaque)):
-        return {_BLOCKS: [{"type": "redacted_thinking", "data": data}]}
+    if BLOCKS not in opaque and (data := redacted_in(opaque)):
+        return {BLOCKS: [{"type": "redacted_thinking", "data": data}]}
     return {name: portable(opaque[name]) for name in _STATE if name in opaque}
 
 
@@ -372,8 +363,8 @@ def _states_of(choice: Json, *, is_broken: bool) -> JsonObject:
     states: JsonObject = {}
     if type(holder) is not dict:
         return states
-    copies = holder.get(_COPIES)
-    found = {_BLOCKS: copies.get(_BLOCKS)} if type(copies) is dict else {}
+    copies = holder.get(PROVIDER)
+    found = {BLOCKS: copies.get(BLOCKS)} if type(copies) is dict else {}
     found |= {name: holder[name] for name in _LISTS if name in holder}
     for name, items in found.items():
         if type(items) is list:
@@ -395,7 +386,7 @@ def _add(whole: JsonObject, chunk: JsonObject) -> None:
         known = message.get(name)
         if name in ("tool_calls", "annotations"):
             value = [_without_index(each) for each in value]
-        elif name == _BLOCKS:
+        elif name == BLOCKS:
             known, value = None, _joined(known or [], value)
         elif name == "executed_tools":
             known = [each for each in known or () if each["index"] != value[0]["index"]]

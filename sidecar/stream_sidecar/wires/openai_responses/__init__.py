@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.wires.openai_responses.reader import OpenAIResponsesWire, fits
+from stream_sidecar.wires.openai_responses.refusals import ResponsesCleaner
 from stream_sidecar.wires.openai_responses.request import write
 from stream_sidecar.wires.openai_responses.writer import DEFAULTS, OpenAIResponsesWriter
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.request_rules import Rule
-from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.request_shapes import RequestShape
+from stream_sidecar.wires.shared.row import HostMend, WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
 
 _OPENAI: dict[str, Any] = {
     "raw_arguments": True,
     "no_ids": "^.{65}",
     "no_names": "[^a-z0-9_-]",
+    "longest_key": 256,
     "is_closed": True,
     "thinks": r"gpt-[5-9]|\bo[134]\b|codex",
     "refuses": frozenset(("broken-pairs", "lonely-reasoning")),
 }
 """Rules from these refusals: "No tool output found for function call"
 (openai/codex#620); reasoning "without its required following item"
-(continuedev/continue#8933)."""
+(continuedev/continue#8933); a longer name of an argument (openai/codex#26402)."""
+
+
+def _was_not_stored(body: JsonObject, _items: list[Json]) -> bool:
+    return bool(body.get("previous_response_id")) and body.get("store") is False
+
 
 ROW = WireRow(
     name="openai-responses",
@@ -50,6 +61,23 @@ ROW = WireRow(
     ),
     writer=OpenAIResponsesWriter,
     request=write,
+    shape=RequestShape(
+        items="input",
+        parts="",
+        id="call_id",
+        answered="call_id",
+        named_calls=("function_call", "custom_tool_call"),
+    ),
+    cleaner=ResponsesCleaner,
+    is_of_many=True,
+    host_mends=(
+        HostMend(
+            is_due=_was_not_stored,
+            path="/previous_response_id",
+            what="state",
+            why="what is not stored is gone with its connection, and then refused",
+        ),
+    ),
     rules=(
         Rule(
             "as the last row; Invalid 'input[95].call_id': string too long. Expected a"

@@ -13,13 +13,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.wires.openai_responses.content import GONE
-from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
-from stream_sidecar.wires.requests.responses_items import (
+from stream_sidecar.wires.openai_responses.refusals import (
     REFUSED_ID,
     TORN,
     WITHOUT_CALL,
     in_shape,
 )
+from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
 from stream_sidecar.wires.shared.fields import is_responses_state, type_of
 from stream_sidecar.wires.shared.item_ids import (
     BOUND_TO_ID,

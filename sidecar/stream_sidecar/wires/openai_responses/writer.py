@@ -17,8 +17,9 @@ from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import dumps, portable
 from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.shared.item_ids import made_item_id
+from stream_sidecar.wires.shared.open_items import OpenItems, arguments_of
 from stream_sidecar.wires.shared.usage import with_counts
-from stream_sidecar.wires.shared.writing import ChunkWriter, arguments_of
+from stream_sidecar.wires.shared.writing import ChunkWriter
 
 if TYPE_CHECKING:
     from stream_sidecar import events
@@ -55,26 +56,12 @@ _RESULT_MEMBERS = ("output", "outputs", "result", "results", "tools", "error")
 
 @define
 class _Item:
-    """An item of the output while it is open, with its text so far."""
+    """An item of the output that began. ``state``: the provider's members of it."""
 
     index: int
     body: JsonObject
-    texts: list[str] = field(factory=list)
-    #: the finished parts of a reasoning item
-    summary: list[JsonObject] = field(factory=list)
-    annotations: list[JsonObject] = field(factory=list)
     state: JsonObject = field(factory=dict)
-    block: int = -1
-    start: int = 0  # where its text begins in the answer
     is_cut: bool = False
-    served: str = ""  # the id of the server's call
-    came: str = ""  # the id of the provider's item that it continues
-    refuses: bool = False
-
-    @property
-    def id(self) -> str:
-        id: str = self.body["id"]
-        return id
 
     @property
     def type(self) -> str:
@@ -83,18 +70,57 @@ class _Item:
 
     @cached_property
     def place(self) -> JsonObject:
-        return {"item_id": self.id, "output_index": self.index}
+        return {"item_id": self.body["id"], "output_index": self.index}
+
+
+@define
+class _Message:
+    """An open message. ``came``: the id of the provider's item that it continues.
+    ``start``: where its text begins in the answer. ``refuses``: it is a refusal."""
+
+    item: _Item
+    came: str
+    start: int
+    refuses: bool
+    texts: list[str] = field(factory=list)
+    annotations: list[JsonObject] = field(factory=list)
 
     @cached_property
-    def content_place(self) -> JsonObject:
+    def place(self) -> JsonObject:
         """The members with the place of its only part."""
-        return {**self.place, "content_index": 0}
+        return {**self.item.place, "content_index": 0}
 
-    def part(self, text: str) -> JsonObject:
-        """The part of a message, with ``text``."""
+    def part(self) -> JsonObject:
+        """Its only part, with the text so far."""
+        text = "".join(self.texts)
         if self.refuses:
             return {"type": "refusal", "refusal": text}
-        return _output_text(text, self.annotations)
+        part = {"type": "output_text", "text": text}
+        return {**part, "annotations": self.annotations, "logprobs": []}
+
+
+@define
+class _Thought:
+    """An open reasoning item: its finished parts, and the texts of the last one.
+    ``came``: the id of the provider's item that it continues."""
+
+    item: _Item
+    came: str
+    summary: list[JsonObject] = field(factory=list)
+    texts: list[str] = field(factory=list)
+
+    @property
+    def place(self) -> JsonObject:
+        """The members with the place of its last part."""
+        return {**self.item.place, "summary_index": len(self.summary)}
+
+
+@define
+class _Call:
+    """An open call for the client, with its arguments so far."""
+
+    item: _Item
+    texts: list[str] = field(factory=list)
 
 
 class OpenAIResponsesWriter(ChunkWriter):
@@ -121,19 +147,13 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._identity: JsonObject = {}  # the response's identity, as it began
         self._ids: set[str] = set()
         self._output: dict[int, JsonObject] = {}
-        self._count = 0
-        self._open_item: _Item | None = None
-        self._calls: dict[int, _Item] = {}  # block -> open call
-        self._served: dict[str, _Item] = {}  # id -> open call of the server
-        self._early: dict[
-            str, events.ToolResult
-        ] = {}  # results of calls that are not complete yet
+        self._items: OpenItems[_Message | _Thought | _Call, _Item] = OpenItems()
         self._error: JsonObject | None = None
         self._refused = False
 
     def end(self, finishes: list[events.Finish]) -> None:
         self._close_open_item()
-        for item in [*self._served.values()]:
+        for item in self._items.served.values():
             self._close_item(item, _CALLING)
         finish = finishes[0]
         status = self._status(finish)
@@ -167,35 +187,35 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
-        item = self._open_item
-        if item is None or item.block != event.block:
-            item = self._message(event.block, refuses=bool(event.refusal))
-        self._say(item, event.text)
+        message = self._items.current_of(event.block)
+        if not isinstance(message, _Message):
+            message = self._message(event.block, refuses=bool(event.refusal))
+        self._say(message, event.text)
 
-    def _say(self, item: _Item, text: str) -> None:
-        item.texts.append(text)
-        place: JsonObject = item.content_place | {"delta": text}
-        if item.refuses:
+    def _say(self, message: _Message, text: str) -> None:
+        message.texts.append(text)
+        place: JsonObject = message.place | {"delta": text}
+        if message.refuses:
             self._write("response.refusal.delta", **place)
         else:
             self._write("response.output_text.delta", **place, logprobs=[])
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
-        item = self._open_item
-        if item is None or item.block != event.block:
-            item = self._thought(event.block)
-        if not item.texts:
-            self._summary_part(item, "added", "")
-        item.texts.append(event.text)
-        place = {**item.place, "summary_index": len(item.summary)}
-        self._write("response.reasoning_summary_text.delta", **place, delta=event.text)
+        thought = self._items.current_of(event.block)
+        if not isinstance(thought, _Thought):
+            thought = self._thought(event.block)
+        if not thought.texts:
+            self._summary_part(thought, "added", "")
+        thought.texts.append(event.text)
+        kind = "response.reasoning_summary_text.delta"
+        self._write(kind, **thought.place, delta=event.text)
 
     def block_end(self, event: events.BlockEnd) -> None:
-        state, item = event.opaque if self.is_own else None, self._open_item
+        state = event.opaque if self.is_own else None
         if not isinstance(state, dict):
             return
-        if item is not None and item.block == event.block:
-            item.state = state
+        if open := self._items.current_of(event.block):
+            open.item.state = state
         elif (own := self._own_item(state)) and own != GONE:
             self._write_whole(own)  # nothing of it was written before
 
@@ -203,25 +223,22 @@ class OpenAIResponsesWriter(ChunkWriter):
         origin = self.origin(event.block)
         if origin.server:
             return  # it is written once it is complete
-        text = self.fragment(event)
-        item = self._calls.get(event.block)
-        if item is None:
-            id, name = event.tool_call_id or "", event.name or ""
-            item = self._open_call(event.block, origin, id, name)
-        self._write_arguments(item, text)
+        text, call = self._items.fragment(event), self._items.calls.get(event.block)
+        if not isinstance(call, _Call):
+            call = self._begin_call(origin, event.tool_call_id or "", event.name or "")
+            self._items.calls[event.block] = call
+        self._write_arguments(call, text)
 
     def call(self, event: events.ToolCall) -> None:
-        block, origin = event.block, self.origin_of(event)
-        assert block is not None  # every call of a stream has one
-        item, text = self._calls.pop(block, None), self.rest(event)
-        if item is None and origin.server and not self._is_shaped(event):
+        origin, (call, text) = self.origin_of(event), self._items.end_call(event)
+        if call is None and origin.server and not self._is_shaped(event):
             self._serve(event)
             return
-        if item is None:
-            item = self._open_call(block, origin, event.tool_call_id, event.name)
-            del self._calls[block]
-        self._write_arguments(item, text)
-        whole, (member, event_name) = "".join(item.texts), _ARGUMENTS[item.type]
+        if not isinstance(call, _Call):
+            call = self._begin_call(origin, event.tool_call_id, event.name)
+        self._write_arguments(call, text)
+        item, whole = call.item, "".join(call.texts)
+        member, event_name = _ARGUMENTS[item.type]
         item.body[member] = whole
         self._write(f"response.{event_name}.done", **item.place, **{member: whole})
         if self.is_own and isinstance(event.opaque, dict):
@@ -233,34 +250,33 @@ class OpenAIResponsesWriter(ChunkWriter):
         """Writes a result: it ends the item of its server's call, or is an item of its
         own."""
         id, own = event.tool_call_id or "", self._own_item(event.raw)
-        item, kind = self._served.get(id), own.get("type")
+        item, kind = self._items.served.get(id), own.get("type")
         if kind in _ARGUMENTS:
             return
         if item is None and not own:
-            self._early[id] = event
+            self._items.keep_early(event)
         elif item is not None and kind in (None, item.type):
             item.state = own or _result_members(event)
-            self._close_item(item)
+            self._close_served(id)
         else:
             if item is not None:
-                self._close_item(item)
+                self._close_served(id)
             self._write_whole(own)
 
     def cite(self, event: events.Citation) -> None:
         """Writes a citation into the item of its text. A citation that comes after the
         item is lost."""
-        item = self._open_item
-        if item is None or item.type != _MESSAGE:
+        message = self._items.current
+        if not isinstance(message, _Message):
             return
-        if event.blocks and item.block not in event.blocks:
+        if event.blocks and self._items.block not in event.blocks:
             return
         source = self.cited_once(event)
         if source is None:
             return
-        annotation = self._annotation(event, item.start, *source)
-        number = len(item.annotations)
-        item.annotations.append(annotation)
-        place = {**item.content_place, "annotation_index": number}
+        annotation = self._annotation(event, message.start, *source)
+        place = {**message.place, "annotation_index": len(message.annotations)}
+        message.annotations.append(annotation)
         kind = "response.output_text.annotation.added"
         self._write(kind, **place, annotation=annotation)
 
@@ -281,56 +297,55 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     # Items
 
-    def _message(self, block: int, *, refuses: bool) -> _Item:
-        """The open item for a block of text. It continues the message before if both
+    def _message(self, block: int, *, refuses: bool) -> _Message:
+        """The open message for a block of text. It continues the message before if both
         came from one item of the provider."""
-        open, id = self._open_item, self._item_of(block, _MESSAGE)
-        is_same = open is not None and open.came == id != "" and open.refuses == refuses
-        if open is not None and open.type == _MESSAGE and is_same:
-            open.block = block
+        open, id = self._items.current, self._item_of(block, _MESSAGE)
+        if (
+            isinstance(open, _Message)
+            and open.came == id != ""
+            and (open.refuses == refuses)
+        ):
+            self._items.open_current(block, open)
             return open
         self._close_open_item()
+        free = self._free_id(id, _MESSAGE)
         item = self._add(
-            {"id": self._free_id(id, _MESSAGE), "type": _MESSAGE, "role": "assistant"},
-            content=[],
+            {"id": free, "type": _MESSAGE, "role": "assistant"}, content=[]
         )
-        item.came = id
-        item.block, item.start = block, self.places.starts.get(block, 0)
-        item.refuses = refuses
+        message = _Message(item, id, self.places.starts.get(block, 0), refuses)
         self._refused = self._refused or refuses
-        self._open_item = item
-        self._content_part(item, "added", item.part(""))
-        return item
+        self._items.open_current(block, message)
+        self._content_part(message, "added")
+        return message
 
-    def _thought(self, block: int) -> _Item:
+    def _thought(self, block: int) -> _Thought:
         """The open item for a block of reasoning. The block is a further part of the
         open item if both came from one item of the provider."""
-        open, id = self._open_item, self._item_of(block, _REASONING)
-        if open is not None and open.type == _REASONING and open.came == id != "":
+        open, id = self._items.current, self._item_of(block, _REASONING)
+        if isinstance(open, _Thought) and open.came == id != "":
             self._end_summary(open)
-            open.block = block
+            self._items.open_current(block, open)
             return open
         self._close_open_item()
         free = self._free_id(id, _REASONING)
         item = self._add({"id": free, "type": _REASONING}, summary=[])
-        item.block, item.came = block, id
-        self._open_item = item
-        return item
+        thought = _Thought(item, id)
+        self._items.open_current(block, thought)
+        return thought
 
-    def _open_call(self, block: int, origin: Origin, id: str, name: str) -> _Item:
+    def _begin_call(self, origin: Origin, id: str, name: str) -> _Call:
         self._close_open_item()
         kind = "custom_tool_call" if origin.free else "function_call"
         known = origin.item if origin.kind == kind else ""
         body = {"id": self._free_id(known, kind), "type": kind, "call_id": id}
-        item = self._add({**body, "name": name}, **{_ARGUMENTS[kind][0]: ""})
-        self._calls[block] = item
-        return item
+        return _Call(self._add({**body, "name": name}, **{_ARGUMENTS[kind][0]: ""}))
 
-    def _write_arguments(self, item: _Item, text: str) -> None:
+    def _write_arguments(self, call: _Call, text: str) -> None:
         if text:
-            item.texts.append(text)
-            kind = f"response.{_ARGUMENTS[item.type][1]}.delta"
-            self._write(kind, **item.place, delta=text)
+            call.texts.append(text)
+            kind = f"response.{_ARGUMENTS[call.item.type][1]}.delta"
+            self._write(kind, **call.item.place, delta=text)
 
     def _serve(self, event: events.ToolCall) -> None:
         """Writes a server's call, whose item is open until its result comes."""
@@ -347,10 +362,10 @@ class OpenAIResponsesWriter(ChunkWriter):
             body = {"id": free, "type": _SERVED, "server_label": self.source}
             body |= {"name": event.name, "arguments": arguments_of(event)}
             item = self._add(body)
-        item.is_cut, item.served = event.state != "complete", id
-        self._served[id] = item
-        if id in self._early:
-            self.result(self._early.pop(id))
+        item.is_cut = event.state != "complete"
+        early = self._items.serve(id, item)
+        if early is not None:
+            self.result(early)
 
     def _is_shaped(self, event: events.ToolCall) -> bool:
         """Whether a server's call has the shape of a call for the client, as xAI's
@@ -377,7 +392,7 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _free_id(self, id: str, kind: str) -> str:
         """``id``; a made up one if it is empty, taken, or too long for every event."""
-        number = self._count
+        number = self._items.count
         while not 0 < len(id) <= _LONGEST_ID or id in self._ids:
             id = made_item_id(kind, self.id, self.stream, str(number))
             number += 1
@@ -387,8 +402,7 @@ class OpenAIResponsesWriter(ChunkWriter):
     def _add(self, body: JsonObject, **empty: Json) -> _Item:
         """Begins an item. ``empty``: its members that are filled later."""
         self._begin()
-        item = _Item(self._count, body)
-        self._count += 1
+        item = _Item(self._items.next_index(), body)
         begun_item = {**body, "status": "in_progress", **empty}
         self._write(
             "response.output_item.added", output_index=item.index, item=begun_item
@@ -397,7 +411,6 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _close_item(self, item: _Item, status: str = "completed") -> None:
         """Ends an item, with the members of its state that were not written yet."""
-        self._served.pop(item.served, None)
         state: JsonObject = portable(item.state)
         if item.is_cut:
             status, state = "incomplete", {**state, "status": "incomplete"}
@@ -405,43 +418,44 @@ class OpenAIResponsesWriter(ChunkWriter):
         body = self._output[item.index] = {**status_member, **state, **item.body}
         self._write("response.output_item.done", output_index=item.index, item=body)
 
+    def _close_served(self, id: str) -> None:
+        self._close_item(self._items.served.pop(id))
+
     def _close_open_item(self) -> None:
         """Ends the open item of text or reasoning."""
-        item, self._open_item = self._open_item, None
-        if item is None:
-            return
-        if item.type == _REASONING:
-            self._end_summary(item)
-            item.body["summary"] = item.summary
+        open = self._items.take_current()
+        if isinstance(open, _Thought):
+            self._end_summary(open)
+            item = open.item
+            item.body["summary"] = open.summary
             item.state = {k: v for k, v in item.state.items() if k != "content"}
-        else:
-            text = "".join(item.texts)
-            part, place = item.part(text), item.content_place
-            if item.refuses:
+            self._close_item(item)
+        elif isinstance(open, _Message):
+            text, place = "".join(open.texts), open.place
+            if open.refuses:
                 self._write("response.refusal.done", **place, refusal=text)
             else:
                 done = place | {"text": text, "logprobs": []}
                 self._write("response.output_text.done", **done)
-            self._content_part(item, "done", part)
-            item.body["content"] = [part]
-        self._close_item(item)
+            open.item.body["content"] = [self._content_part(open, "done")]
+            self._close_item(open.item)
 
-    def _end_summary(self, item: _Item) -> None:
-        text = "".join(item.texts)
-        place = {**item.place, "summary_index": len(item.summary)}
+    def _end_summary(self, thought: _Thought) -> None:
+        text, place = "".join(thought.texts), thought.place
         self._write("response.reasoning_summary_text.done", **place, text=text)
-        self._summary_part(item, "done", text)
-        item.summary.append({"type": "summary_text", "text": text})
-        item.texts.clear()
+        self._summary_part(thought, "done", text)
+        thought.summary.append({"type": "summary_text", "text": text})
+        thought.texts.clear()
 
-    def _summary_part(self, item: _Item, what: str, text: str) -> None:
-        place = {**item.place, "summary_index": len(item.summary)}
+    def _summary_part(self, thought: _Thought, what: str, text: str) -> None:
         part = {"type": "summary_text", "text": text}
-        self._write(f"response.reasoning_summary_part.{what}", **place, part=part)
+        kind = f"response.reasoning_summary_part.{what}"
+        self._write(kind, **thought.place, part=part)
 
-    def _content_part(self, item: _Item, what: str, part: JsonObject) -> None:
-        place = item.content_place
-        self._write(f"response.content_part.{what}", **place, part=part)
+    def _content_part(self, message: _Message, what: str) -> JsonObject:
+        part = message.part()
+        self._write(f"response.content_part.{what}", **message.place, part=part)
+        return part
 
     def _annotation(
         self, event: events.Citation, base: int, url: str | None, title: str | None
@@ -561,11 +575,6 @@ _DETAILS = {
     "output_tokens_details": "reasoning_tokens",
 }
 """Name of an object with details of counts -> the member that it must have."""
-
-
-def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
-    part = {"type": "output_text", "text": text}
-    return {**part, "annotations": annotations, "logprobs": []}
 
 
 def _result_members(event: events.ToolResult) -> JsonObject:

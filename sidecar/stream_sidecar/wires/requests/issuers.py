@@ -17,13 +17,13 @@ from stream_sidecar.wires.requests.seals import bound_to_account, states_in
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.rendering import LostPart
 from stream_sidecar.wires.shared.request_rules import Names, differ
-from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.requests.seals import StateKind, StatePlace
+    from stream_sidecar.wires.shared.request_shapes import RequestShape
 
 FOREIGN = "it is state of another maker's models, which this model cannot read"
 OTHER_ACCOUNT = "it is bound to the account that it came from"
@@ -172,17 +172,17 @@ def readable(item: JsonObject, maker: str, path: str, lost: list[LostPart]) -> J
 
 
 def readable_items(
-    wire: str, items: list[Json], maker: str, lost: list[LostPart]
+    shape: RequestShape, items: list[Json], maker: str, lost: list[LostPart]
 ) -> Iterator[Json]:
     """The items of a request without state of other makers than ``maker``. What led
     to an item of Responses is gone: such an item loses its id if it needs none."""
     is_torn = False
     for number, item in enumerate(items):
-        if not isinstance(item, dict) or SHAPES[wire].role(item) == "user":
+        if not isinstance(item, dict) or shape.role(item) == "user":
             is_torn = False
             yield item
             continue
-        new = readable(item, maker, f"/{SHAPES[wire].items}/{number}", lost)
+        new = readable(item, maker, f"/{shape.items}/{number}", lost)
         kind = type_of(item)
         is_torn = new is None or (is_torn and kind != "reasoning")
         if is_torn and kind in _WITHOUT_IDS and isinstance(new, dict):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.records import define, field
 from stream_sidecar.values.made_id import made_id
 from stream_sidecar.wires.shared.rendering import LostPart
-from stream_sidecar.wires.shared.request_shapes import SHAPES, changed, held
+from stream_sidecar.wires.shared.request_shapes import changed, held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_shapes import RequestShape
 
 UNCERTAIN = "an earlier call has the same id, and whose result is whose is not certain"
-_SIGNED = ("thoughtSignature", "thought_signature")
-"""The signature of a part of Gemini, which is never edited."""
 
 
-def with_own_ids(wire: str, items: list[Json], lost: list[LostPart]) -> Iterator[Json]:
+def with_own_ids(
+    shape: RequestShape, items: list[Json], lost: list[LostPart]
+) -> Iterator[Json]:
     """The ``items`` of a request, each call with an id of its own where that is
     certain. An item without a repeated id is returned as the same object."""
-    ids = _Ids(wire, SHAPES[wire], lost)
+    ids = _Ids(shape, lost)
     for number, item in enumerate(items):
         yield ids.renamed(number, item) if isinstance(item, dict) else item
 
@@ -47,7 +47,6 @@ class _Id:
 class _Ids:
     """The ids of a request up to an item. ``taken``: all ids that were sent."""
 
-    wire: str
     shape: RequestShape
     lost: list[LostPart]
     _known: dict[str, _Id] = field(factory=dict)
@@ -65,10 +64,10 @@ class _Ids:
 
     def _signed_calls(self, item: JsonObject) -> Iterator[int]:
         """The identities of the calls in parts with a signature."""
-        parts = item.get(self.shape.parts) if self.wire == "gemini" else None
+        parts = item.get(self.shape.parts) if self.shape.signatures else None
         for part in parts if isinstance(parts, list) else ():
             call = held(part, self.shape.call)
-            if call and any(part.get(name) for name in _SIGNED):
+            if call and any(part.get(name) for name in self.shape.signatures):
                 yield id(call)
 
     def _call(self, call: JsonObject) -> JsonObject:

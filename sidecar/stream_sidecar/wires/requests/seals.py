@@ -1,8 +1,8 @@
 """State that is bound to more than itself, so that an edit elsewhere breaks it.
 
-``BINDINGS`` says for each kind of state what it is bound to, and ``ASKED`` which
-servers can be asked to drop thinking that no longer fits. A provider refuses the whole
-conversation otherwise. Never raises for any JSON value.
+``BINDINGS`` says for each kind of state what it is bound to, and the rows of the wires
+(``drops_seals``) which servers can be asked to drop thinking that no longer fits. A
+provider refuses the whole conversation otherwise. Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
-from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.row import WireRow
 
 BOUND = "it is bound to text before it that was changed"
 
@@ -122,20 +122,6 @@ BINDINGS = (
     ),
 )
 """The first row that fits the kind and the model counts."""
-
-
-def _any_case(pattern: str) -> re.Pattern[str]:
-    return patterns.compile(pattern, re.IGNORECASE)
-
-
-ASKED: tuple[tuple[str, re.Pattern[str], Literal["header", "body"]], ...] = (
-    ("anthropic", _any_case("bedrock|aws|amazon"), "body"),
-    ("anthropic", _any_case("anthropic|google|vertex|azure|foundry"), "header"),
-    ("bedrock-converse", _any_case(""), "body"),
-)
-"""A wire, a pattern for its servers that know the behaviour, by any of their names, and
-where the beta is named
-(docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html)."""
 
 
 def _row(kind: StateKind, model: str | None) -> Binding:
@@ -440,12 +426,12 @@ def without_seals(
 
 
 def asked(
-    wire: str, provider: str, body: JsonObject, headers: JsonObject | None
+    row: WireRow, provider: str, body: JsonObject, headers: JsonObject | None
 ) -> tuple[JsonObject, JsonObject] | None:
     """The members of the body and the headers to set, so that the provider drops what
     no longer fits; None where it cannot be asked."""
-    fitting = (p for w, known, p in ASKED if w == wire and known.search(provider))
-    place = next(fitting, None)
+    fitting = (each for each in row.drops_seals if each.provider.search(provider))
+    place = next((each.beta for each in fitting), None)
     if place is None or (place == "header" and headers is None):
         return None
     fields = _fields(body)
@@ -481,12 +467,12 @@ def _header(headers: JsonObject) -> JsonObject:
     return {name: f"{said},{BETA}" if said.strip() else BETA}
 
 
-def demands_thinking(wire: str, body: JsonObject, items: list[Json]) -> bool:
+def demands_thinking(row: WireRow, body: JsonObject, items: list[Json]) -> bool:
     """Whether the body is refused without its thinking: thinking is on by ``enabled``
     and the list ends with a tool's result."""
     thinking = _fields(body).get("thinking")
     is_on = isinstance(thinking, dict) and thinking.get("type") == "enabled"
-    return is_on and bool(SHAPES[wire].answers(items[-1] if items else None))
+    return is_on and bool(row.shape.answers(items[-1] if items else None))
 
 
 def _fields(body: JsonObject) -> JsonObject:

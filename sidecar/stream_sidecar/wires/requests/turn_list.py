@@ -17,12 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from stream_sidecar.message.turn import TurnBlock, TurnResult
 from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.made_id import made_id
-from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.rendering import LostPart, Rendering
 from stream_sidecar.wires.shared.request_shapes import (
-    SHAPES,
-    RequestShape,
     changed,
     held,
     name_of,
@@ -34,6 +31,8 @@ if TYPE_CHECKING:
 
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.request_rules import Rule
+    from stream_sidecar.wires.shared.request_shapes import RequestShape
+    from stream_sidecar.wires.shared.row import WireRow
 
     Key = tuple[str, str]
     Kind = Literal["model", "answer", "other"]
@@ -83,14 +82,12 @@ class Call:
 
 @define
 class TurnList:
-    """The items of one request with their original places. ``model``: the model that
-    the request is for. ``lost``: collects reports of what is removed, and of what stays
-    although it is refused. ``continues``: the server has earlier items, which the
-    request names and does not repeat."""
+    """The items of one request with their original places. ``lost``: collects reports
+    of what is removed, and of what stays although it is refused. ``continues``: the
+    server has earlier items, which the request names and does not repeat."""
 
-    wire: str
+    row: WireRow
     rule: Rule
-    model: str
     items: list[tuple[int, Json]]
     lost: list[LostPart]
     continues: bool = False
@@ -98,7 +95,7 @@ class TurnList:
 
     @property
     def shape(self) -> RequestShape:
-        return SHAPES[self.wire]
+        return self.row.shape
 
     def mend(self) -> list[Json]:
         """The items to send. If items at the end were removed, a user's turn is added:
@@ -108,7 +105,7 @@ class TurnList:
             if word in self.rule.refuses:
                 mend(self)
         if end and not self._is_models(end) and self._is_models(self.items[-1:]):
-            self.items.append((end[0][0], self._turn("user")))
+            self.items.append((end[0][0], self.shape.turn("user", _SAID)))
         return [item for _, item in self.items]
 
     def _lose(self, number: int, what: str, why: str) -> None:
@@ -227,9 +224,9 @@ class TurnList:
         paired in their order."""
         if isinstance(id, str):
             yield "id", id
-        elif self.wire != "gemini":
+        elif not self.shape.pairs_by_name:
             yield "id", ""
-        if self.wire == "gemini" and isinstance(name, str):
+        if self.shape.pairs_by_name and isinstance(name, str):
             yield "name", name
 
     def _named(self, entry: ListedTurn) -> tuple[Json, Json]:
@@ -240,11 +237,11 @@ class TurnList:
 
     def _addressed(self, call: Call, entry: ListedTurn) -> ListedTurn:
         """``entry``, the turn with a tool's result, with the id under which its
-        ``call`` is sent, and on Gemini with the call's name."""
+        ``call`` is sent, and where names pair, with the call's name."""
         value = entry.value
         if call.sent != call.id:
             value = self._with_members(value, {self.shape.answered: call.sent})
-        if self.wire == "gemini":
+        if self.shape.pairs_by_name:
             value = self._with_members(value, {"name": call.name})
         return entry if value is entry.value else evolve(entry, value=value)
 
@@ -264,7 +261,7 @@ class TurnList:
         def renamed(call: JsonObject) -> JsonObject:
             id = call.get(self.shape.id)
             was = sent = id if isinstance(id, str) else None
-            if sent is None and self.wire != "gemini":
+            if sent is None and not self.shape.pairs_by_name:
                 sent = made_id(f"#{len(self._taken)}")
             if sent in self._taken and "repeated-ids" in self.rule.refuses:
                 sent = self._new_id(sent)
@@ -304,9 +301,8 @@ class TurnList:
         )
         result = TurnResult(call.sent or "", _NO_RESULT, is_error=True)
         turn = Rendering((block,), (), self.rule, answers=[(block, result)])
-        write = WIRES[self.wire].request
-        assert write is not None
-        answer = write(turn)[-1]
+        assert self.row.request is not None
+        answer = self.row.request(turn)[-1]
         return answer[self.shape.parts][0] if self.shape.answer else answer
 
     def _joined(self, entries: Iterable[ListedTurn]) -> Iterator[tuple[int, Json]]:
@@ -335,7 +331,7 @@ class TurnList:
         home = next((each.home for each in run if each.home is not None), None)
         old = home[name] if isinstance(home, dict) else []
         one, other = list(map(id, parts)), list(map(id, old))
-        is_free = self.wire != "anthropic"
+        is_free = not self.shape.answers_first
         if one == other or (is_free and sorted(one) == sorted(other)):
             yield run[0].number, home
         else:
@@ -359,7 +355,7 @@ class TurnList:
         if not is_turn or self.shape.calls(item):
             return False
         assert isinstance(item, dict)
-        content = item.get("parts" if self.wire == "gemini" else "content")
+        content = item.get(self.shape.content)
         if isinstance(content, str) and self.shape.answer:
             content = content.strip()
         return content in (None, "", [])
@@ -400,11 +396,11 @@ class TurnList:
         for number, item in self.items:
             is_results = bool(parted and self.shape.answers(parted[-1][1]))
             if is_results and self.shape.role(item) == "user":
-                parted.append((number, self._turn("model")))
+                parted.append((number, self.shape.turn("model", _SAID)))
             results, rest = self._split(item)
             parted.append((number, results))
             if rest is not None:
-                parted += [(number, self._turn("model")), (number, rest)]
+                parted += [(number, self.shape.turn("model", _SAID)), (number, rest)]
         self.items = parted
 
     def _split(self, item: Json) -> tuple[Json, Json]:
@@ -430,7 +426,9 @@ class TurnList:
         end = called.index(True) if any(called) else len(called)
         if "model" in roles and not any(asked[:end]):
             start = roles[:end].count("system")
-            self.items.insert(start, (self.items[start][0], self._turn("user")))
+            self.items.insert(
+                start, (self.items[start][0], self.shape.turn("user", _SAID))
+            )
 
     def join_system(self) -> None:
         """Moves the content of later system turns into the first one."""
@@ -440,13 +438,6 @@ class TurnList:
         first = said[0][0], _merged([item for _, item in said])
         others = [each for each in self.items if self.shape.role(each[1]) != "system"]
         self.items = [first, *others]
-
-    def _turn(self, role: Literal["user", "model"]) -> JsonObject:
-        if self.wire == "gemini":
-            return {"role": role, "parts": [{"text": _SAID}]}
-        is_blocks = self.wire == "bedrock-converse"
-        name = "user" if role == "user" else "assistant"
-        return {"role": name, "content": [{"text": _SAID}] if is_blocks else _SAID}
 
 
 _MENDERS: dict[str, Callable[[TurnList], None]] = {

@@ -125,6 +125,12 @@ class Rendering:
             elif block.type == "tool-call" and block.executor == "server":
                 self.lose(block, "tool-call", why)
 
+    @property
+    def must_think(self) -> bool:
+        """Whether the message must have its field of reasoning, even if it is empty."""
+        required = self.rule.required
+        return required == "turns" or bool(required and self.calls)
+
     def thinks(self, block: TurnBlock) -> bool:
         """Whether the reasoning in ``block`` goes back. Otherwise reports it as
         lost."""

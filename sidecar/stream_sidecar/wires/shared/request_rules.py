@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
@@ -149,15 +150,15 @@ def model_name(model: str) -> str:
     return name if maker_of(name) and _DIGIT.search(name) else ""
 
 
-def _any_case(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
+def any_case(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
     if not isinstance(pattern, str):  # of a rule made from two rows
         return pattern
     return patterns.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
 _DIGIT = patterns.compile("[0-9]")
-_NAMED = {maker: _any_case(name) for maker, name in _MAKERS.items()}
-_SOLD = {maker: _any_case(name) for maker, name in _SELLERS.items()}
+_NAMED = {maker: any_case(name) for maker, name in _MAKERS.items()}
+_SOLD = {maker: any_case(name) for maker, name in _SELLERS.items()}
 
 
 @records.frozen
@@ -183,6 +184,7 @@ class Rule:
       text.
     - ``is_closed``: unknown members of a block or item are refused.
     - ``no_end``: white space at the turn's end is refused.
+    - ``longest_key``: names of arguments have at most so many characters.
     - ``no_ids``: finds ids of calls that are refused because another provider made
       them; they are replaced.
     - ``no_names``: finds what is refused in a tool's name; each match becomes ``_``. A
@@ -195,8 +197,8 @@ class Rule:
     """
 
     source: str
-    provider: re.Pattern[str] = records.field(default="", converter=_any_case)
-    model: re.Pattern[str] = records.field(default="", converter=_any_case)
+    provider: re.Pattern[str] = records.field(default="", converter=any_case)
+    model: re.Pattern[str] = records.field(default="", converter=any_case)
     reasoning: Literal["turns", "calls", "never"] = "turns"
     field: str | None = None
     is_only: bool = False
@@ -210,13 +212,14 @@ class Rule:
     has_refusals: bool = True
     is_closed: bool = False
     no_end: bool = False
-    no_ids: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
-    no_names: re.Pattern[str] = records.field(default=_BLANK, converter=_any_case)
+    no_ids: re.Pattern[str] = records.field(default=_NEVER, converter=any_case)
+    no_names: re.Pattern[str] = records.field(default=_BLANK, converter=any_case)
     longest_name: int = 128
+    longest_key: float = inf
     refuses: frozenset[Refused] = frozenset()
-    thinks: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
-    no_prefix: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
-    issuers: re.Pattern[str] = records.field(default="", converter=_any_case)
+    thinks: re.Pattern[str] = records.field(default=_NEVER, converter=any_case)
+    no_prefix: re.Pattern[str] = records.field(default=_NEVER, converter=any_case)
+    issuers: re.Pattern[str] = records.field(default="", converter=any_case)
     one_model: bool = False
 
     def accepts_state(self, given: Names, asked: Names) -> bool:
@@ -274,6 +277,7 @@ def _both(server: Rule, model: Rule) -> Rule:
         no_ids=_either(server.no_ids, model.no_ids),
         no_names=_either(server.no_names, model.no_names),
         longest_name=min(model.longest_name, server.longest_name),
+        longest_key=min(model.longest_key, server.longest_key),
         refuses=refuses | server.refuses,
         no_prefix=_either(server.no_prefix, model.no_prefix),
     )
@@ -281,4 +285,4 @@ def _both(server: Rule, model: Rule) -> Rule:
 
 def _either(one: re.Pattern[str], other: re.Pattern[str]) -> re.Pattern[str]:
     parts = dict.fromkeys((one.pattern, other.pattern))
-    return _any_case("|".join(f"(?:{part})" for part in parts))
+    return any_case("|".join(f"(?:{part})" for part in parts))

@@ -1,16 +1,15 @@
 """Where the requests of each wire have turns, calls and the answers to calls.
 
-Not a wire: `refusals` and `turn_list` read requests with this. An answer is a tool's
-result from the client. A call or an answer is the object with the call's id: a part of
-a turn, the only member of a part (``{"toolUse": {"toolUseId": "a"}}``), or an item of
-its own. Never raises for any JSON value.
+Not a wire: the type of the rows' ``shape``, with which `requests` reads any request.
+An answer is a tool's result from the client. A call or an answer is the object with the
+call's id: a part of a turn, the only member of a part (``{"toolUse": {"toolUseId":
+"a"}}``), or an item of its own. Never raises for any JSON value.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from stream_sidecar import patterns
 from stream_sidecar.records import frozen
 from stream_sidecar.wires.shared.fields import type_of
 
@@ -47,22 +46,6 @@ CLIENTS_OUTPUTS = frozenset(
     (*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output")
 )
 
-SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
-"""Messages on server_tool_use.id: "String should match pattern"
-(ding113/claude-code-hub#470)."""
-
-CALL_MEMBERS = (
-    "type",
-    "id",
-    "name",
-    "input",
-    "caller",
-    "server_name",
-    "toolset_name",
-    "cache_control",
-)
-"""All members that a call of Messages may have."""
-
 
 @frozen
 class RequestShape:
@@ -74,6 +57,13 @@ class RequestShape:
     calls or answers. ``id``: the member of a call with its id; ``answered``: the same
     of an answer. ``input``: the member with the arguments, which are text unless
     ``is_parsed``.
+
+    ``content``: the member of a turn with what it says; ``is_in_parts``: that is never
+    a text, but a list of parts. ``named_calls``: the types of calls that must have a
+    name; without any, all must. ``call_members``: all members that a call may have.
+    ``signatures``: members of a part that sign it with its call, so that it is never
+    edited. ``pairs_by_name``: ids may be missing; an answer then finds its call by the
+    name. ``answers_first``: in their turn, answers stand before all else.
     """
 
     items: str = "messages"
@@ -85,6 +75,19 @@ class RequestShape:
     answered: str = "tool_call_id"
     input: str = "arguments"
     is_parsed: bool = False
+    content: str = "content"
+    is_in_parts: bool = False
+    named_calls: tuple[str, ...] = ()
+    call_members: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    pairs_by_name: bool = False
+    answers_first: bool = False
+
+    def turn(self, role: Literal["user", "model"], text: str) -> JsonObject:
+        """A turn that says ``text``."""
+        said = [{"text": text}] if self.is_in_parts else text
+        name = self.model if role == "model" else role
+        return {"role": name, self.content: said}
 
     def role(self, item: Json) -> Author:
         """The author of an item: by its role, or without one, by its type."""
@@ -138,46 +141,6 @@ class RequestShape:
     def _parts(self, item: JsonObject) -> list[Json]:
         parts = item.get(self.parts)
         return parts if isinstance(parts, list) else []
-
-
-_CHAT = RequestShape()
-_BLOCKS = RequestShape(
-    parts="content",
-    call="tool_use",
-    answer="tool_result",
-    answered="tool_use_id",
-    input="input",
-    is_parsed=True,
-)
-
-SHAPES: dict[str, RequestShape] = {
-    "openai-chat": _CHAT,
-    "cohere": _CHAT,
-    "ollama": RequestShape(is_parsed=True),
-    "anthropic": _BLOCKS,
-    "bedrock-converse": RequestShape(
-        parts="content",
-        call="toolUse",
-        answer="toolResult",
-        id="toolUseId",
-        answered="toolUseId",
-        input="input",
-        is_parsed=True,
-    ),
-    "gemini": RequestShape(
-        items="contents",
-        model="model",
-        parts="parts",
-        call="functionCall",
-        answer="functionResponse",
-        answered="id",
-        input="args",
-        is_parsed=True,
-    ),
-    "openai-responses": RequestShape(
-        items="input", parts="", id="call_id", answered="call_id"
-    ),
-}
 
 
 def _is_servers(call: JsonObject) -> bool:

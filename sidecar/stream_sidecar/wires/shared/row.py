@@ -7,19 +7,23 @@ fits)`` is a wire that can only be read (wires/README.md, "Adding a wire").
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from stream_sidecar.records import field, frozen
-from stream_sidecar.wires.shared.request_rules import ANYBODY
+from stream_sidecar.wires.shared.item_cleaning import ItemCleaner
+from stream_sidecar.wires.shared.request_rules import ANYBODY, any_case
+from stream_sidecar.wires.shared.request_shapes import RequestShape
 from stream_sidecar.wires.shared.usage import UsageShape, finish_reason
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Mapping
 
     from stream_sidecar.events import Event, Finish
     from stream_sidecar.message.outlet import Origin
-    from stream_sidecar.parts import Chunk, Document, JsonObject, Wire
-    from stream_sidecar.wires.shared.rendering import RequestWriter
+    from stream_sidecar.parts import Chunk, Document, Json, JsonObject, Wire
+    from stream_sidecar.wires.shared.item_cleaning import Cleaning
+    from stream_sidecar.wires.shared.rendering import LostPart, RequestWriter
     from stream_sidecar.wires.shared.request_rules import Rule
 
 
@@ -48,6 +52,28 @@ class PassedStates:
 
 
 @frozen
+class HostMend:
+    """What a provider refuses, and only the host can mend. ``is_due``: whether a body
+    with these items has it; ``path``: the place in the request where it is mended;
+    ``what``: the kind of loss."""
+
+    is_due: Callable[[JsonObject, list[Json]], bool]
+    path: str
+    what: str
+    why: str
+
+
+@frozen
+class SealDropper:
+    """Servers, found by any of their names, that can be asked to drop thinking that no
+    longer fits, and where the beta is named
+    (docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html)."""
+
+    provider: re.Pattern[str] = field(converter=any_case)
+    beta: Literal["header", "body"]
+
+
+@frozen
 class WireRow:
     """A wire: its ``name``, and the ``title`` of its section in wires/README.md.
 
@@ -66,6 +92,15 @@ class WireRow:
     - ``is_extra``: whether a document is of a kind that no writer writes.
     - ``request``: writes a turn as messages of the next request, by the first of
       ``rules`` that fits. None: the wire can only be read.
+    - ``unsigned_field``: the field for reasoning without provider state. Where there is
+      none, such reasoning would be an item that the provider never made.
+    - ``is_of_many``: the wire has many providers. One without a row in ``rules`` is not
+      known to refuse anything.
+    - ``shape``: where a request has turns, calls and their results.
+    - ``cleaner``: removes from each item of a request what only this wire refuses.
+    - ``mended_settings``: the settings of a body with these items that have to change.
+    - ``host_mends``: what only the host can mend.
+    - ``drops_seals``: servers that drop thinking that no longer fits.
     """
 
     name: str
@@ -85,6 +120,15 @@ class WireRow:
     is_extra: Callable[[JsonObject], bool] = field(default=lambda _value: False)
     request: RequestWriter | None = None
     rules: tuple[Rule, ...] = ANYBODY
+    unsigned_field: str = ""
+    is_of_many: bool = False
+    shape: RequestShape = RequestShape()
+    cleaner: Callable[[Cleaning], ItemCleaner] = ItemCleaner
+    mended_settings: Callable[
+        [Rule, JsonObject, list[Json], list[LostPart]], JsonObject
+    ] = field(default=lambda _rule, _body, _items, _lost: {})
+    host_mends: tuple[HostMend, ...] = ()
+    drops_seals: tuple[SealDropper, ...] = ()
 
     def make(self, provider: str | None) -> Wire:
         """A new reader."""

@@ -125,9 +125,6 @@ class ChunkWriter(ABC):
         self.created = 0
         self.usage: Usage | None = None
         self.places = TextPlaces()
-        #: calls (their blocks) whose arguments have begun
-        self.begun_calls: set[int] = set()
-        self._empty: set[int] = set()
         self._origins = origins
         self._sources: dict[tuple[int, int], dict[str, str]] = {}
         self._written_sources: set[tuple[int, int]] = set()  # those with long values
@@ -208,28 +205,6 @@ class ChunkWriter(ABC):
         raw = event.raw if self.is_own else None
         return portable(raw.get("error")) if isinstance(raw, dict) else None
 
-    def fragment(self, event: ToolCallDelta) -> str:
-        """The part of a fragment of arguments that can be written now.
-
-        An empty object waits until the call is complete: it may stand for arguments
-        that were cut off before they began.
-        """
-        block, text = event.block, event.arguments_delta
-        if block in self.begun_calls:
-            return text
-        if block in self._empty:
-            text = "{}" + text
-        if text == "{}":
-            self._empty.add(block)
-            return ""
-        if text:
-            self.begun_calls.add(block)
-        return text
-
-    def rest(self, call: ToolCall) -> str:
-        """The rest of the arguments of a complete call."""
-        return "" if call.block in self.begun_calls else arguments_of(call)
-
     def cited(self, event: Citation) -> tuple[str | None, str | None]:
         """Url and title of a citation, including those that came with an earlier
         one."""
@@ -253,13 +228,6 @@ class ChunkWriter(ABC):
             self._written_sources.add(source)
             return url, title
         return None if len(url or "") > LONG else (url, None)
-
-
-def arguments_of(call: ToolCall) -> str:
-    """The raw arguments of a call. Arguments of an incomplete call must never look
-    complete: empty ones become ``{``."""
-    is_lost = call.state != "complete" and call.arguments in ("", "{}")
-    return "{" if is_lost else call.arguments
 
 
 def repeated_head(head: JsonObject) -> JsonObject:

@@ -1,0 +1,237 @@
+// `stream-sidecar-gateway`: reads the arguments and starts the gateway, and with `run` an agent
+// that uses it. Returns the exit code.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { RefusedError, SidecarPool } from "stream-sidecar";
+import { MOST_WHOLE } from "stream-sidecar/internal";
+import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
+import { createGateway, type GatewayOptions } from "./gateway.js";
+
+const HELP = `stream-sidecar-gateway --upstream URL [options]
+stream-sidecar-gateway run --upstream URL [options] -- AGENT [arguments]
+
+Removes leaked text from a model's answers, for an agent that cannot be changed. The agent
+calls the gateway as it would call the provider. Everything else passes unchanged.
+
+  --upstream URL     the provider; PATH=URL for each of several, chosen by the first part
+                     of the path
+  --port PORT        the port to listen on (4141; with run: a free one)
+  --host HOST        the address to listen on (127.0.0.1)
+  --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
+  --provider NAME    the provider's name, if the URL does not show it
+  --model NAME       the model, for agents that need one in their configuration
+  --response-template FILE
+                     how the model writes: its tokenizer_config.json, or the response
+                     template alone
+  --workers COUNT    number of sidecar processes; each uses one core (1)
+  --no-prepare       send requests unchanged
+  --record FOLDER    record each turn with its contents: the request, the provider's
+                     answer, and the answer that the agent got
+  --sidecar COMMAND  the sidecar's program, if it is not found
+  --help             show this help
+
+run configures ${Object.keys(AGENTS).join(", ")}; any other agent gets
+OPENAI_BASE_URL and ANTHROPIC_BASE_URL. run exits with the agent's exit code.
+`;
+
+const OPTIONS = {
+  upstream: { type: "string", multiple: true },
+  port: { type: "string" },
+  host: { type: "string" },
+  claims: { type: "string" },
+  provider: { type: "string" },
+  model: { type: "string" },
+  "response-template": { type: "string" },
+  workers: { type: "string" },
+  "no-prepare": { type: "boolean" },
+  record: { type: "string" },
+  sidecar: { type: "string" },
+  help: { type: "boolean" },
+} as const;
+const CLAIMS = ["drop", "promote", "text"] as const;
+const [PORT, LAST_PORT, MOST_WORKERS, USAGE] = [4141, 65_535, 256, 2];
+
+/** A mistake in the arguments. */
+class UsageError extends Error {}
+
+interface Arguments {
+  readonly options: GatewayOptions;
+  readonly host: string;
+  readonly port: number;
+  readonly model: string;
+  readonly workers: number;
+  readonly sidecar?: string;
+  /** The agent's command line, with `run`. */
+  readonly agent?: readonly string[];
+}
+
+/** Runs the command; resolves with its exit code. */
+export async function main(words: readonly string[]): Promise<number> {
+  try {
+    const given = readArguments(words);
+    if (given) return await serve(given);
+    process.stdout.write(HELP);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`stream-sidecar-gateway: ${error.message} (--help)\n`);
+    return USAGE;
+  }
+}
+
+/** Reads the arguments; undefined: the user asked for help. */
+function readArguments(words: readonly string[]): Arguments | undefined {
+  const end = words.indexOf("--");
+  const [own, agent] = end < 0 ? [words, []] : [words.slice(0, end), words.slice(end + 1)];
+  const runs = own[0] === "run";
+  const { help, upstream = [], ...given } = parsed(runs ? own.slice(1) : own);
+  if (help) return undefined;
+  if (upstream.length === 0) throw new UsageError("--upstream is missing");
+  if (runs && agent.length === 0) throw new UsageError("run needs an agent after --");
+  if (!runs && agent.length > 0) throw new UsageError("an agent after -- needs run");
+  const claims = CLAIMS.find((each) => each === (given.claims ?? "drop"));
+  if (!claims) throw new UsageError(`--claims must be one of ${CLAIMS.join(", ")}`);
+  return {
+    options: {
+      upstreams: Object.fromEntries(upstream.map(upstreamOf)),
+      ...{ claims, prepare: !given["no-prepare"], ...(given.provider && { provider: given.provider }) },
+      ...(given.record !== undefined && { record: given.record }),
+      ...(given["response-template"] !== undefined && { responseTemplate: templateIn(given["response-template"]) }),
+    },
+    host: given.host ?? "127.0.0.1",
+    port: numberOf("--port", given.port ?? String(runs ? 0 : PORT), 0, LAST_PORT),
+    model: given.model ?? "default",
+    workers: numberOf("--workers", given.workers ?? "1", 1, MOST_WORKERS),
+    ...(given.sidecar && { sidecar: given.sidecar }),
+    ...(runs && { agent }),
+  };
+}
+
+function parsed(words: readonly string[]) {
+  try {
+    return parseArgs({ args: [...words], options: OPTIONS }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function upstreamOf(text: string): [string, string] {
+  const [, path = "/", url = text] = /^(\/?[\w.-]+)=(.*)$/.exec(text) ?? [];
+  const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (!isUrl) throw new UsageError(`--upstream ${text}: not an HTTP address`);
+  return [path.startsWith("/") ? path : `/${path}`, url];
+}
+
+/** The response template in a file, which may be the configuration of a tokenizer. */
+function templateIn(path: string): Record<string, unknown> {
+  try {
+    const found = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown> | null;
+    const template = found && "fields" in found ? found : found?.["response_template"];
+    if (typeof template === "object" && template !== null) return template as Record<string, unknown>;
+  } catch (error) {
+    throw new UsageError(`--response-template ${path}: ${(error as Error).message}`);
+  }
+  throw new UsageError(`--response-template ${path}: it has no response_template`);
+}
+
+/** Checks the template once: if the sidecar refuses it, every turn would fail. */
+async function checkTemplate(pool: SidecarPool, { responseTemplate }: GatewayOptions): Promise<void> {
+  if (!responseTemplate) return;
+  try {
+    await pool.sidecars[0].normalize({ wire: "text", body: "", responseTemplate });
+  } catch (error) {
+    if (error instanceof RefusedError) throw new UsageError(`--response-template: ${error.message}`);
+  }
+}
+
+function numberOf(name: string, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new UsageError(`${name} ${text}: not a number from ${least} to ${most}`);
+}
+
+async function serve({ options, host, port, model, workers, sidecar: command, agent }: Arguments): Promise<number> {
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  let isOver = false;
+  const pool = SidecarPool.create(workers, {
+    ...(command && { command }),
+    limits: { maxDocumentChars: MOST_WHOLE }, // an image arrives in one event
+    onState: (state) => state === "lost" && !isOver && say("NO SIDECAR IS RUNNING: everything passes unchanged"),
+  });
+  const turns: string[] = [];
+  const onTurn = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
+  const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
+  try {
+    await checkTemplate(pool, options);
+    await listening(server, port, host);
+    const base = `http://${host}:${(server.address() as AddressInfo).port}`;
+    if (agent) {
+      let isAsked = false;
+      server.once("request", () => (isAsked = true));
+      const isKeyless = Object.values(options.upstreams).every((each) => new URL(each).protocol === "http:");
+      const code = await runAgent(agent, { base, model }, isKeyless);
+      if (!isAsked) say(`${agent[0]} sent no request through the gateway`);
+      return code;
+    }
+    say(`listening on ${base}, in front of ${Object.values(options.upstreams).join(", ")}`);
+    say(settingsOf(base, model));
+    await ended();
+    return 0;
+  } finally {
+    isOver = true;
+    turns.forEach(say);
+    server.closeAllConnections();
+    server.close();
+    await pool.shutdown();
+  }
+}
+
+async function listening(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new UsageError(`cannot listen on ${host}:${port}: ${(error as Error).message}`);
+  }
+}
+
+/** Resolves at SIGINT or SIGTERM. */
+async function ended(): Promise<void> {
+  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+}
+
+/** Starts the agent in this terminal, configured for the gateway; returns its exit code. */
+async function runAgent(
+  [program = "", ...args]: readonly string[],
+  at: Omit<Place, "folder">,
+  isKeyless: boolean,
+): Promise<number> {
+  const name = basename(program).replace(/\.(cmd|exe|bat|ps1)$/i, "");
+  const folder = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
+  const { env, args: more = [], file } = (AGENTS[name]?.wiring ?? anyAgent)({ ...at, folder });
+  if (file) writeFileSync(join(folder, file.name), file.text, { mode: 0o600 });
+  try {
+    const variables = { ...(isKeyless && emptyKey(name, process.env)), ...process.env, ...env };
+    const child = spawn(program, [...more, ...args], { stdio: "inherit", env: variables });
+    process.on("SIGINT", () => {}); // the agent gets the signal from the terminal too, and decides
+    process.on("SIGTERM", () => child.kill("SIGTERM"));
+    const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+    return code ?? (signal === "SIGINT" ? 130 : 143);
+  } catch (error) {
+    throw new UsageError(`${program} cannot be started: ${(error as Error).message}`);
+  } finally {
+    if (file) rmSync(join(folder, file.name), { force: true });
+    if (readdirSync(folder).length === 0) rmdirSync(folder); // pi keeps its sessions there
+  }
+}
+
+function anyAgent({ base }: Place): Wiring {
+  return { env: { OPENAI_BASE_URL: `${base}/v1`, ANTHROPIC_BASE_URL: base } };
+}

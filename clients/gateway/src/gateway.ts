@@ -1,0 +1,298 @@
+// A gateway in front of a provider. An agent that calls it needs no change, and gets the
+// provider's answers without leaks. Everything else passes byte for byte: other endpoints,
+// headers, keys, errors, compressed bodies. Without a sidecar everything passes unchanged.
+
+/// <reference types="node" preserve="true" />
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import { pipeline, Readable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
+import { SidecarPool, type Sidecar } from "stream-sidecar";
+import type { SidecarFetchOptions } from "stream-sidecar/fetch";
+import {
+  askedOf,
+  callback,
+  checked,
+  cleaningFetch,
+  data,
+  FETCH,
+  formatOf,
+  guarded,
+  isOfType,
+  text,
+  type Checks,
+} from "stream-sidecar/internal";
+import { Recorder } from "./tape.js";
+import { Turn } from "./turns.js";
+import {
+  decodable,
+  MOST_HEADERS,
+  passedOn,
+  readable,
+  Upstream,
+  wholeOf,
+  without,
+  type Headers,
+  type ReadAnswer,
+} from "./upstream.js";
+
+export interface GatewayOptions extends Pick<
+  SidecarFetchOptions,
+  "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
+> {
+  /** The base URL of the provider for each path. `/` is for all other paths. */
+  upstreams: Readonly<Record<string, string | URL>>;
+  /** A folder in which each turn is recorded with its contents: request, provider's answer, agent's answer. */
+  record?: string;
+  /** Called with a line for people: what was removed from the answer of a turn. */
+  onTurn?: (line: string) => void;
+  /** Called with a line for people: what went wrong. */
+  onTrouble?: (line: string) => void;
+}
+
+const { provider, policy, responseTemplate, claims, prepare } = FETCH;
+const OPTIONS: Checks<GatewayOptions> = {
+  ...{ provider, policy, responseTemplate, claims, prepare },
+  upstreams: data,
+  record: text,
+  onTurn: callback,
+  onTrouble: callback,
+};
+
+/**
+ * Returns the server; call its `listen`. The server never ends the sidecar. With a pool, each
+ * turn uses one of the processes.
+ */
+export function createGateway(sidecars: Sidecar | SidecarPool, options: GatewayOptions): Server {
+  const pool = sidecars instanceof SidecarPool ? sidecars : new SidecarPool([sidecars]);
+  const gateway = new Gateway(pool, checked(options, OPTIONS, "createGateway"));
+  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
+  const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
+  server.on("close", () => gateway.close());
+  return server;
+}
+
+const UNREAD = "a body has more than 32 MiB, or cannot be decoded";
+
+/** Writing this sends the headers with their bytes unchanged; `flushHeaders` would write them as UTF-8. */
+const NOTHING = Buffer.alloc(0);
+
+/** The path of the gateway's own status; no provider has it. */
+const HEALTH = "/health";
+
+interface Route {
+  readonly upstream: Upstream;
+  readonly url: URL;
+}
+
+class Gateway {
+  readonly #pool: SidecarPool;
+  readonly #options: GatewayOptions;
+  readonly #upstreams: readonly (readonly [string, Upstream])[];
+  readonly #recorder: Recorder | undefined;
+  #lost = "";
+
+  constructor(pool: SidecarPool, options: GatewayOptions) {
+    this.#pool = pool;
+    const [sidecar] = pool.sidecars;
+    this.#options = {
+      ...options,
+      onTurn: guarded(sidecar, "onTurn", options.onTurn),
+      onTrouble: guarded(sidecar, "onTrouble", options.onTrouble),
+    };
+    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
+    const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
+    this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
+  }
+
+  async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    reply.sendDate = false; // the provider's date is passed on
+    reply.on("close", () => gone.abort());
+    try {
+      const route = this.#routeOf(request.url ?? "/");
+      if (isRebound(request)) fail(reply, 403, "on this machine, call it by an address or a local name");
+      else if (request.url === HEALTH) this.#sendHealth(reply);
+      else if (!route) fail(reply, 404, "no upstream has this path");
+      else if (isCleaned(request, route.url)) await this.#clean(request, reply, route, gone.signal);
+      else await this.#pass(request, reply, route, gone.signal);
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      this.#options.onTrouble?.(`${request.method} ${request.url}: ${String(error)}`);
+      if (reply.headersSent) reply.destroy();
+      else fail(reply, 502, `the upstream did not answer: ${String(error)}`);
+    }
+  }
+
+  close(): void {
+    for (const [, upstream] of this.#upstreams) upstream.close();
+  }
+
+  #routeOf(path: string): Route | undefined {
+    const found = this.#upstreams.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`) || prefix === "");
+    return found && { upstream: found[1], url: found[1].url(path.slice(found[0].length)) };
+  }
+
+  /** Passes request and answer unchanged. */
+  async #pass(
+    request: IncomingMessage,
+    reply: ServerResponse,
+    { upstream, url }: Route,
+    signal: AbortSignal,
+    read?: Uint8Array,
+  ) {
+    const { method = "GET", rawHeaders } = request;
+    const body = read ?? (hasBody(request) ? request : new Uint8Array());
+    passOn({ message: await upstream.send(url, { method, headers: passedOn(rawHeaders), body, signal }) }, reply);
+  }
+
+  async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, signal: AbortSignal) {
+    const { upstream, url } = route;
+    const { bytes, text } = (await wholeOf(request)) ?? {};
+    if (bytes === undefined || text === undefined) {
+      this.#reportLost(UNREAD);
+      return this.#pass(request, reply, route, signal, bytes);
+    }
+    const asked = askedOf("POST", url, text);
+    const headers = decodable(passedOn(request.rawHeaders));
+    const tape = this.#recorder?.turn();
+    tape?.follow(reply);
+    const record = (read: Uint8Array) => tape?.write("came", read);
+    let came!: ReadAnswer;
+    const send = async (_input: unknown, init?: RequestInit) => {
+      const isOwn = init?.body === text;
+      const body = isOwn ? bytes : Buffer.from(String(init?.body));
+      const sized = isOwn ? headers : withSet(headers, new Headers(init?.headers), body.length);
+      tape?.asked(body);
+      const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
+      const { "content-type": type = "" } = message.headers;
+      const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, type));
+      came = await readable(message, isWhole, record);
+      if (came.isUnread) this.#reportLost(UNREAD);
+      return came.response;
+    };
+    const turn = new Turn();
+    const { provider, policy, responseTemplate, claims, prepare } = this.#options;
+    const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
+    const cleaning: SidecarFetchOptions = {
+      ...chosen,
+      ...(responseTemplate && { responseTemplate }),
+      ...(prepare !== undefined && { prepare }),
+      fetch: send as typeof fetch,
+      onEvent: (event) => turn.count(event),
+      onLost: (error) => this.#reportLost(error),
+    };
+    const fetching = cleaningFetch(this.#pool.of(crypto.randomUUID()), cleaning, true);
+    const given = headers.map(([name, value]): [string, string] => [name, value]);
+    const response = await fetching(url, { method: "POST", headers: given, body: text, signal });
+    const isUntouched = came.response === response;
+    const body = came.whole && !isUntouched ? Buffer.from(await response.arrayBuffer()) : undefined;
+    if (isUntouched || isSame(body, came.whole?.text)) passOn(came, reply, record);
+    else await write(response, reply, came.message, body);
+    this.#options.onTurn?.(`${request.method} ${url.pathname} ${came.message.statusCode}: removed ${String(turn)}`);
+  }
+
+  #sendHealth(reply: ServerResponse): void {
+    const upstreams = Object.fromEntries(
+      Object.entries(this.#options.upstreams).map(([at, base]) => [at, String(base)]),
+    );
+    const sidecars = this.#pool.sidecars.map(({ state }) => state);
+    const lost = sidecars.filter((state) => state === "lost").length;
+    const status = lost > 0 ? `NOT ALL ANSWERS ARE CLEANED: ${lost} of ${sidecars.length} sidecars are lost` : "ok";
+    reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ status, sidecars, upstreams }));
+  }
+
+  /** Reports a problem, unless it is the same as the last one. */
+  #reportLost(error: unknown): void {
+    const message = String(error);
+    if (message !== this.#lost) this.#options.onTrouble?.(`NOT CLEANED, passed unchanged: ${message}`);
+    this.#lost = message;
+  }
+}
+
+/**
+ * Whether a request to the loopback address has a public domain name in `Host`: it comes from a
+ * web page whose domain was made to resolve to this machine (DNS rebinding). The provider cannot
+ * refuse it, because the gateway sends the provider's own name.
+ */
+function isRebound({ headers: { host = "" }, socket }: IncomingMessage): boolean {
+  const isHere = /^(::1$|(::ffff:)?127\.)/.test(socket.localAddress ?? "");
+  const name = host.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+  return isHere && name.includes(".") && isIP(name) === 0 && !/\.(localhost|local|internal)$/i.test(name);
+}
+
+/** Whether a request goes to an endpoint whose answers can be cleaned. */
+function isCleaned({ method = "" }: IncomingMessage, url: URL): boolean {
+  return askedOf(method, url, "{}") !== undefined;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}
+
+/**
+ * The headers of a new body of this length: `made` has those that were set. They keep the agent's
+ * spelling, and so do all others, each as it came.
+ */
+function withSet(headers: Headers, made: globalThis.Headers, length: number): Headers {
+  const before = new Headers([...headers].map(([name, value]): [string, string] => [name, value]));
+  const set = [...made].filter(([name, value]) => value !== before.get(name));
+  const names = new Map(headers.map(([name]) => [name.toLowerCase(), name]));
+  const spelled = set.map(([name, value]): [string, string] => [names.get(name) ?? name, value]);
+  const kept = without(headers, "content-encoding", "content-length", ...set.map(([name]) => name));
+  return [...kept, ...spelled, ["content-length", String(length)]];
+}
+
+/** Passes an answer unchanged. `onRead` gets the bytes that were not read before. */
+function passOn(
+  { message, whole }: Pick<ReadAnswer, "message" | "whole">,
+  reply: ServerResponse,
+  onRead: (bytes: Uint8Array) => void = () => {},
+): void {
+  reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders).flat());
+  if (whole) return end(reply, message, whole.bytes);
+  reply.write(NOTHING);
+  message.on("data", onRead).on("end", () => addTrailers(reply, message));
+  pipeline(message, reply, (error) => error && reply.destroy());
+}
+
+function end(reply: ServerResponse, message: IncomingMessage, body: Uint8Array): void {
+  addTrailers(reply, message);
+  reply.end(body);
+}
+
+/** Adds the trailers of a message whose body has ended. */
+function addTrailers(reply: ServerResponse, { rawTrailers }: IncomingMessage): void {
+  reply.addTrailers(passedOn(rawTrailers));
+}
+
+/** Whether a body is the other's text, or equal as JSON: then nothing was cleaned, and the original bytes are sent. */
+function isSame(one: Buffer | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return one.equals(Buffer.from(other)) || isDeepStrictEqual(JSON.parse(one.toString()), JSON.parse(other));
+}
+
+async function write(
+  response: Response,
+  reply: ServerResponse,
+  message: IncomingMessage,
+  whole?: Uint8Array,
+): Promise<void> {
+  reply.writeHead(response.status, response.statusText, [...response.headers].flat());
+  if (whole !== undefined) return end(reply, message, whole);
+  reply.write(NOTHING);
+  const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
+  body.on("end", () => addTrailers(reply, message));
+  await new Promise<void>((resolve) =>
+    pipeline(body, reply, (error) => {
+      if (error) reply.destroy();
+      resolve();
+    }),
+  );
+}
+
+function fail(reply: ServerResponse, status: number, message: string): void {
+  const error = { type: "gateway_error", message: `stream-sidecar-gateway: ${message}` };
+  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ type: "error", error }));
+}

@@ -1,0 +1,153 @@
+"""Repairs in the text of a document: which characters are cut, and nothing else.
+
+`changes_of` turns repairs into changes of the document's text. Everything else in that
+text stays as it is: escapes, spaces, odd numbers. Positions are code points of the
+text. Pure.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar import patterns
+from stream_sidecar.history.paths import path_of
+from stream_sidecar.values.json_places import items, locate, offsets
+from stream_sidecar.values.surrogates import without_halves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.history.messages import StoredMessage
+    from stream_sidecar.history.results import Edit, Finding, Removal, Repair
+    from stream_sidecar.values.json_places import JsonSpan, Path, Place
+
+Cut: TypeAlias = "JsonSpan"
+"""In code points of a document's text."""
+
+Change: TypeAlias = tuple[int, int, str]
+"""A cut, and what comes in its place."""
+
+_HALF_ESCAPE = patterns.compile(r"(\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+
+def spans_of(
+    text: str, by_message: Iterable[tuple[StoredMessage, list[Finding] | list[Removal]]]
+) -> list[list[Cut]]:
+    """The places of the findings or removals in ``text``, the document of the messages:
+    one list of spans for each message."""
+    wanted = [(found, _by_path(found, findings)) for found, findings in by_message]
+    paths = [path for _, strings in wanted for path, _ in strings]
+    places = locate(text, paths) if paths else {}  # without, it may be no JSON
+    return [
+        [span for path, each in strings for span in _cuts(places[path], each)]
+        for _, strings in wanted
+    ]
+
+
+def _by_path(
+    found: StoredMessage, findings: list[Finding] | list[Removal]
+) -> list[tuple[Path, list[Any]]]:
+    return [
+        ((*found.path, *path_of(pointer, found.message)), list(group))
+        for pointer, group in groupby(findings, key=lambda each: each.path)
+    ]
+
+
+def edited_in(found: StoredMessage, repair: Repair) -> list[Path]:
+    """The paths, in the document, of the strings that a repair edits."""
+    pointers = dict.fromkeys(edit.path for edit in repair.edits)
+    return [(*found.path, *path_of(each, found.message)) for each in pointers]
+
+
+def changes_of(
+    text: str, repairs: Iterable[tuple[StoredMessage, Repair]]
+) -> list[Change]:
+    """The changes of ``text``, the document of the messages, that make the repairs.
+    They are sorted and do not overlap."""
+    strings: dict[Path, list[Edit]] = {}
+    dropped: dict[Path, set[int]] = {}
+    for found, repair in repairs:
+        gone = {path_of(each, found.message) for each in repair.dropped}
+        for part in gone:
+            dropped.setdefault((*found.path, *part[:-1]), set()).add(int(part[-1]))
+        for edit in repair.edits:
+            path = path_of(edit.path, found.message)
+            if not any(path[:end] in gone for end in range(len(path) + 1)):
+                strings.setdefault((*found.path, *path), []).append(edit)
+    places = locate(text, [*strings, *dropped])
+    changes = [
+        (start, end, halves_replaced(text[start:end]) if edit.new_text else "")
+        for path, edits in strings.items()
+        for edit, (start, end) in zip(edits, _cuts(places[path], edits), strict=True)
+    ]
+    for path, numbers in dropped.items():
+        cuts = _outward(places[path], _without(items(places[path]), numbers))
+        changes += [(start, end, "") for start, end in cuts]
+    return sorted(changes)
+
+
+def halves_replaced(written: str) -> str:
+    """Halves of characters as a JSON text has them, replaced by U+FFFD: an escape by an
+    escape of its length, also in a string within a string."""
+    return without_halves(_HALF_ESCAPE.sub(r"\1fffd", written))
+
+
+def _cuts(place: Place, edits: list[Any]) -> Iterator[Cut]:
+    """The spans of sorted ``edits`` of the string at ``place``."""
+    points = (point for edit in edits for point in (edit.start, edit.end))
+    return _paired(place.outward(offsets(place, points)))
+
+
+def _outward(place: Place, spans: Iterable[JsonSpan]) -> Iterator[Cut]:
+    """Sorted spans in the text of ``place``, as spans of the document."""
+    return _paired(place.outward(point for span in spans for point in span))
+
+
+def _paired(points: list[int]) -> Iterator[JsonSpan]:
+    return zip(points[::2], points[1::2], strict=True)
+
+
+def drops_of(text: str, found: StoredMessage, parts: Iterable[str]) -> dict[str, Cut]:
+    """For each of ``parts``, the cut that removes this part alone from its array, with
+    one comma."""
+    paths = {part: (*found.path, *path_of(part, found.message)) for part in parts}
+    lists = {path[:-1] for path in paths.values()}
+    places = locate(text, lists) if lists else {}
+    inner = {path: items(places[path]) for path in lists}
+    alone = {
+        part: _without(inner[path[:-1]], {int(path[-1])}, int(path[-1]))
+        for part, path in paths.items()
+    }
+    return {
+        part: next(_outward(places[paths[part][:-1]], spans))
+        for part, spans in alone.items()
+    }
+
+
+def _without(
+    places: list[JsonSpan], numbers: set[int], first: int = 0
+) -> Iterator[JsonSpan]:
+    """The cuts that remove the items ``numbers`` from an array, each with one of its
+    commas. The items before ``first`` stay."""
+    kept = first - 1 if first else None
+    for number in range(first, len(places)):
+        start, end = places[number]
+        if number not in numbers:
+            kept = number
+        elif kept is not None:
+            yield places[number - 1][1], end
+        elif number + 1 < len(places):
+            yield start, places[number + 1][0]
+        else:
+            yield start, end
+
+
+def spliced(text: str, changes: Iterable[Change]) -> str:
+    """``text`` with the changes."""
+    kept: list[str] = []
+    at = 0
+    for start, end, new in changes:
+        kept += (text[at:start], new)
+        at = end
+    return "".join([*kept, text[at:]])

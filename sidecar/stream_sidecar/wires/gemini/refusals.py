@@ -1,0 +1,59 @@
+"""What Google refuses in a single content: the wire's cleaner.
+
+Empty parts go, and signatures that are no base64. The first of several calls gets a
+signature if it has none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.gemini.content import SIGNATURES
+from stream_sidecar.wires.shared.item_cleaning import (
+    NO_BASE64,
+    ItemCleaner,
+    first_text,
+)
+from stream_sidecar.wires.shared.reasoning_fields import without
+from stream_sidecar.wires.shared.rendering import is_base64
+from stream_sidecar.wires.shared.request_shapes import changed, held, same
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+
+
+class GeminiCleaner(ItemCleaner):
+    """Cleans the contents of one request."""
+
+    def clean(self, content: JsonObject) -> JsonObject:
+        if content.get("role") == "function":
+            content = {**content, "role": "user"}
+        parts = content.get("parts")
+        if not isinstance(parts, list):
+            return content
+        kept = [new for part in parts if (new := self._part(part)) != {}]
+        if self.cleaning.shape.role(content) == "model":
+            kept = self._signed(kept)
+        return changed(content, {"parts": same(parts, kept)})
+
+    def _part(self, part: Json) -> Json:
+        signature = first_text(part, SIGNATURES) if isinstance(part, dict) else ""
+        if not isinstance(part, dict) or not signature or is_base64(signature):
+            return part
+        self.cleaning.lose("", "state", NO_BASE64)
+        return without(part, [*SIGNATURES])
+
+    def _signed(self, parts: list[Json]) -> list[Json]:
+        """The parts with the rule's stand-in signature on the first call, if it has
+        none."""
+        made, word = self.cleaning.rule.stand_in, self.cleaning.shape.call
+        calls = (number for number, part in enumerate(parts) if held(part, word))
+        first = next(calls, None)
+        if first is None or not made:
+            return parts
+        call = parts[first]
+        assert isinstance(call, dict)
+        if first_text(call, SIGNATURES):
+            return parts
+        signed = {**call, "thoughtSignature": made}
+        return [*parts[:first], signed, *parts[first + 1 :]]

@@ -1,0 +1,102 @@
+"""Reasoning in the fields of a turn's message, as its provider accepts it.
+
+A cleaner of requests (`item_cleaning`): a whole one where a message refuses nothing
+else, a part of one on Chat Completions. ``plain``: the fields of the wire with
+reasoning as text; ``states``: those with state; ``routers``: those that only routers
+send, and take back. The text moves to the field that the
+rule names. An empty field is added if the rule requires one.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.shared.item_cleaning import ItemCleaner, first_text
+from stream_sidecar.wires.shared.request_rules import seller
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.item_cleaning import Cleaning
+
+CHUNKS = "content.thinking"
+"""The "field" of a rule whose provider has reasoning as parts of the content."""
+
+
+class ReasoningFields(ItemCleaner):
+    """Cleans the reasoning of the model's messages. ``_has_called``: a message before,
+    or this one, has calls."""
+
+    def __init__(
+        self,
+        cleaning: Cleaning,
+        plain: tuple[str, ...],
+        states: tuple[str, ...] = (),
+        routers: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(cleaning)
+        self.plain, self.states, self.routers = plain, states, routers
+        self._has_called = False
+
+    def clean(self, message: JsonObject) -> JsonObject:
+        if self.cleaning.shape.role(message) != "model":
+            return message
+        return self._required(self._accepted(message))
+
+    def _accepted(self, message: JsonObject) -> JsonObject:
+        """The message with its reasoning only in the fields that may be sent."""
+        if self._is_of_router and not self.routers.isdisjoint(message):
+            return message
+        named = [name for name in (*self.plain, *self.states) if name in message]
+        has_calls = bool(message.get("tool_calls"))
+        if why := self.cleaning.why_no_reasoning(has_calls=has_calls):
+            for name in named:
+                if message[name]:
+                    self.cleaning.lose(f"/{name}", "reasoning", why)
+            return without(message, named)
+        rule, text = self.cleaning.rule, first_text(message, self.plain)
+        if rule.field != CHUNKS and rule.field not in self.plain:
+            return message
+        gone = [each for each in named if each != rule.field]
+        gone = [each for each in gone if rule.is_only or each in self.plain]
+        if not gone:
+            return message
+        new = without(message, gone)
+        if rule.field == CHUNKS:
+            return new | ({"content": _thinking(text, new)} if text else {})
+        return new if rule.field in new or not text else new | {rule.field: text}
+
+    @cached_property
+    def _is_of_router(self) -> bool:
+        """Whether the server may be a router: then the row of the model does not say
+        what it refuses."""
+        is_known = self.cleaning.rule.provider.pattern or seller(self.cleaning.provider)
+        return not is_known and self.cleaning.reasoning != "none"
+
+    def _required(self, message: JsonObject) -> JsonObject:
+        """Adds an empty field of reasoning to a turn with calls, or to each turn after
+        a call, if the rule requires it."""
+        rule, has_calls = self.cleaning.rule, bool(message.get("tool_calls"))
+        self._has_called = self._has_called or has_calls
+        is_due = has_calls or (rule.required == "turns" and self._has_called)
+        is_due = is_due and bool(rule.required) and self.cleaning.reasoning != "none"
+        named = (*self.plain, rule.field or "")
+        if not is_due or any(message.get(name) is not None for name in named):
+            return message
+        name = rule.field if rule.field in self.plain else self.plain[0]
+        return {**message, name: ""}
+
+
+def without(message: JsonObject, names: list[str]) -> JsonObject:
+    """``message`` without its members ``names``; the same object if there are none."""
+    return {n: message[n] for n in message if n not in names} if names else message
+
+
+def _thinking(text: str, message: JsonObject) -> list[Json]:
+    """The content of a message as Mistral has it: a chunk with the reasoning ``text``
+    before the chunks of the answer."""
+    content = message.get("content")
+    said: list[Json] = [{"type": "text", "text": content}] if content else []
+    said = content if isinstance(content, list) else said
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
+    return [thought, *said]
