@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from textwrap import wrap
 
 import pytest
 from attrs import fields
@@ -24,7 +23,6 @@ from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.requests.seals import HEADERS
 
 PAGE = ROOT / "sidecar" / "stream_sidecar" / "protocol" / "announced.py"
-WIDTH = 80
 
 
 def _params(kind: type) -> Iterator[str]:
@@ -43,11 +41,8 @@ NAMES = {
 
 
 def _table(name: str) -> str:
-    """As many names a line as there is room for."""
-    text = ", ".join(f'"{each}"' for each in NAMES[name])
-    lines = [line.rstrip(",") for line in wrap(text, WIDTH, break_on_hyphens=False)]
-    rows = (f"    *({line}),\n" if "," in line else f"    {line},\n" for line in lines)
-    return f"{name} = (\n{''.join(rows)})"
+    lines = "".join(f'    "{each}",\n' for each in NAMES[name])
+    return f"{name} = (\n{lines})"
 
 
 def _with(page: str, name: str) -> str:
