@@ -81,7 +81,6 @@ class SessionMessage:
 
     @property
     def fixable(self) -> list[Leak]:
-        """The leaks that can be removed."""
         return [leak for leak in self.leaks if leak.stays is None]
 
     def changes(self, unit: SessionUnit, leak: Leak | None = None) -> list[Change]:

@@ -147,7 +147,6 @@ def _fix_text(message: SessionMessage, leak: Leak, *, keeps_length: bool) -> str
 
 
 def _calls(message: SessionMessage, leak: Leak) -> list[tuple[str, str]]:
-    """Names and arguments of the calls in a leak."""
     if leak.finding.kind != "tool-call":
         return []
     return [

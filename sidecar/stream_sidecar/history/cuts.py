@@ -144,7 +144,6 @@ def _without(
 
 
 def spliced(text: str, changes: Iterable[Change]) -> str:
-    """``text`` with the changes."""
     kept: list[str] = []
     at = 0
     for start, end, new in changes:

@@ -62,12 +62,10 @@ _DIGEST = patterns.compile(
 
 @lru_cache(maxsize=1024)
 def is_digest_name(name: str) -> bool:
-    """Whether a member or a column of that name holds digests."""
     return _NAME.search(name) is not None
 
 
 def says_digests(text: bytes) -> bool:
-    """Whether JSON text has a member for digests."""
     small = text.lower()
     return any(each.search(small) for each in _MEMBERS)
 

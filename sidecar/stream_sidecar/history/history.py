@@ -97,7 +97,6 @@ class History:
 
     @property
     def known(self) -> tuple[Json, ...]:
-        """The results of tools that are known so far."""
         return tuple(self._known)
 
     def inspect(self, item: Json) -> Inspection:

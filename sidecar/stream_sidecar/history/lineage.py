@@ -138,5 +138,4 @@ class RecordsAfterEdits:
 
 
 def names_parent(line: bytes) -> bool:
-    """Whether a line names the record that it continues."""
     return any(each in line for each in _OF_PARENT)

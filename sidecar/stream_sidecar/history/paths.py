@@ -36,13 +36,11 @@ def part_number(path: Path) -> int:
 
 
 def pointer_to(path: Path) -> str:
-    """``path`` as a JSON Pointer."""
     names = (str(name).replace("~", "~0").replace("/", "~1") for name in path)
     return "".join(f"/{name}" for name in names)
 
 
 def path_of(pointer: str, value: Json) -> Path:
-    """``pointer``, a JSON Pointer into ``value``, as a path."""
     path: list[str | int] = []
     for name in pointer.split("/")[1:]:
         is_index = isinstance(value, list)

@@ -147,16 +147,14 @@ class _Judged:
                 number += 1
             if number == len(stays) or stays[number][0] >= mark[1]:
                 new.append(mark)
-        decisions = [
-            self._judge.decision(piece) for piece in pieces_of(new, self._texts)
-        ]
-        judged = [*zip(new, decisions, strict=True)]
-        refused = [
-            mark for mark, decision in judged if decision is not Decision.REMOVED
-        ]
-        self._stays = sorted([*stays, *refused])
-        self.bound += [mark for mark, decision in judged if decision is Decision.BOUND]
-        return [mark for mark, decision in judged if decision is Decision.REMOVED]
+        removed: list[Mark] = []
+        for mark, piece in zip(new, pieces_of(new, self._texts), strict=True):
+            decision = self._judge.decision(piece)
+            (removed if decision is Decision.REMOVED else stays).append(mark)
+            if decision is Decision.BOUND:
+                self.bound.append(mark)
+        stays.sort()
+        return removed
 
 
 def _has_halves(items: tuple[StoredItem, ...]) -> bool:

@@ -70,7 +70,6 @@ class AllRepairCounters(RepairCounters):
 def counters_of(
     repair: Repair, provider: str | None, model: str | None
 ) -> ModelRepairCounters:
-    """The counters of the repair of one message."""
     kinds = Counter(each.kind for each in repair.removed) if repair.removed else {}
     return ModelRepairCounters(
         1, repair.changed, repair.blocked, kinds, provider, model
@@ -85,7 +84,6 @@ class RepairCounts:
         self._models: dict[Named, ModelRepairCounters] = {}
 
     def add(self, counters: ModelRepairCounters) -> None:
-        """Adds counters of one model."""
         with self._lock:
             name = counted_as(counters.provider, counters.model, self._models)
             known = ModelRepairCounters(provider=name[0], model=name[1])

@@ -77,13 +77,12 @@ def seals_of(found: StoredMessage, model: str | None) -> list[SealedBlock]:
         for number, part in enumerate(list_at(found.message, (name,)))
         if is_signed(part)
     ]
-    # A list beside the content comes before it; what it has more comes after.
+    # The first of these comes before the content, and any more come after it.
     seals += [SealedBlock(each, inf if n else -1) for n, each in enumerate(states)]
     return seals
 
 
 def is_signed(part: Json) -> bool:
-    """Whether ``part`` is a block of thinking with a signature."""
     if not isinstance(part, dict):
         return False
     if signature_of(part):
@@ -116,5 +115,4 @@ def _details_in(part: Json) -> Iterator[Path]:
 
 
 def may_have_seal(text: str | bytes) -> bool:
-    """Whether JSON text may have a seal."""
     return _OF_SEAL in text if isinstance(text, str) else _OF_SEAL.encode() in text

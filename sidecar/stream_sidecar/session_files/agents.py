@@ -192,7 +192,6 @@ def _tasks(root: Root, folder: str = "") -> Places:
 
 
 def _extension(name: str) -> Places:
-    """The tasks of an extension of VS Code."""
     storage = f"User/globalStorage/{name}/"
     own = (place for code in _CODES for place in _tasks(_CONFIG, f"{code}/{storage}"))
     return (*own, *_tasks(_SERVED, storage))

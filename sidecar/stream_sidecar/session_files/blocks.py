@@ -67,7 +67,6 @@ class DoneLines:
 
 
 def read_block(block: LineBlock) -> DoneLines:
-    """Repairs one block, in a worker."""
     made, path, records = Made(), block.path, BytesIO()
     record = record_writer(records if block.records_wanted else None)
     tally = Tally(FileReport(str(path)), record)

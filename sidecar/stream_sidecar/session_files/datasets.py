@@ -186,7 +186,6 @@ def _with(
 
 
 def _reports(batch: Any) -> Iterator[tuple[FileReport, list[bytes]]]:
-    """The reports that `RowRepair` noted for the rows."""
     for note in batch.column(NOTES).to_pylist():
         (unreadable, bound, unsealed, kept), models, removals = decode(note)
         counters = [ModelRepairCounters(**each) for each in models]

@@ -324,7 +324,6 @@ def lines_before_seals(log: bytes | Path, model: str | None) -> RecordsBeforeSea
 
 
 def _is_sealed(line: bytes, model: str | None) -> bool:
-    """Whether a line has a bound seal."""
     found = messages_in(_record(line)) if may_have_seal(line) else ()
     return any(seals_of(each, model) for each in found)
 

@@ -30,7 +30,6 @@ class FoundFiles:
     skipped: list[Path] = field(factory=list)
 
     def add(self, path: Path, folder: Path) -> None:
-        """Adds a file that was found in ``folder``."""
         if path.is_file() and not is_made_by_repair(path.name):
             (self.files if is_within(path, folder) else self.leaving).append(path)
 

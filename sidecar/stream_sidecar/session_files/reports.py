@@ -157,7 +157,6 @@ class Tally:
         self.report.piece = self.report.piece or part.piece
 
     def finish(self) -> FileReport:
-        """The report, with everything that was counted."""
         total, report = self._counts.total(), self.report
         report.messages, report.changed = total.messages, total.changed
         report.blocked, report.removed = total.blocked, total.removed

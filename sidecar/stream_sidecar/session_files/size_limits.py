@@ -25,7 +25,6 @@ class CannotEditError(Exception):
 
 
 def too_large(what: str, most: int) -> CannotEditError:
-    """The error for ``what`` with more than ``most`` bytes."""
     return CannotEditError(f"{what} of more than {most / (1 << 20):g} MiB")
 
 

@@ -66,7 +66,6 @@ def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def skipped_files(paths: Iterable[Path]) -> SkippedFiles:
-    """The counts of all ``paths``."""
     skipped = SkippedFiles()
     for path in paths:
         skipped.add(path)

@@ -92,7 +92,6 @@ class _Row:
 
 
 def layouts_of(path: Path) -> tuple[TableLayout, ...]:
-    """The presets whose tables and columns the database has."""
     with closing(_open(path)) as database:
         return tuple(each for each in PRESETS.values() if not missing(database, each))
 
@@ -430,7 +429,6 @@ def _document(row: _Row) -> Any:
 def _messages(
     document: Any, row: _Row, layout: TableLayout, unread: list[UnreadText] | None
 ) -> Iterable[StoredMessage]:
-    """The messages of a cell that is a document."""
     if layout.shape is None:
         return messages_in(document, unread=unread)
     is_one = row.role in (None, *ASSISTANT) and layout.shape.fits(document, ())
