@@ -189,9 +189,13 @@ def _document(headers: dict[str, str], payload: bytes) -> Frame:
     if kind == "exception":
         return _exception(headers.get(":exception-type", ""), value)
     inner = value.get("bytes") if isinstance(value, dict) else None
-    if isinstance(inner, str):
-        return _unwrapped(inner)
-    return Document(value, headers.get(":event-type"))
+    if not isinstance(inner, str):
+        return Document(value, headers.get(":event-type"))
+    try:
+        value = _json(b64decode(inner, validate=True))
+    except ValueError:
+        return malformed(inner, "A payload that is not base64")
+    return value if isinstance(value, DiagnosticPart) else Document(value)
 
 
 def _exception(name: str, value: Any) -> Document:
@@ -200,14 +204,6 @@ def _exception(name: str, value: Any) -> Document:
     if name.endswith("Exception"):
         return Document(value, name)
     return Document({"error": {"type": name, "message": value}}, "error")
-
-
-def _unwrapped(inner: str) -> Frame:
-    try:
-        value = _json(b64decode(inner, validate=True))
-    except ValueError:
-        return malformed(inner, "A payload that is not base64")
-    return value if isinstance(value, DiagnosticPart) else Document(value)
 
 
 def _json(data: bytes) -> Any:

@@ -167,7 +167,7 @@ def _is_between(
             waits = not final and len(after) <= LONGEST_TAG and "\n" not in after
             return None if waits and "<" not in after else False
         at = tag.end()
-    while not _starts(after, at, closings):  # ``]`` may begin a literal, too
+    while not after.startswith(closings, at):  # ``]`` may begin a literal, too
         match = words.any.match(after, at)
         if match is None:
             break
@@ -199,10 +199,6 @@ def _opens(front: str) -> bool:
     """Whether a quote may open after ``front``, the character before the quote; "" if
     there is no character before it."""
     return front in _OPENS_AFTER
-
-
-def _starts(text: str, at: int, marks: tuple[str, ...]) -> bool:
-    return text.startswith(marks, at)
 
 
 def _closes(

@@ -132,8 +132,11 @@ class ShownText:
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
         whole = "\n" not in text[:-1] or most < self.budget.room(most + 1)
         for line in [text] if whole else _LINE.findall(text):
-            self._write(line, start, out)
-            start += len(line)
+            while line:
+                step = self._write_shown if self._shows(line) else self._write_blank
+                if self.fences_pass and self.code.fills_line:
+                    step = self._write_fenced
+                line, start = step(line, start, out)
 
     def passed(self, text: str) -> None:
         """Notes that ``text`` was shown unread. Nothing waits."""
@@ -142,13 +145,6 @@ class ShownText:
         self.start, self.line_shown = False, text[-1] != "\n"
         self.note(text)
         self.unread = 0
-
-    def _write(self, text: str, start: int, out: Pieces) -> None:
-        while text:
-            step = self._write_shown if self._shows(text) else self._write_blank
-            if self.fences_pass and self.code.fills_line:
-                step = self._write_fenced
-            text, start = step(text, start, out)
 
     def _shows(self, text: str) -> bool:
         """Whether ``text`` can be shown at once, except for blanks of its last line."""
