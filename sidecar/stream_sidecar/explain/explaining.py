@@ -141,16 +141,13 @@ class _Cutter:
     def cut(self, piece: ReceivedPiece) -> Iterator[InputPiece]:
         start, end = piece.start, piece.start + len(piece.text)
         while start < end:
-            owned = self._next(start)
+            while self._owned[self._at].end <= start:
+                self._at += 1
+            owned = self._owned[self._at]
             stop = min(end, owned.end)
             text = piece.text[start - piece.start : stop - piece.start]
             yield InputPiece(text, piece.step, owned.fates)
             start = stop
-
-    def _next(self, start: int) -> Owned:
-        while self._owned[self._at].end <= start:
-            self._at += 1
-        return self._owned[self._at]
 
 
 def _joined(pieces: list[InputPiece]) -> Iterator[InputPiece]:

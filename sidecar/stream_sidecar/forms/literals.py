@@ -165,14 +165,14 @@ class Delimiters(Literals):
         delimiter."""
         size = self._before.get(literal)
         if size is None:
-            begins = (at for at in range(len(literal)) if self._may_begin(literal, at))
+            begins = (
+                at
+                for at in range(len(literal))
+                if self.any.match(literal, at)
+                or (at > 0 and literal[at:] in self.prefixes)
+            )
             size = self._before[literal] = next(begins, len(literal))
         return size
-
-    def _may_begin(self, text: str, at: int) -> bool:
-        return self.any.match(text, at) is not None or (
-            at > 0 and text[at:] in self.prefixes
-        )
 
 
 def _partners(pairs: tuple[Pair, ...]) -> dict[str, frozenset[str]]:

@@ -192,9 +192,13 @@ def _frame_document(headers: dict[str, str], payload: bytes) -> Frame:
     if kind == "exception":
         return _exception_document(headers.get(":exception-type", ""), value)
     inner = value.get("bytes") if isinstance(value, dict) else None
-    if isinstance(inner, str):
-        return _unwrap_payload(inner)
-    return Document(value, headers.get(":event-type"))
+    if not isinstance(inner, str):
+        return Document(value, headers.get(":event-type"))
+    try:
+        value = _decode_json(b64decode(inner, validate=True))
+    except ValueError:
+        return malformed(inner, "A payload that is not base64")
+    return value if isinstance(value, DiagnosticPart) else Document(value)
 
 
 def _exception_document(name: str, value: Any) -> Document:
@@ -203,14 +207,6 @@ def _exception_document(name: str, value: Any) -> Document:
     if name.endswith("Exception"):
         return Document(value, name)
     return Document({"error": {"type": name, "message": value}}, "error")
-
-
-def _unwrap_payload(inner: str) -> Frame:
-    try:
-        value = _decode_json(b64decode(inner, validate=True))
-    except ValueError:
-        return malformed(inner, "A payload that is not base64")
-    return value if isinstance(value, DiagnosticPart) else Document(value)
 
 
 def _decode_json(data: bytes) -> Any:

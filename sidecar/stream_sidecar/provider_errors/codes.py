@@ -41,21 +41,16 @@ def known_code(found: Iterable[tuple[str, str]], provider: str | None) -> Code |
     If ``provider``, the host's name for the provider, names a provider of the table,
     only the rows of that provider count. Otherwise the member and the value decide.
     """
-    table, named = _table(), _known(provider)
+    table, given = _table(), (provider or "").lower()
+    named = next(
+        (key for key, names in _NAMES.items() if any(each in given for each in names)),
+        None,
+    )
     for each in found:
         row = table.get(each)
         if row is not None and named in (None, row.provider):
             return row
     return None
-
-
-def _known(provider: str | None) -> str | None:
-    given = (provider or "").lower()
-    return next((name for name, all_ in _NAMES.items() if _any_in(all_, given)), None)
-
-
-def _any_in(names: tuple[str, ...], given: str) -> bool:
-    return any(name in given for name in names)
 
 
 @cache

@@ -184,18 +184,15 @@ class BaseProtocolReader:
         while self._awaited is None and not self._skipped:
             end = self._buffer.find(b"\n", self._searched)
             if end < 0:
-                self._wait_for_line()
+                self._searched = len(self._buffer)
+                if self._searched - self._at > _LONGEST_LINE:
+                    self._at = self._searched - _LONGEST_HEADER
                 return None
             line = self._buffer[self._at : end]
             self._move_to(end + 1)
             if unreadable := self._read_line(line):
                 return unreadable
         return None
-
-    def _wait_for_line(self) -> None:
-        self._searched = len(self._buffer)
-        if self._searched - self._at > _LONGEST_LINE:
-            self._at = self._searched - _LONGEST_HEADER
 
     def _read_line(self, line: bytes) -> UnreadableFrame | None:
         """Reads a header line, the empty line after a header, or noise."""

@@ -103,7 +103,8 @@ def recover_id(body: bytes) -> Id | None:
     """
     found = _first_id(body[:SAMPLE])
     if found is None and len(body) > SAMPLE:
-        return _last_id(body[-SAMPLE:])
+        match = _LAST_ID.search(body[-SAMPLE:])  # the id may be the last member, too
+        return _id_value(match.group(1)) if match else None
     return found
 
 
@@ -120,12 +121,6 @@ def _first_id(head: bytes) -> Id | None:
             return _id_value(token) if match.end() < len(head) else None
         before, last = last, token
     return None
-
-
-def _last_id(tail: bytes) -> Id | None:
-    """The value of ``"id"`` among the last members, scanning from the end."""
-    match = _LAST_ID.search(tail)
-    return _id_value(match.group(1)) if match else None
 
 
 def _id_value(token: bytes) -> Id | None:

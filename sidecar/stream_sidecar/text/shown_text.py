@@ -133,8 +133,11 @@ class ShownText:
         limit = len(text) + self.tail_size  # with a literal's beginning held elsewhere
         is_whole = "\n" not in text[:-1] or limit < self.budget.room(limit + 1)
         for line in [text] if is_whole else _LINE.findall(text):
-            self._write_slice(line, start, pieces)
-            start += len(line)
+            while line:
+                write = self._write_shown if self._can_show(line) else self._write_blank
+                if self.fences_pass and self.code.fills_line:
+                    write = self._write_fenced
+                line, start = write(line, start, pieces)
 
     def note_passed(self, text: str) -> None:
         """Notes that ``text`` was shown unread. Nothing waits."""
@@ -143,13 +146,6 @@ class ShownText:
         self.is_start, self.line_shown = False, text[-1] != "\n"
         self.note_text(text)
         self.unread = 0
-
-    def _write_slice(self, text: str, start: int, pieces: Pieces) -> None:
-        while text:
-            write = self._write_shown if self._can_show(text) else self._write_blank
-            if self.fences_pass and self.code.fills_line:
-                write = self._write_fenced
-            text, start = write(text, start, pieces)
 
     def _can_show(self, text: str) -> bool:
         """Whether ``text`` can be shown at once, except for blanks of its last line."""

@@ -160,7 +160,9 @@ def _visit(texts: _Text, at: int, tree: _Tree, path: Path) -> int:
                 continue
             inner = (*path, name)
             if name in seen:
-                _forget(inner, found)
+                # a key that comes again replaces what was found below it
+                for known in [each for each in found if each[: len(inner)] == inner]:
+                    del found[known]
             seen.add(name)
             end = _visit(texts, value, tree[name], inner)
         end = _skip(text, end) + 1
@@ -181,12 +183,6 @@ def _visit_inside(
     value, _ = _DECODER.raw_decode(string.text, string.start)
     inner = {name: each for name, each in tree.items() if name is not _HERE}
     _visit(_Text(value, string, found), _skip(value, 0), inner, path)
-
-
-def _forget(path: Path, found: dict[Path, Place]) -> None:
-    """Forgets the places at and below ``path``, because its key comes again."""
-    for known in [each for each in found if each[: len(path)] == path]:
-        del found[known]
 
 
 def _object(text: str, start: int) -> Iterator[tuple[str, int]]:
