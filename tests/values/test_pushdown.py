@@ -16,10 +16,10 @@ def successors(syntax: Syntax) -> dict[str, set[str]]:
     found = {state: set(moves.values()) for state, moves in syntax.moves.items()}
     for state, (_, move) in syntax.classes.items():
         found[state].add(move)
-    for state, move in syntax.otherwise.items():
+    for state, move in syntax.defaults.items():
         found[state].add(move)
     found |= {verb: {first} for verb, (_, first) in syntax.containers.items()}
-    found |= {verb: set(of.values()) for verb, of in syntax.inside.items()}
+    found |= {verb: set(of.values()) for verb, of in syntax.container_moves.items()}
     return found | {"close": {after for after, _ in syntax.containers.values()}}
 
 
@@ -28,9 +28,9 @@ def test_every_move_leads_somewhere(name: str) -> None:
     syntax = SYNTAXES[name]
     known = successors(syntax)
     assert set().union(*known.values()) <= {*known, "failed"}
-    assert {*syntax.runs, *syntax.classes, *syntax.otherwise} <= set(syntax.moves)
+    assert {*syntax.runs, *syntax.classes, *syntax.defaults} <= set(syntax.moves)
     afters = {after for after, _ in syntax.containers.values()}
-    assert all(set(of) <= afters for of in syntax.inside.values())
+    assert all(set(of) <= afters for of in syntax.container_moves.values())
 
 
 @pytest.mark.parametrize("name", SYNTAXES)

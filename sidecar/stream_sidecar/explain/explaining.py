@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from stream_sidecar.explain.received import Counted, ReceivedPiece
     from stream_sidecar.explain.source import StreamSource
 
-_SHOWN = 2000
+_MOST_SHOWN = 2000
 """The most characters of a chunk that a step keeps."""
 
 _KEPT = frozenset({"response-details", "duplicate-reasoning"})
@@ -63,13 +63,13 @@ def explain(source: StreamSource) -> Explanation:
     policy = evolve(policy, trace=True, message=message)
     received = ReceivedTexts()
     stream = Stream(evolve(source.options, policy=policy, emit=None), received)
-    steps = list(_steps(stream, source, received))
+    steps = list(_push_all(stream, source, received))
     happened = [
         Happened(n, each) for n, step in enumerate(steps) for each in step.events
     ]
     opens, texts = stream.profile.starts_open, received.texts()
     owned = place(happened, texts, policy.reasoning, opens=opens)
-    lanes = [*_texts(received.pieces, owned), *_parts(happened, stream.wire)]
+    lanes = [*_text_lanes(received.pieces, owned), *_part_lanes(happened, stream.wire)]
     final = stream.message()
     return Explanation(
         source.name,
@@ -83,26 +83,26 @@ def explain(source: StreamSource) -> Explanation:
     )
 
 
-def _steps(
+def _push_all(
     stream: Stream, source: StreamSource, received: ReceivedTexts
 ) -> Iterator[Step]:
     """Pushes all chunks and closes. A chunk that gives neither events nor text is part
     of the next step."""
-    shown, noted = "", 0
+    chunk_text, noted_count = "", 0
     for chunk in source.chunks(stream):
-        shown += chunk.shown[: _SHOWN - len(shown)]
+        chunk_text += chunk.shown[: _MOST_SHOWN - len(chunk_text)]
         events = stream.push(chunk.value)
-        if events or len(received.pieces) > noted:
-            yield Step(shown, tuple(events))
+        if events or len(received.pieces) > noted_count:
+            yield Step(chunk_text, tuple(events))
             received.step += 1
-            shown, noted = "", len(received.pieces)
-    yield Step(shown, tuple(stream.close(**source.close)))
+            chunk_text, noted_count = "", len(received.pieces)
+    yield Step(chunk_text, tuple(stream.close(**source.close)))
 
 
 # Texts
 
 
-def _texts(
+def _text_lanes(
     received: list[ReceivedPiece], owned: dict[Counted, list[Owned]]
 ) -> Iterator[Lane]:
     """The lanes of the fields: in each choice the answer, then the reasoning."""
@@ -117,7 +117,7 @@ def _texts(
     ):
         title = f"choice {choice}: {field}" if choice else field
         usual: Owner = "reasoning" if is_native else "answer"
-        yield Lane(title, choice, tuple(_marked([*_joined(pieces)])), usual)
+        yield Lane(title, choice, tuple(_mark_stops([*_join_pieces(pieces)])), usual)
 
 
 def _sent_before(piece: ReceivedPiece) -> Iterator[InputPiece]:
@@ -136,46 +136,48 @@ class _Cutter:
 
     def __init__(self, owned: list[Owned]) -> None:
         self._owned = owned
-        self._at = 0
+        self._index = 0
 
     def cut(self, piece: ReceivedPiece) -> Iterator[InputPiece]:
         start, end = piece.start, piece.start + len(piece.text)
         while start < end:
-            while self._owned[self._at].end <= start:
-                self._at += 1
-            owned = self._owned[self._at]
+            while self._owned[self._index].end <= start:
+                self._index += 1
+            owned = self._owned[self._index]
             stop = min(end, owned.end)
             text = piece.text[start - piece.start : stop - piece.start]
             yield InputPiece(text, piece.step, owned.fates)
             start = stop
 
 
-def _joined(pieces: list[InputPiece]) -> Iterator[InputPiece]:
+def _join_pieces(pieces: list[InputPiece]) -> Iterator[InputPiece]:
     """The pieces, with neighbours joined that have the same step and fates."""
-    for (step, fates), same in groupby(
-        pieces, key=lambda each: (each.step, each.fates)
+    for (step, fates), group in groupby(
+        pieces, key=lambda piece: (piece.step, piece.fates)
     ):
-        yield InputPiece("".join(each.text for each in same), step, fates)
+        yield InputPiece("".join(piece.text for piece in group), step, fates)
 
 
-_STOPS = patterns.compile("|".join(map(re.escape, STOP_TOKENS)))
+_STOP_TOKEN = patterns.compile("|".join(map(re.escape, STOP_TOKENS)))
 
 
-def _marked(pieces: list[InputPiece]) -> Iterator[InputPiece]:
+def _mark_stops(pieces: list[InputPiece]) -> Iterator[InputPiece]:
     """The pieces. Each stop token that stays in the answer is a piece with its own
     reason."""
-    found = _STOPS.finditer("".join(piece.text for piece in pieces))
-    borders = [border for match in found for border in match.span()]
+    stop_tokens = _STOP_TOKEN.finditer("".join(piece.text for piece in pieces))
+    borders = [border for match in stop_tokens for border in match.span()]
     start = 0
     for piece in pieces:
         end = start + len(piece.text)
-        *first, last = piece.fates
-        if (last.owner, last.reason) == PLAIN:
+        *earlier_fates, last_fate = piece.fates
+        if (last_fate.owner, last_fate.reason) == PLAIN:
             inner = borders[bisect_right(borders, start) : bisect_left(borders, end)]
-            kept = (*first, Fate(last.step, *KEPT, last.seq))
-            for at, to in pairwise((start, *inner, end)):
-                fates = kept if bisect_right(borders, at) % 2 else piece.fates
-                yield InputPiece(piece.text[at - start : to - start], piece.step, fates)
+            kept_fates = (*earlier_fates, Fate(last_fate.step, *KEPT, last_fate.seq))
+            for begin, stop in pairwise((start, *inner, end)):
+                fates = kept_fates if bisect_right(borders, begin) % 2 else piece.fates
+                yield InputPiece(
+                    piece.text[begin - start : stop - start], piece.step, fates
+                )
         else:
             yield piece
         start = end
@@ -184,7 +186,7 @@ def _marked(pieces: list[InputPiece]) -> Iterator[InputPiece]:
 # Parts with a structure
 
 
-def _parts(happened: list[Happened], wire: str) -> Iterator[Lane]:
+def _part_lanes(happened: list[Happened], wire: str) -> Iterator[Lane]:
     """The lanes of parts with a structure, in the order in which they began."""
     calls: dict[int | None, list[Happened]] = {}
     order: list[list[Happened]] = []
@@ -199,12 +201,12 @@ def _parts(happened: list[Happened], wire: str) -> Iterator[Lane]:
         elif isinstance(event, Citation | ProviderError | Diagnostic | ToolResult):
             order.append([each])
     for group in order:
-        lane = _call(group, wire) if len(group) > 1 else _part(group[0], wire)
+        lane = _call_lane(group, wire) if len(group) > 1 else _part_lane(group[0], wire)
         if lane is not None:
             yield lane
 
 
-def _call(group: list[Happened], wire: str) -> Lane:
+def _call_lane(group: list[Happened], wire: str) -> Lane:
     """The lane of a call whose arguments came in fragments. Its last event has the
     whole arguments and adds no piece."""
     verdict = of_wire("call", wire)
@@ -213,11 +215,11 @@ def _call(group: list[Happened], wire: str) -> Lane:
         for each in group
         if isinstance(each.event, ToolCallDelta) and each.event.arguments_delta
     ]
-    first: Any = group[0].event
-    return Lane(f"call: {first.name}", first.choice, tuple(pieces))
+    first_event: Any = group[0].event
+    return Lane(f"call: {first_event.name}", first_event.choice, tuple(pieces))
 
 
-def _part(happened: Happened, wire: str) -> Lane | None:
+def _part_lane(happened: Happened, wire: str) -> Lane | None:
     """The lane of a part that came in one event; None if the part is not in the input,
     or stands in a text."""
     event: Any = happened.event
@@ -225,33 +227,33 @@ def _part(happened: Happened, wire: str) -> Lane | None:
         return None
     if isinstance(event, Diagnostic) and (event.raw is None or event.code in _KEPT):
         return None
-    owner, title, text = _PARTS[type(event)](event)
+    owner, title, text = _PART_OF_EVENT[type(event)](event)
     verdict = left_out(event) if owner == "dropped" else of_wire(owner, wire)
     piece = _piece(text, happened.step, verdict, event.seq)
     return Lane(title, event.choice, (piece,))
 
 
-def _shown(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value)
 
 
-_PARTS: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
+_PART_OF_EVENT: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
     ToolCall: lambda e: ("call", f"call: {e.name}", e.arguments),
     ToolResult: lambda e: (
         "result",
         f"result: {e.name or e.tool_call_id or ''}",
-        _shown(e.content),
+        _as_text(e.content),
     ),
     Citation: lambda e: (
         "citation",
         f"citation: {e.title or e.url or e.kind}",
-        _shown(e.raw),
+        _as_text(e.raw),
     ),
-    ProviderError: lambda e: ("error", f"error: {e.kind}", _shown(e.raw)),
+    ProviderError: lambda e: ("error", f"error: {e.kind}", _as_text(e.raw)),
     Diagnostic: lambda e: (
         "dropped",
         f"dropped: {unused(e.code)}",
-        _shown(e.raw),
+        _as_text(e.raw),
     ),
 }
 """Type of an event -> owner, title and text of its part."""

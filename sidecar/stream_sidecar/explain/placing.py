@@ -53,7 +53,7 @@ def place(
 ) -> dict[Counted, list[Owned]]:
     """Return the owners of all ``texts``, from the events that ``happened``; ``opens``:
     the model's template opens reasoning."""
-    happened = list(_not_taken_back(happened))
+    happened = list(_lasting_events(happened))
     ends = [
         each
         for each in happened
@@ -61,8 +61,8 @@ def place(
         and each.event.code == "unclosed-reasoning"
     ]
     setting = Setting(policy, opens, frozenset(each.event.choice for each in ends))
-    spanned = list(_counted(happened, texts))
-    later = _left_open(spanned, ends, setting)
+    spanned = list(_spanned_events(happened, texts))
+    later = _unclosed_fates(spanned, ends, setting)
     _add_later_fates(later, happened, setting)
     placed: dict[Counted, list[Owned]] = {counted: [] for counted in texts}
     from_start: set[int] = set()
@@ -79,18 +79,18 @@ def place(
         placed[counted].append(Owned(event.span[0], event.span[1], fates))
     last = happened[-1].step if happened else 0
     return {
-        counted: list(_covering(owned, len(texts[counted].text), last))
+        counted: list(_cover_text(owned, len(texts[counted].text), last))
         for counted, owned in placed.items()
     }
 
 
-def _not_taken_back(happened: list[Happened]) -> Iterator[Happened]:
+def _lasting_events(happened: list[Happened]) -> Iterator[Happened]:
     """The events that count in the end: without those for text that a later `Retract`
     took back, to read it again as the answer."""
     retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
-    again = [(retract, retract.span) for retract in retracts if retract.span]
-    for each in happened:
-        event: Any = each.event
+    read_again = [(retract, retract.span) for retract in retracts if retract.span]
+    for happening in happened:
+        event: Any = happening.event
         span = None if _is_native(event) else _span(event)
         if (
             span is None
@@ -99,17 +99,17 @@ def _not_taken_back(happened: list[Happened]) -> Iterator[Happened]:
                 later.choice == event.choice
                 and later.seq > event.seq
                 and first <= span[0] < last
-                for later, (first, last) in again
+                for later, (first, last) in read_again
             )
         ):
-            yield each
+            yield happening
 
 
 def _is_native(event: events.Event) -> bool:
     return isinstance(event, events.ReasoningDelta) and event.source == "native"
 
 
-def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
+def _cover_text(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
     """Sorted stretches that cover a text of ``length`` code points: ``owned``, and for
     each gap a stretch that no event has reported by step ``last``."""
     unreported, at = (Fate(last, *reasons.UNREPORTED),), 0
@@ -123,17 +123,17 @@ def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
         yield Owned(at, length, unreported)
 
 
-def _left_open(
+def _unclosed_fates(
     spanned: list[tuple[Happened, Counted]], ends: list[Happened], setting: Setting
 ) -> dict[int | None, tuple[Fate, ...]]:
     """Block -> its fates, for the blocks of reasoning that were never closed: no
     delimiter follows them."""
     fates: dict[int | None, tuple[Fate, ...]] = {}
     for end in ends:
-        own = [each.event for each, of in spanned if of == (end.event.choice, False)]
-        closers = filter(reasons.is_delimiter, own)
+        deltas = [each.event for each, of in spanned if of == (end.event.choice, False)]
+        closers = filter(reasons.is_delimiter, deltas)
         closed = max(map(_start, closers), default=-1)
-        for event in own:
+        for event in deltas:
             if isinstance(event, events.ReasoningDelta) and _start(event) > closed:
                 fate = Fate(end.step, *reasons.left_open(setting), end.event.seq)
                 fates[event.block] = (fate,)
@@ -159,19 +159,19 @@ def _add_later_fates(
             continue
         fate = Fate(each.step, owner, reason, event.seq)
         for block in event.blocks:
-            known = fates.get(block, ()) if block in changed else ()
-            fates[block] = (*known, fate)
+            earlier_fates = fates.get(block, ()) if block in changed else ()
+            fates[block] = (*earlier_fates, fate)
             changed.add(block)
 
 
 _DELTAS = (events.TextDelta, events.ReasoningDelta)
 
 
-def _counted(
+def _spanned_events(
     happened: list[Happened], texts: dict[Counted, CountedText]
 ) -> Iterator[tuple[Happened, Counted]]:
     """The events with a span, each with the text that the span counts in."""
-    spanned = [each for each in happened if _has_place(each.event)]
+    spanned = [each for each in happened if _has_span(each.event)]
     taken: dict[Counted, list[events.Span]] = {counted: [] for counted in texts}
     for each in spanned:
         if isinstance(each.event, _DELTAS) and each.event.span:
@@ -189,7 +189,7 @@ def _counted(
             yield each, own if fits or native not in uncovered else native
 
 
-def _has_place(event: events.Event) -> bool:
+def _has_span(event: events.Event) -> bool:
     span = None if isinstance(event, events.Retract) else _span(event)
     return span is not None and span[0] < span[1]
 
@@ -208,15 +208,15 @@ class _Uncovered:
     (1) it is free, (2) the text has the characters ``raw`` there and (3) they had
     arrived by ``step``. It returns whether it did so."""
 
-    def __init__(self, text: CountedText, taken: list[events.Span]) -> None:
+    def __init__(self, text: CountedText, delta_spans: list[events.Span]) -> None:
         self._text = text
-        self._taken = taken
+        self._covered = delta_spans
         self._reserved: set[int] = set()
 
     def reserve(self, step: int, span: events.Span, raw: str) -> bool:
         start, end = span
-        at = bisect_right(self._taken, (start, start))
-        before, after = self._taken[max(at - 1, 0) : at], self._taken[at : at + 1]
+        at = bisect_right(self._covered, (start, start))
+        before, after = self._covered[max(at - 1, 0) : at], self._covered[at : at + 1]
         fits = (
             start not in self._reserved
             and not any(last > start for _, last in before)

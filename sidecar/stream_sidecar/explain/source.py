@@ -57,7 +57,7 @@ class StreamSource:
 def body(name: str, data: bytes, options: StreamOptions) -> StreamSource:
     """The source for the bytes that a provider sent."""
     options = evolve(options, encoding="base64")
-    return StreamSource(name, options, lambda stream: _cut(data, stream))
+    return StreamSource(name, options, lambda stream: _slice_body(data, stream))
 
 
 def failed_response(
@@ -70,18 +70,18 @@ def failed_response(
     )
 
 
-def _cut(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
+def _slice_body(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
     """The slices of ``data``: words of plain text, lines of any other framing."""
     size = max(1, len(data) // _MOST_STEPS)
-    at = 0
-    while at < len(data):
+    start = 0
+    while start < len(data):
         by_word = stream.framing in ("auto", "text")
-        last = at + size - 1 if by_word else at
-        match = (_WORD if by_word else _LINE).match(data, last)
+        search_start = start + size - 1 if by_word else start
+        match = (_WORD if by_word else _LINE).match(data, search_start)
         assert match is not None  # both fit any text
-        part, at = data[at : match.end()], match.end()
-        encoded = base64.b64encode(part).decode()
-        yield PushedChunk(encoded, part.decode("utf-8", "backslashreplace"))
+        slice_bytes, start = data[start : match.end()], match.end()
+        encoded = base64.b64encode(slice_bytes).decode()
+        yield PushedChunk(encoded, slice_bytes.decode("utf-8", "backslashreplace"))
 
 
 def is_transcript(data: bytes) -> bool:
@@ -101,11 +101,11 @@ def recorded(name: str, data: bytes) -> dict[str, StreamSource]:
     ]
     answers = {_id(msg): msg for direction, msg in messages if direction == "out"}
     answers.pop(_id({}), None)  # messages without an id answer no request
-    found = _Conversation(name)
+    conversation = _Conversation(name)
     for direction, msg in messages:
         if direction == "in":
-            found.read(msg, answers.get(_id(msg), {}))
-    return found.sources
+            conversation.read(msg, answers.get(_id(msg), {}))
+    return conversation.sources
 
 
 def _id(msg: dict[str, Any]) -> str:
@@ -128,22 +128,22 @@ class _Conversation:
         self._name = name
         self._policy, self._limits = Policy(), Limits()
         self._opened: Counter[str] = Counter()
-        self._open: dict[str, tuple[str, list[PushedChunk]]] = {}
-        self._read = {
+        self._open_streams: dict[str, tuple[str, list[PushedChunk]]] = {}
+        self._readers = {
             "initialize": self._initialize,
-            "stream/open": self._begin,
-            "stream/push": self._push,
-            "stream/close": self._end,
-            "message/normalize": self._whole,
+            "stream/open": self._open_stream,
+            "stream/push": self._push_chunks,
+            "stream/close": self._close_stream,
+            "message/normalize": self._add_whole,
         }
 
     def read(self, msg: dict[str, Any], answer: dict[str, Any]) -> None:
         """Reads one message; skips a request that was refused."""
-        read = self._read.get(str(msg.get("method")))
-        if read is None or "error" in answer:
+        reader = self._readers.get(str(msg.get("method")))
+        if reader is None or "error" in answer:
             return
         try:
-            read(msg, answer.get("result"))
+            reader(msg, answer.get("result"))
         except UsageError:
             return  # a refused request whose answer is missing: the recording ended
 
@@ -151,34 +151,34 @@ class _Conversation:
         agreed = shake_hands(msg.get("params"))
         self._policy, self._limits = agreed.policy, agreed.limits
 
-    def _begin(self, msg: dict[str, Any], result: Any) -> None:
-        params = self._params(msg)
-        stream_id = params.stream_id or _named(result)
-        self._add(stream_id, params)
+    def _open_stream(self, msg: dict[str, Any], result: Any) -> None:
+        params = self._read_params(msg)
+        stream_id = params.stream_id or _named_stream(result)
+        self._add_stream(stream_id, params)
 
-    def _whole(self, msg: dict[str, Any], _result: Any) -> None:
-        params = self._params(msg)
-        self._add("message/normalize", params).append(_chunk(params.body))
+    def _add_whole(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._read_params(msg)
+        self._add_stream("message/normalize", params).append(_chunk(params.body))
 
-    def _push(self, msg: dict[str, Any], _result: Any) -> None:
-        params = self._params(msg)
+    def _push_chunks(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._read_params(msg)
         chunks = [params.chunk] if params.chunks is None else params.chunks
-        if params.stream_id in self._open:
-            self._open[params.stream_id][1].extend(map(_chunk, chunks))
+        if params.stream_id in self._open_streams:
+            self._open_streams[params.stream_id][1].extend(map(_chunk, chunks))
 
-    def _end(self, msg: dict[str, Any], _result: Any) -> None:
-        params = self._params(msg)
-        key, _ = self._open.pop(params.stream_id, ("", []))
+    def _close_stream(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._read_params(msg)
+        key, _ = self._open_streams.pop(params.stream_id, ("", []))
         if key:
             close = {"reason": params.why, "error": params.failure}
             self.sources[key] = evolve(self.sources[key], close=close)
 
-    def _params(self, msg: dict[str, Any]) -> Any:
-        given = msg.get("params")
+    def _read_params(self, msg: dict[str, Any]) -> Any:
+        params = msg.get("params")
         kind = METHODS[msg["method"]].params
-        return structure({} if given is None else given, kind, "params")
+        return structure({} if params is None else params, kind, "params")
 
-    def _add(self, stream_id: str, params: Any) -> list[PushedChunk]:
+    def _add_stream(self, stream_id: str, params: Any) -> list[PushedChunk]:
         """Adds a stream and returns its list of chunks; an id may be used again."""
         self._opened[stream_id] += 1
         number = self._opened[stream_id]
@@ -187,11 +187,11 @@ class _Conversation:
         options = stream_options(params, self._policy, self._limits)
         name = f"{self._name}, {key}"
         self.sources[key] = StreamSource(name, options, lambda _stream: chunks)
-        self._open[stream_id] = key, chunks
+        self._open_streams[stream_id] = key, chunks
         return chunks
 
 
-def _named(result: Any) -> str:
+def _named_stream(result: Any) -> str:
     """The id that the sidecar gave a stream which the host opened without one."""
     name = result.get("streamId") if isinstance(result, dict) else None
     return name if isinstance(name, str) else "stream"

@@ -42,7 +42,7 @@ _REMOVED: dict[Owner, str] = {
 }
 """Owner of what was taken out of an answer -> its name in the sentence."""
 
-_COUNTED: dict[str, tuple[str, str]] = {
+_COUNTED_EVENTS: dict[str, tuple[str, str]] = {
     "tool-call": ("call", "calls"),
     "error": ("error of the provider", "errors of the provider"),
     "malformed-chunk": ("chunk was not JSON", "chunks were not JSON"),
@@ -71,8 +71,8 @@ def sentences(explanation: Explanation) -> Iterator[tuple[int, str, str]]:
     tally: Counter[_Key] = Counter()
     changes = [(0, ("", ""), 0), *_changes(explanation)]
     step = itemgetter(0)
-    for number, changed in groupby(sorted(changes, key=step), key=step):
-        for _, key, size in changed:
+    for number, step_changes in groupby(sorted(changes, key=step), key=step):
+        for _, key, size in step_changes:
             tally[key] += size
         first, *rest = _clauses(tally, explanation.is_stored)
         yield number, _sentence([first]), _sentence(rest) if rest else ""
@@ -99,28 +99,28 @@ def _changes(explanation: Explanation) -> Iterator[tuple[int, _Key, int]]:
     """Each change of the tally: the step, what is counted, and the difference."""
     for lane in explanation.lanes:
         for piece in lane.pieces:
-            yield from _moves(lane, piece)
+            yield from _piece_changes(lane, piece)
     for number, step in enumerate(explanation.steps):
         for event in step.events:
             name = event.code if isinstance(event, Diagnostic) else event.type
-            if name in _COUNTED:
+            if name in _COUNTED_EVENTS:
                 yield number, ("event", name), 1
             if isinstance(event, ProviderError) and event.phase == "mid-stream":
                 yield number, ("cut", event.kind), 1
 
 
-def _moves(lane: Lane, piece: InputPiece) -> Iterator[tuple[int, _Key, int]]:
+def _piece_changes(lane: Lane, piece: InputPiece) -> Iterator[tuple[int, _Key, int]]:
     size = len(piece.text)
     if lane.usual == "reasoning":
         yield piece.step, ("native", ""), size
         return
-    before: _Key | None = None
+    earlier_key: _Key | None = None
     for fate in piece.fates:
-        if before is not None:
-            yield fate.step, before, -size
-        before = _key(lane, fate)
-        if before is not None:
-            yield fate.step, before, size
+        if earlier_key is not None:
+            yield fate.step, earlier_key, -size
+        earlier_key = _key(lane, fate)
+        if earlier_key is not None:
+            yield fate.step, earlier_key, size
 
 
 def _key(lane: Lane, fate: Fate) -> _Key | None:
@@ -143,13 +143,13 @@ def _sentence(clauses: list[str]) -> str:
 
 
 def _clauses(tally: Counter[_Key], is_stored: bool) -> list[str]:
-    errors = [name for (what, name), number in tally.items() if what == "cut"]
+    errors = [name for (kind, name), number in tally.items() if kind == "cut"]
     first = [f"the answer is {_cut_off(errors[0])}"] if errors else []
     unchanged = ["the file was not changed"] if is_stored else []
-    return [*first, _removed(tally, is_stored), *unchanged, *_others(tally)]
+    return [*first, _removal(tally, is_stored), *unchanged, *_others(tally)]
 
 
-def _removed(tally: Counter[_Key], is_stored: bool) -> str:
+def _removal(tally: Counter[_Key], is_stored: bool) -> str:
     """What was taken out of an answer. A stored session is only looked at."""
     sizes = [
         (size, name)
@@ -159,13 +159,13 @@ def _removed(tally: Counter[_Key], is_stored: bool) -> str:
     if not sizes:
         nothing = "was taken out of the answer"
         return f"nothing {'leaked into the answers' if is_stored else nothing}"
-    (size, name), *more = sizes
-    first = f"{_count(size, _CHARACTERS)} of {name}"
-    listed = [first, *(f"{size:,} of {name}" for size, name in more)]
+    (size, name), *further_sizes = sizes
+    first_size = f"{_count(size, _CHARACTERS)} of {name}"
+    amounts = [first_size, *(f"{size:,} of {name}" for size, name in further_sizes)]
     if is_stored:
-        return f"{_joined(listed)} can be taken out of the answers"
-    verb = "was" if size == 1 and not more else "were"
-    return f"{_joined(listed)} {verb} taken out of the answer"
+        return f"{_enumerate(amounts)} can be taken out of the answers"
+    verb = "was" if size == 1 and not further_sizes else "were"
+    return f"{_enumerate(amounts)} {verb} taken out of the answer"
 
 
 def _others(tally: Counter[_Key]) -> Iterator[str]:
@@ -173,7 +173,7 @@ def _others(tally: Counter[_Key]) -> Iterator[str]:
         yield f"{_count(size, _CHARACTERS)} of stop tokens stay in it"
     if size := tally["native", ""]:
         yield f"{_count(size, _CHARACTERS)} of reasoning came in a field of its own"
-    for name, words in _COUNTED.items():
+    for name, words in _COUNTED_EVENTS.items():
         if number := tally["event", name]:
             size = tally["unused", name]
             length = f" ({_count(size, _CHARACTERS)})" if size else ""
@@ -184,7 +184,7 @@ def _count(number: int, words: tuple[str, str]) -> str:
     return f"{number:,} {words[number != 1]}"
 
 
-def _joined(phrases: list[str]) -> str:
+def _enumerate(phrases: list[str]) -> str:
     """``a, b and c``."""
     *first, last = phrases
     return f"{', '.join(first)} and {last}" if first else last
@@ -196,5 +196,5 @@ def _joined(phrases: list[str]) -> str:
 def answer(explanation: Explanation) -> str:
     """The text that is visible in the end; choices are joined by a blank line."""
     message = explanation.message
-    texts = [each.text or "" for each in message.choices or (message,)]
+    texts = [choice.text or "" for choice in message.choices or (message,)]
     return "\n\n".join(filter(None, texts))

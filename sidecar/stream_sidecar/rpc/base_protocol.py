@@ -44,7 +44,7 @@ ReadFrame: TypeAlias = bytes | UnreadableFrame
 
 _NAME = b"content-length"
 # The header that nearly all messages have; it is read without looking for lines.
-_PLAIN = patterns.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
+_PLAIN_HEADER = patterns.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
 _HEADER = patterns.compile(
     rb"content-length[ \t]{0,8}:[ \t]{0,8}[0-9]{1,15}[ \t]{0,8}\r?\n", re.IGNORECASE
 )
@@ -53,7 +53,7 @@ _LENGTH = patterns.compile(rb"[0-9]{1,15}")
 _LONGEST_HEADER = 64
 _LONGEST_LINE = 65_536
 _WINDOW = 256
-_NOTHING = (None, None, None)
+_NO_BODY = (None, None, None)
 
 
 def frame(body: bytes) -> bytes:
@@ -67,93 +67,97 @@ class BaseProtocolReader:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._buffer = b""
-        self._at = 0  # everything before this position was read
-        self._more: list[bytes] = []  # what came after the buffer, for a long body
-        self._missing = 0  # bytes that must come before reading can continue
-        self._searched = 0  # there is no line break between _at and here
-        self._doubted = 0  # the end of a body that contained headers
-        self._length: bytes | None = None  # of the header that is being read
-        self._awaited: int | None = None  # size of the body that is being read
+        self._read_until = 0  # everything before this position was read
+        self._later_data: list[
+            bytes
+        ] = []  # what came after the buffer, for a long body
+        self._missing_size = 0  # bytes that must come before reading can continue
+        self._searched_until = 0  # no line break stands between _read_until and here
+        self._doubted_until = 0  # the end of a body that contained headers
+        self._header_length: bytes | None = None  # of the header that is being read
+        self._body_size: int | None = None  # size of the body that is being read
         self._skipped: _Skipped | None = None  # a body over the limit
-        self._inside = False  # whether one of these three is not None
+        self._in_message = False  # whether one of these three is not None
 
     def first(self, data: bytes) -> ReadFrame | None:
         """Accepts bytes from the client; returns the next frame, like `next`."""
-        if self._at == len(self._buffer) and not self._inside:
-            match = _PLAIN.match(data)
+        if self._read_until == len(self._buffer) and not self._in_message:
+            match = _PLAIN_HEADER.match(data)
             if match:
                 start = match.end()
                 size = int(match[1])
                 if start + size == len(data) and size <= self.limit:
                     self._buffer = data
-                    self._at = self._searched = len(data)
-                    self._doubted = 0
+                    self._read_until = self._searched_until = len(data)
+                    self._doubted_until = 0
                     return data[start:]
         self.feed(data)
         return self.next()
 
     def feed(self, data: bytes) -> None:
         """Accepts bytes from the client."""
-        if self._missing > len(data):
-            self._more.append(data)
-            self._missing -= len(data)
+        if self._missing_size > len(data):
+            self._later_data.append(data)
+            self._missing_size -= len(data)
             return
-        if self._more or self._at < len(self._buffer):
-            data = b"".join((self._buffer[self._at :], *self._more, data))
-            self._more.clear()
+        if self._later_data or self._read_until < len(self._buffer):
+            data = b"".join((self._buffer[self._read_until :], *self._later_data, data))
+            self._later_data.clear()
         self._buffer = data
-        self._missing = 0
-        self._searched -= self._at
-        self._doubted -= self._at
-        self._at = 0
+        self._missing_size = 0
+        self._searched_until -= self._read_until
+        self._doubted_until -= self._read_until
+        self._read_until = 0
 
     def next(self) -> ReadFrame | None:
         """The next frame; None if more bytes are needed."""
         buffer = self._buffer
-        if self._missing or (self._at == len(buffer) and self._awaited != 0):
+        if self._missing_size or (
+            self._read_until == len(buffer) and self._body_size != 0
+        ):
             return None
-        if not self._inside:
-            match = _PLAIN.match(buffer, self._at)
+        if not self._in_message:
+            match = _PLAIN_HEADER.match(buffer, self._read_until)
             if match:
                 start = match.end()
                 end = start + int(match[1])
-                whole = end <= len(buffer) and end - start <= self.limit
-                if whole and start >= self._doubted:
-                    self._at = self._searched = end
+                is_whole = end <= len(buffer) and end - start <= self.limit
+                if is_whole and start >= self._doubted_until:
+                    self._read_until = self._searched_until = end
                     return buffer[start:end]
-        found = self._next_by_line()
-        begun = self._awaited, self._length, self._skipped
-        self._inside = begun != _NOTHING
-        return found
+        frame_read = self._next_by_line()
+        message_state = self._body_size, self._header_length, self._skipped
+        self._in_message = message_state != _NO_BODY
+        return frame_read
 
     def _next_by_line(self) -> ReadFrame | None:
-        if self._awaited is None:
+        if self._body_size is None:
             unreadable = self._read_header()
-            if self._awaited is None:
+            if self._body_size is None:
                 return unreadable
-        end = self._at + self._awaited
-        if self._at < self._doubted:  # a header inside the body ends it
-            found = _find_header(self._buffer, self._at, end)
-            end = end if found < 0 else found
+        end = self._read_until + self._body_size
+        if self._read_until < self._doubted_until:  # a header inside the body ends it
+            header_start = _find_header(self._buffer, self._read_until, end)
+            end = end if header_start < 0 else header_start
         if end > len(self._buffer):
-            self._missing = end - len(self._buffer)
+            self._missing_size = end - len(self._buffer)
             return None
-        body = self._buffer[self._at : end]
+        body = self._buffer[self._read_until : end]
         self._move_to(end)
-        self._awaited = None
+        self._body_size = None
         return body
 
     def finish(self) -> ReadFrame | None:
         """The frame of the last, unfinished message at the end of input, if any."""
-        self._missing = 0
+        self._missing_size = 0
         self.feed(b"")
-        rest = self._buffer
-        self._move_to(len(rest))
+        last_bytes = self._buffer
+        self._move_to(len(last_bytes))
         if self._skipped:
-            return self._skipped.consume(rest, b"", over=True)
-        if self._awaited is None:
-            return self._read_line(rest)
-        return rest or None
+            return self._skipped.consume(last_bytes, b"", over=True)
+        if self._body_size is None:
+            return self._read_line(last_bytes)
+        return last_bytes or None
 
     def reject(self, body: bytes) -> bytes | None:
         """Returns what precedes the first header in ``body``, and continues reading at
@@ -164,31 +168,31 @@ class BaseProtocolReader:
         follows ends each of these messages, whatever their lengths are; otherwise all
         of the rest would be read again for each of them.
         """
-        at = _find_header(body, 0, len(body))
-        if at < 0:
-            at = _find_header_start(body)
-        if at < 0:
+        header_start = _find_header(body, 0, len(body))
+        if header_start < 0:
+            header_start = _find_header_start(body)
+        if header_start < 0:
             return None
-        self._doubted = max(self._doubted, self._at)
-        self._move_to(self._at - len(body) + at)
-        return body[:at]
+        self._doubted_until = max(self._doubted_until, self._read_until)
+        self._move_to(self._read_until - len(body) + header_start)
+        return body[:header_start]
 
     def _move_to(self, position: int) -> None:
-        self._at = self._searched = position
+        self._read_until = self._searched_until = position
 
     def _read_header(self) -> UnreadableFrame | None:
         if self._skipped:
             unreadable = self._skip(self._skipped)
             if unreadable or self._skipped:
                 return unreadable
-        while self._awaited is None and not self._skipped:
-            end = self._buffer.find(b"\n", self._searched)
+        while self._body_size is None and not self._skipped:
+            end = self._buffer.find(b"\n", self._searched_until)
             if end < 0:
-                self._searched = len(self._buffer)
-                if self._searched - self._at > _LONGEST_LINE:
-                    self._at = self._searched - _LONGEST_HEADER
+                self._searched_until = len(self._buffer)
+                if self._searched_until - self._read_until > _LONGEST_LINE:
+                    self._read_until = self._searched_until - _LONGEST_HEADER
                 return None
-            line = self._buffer[self._at : end]
+            line = self._buffer[self._read_until : end]
             self._move_to(end + 1)
             if unreadable := self._read_line(line):
                 return unreadable
@@ -197,13 +201,13 @@ class BaseProtocolReader:
     def _read_line(self, line: bytes) -> UnreadableFrame | None:
         """Reads a header line, the empty line after a header, or noise."""
         line = line.strip()
-        if not line and self._length is not None:
-            length, self._length = self._length, None
+        if not line and self._header_length is not None:
+            length, self._header_length = self._header_length, None
             return self._begin_body(length)
         name, _, value = line[max(0, line.lower().rfind(_NAME)) :].partition(b":")
         if name.strip().lower() == _NAME:
-            if self._length is None:
-                self._length = value.strip()
+            if self._header_length is None:
+                self._header_length = value.strip()
         elif line.startswith(b"{") and any(key in line for key in _MESSAGE_KEYS):
             error = ParseError("a message needs a Content-Length header before it")
             return UnreadableFrame(error, recover_id(line))
@@ -214,24 +218,24 @@ class BaseProtocolReader:
             return UnreadableFrame(ParseError("Content-Length must be a byte count"))
         size = int(length)
         if size > self.limit:
-            self._skipped = _Skipped(size, self.limit, left=size)
+            self._skipped = _Skipped(size, self.limit, size_left=size)
             return self._skip(self._skipped)
-        self._awaited = size
+        self._body_size = size
         return None
 
     def _skip(self, skipped: _Skipped) -> UnreadableFrame | None:
         """Skips a body, but never the header of another message."""
-        start = self._at
-        last = min(len(self._buffer), start + skipped.left)
-        end = _find_header(self._buffer, start, last)
-        over = end >= 0 or last - start == skipped.left
+        start = self._read_until
+        body_end = min(len(self._buffer), start + skipped.size_left)
+        end = _find_header(self._buffer, start, body_end)
+        is_over = end >= 0 or body_end - start == skipped.size_left
         if end < 0:  # near the last byte a header may have begun
-            end = last if over else max(start, last - _LONGEST_HEADER)
-        rest = b"" if over else self._buffer[end:last]
-        if over:
+            end = body_end if is_over else max(start, body_end - _LONGEST_HEADER)
+        rest = b"" if is_over else self._buffer[end:body_end]
+        if is_over:
             self._skipped = None
         self._move_to(end)
-        return skipped.consume(self._buffer[start:end], rest, over)
+        return skipped.consume(self._buffer[start:end], rest, is_over)
 
 
 @define
@@ -240,11 +244,11 @@ class _Skipped:
 
     size: int
     limit: int
-    left: int
+    size_left: int
     head: bytes = b""
     tail: bytes = b""
     digest: TextDigest = field(factory=TextDigest)
-    answered: bool = False
+    is_answered: bool = False
 
     def consume(self, part: bytes, rest: bytes, over: bool) -> UnreadableFrame | None:
         """Consumes ``part`` of the body. Returns the frame once: when the id is known,
@@ -252,8 +256,8 @@ class _Skipped:
 
         ``rest`` follows ``part`` in the body; it is empty when the body is over.
         """
-        self.left -= len(part)
-        if self.answered:
+        self.size_left -= len(part)
+        if self.is_answered:
             return None
         self.digest.feed(part)
         room = SAMPLE - len(self.head)
@@ -261,17 +265,17 @@ class _Skipped:
         self.tail = (self.tail + part[room:])[-SAMPLE:]
         if not (room or over):
             return None
-        found = recover_id(self.head + (self.tail if over else rest))
-        if found is None and not over:
+        message_id = recover_id(self.head + (self.tail if over else rest))
+        if message_id is None and not over:
             return None
-        self.answered = True
+        self.is_answered = True
         error = LimitExceededError(
             f"message of {self.size} bytes, maxMessageBytes is {self.limit}",
             limit=self.limit,
             value=self.size,
             retryable=False,
         )
-        return UnreadableFrame(error, found, self.head + self.tail, self.digest)
+        return UnreadableFrame(error, message_id, self.head + self.tail, self.digest)
 
 
 def _find_header(data: bytes, start: int, end: int) -> int:
@@ -283,11 +287,11 @@ def _find_header(data: bytes, start: int, end: int) -> int:
     end, size = min(end, len(data)), _WINDOW
     while start < end:
         window = data[start : min(end, start + size + _LONGEST_HEADER)].lower()
-        at = window.find(_NAME)
-        while at >= 0 and not _HEADER.match(window, at):
-            at = window.find(_NAME, at + 1)
-        if at >= 0:
-            return start + at
+        index = window.find(_NAME)
+        while index >= 0 and not _HEADER.match(window, index):
+            index = window.find(_NAME, index + 1)
+        if index >= 0:
+            return start + index
         start += size
         size *= 2
     return -1
@@ -296,8 +300,10 @@ def _find_header(data: bytes, start: int, end: int) -> int:
 def _find_header_start(data: bytes) -> int:
     """The start of a Content-Length line that the end of ``data`` cuts off, or -1."""
     end = bytes(data[-_LONGEST_HEADER:].lower())
-    at = end.rfind(_NAME)
-    if at < 0:
+    index = end.rfind(_NAME)
+    if index < 0:
         sizes = range(len(_NAME) - 1, 0, -1)
-        at = next((len(end) - n for n in sizes if end.endswith(_NAME[:n])), -1)
-    return at if at < 0 else at + len(data) - len(end)
+        index = next(
+            (len(end) - size for size in sizes if end.endswith(_NAME[:size])), -1
+        )
+    return index if index < 0 else index + len(data) - len(end)

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 LONG = 256
 """The most code points of a value that is sent more than once."""
 
-_DEEPEST = 32
+_MOST_LEVELS = 32
 """The levels that are searched; `without` keeps deeper values, `light` drops them."""
 
 _MOST_ITEMS = 16
 """The most items of a list that is sent more than once."""
 
-_GONE = object()
+_LEFT_OUT = object()
 
 
 def is_long(value: object) -> bool:
@@ -31,7 +31,7 @@ def is_long(value: object) -> bool:
     return isinstance(value, str) and len(value) > LONG
 
 
-def without(value: Any, texts: Collection[str], depth: int = _DEEPEST) -> Any:
+def without(value: Any, texts: Collection[str], depth: int = _MOST_LEVELS) -> Any:
     """Return ``value`` without the strings in ``texts``: as members of objects they are
     removed, as items of lists or as the whole value they become None.
 
@@ -57,47 +57,47 @@ def light(value: Any) -> Any:
 
     Example: ``light({"n": 1, "text": "x" * 300})`` is ``{"n": 1}``.
     """
-    left = _Scale(LONG).weigh(value, _DEEPEST)
-    return None if left is _GONE else left
+    short_part = _Scale(LONG).weigh(value, _MOST_LEVELS)
+    return None if short_part is _LEFT_OUT else short_part
 
 
-_MARKS = 4
+_MARK_SIZE = 4
 """Code points around a value: quotes or brackets, and separators."""
 
 
 @define
 class _Scale:
-    """Weighs the parts of a value for `light`. ``room``: the code points that may still
-    be used."""
+    """Weighs the parts of a value for `light`. ``size_left``: the code points that may
+    still be used."""
 
-    room: int
+    size_left: int
 
     def weigh(self, value: Any, depth: int) -> Any:
         if isinstance(value, dict):
-            return self._members(value, depth - 1) if self._take("") else _GONE
+            return self._weigh_members(value, depth - 1) if self._use("") else _LEFT_OUT
         if isinstance(value, list):
-            if len(value) > _MOST_ITEMS or not self._take(""):
-                return _GONE
+            if len(value) > _MOST_ITEMS or not self._use(""):
+                return _LEFT_OUT
             items = [self.weigh(item, depth - 1) for item in value] if depth else []
-            return [item for item in items if item is not _GONE]
-        return value if self._take(value) else _GONE
+            return [item for item in items if item is not _LEFT_OUT]
+        return value if self._use(value) else _LEFT_OUT
 
-    def _members(self, value: dict[str, Any], depth: int) -> Any:
-        kept: dict[str, Any] = {}
+    def _weigh_members(self, value: dict[str, Any], depth: int) -> Any:
+        short_members: dict[str, Any] = {}
         for name, item in value.items():
-            if self.room < _MARKS or not depth:
+            if self.size_left < _MARK_SIZE or not depth:
                 break
-            if self._take(name):
-                left = self.weigh(item, depth)
-                if left is not _GONE:
-                    kept[name] = left
-        return kept
+            if self._use(name):
+                short_item = self.weigh(item, depth)
+                if short_item is not _LEFT_OUT:
+                    short_members[name] = short_item
+        return short_members
 
-    def _take(self, value: Any) -> bool:
+    def _use(self, value: Any) -> bool:
         """Uses room for a string, a number or a literal (for brackets: ""); returns
         whether there was enough."""
         size = len(value) if isinstance(value, str) else len(str(value)[: LONG + 1])
-        if size + _MARKS > self.room:
+        if size + _MARK_SIZE > self.size_left:
             return False
-        self.room -= size + _MARKS
+        self.size_left -= size + _MARK_SIZE
         return True

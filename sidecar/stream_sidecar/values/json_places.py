@@ -35,7 +35,7 @@ _TOKEN = patterns.compile(
 """A piece of a string's text: an escape, or at most 256 plain characters, so that a
 look-up does not read to the string's end."""
 
-_APART = 1024
+_MARK_DISTANCE = 1024
 """The least distance of two marks in a string, in characters."""
 
 
@@ -61,9 +61,9 @@ class Place:
         positions = [*positions]
         if self.holder is None or not positions:
             return positions
-        first = bisect(self.holder.marks, (positions[0], len(self.holder.text)))
-        found = offsets(self.holder, positions, self.holder.marks[first - 1])
-        return self.holder.outward(found)
+        mark = bisect(self.holder.marks, (positions[0], len(self.holder.text)))
+        outer_positions = offsets(self.holder, positions, self.holder.marks[mark - 1])
+        return self.holder.outward(outer_positions)
 
     @cached_property
     def marks(self) -> list[JsonSpan]:
@@ -71,18 +71,18 @@ class Place:
         A character in a long string is found from the nearest pair, without reading
         from the beginning."""
         marks = [(0, self.start + 1)]
-        value, at = marks[0]
-        while token := _TOKEN.match(self.text, at):
-            value, at = value + _size(token[0]), token.end()
-            if value >= marks[-1][0] + _APART:
-                marks.append((value, at))
+        value, index = marks[0]
+        while token := _TOKEN.match(self.text, index):
+            value, index = value + _token_size(token[0]), token.end()
+            if value >= marks[-1][0] + _MARK_DISTANCE:
+                marks.append((value, index))
         return marks
 
 
 _DECODER = json.JSONDecoder(strict=False)
 _SPACE = patterns.compile(r"[ \t\n\r]*")
 
-_HERE: Any = object()
+_PATH_END: Any = object()
 """A key in a tree of paths: the path ends here."""
 
 _Tree: TypeAlias = dict[Any, Any]
@@ -96,16 +96,16 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
         inner = tree
         for name in path:
             inner = inner.setdefault(name, {})
-        inner[_HERE] = True
-    found: dict[Path, Place] = {}
-    _visit(_Text(text, None, found), _skip(text, 0), tree, ())
-    return found
+        inner[_PATH_END] = True
+    places: dict[Path, Place] = {}
+    _visit(_Text(text, None, places), _skip_blanks(text, 0), tree, ())
+    return places
 
 
 def items(array: Place) -> list[JsonSpan]:
     """Return the start and end of each item of ``array``, in the text of ``array``."""
     text = array.text
-    return [(at, _end(text, at)) for at in _array(text, array.start)]
+    return [(at, _value_end(text, at)) for at in _array_items(text, array.start)]
 
 
 def offsets(
@@ -118,20 +118,20 @@ def offsets(
     `Place.marks` at which to start reading.
     """
     text, start = string.text, string.start
-    found: list[int] = []
-    value, at = mark or (0, start + 1)
+    indexes: list[int] = []
+    value, index = mark or (0, start + 1)
     for position in positions:
         while value < position:
-            token = _TOKEN.match(text, at)
+            token = _TOKEN.match(text, index)
             if token is None:
                 raise ValueError(f"no string of {position} characters at {start}")
-            size = _size(token[0])
+            size = _token_size(token[0])
             if value + size > position:
-                at, value = at + position - value, position
+                index, value = index + position - value, position
             else:
-                at, value = token.end(), value + size
-        found.append(at)
-    return found
+                index, value = token.end(), value + size
+        indexes.append(index)
+    return indexes
 
 
 @frozen
@@ -140,88 +140,91 @@ class _Text:
 
     text: str
     holder: Place | None
-    found: dict[Path, Place]
+    places: dict[Path, Place]
 
 
-def _visit(texts: _Text, at: int, tree: _Tree, path: Path) -> int:
-    """Notes the places that ``tree`` names inside the value at ``at``, which has the
+def _visit(texts: _Text, start: int, tree: _Tree, path: Path) -> int:
+    """Notes the places that ``tree`` names inside the value at ``start``, which has the
     path ``path``. Returns the end of the value."""
-    text, found = texts.text, texts.found
-    members = _MEMBERS.get(text[at : at + 1])
-    if members is None or tree.keys() <= {_HERE}:
-        end = _end(text, at)
-        if text[at] == '"' and not tree.keys() <= {_HERE}:
-            _visit_inside(Place(text, at, end, texts.holder), tree, path, found)
+    text, places = texts.text, texts.places
+    members = _MEMBERS.get(text[start : start + 1])
+    if members is None or tree.keys() <= {_PATH_END}:
+        end = _value_end(text, start)
+        if text[start] == '"' and not tree.keys() <= {_PATH_END}:
+            _visit_inside(Place(text, start, end, texts.holder), tree, path, places)
     else:
-        end, seen = at + 1, set()
-        for name, value in members(text, at):
+        end, seen_names = start + 1, set()
+        for name, value_start in members(text, start):
             if name not in tree:
-                end = _end(text, value)
+                end = _value_end(text, value_start)
                 continue
-            inner = (*path, name)
-            if name in seen:
+            inner_path = (*path, name)
+            if name in seen_names:
                 # a key that comes again replaces what was found below it
-                for known in [each for each in found if each[: len(inner)] == inner]:
-                    del found[known]
-            seen.add(name)
-            end = _visit(texts, value, tree[name], inner)
-        end = _skip(text, end) + 1
-    if _HERE in tree:
-        found[path] = Place(text, at, end, texts.holder)
+                below = [
+                    place for place in places if place[: len(inner_path)] == inner_path
+                ]
+                for known in below:
+                    del places[known]
+            seen_names.add(name)
+            end = _visit(texts, value_start, tree[name], inner_path)
+        end = _skip_blanks(text, end) + 1
+    if _PATH_END in tree:
+        places[path] = Place(text, start, end, texts.holder)
     return end
 
 
-def _size(token: str) -> int:
+def _token_size(token: str) -> int:
     """The number of characters that a piece of a string's text stands for."""
     return 1 if token[0] == "\\" else len(token)
 
 
 def _visit_inside(
-    string: Place, tree: _Tree, path: Path, found: dict[Path, Place]
+    string: Place, tree: _Tree, path: Path, places: dict[Path, Place]
 ) -> None:
     """Notes the wanted places inside the JSON that ``string`` has as its value."""
     value, _ = _DECODER.raw_decode(string.text, string.start)
-    inner = {name: each for name, each in tree.items() if name is not _HERE}
-    _visit(_Text(value, string, found), _skip(value, 0), inner, path)
+    inner_tree = {name: part for name, part in tree.items() if name is not _PATH_END}
+    _visit(_Text(value, string, places), _skip_blanks(value, 0), inner_tree, path)
 
 
-def _object(text: str, start: int) -> Iterator[tuple[str, int]]:
+def _object_members(text: str, start: int) -> Iterator[tuple[str, int]]:
     """The name of each member of an object, and the position at which its value
     begins."""
-    at = _skip(text, start + 1)
-    while text[at : at + 1] == '"':
-        name, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, _skip(text, at) + 1)
-        yield name, at
-        at = _skip(text, _skip(text, _end(text, at)) + 1)
+    index = _skip_blanks(text, start + 1)
+    while text[index : index + 1] == '"':
+        name, index = _DECODER.raw_decode(text, index)
+        index = _skip_blanks(text, _skip_blanks(text, index) + 1)
+        yield name, index
+        index = _skip_blanks(text, _skip_blanks(text, _value_end(text, index)) + 1)
 
 
-def _array(text: str, start: int) -> Iterator[int]:
+def _array_items(text: str, start: int) -> Iterator[int]:
     """The position at which each item of an array begins."""
-    at = _skip(text, start + 1)
-    if text[at : at + 1] == "]":
+    index = _skip_blanks(text, start + 1)
+    if text[index : index + 1] == "]":
         return
     while True:
-        yield at
-        at = _skip(text, _end(text, at))
-        if text[at : at + 1] != ",":
+        yield index
+        index = _skip_blanks(text, _value_end(text, index))
+        if text[index : index + 1] != ",":
             return
-        at = _skip(text, at + 1)
+        index = _skip_blanks(text, index + 1)
 
 
-def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return at if match is None else match.end()
+def _skip_blanks(text: str, start: int) -> int:
+    match = _SPACE.match(text, start)
+    return start if match is None else match.end()
 
 
-def _end(text: str, at: int) -> int:
+def _value_end(text: str, start: int) -> int:
     try:
-        return _DECODER.raw_decode(text, at)[1]
+        return _DECODER.raw_decode(text, start)[1]
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
 _MEMBERS: dict[str, Any] = {
-    "{": _object,
-    "[": lambda text, start: enumerate(_array(text, start)),
+    "{": _object_members,
+    "[": lambda text, start: enumerate(_array_items(text, start)),
 }

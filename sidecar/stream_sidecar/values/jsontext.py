@@ -26,14 +26,14 @@ MAX_DEPTH = 64
 """The deepest level of a provider's value; deeper arrays and objects are written as
 strings with their JSON text."""
 
-_ANYWHERE = frozenset((str, bool, type(None)))
+_PLAIN_TYPES = frozenset((str, bool, type(None)))
 """Types whose values every reader can represent."""
 
-_LEAST, _MOST = -(2**63), 2**64 - 1
+_SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 """The range of integers that every reader can represent."""
 
 _DIGITS = bytes.maketrans(b"-123456789", b"0000000000")
-_LONG = b"0" * 20
+_LONG_NUMBER = b"0" * 20
 """The fewest characters of an integer outside 64 bits, its sign included."""
 
 _BEFORE_NUMBER = frozenset(b" \t\r\n:,[")
@@ -92,7 +92,7 @@ def encode(value: Any) -> bytes:
     try:
         return _write(value)
     except (TypeError, ValueError):
-        return _write(_healed(value))
+        return _write(_heal(value))
 
 
 def whole(value: Any) -> Any:
@@ -101,7 +101,7 @@ def whole(value: Any) -> Any:
     try:
         _COMPACT.encode(value).encode()  # much faster than a search
     except UnicodeEncodeError:
-        return _healed(value)
+        return _heal(value)
     return value
 
 
@@ -113,35 +113,35 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
     JSON become text. `encode` replaces half surrogates.
     """
     items: Iterable[Any] = (value,)
-    left = depth
+    levels_left = depth
     if type(value) is dict and depth:  # most values are objects: saves a call
-        items, left = value.values(), depth - 1
-    return value if _in_reach(items, left) else _portable(value, depth)
+        items, levels_left = value.values(), depth - 1
+    return value if _are_portable(items, levels_left) else _make_portable(value, depth)
 
 
-def _in_reach(items: Iterable[Any], depth: int) -> bool:
+def _are_portable(items: Iterable[Any], depth: int) -> bool:
     """Whether all ``items`` are portable, as most are. False for subclasses of JSON's
     types, too. The checks are written out for speed: this runs for each count and each
     call that is sent."""
     for item in items:
         kind = type(item)
-        if kind in _ANYWHERE:
+        if kind in _PLAIN_TYPES:
             continue
         if kind is int:
-            if not _LEAST <= item <= _MOST:
+            if not _SMALLEST <= item <= _LARGEST:
                 return False
         elif kind is dict:
-            if not (depth and _in_reach(item.values(), depth - 1)):
+            if not (depth and _are_portable(item.values(), depth - 1)):
                 return False
         elif kind is list:
-            if not (depth and _in_reach(item, depth - 1)):
+            if not (depth and _are_portable(item, depth - 1)):
                 return False
         elif kind is not float or not isfinite(item):
             return False
     return True
 
 
-def _portable(value: Any, depth: int) -> Any:
+def _make_portable(value: Any, depth: int) -> Any:
     """`portable` for a value in which something has to change."""
     if isinstance(value, dict | list | tuple):
         if not depth:
@@ -153,18 +153,18 @@ def _portable(value: Any, depth: int) -> Any:
 
 
 def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
-    """`_portable` for an object or array; returns the same object if none of its items
-    has to change."""
+    """`_make_portable` for an object or array; returns the same object if none of its
+    items has to change."""
     changed = {}
-    for place, item in items:
-        own = _portable(item, depth - 1)
-        if own is not item:
-            changed[place] = own
+    for key, item in items:
+        portable_item = _make_portable(item, depth - 1)
+        if portable_item is not item:
+            changed[key] = portable_item
     if not changed:
         return value
     if isinstance(value, dict):
         return value | changed
-    return [changed.get(place, item) for place, item in enumerate(value)]
+    return [changed.get(key, item) for key, item in enumerate(value)]
 
 
 def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
@@ -172,8 +172,8 @@ def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
     if isinstance(value, str):
         return type(value) is not NumberText and not has_half(value)
     if isinstance(value, dict):
-        whole = depth > 0 and all(is_portable(key) for key in value)
-        return whole and all(is_portable(item, depth - 1) for item in value.values())
+        has_keys = depth > 0 and all(is_portable(key) for key in value)
+        return has_keys and all(is_portable(item, depth - 1) for item in value.values())
     if isinstance(value, list):
         return depth > 0 and all(is_portable(item, depth - 1) for item in value)
     return value is None or _portable_number(value) is value
@@ -181,21 +181,21 @@ def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
 
 def _portable_number(value: Any) -> Any:
     if isinstance(value, int):
-        return value if _LEAST <= value <= _MOST else NumberText(value)
+        return value if _SMALLEST <= value <= _LARGEST else NumberText(value)
     if isinstance(value, float):
         return value if isfinite(value) else NumberText(json.dumps(value))
     return str(value)
 
 
-def _healed(value: Any) -> Any:
+def _heal(value: Any) -> Any:
     """``value`` without half characters, and with names as strings; TypeError if it is
     not JSON."""
     if isinstance(value, dict):
-        return {_healed_text(str(key)): _healed(item) for key, item in value.items()}
+        return {_heal_text(str(key)): _heal(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_healed(item) for item in value]
+        return [_heal(item) for item in value]
     if isinstance(value, str):
-        return _healed_text(value)
+        return _heal_text(value)
     if value is None:
         return None
     if isinstance(value, int | float):
@@ -203,7 +203,7 @@ def _healed(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def _healed_text(text: str) -> str:
+def _heal_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -220,7 +220,7 @@ def _integer(text: str) -> int | str:
     if len(text) > 20:
         return NumberText(text)
     value = int(text)
-    return value if _LEAST <= value <= _MOST else NumberText(text)
+    return value if _SMALLEST <= value <= _LARGEST else NumberText(text)
 
 
 def _real(text: str) -> float | str:
@@ -228,7 +228,7 @@ def _real(text: str) -> float | str:
     return value if isfinite(value) else NumberText(text)
 
 
-class _Ready(str):
+class _ReadyText(str):
     """A piece of JSON text that is written unchanged."""
 
     __slots__ = ()
@@ -245,29 +245,31 @@ def pieces_of(
     stack: list[Any] = [value]
     while stack:
         item = stack.pop()
-        if isinstance(item, _Ready):
+        if isinstance(item, _ReadyText):
             yield item
         elif isinstance(item, dict):
             keys = order(item)
             names = [f"{_COMPACT.encode(str(key))}:" for key in keys]
-            stack += _parts("{", names, [item[key] for key in keys], "}")
+            stack += _to_stack("{", names, [item[key] for key in keys], "}")
         elif isinstance(item, list | tuple):
-            stack += _parts("[", [""] * len(item), list(item), "]")
+            stack += _to_stack("[", [""] * len(item), list(item), "]")
         else:
             yield scalar(item)
 
 
-def _parts(opener: str, names: list[str], items: list[Any], closer: str) -> list[Any]:
+def _to_stack(
+    opener: str, names: list[str], items: list[Any], closer: str
+) -> list[Any]:
     """The parts of an object or array for the stack of `pieces_of`, last part first:
     ready text and values."""
-    parts: list[Any] = [_Ready(opener)]
-    for number, name in enumerate(names):
-        parts += [_Ready(f",{name}" if number else name), items[number]]
-    return [*parts, _Ready(closer)][::-1]
+    parts: list[Any] = [_ReadyText(opener)]
+    for index, name in enumerate(names):
+        parts += [_ReadyText(f",{name}" if index else name), items[index]]
+    return [*parts, _ReadyText(closer)][::-1]
 
 
 def _strict_read(body: bytes) -> Any:
-    if _LONG in (digits := body.translate(_DIGITS)):
+    if _LONG_NUMBER in (digits := body.translate(_DIGITS)):
         _refuse_long_number(body, digits)
     return strict_loads(body)
 
@@ -275,11 +277,11 @@ def _strict_read(body: bytes) -> Any:
 def _refuse_long_number(body: bytes, digits: bytes) -> None:
     """Raises if an integer is outside 64 bits, because orjson would silently round it
     to a float. ``digits``: ``body`` with zeros for all digits."""
-    at = digits.find(_LONG)
-    while at >= 0:
-        if not at or body[at - 1] in _BEFORE_NUMBER:
+    index = digits.find(_LONG_NUMBER)
+    while index >= 0:
+        if not index or body[index - 1] in _BEFORE_NUMBER:
             raise ValueError("long number")
-        at = digits.find(_LONG, at + len(_LONG))
+        index = digits.find(_LONG_NUMBER, index + len(_LONG_NUMBER))
 
 
 def _plain_read(body: bytes) -> Any:
@@ -287,7 +289,7 @@ def _plain_read(body: bytes) -> Any:
 
 
 def _plain_write(value: Any) -> bytes:
-    return _COMPACT.encode(_healed(value)).encode()
+    return _COMPACT.encode(_heal(value)).encode()
 
 
 _read: Callable[[bytes], Any] = _plain_read

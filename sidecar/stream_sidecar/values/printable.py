@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     import re
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_ANYWHERE = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff"
-_IN_LINES = patterns.compile(f"[{_ANYWHERE}]")
-_IN_ONE_LINE = patterns.compile(f"[\t\n{_ANYWHERE}]")
+_NEVER_PRINTED = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff"
+_IN_LINES = patterns.compile(f"[{_NEVER_PRINTED}]")
+_IN_ONE_LINE = patterns.compile(f"[\t\n{_NEVER_PRINTED}]")
 
 
 def in_lines(text: str) -> str:
     """``text`` with its line breaks and tabs; other control characters are escaped."""
-    return _IN_LINES.sub(_escaped, text)
+    return _IN_LINES.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
     """``text`` on one line: line breaks and tabs are escaped, too."""
-    return _IN_ONE_LINE.sub(_escaped, text)
+    return _IN_ONE_LINE.sub(_escape, text)
 
 
 def json_line(document: bytes) -> bytes:
@@ -46,5 +46,5 @@ def json_line(document: bytes) -> bytes:
     return escaped.encode()
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode()

@@ -23,12 +23,12 @@ MAX_NESTING = 128
 Moves: TypeAlias = "dict[str, dict[str, str]]"
 
 
-def _runs(rows: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
-    found = [(states.split(), patterns.compile(run)) for states, run in rows.items()]
-    return {state: run for states, run in found for state in states}
+def _compile_runs(rows: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+    compiled = [(states.split(), patterns.compile(run)) for states, run in rows.items()]
+    return {state: run for states, run in compiled for state in states}
 
 
-def _classes(
+def _compile_classes(
     rows: Mapping[str, tuple[str, str]],
 ) -> dict[str, tuple[re.Pattern[str], str]]:
     return {
@@ -37,8 +37,8 @@ def _classes(
     }
 
 
-def _nothing(_text: str, at: int) -> int:
-    return at
+def _read_nothing(_text: str, index: int) -> int:
+    return index
 
 
 @frozen
@@ -46,49 +46,49 @@ class Syntax:
     """The tables of a syntax. A state is a name, and every state has ``moves``.
 
     A move is the name of the next state, or a verb: a key of ``containers`` opens that
-    container, ``close`` ends the innermost container, a key of ``inside`` leads to a
-    state that depends on the innermost container, ``failed`` fails.
+    container, ``close`` ends the innermost container, a key of ``container_moves``
+    leads to a state that depends on the innermost container, ``failed`` fails.
     """
 
     moves: Moves
     """State -> the character that is read -> move."""
 
-    runs: dict[str, re.Pattern[str]] = field(converter=_runs)
+    runs: dict[str, re.Pattern[str]] = field(converter=_compile_runs)
     """States -> a pattern for the text that they read in one step, perhaps none."""
 
-    classes: dict[str, tuple[re.Pattern[str], str]] = field(converter=_classes)
+    classes: dict[str, tuple[re.Pattern[str], str]] = field(converter=_compile_classes)
     """State -> a pattern for characters that ``moves`` does not list, and their
     move."""
 
-    otherwise: Mapping[str, str]
+    defaults: Mapping[str, str]
     """State -> the move for any other character, which is not read; a state that is
     missing here fails."""
 
     containers: Mapping[str, tuple[str, str]]
     """Verb -> the state after a value in the container, and the first state in it."""
 
-    inside: Mapping[str, Mapping[str, str]]
+    container_moves: Mapping[str, Mapping[str, str]]
     """Verb -> the state after a value in the innermost container -> the next state."""
 
-    stays: dict[str, re.Pattern[str]] = field(factory=dict, converter=_runs)
+    stays: dict[str, re.Pattern[str]] = field(factory=dict, converter=_compile_runs)
     """States -> a pattern for text that leaves the scanner in this state."""
 
-    whole: Callable[[str, int], int] = _nothing
+    read_whole: Callable[[str, int], int] = _read_nothing
     """A quicker way to read most constructs that end in the text. Returns the index
     after the construct that begins at an index, or this index itself if the construct
     has to be read by states."""
 
 
-def spelling(words: Mapping[str, str], before: str = "") -> Moves:
+def spelling(words: Mapping[str, str], prefix: str = "") -> Moves:
     """Return the moves that read ``words``, which maps each word to the move of its
-    last character. The name of a state is ``before`` and the part of a word read so
+    last character. The name of a state is ``prefix`` and the part of a word read so
     far."""
     moves: Moves = {}
-    for word, end in words.items():
-        for at in range(1, len(word)):
-            read = word[: at + 1]
-            move = end if read == word else before + read
-            moves.setdefault(before + word[:at], {})[word[at]] = move
+    for word, end_move in words.items():
+        for index in range(1, len(word)):
+            spelled = word[: index + 1]
+            move = end_move if spelled == word else prefix + spelled
+            moves.setdefault(prefix + word[:index], {})[word[index]] = move
     return moves
 
 
@@ -112,54 +112,54 @@ class Scanner:
         """A pattern: text that it matches in full changes nothing but the position."""
         return self._syntax.stays.get(self._place)
 
-    def scan(self, text: str, at: int) -> int:
-        """Read from ``at``; return the index after the last character that was read.
+    def scan(self, text: str, index: int) -> int:
+        """Read from ``index``; return the index after the last character that was read.
 
         While the construct is open, that is the end of ``text``. Otherwise it is the
         index after the construct, or after the character at which it failed.
         """
         place, end = self._place, len(text)
         runs, moves = self._syntax.runs, self._syntax.moves
-        if not self._stack and text[at : at + 1] in moves.get(place, {}):
-            after = self._syntax.whole(text, at)
-            if after > at:
+        if not self._stack and text[index : index + 1] in moves.get(place, {}):
+            whole_end = self._syntax.read_whole(text, index)
+            if whole_end > index:
                 self._place, self.state = "close", "whole"
-                return after
+                return whole_end
         while self.state == "open":
             if place in runs:
-                run = runs[place].match(text, at)
+                run = runs[place].match(text, index)
                 assert run is not None  # it also matches the empty string
-                at = run.end()
-            if at == end:
+                index = run.end()
+            if index == end:
                 break
-            move, width = moves[place].get(text[at]), 1
+            move, width = moves[place].get(text[index]), 1
             if move is None:
-                move, width = self._unlisted(place, text[at])
-            at += width
-            place = move if move in moves else self._turn(move)
+                move, width = self._unlisted_move(place, text[index])
+            index += width
+            place = move if move in moves else self._change_container(move)
         self._place = place
-        return at
+        return index
 
-    def _unlisted(self, place: str, char: str) -> tuple[str, int]:
+    def _unlisted_move(self, place: str, char: str) -> tuple[str, int]:
         """The move for a character that the table does not list, and its width: 1 if
         the move reads the character, else 0."""
         if place in self._syntax.classes:
-            fits, move = self._syntax.classes[place]
-            if fits.match(char):
+            class_pattern, move = self._syntax.classes[place]
+            if class_pattern.match(char):
                 return move, 1
-        if place in self._syntax.otherwise:
-            return self._syntax.otherwise[place], 0
+        if place in self._syntax.defaults:
+            return self._syntax.defaults[place], 0
         return "failed", 1
 
-    def _turn(self, verb: str) -> str:
+    def _change_container(self, verb: str) -> str:
         """Opens or closes a container as ``verb`` says; returns the next state."""
         syntax, stack = self._syntax, self._stack
         if verb in syntax.containers and len(stack) < MAX_NESTING:
-            after, first = syntax.containers[verb]
-            stack.append(after)
-            return first
-        if verb in syntax.inside:
-            return syntax.inside[verb][stack[-1]]
+            state_after, first_state = syntax.containers[verb]
+            stack.append(state_after)
+            return first_state
+        if verb in syntax.container_moves:
+            return syntax.container_moves[verb][stack[-1]]
         if verb == "close":
             stack.pop()
             if stack:

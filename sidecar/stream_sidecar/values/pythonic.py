@@ -73,28 +73,28 @@ def parse_calls(
     """
     try:
         try:
-            return _calls(text, positional)
+            return _parse_calls(text, positional)
         except SyntaxError:
-            mended = _mended(text)
-            if mended == text:
+            mended_text = _mend_text(text)
+            if mended_text == text:
                 raise
-            found = _calls(mended, positional)
-            return [(name, _restored(given), span) for name, given, span in found]
+            calls = _parse_calls(mended_text, positional)
+            return [(name, _restore(values), span) for name, values, span in calls]
     except Declaration:
         raise
     except _UNREADABLE as error:
         raise ValueError(f"no calls in Python: {error}") from None
 
 
-_STANDS_FOR = {
+_STAND_IN_OF = {
     word: "\ua66e" * (len(word) - 1) + chr(0xA680 + number)
     for number, word in enumerate(kwlist)
 }
 """Keyword of Python -> its stand-in: a name of the same length that nobody writes."""
 
-_MEANT = {name: word for word, name in _STANDS_FOR.items()}
-_BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
-_SHOWN = str.maketrans({"\ue00a": "\n", "\ue00d": "\r"})
+_KEYWORDS = {name: word for word, name in _STAND_IN_OF.items()}
+_HIDE_BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
+_SHOW_BREAKS = str.maketrans({"\ue00a": "\n", "\ue00d": "\r"})
 _WORDS_AND_STRINGS = patterns.compile(
     r"#[^\r\n]*+"
     r"""|\"{3}(?:[^"\\]++|\\(?s:.)|"(?!""))*+(?:\"{3})?"""
@@ -104,48 +104,51 @@ _WORDS_AND_STRINGS = patterns.compile(
 )
 
 
-def _mended(text: str) -> str:
+def _mend_text(text: str) -> str:
     """``text``, with stand-ins for argument names that are keywords of Python and for
     line breaks in strings, so that Python can parse it. No position changes."""
-    if not text.isascii() and text != text.translate(_SHOWN):
+    if not text.isascii() and text != text.translate(_SHOW_BREAKS):
         return text  # it already has the replacement characters
-    return _WORDS_AND_STRINGS.sub(_mend, text)
+    return _WORDS_AND_STRINGS.sub(_mend_token, text)
 
 
-def _mend(match: re.Match[str]) -> str:
+def _mend_token(match: re.Match[str]) -> str:
     token = match[0]
     if match["word"]:
-        return _STANDS_FOR[token]
-    long = token[:3] in ('"' * 3, "'" * 3)
-    return token if long or token[0] == "#" else token.translate(_BREAKS)
+        return _STAND_IN_OF[token]
+    is_long = token[:3] in ('"' * 3, "'" * 3)
+    return token if is_long or token[0] == "#" else token.translate(_HIDE_BREAKS)
 
 
-def _restored(value: Any) -> Any:
+def _restore(value: Any) -> Any:
     """``value`` with the original line breaks and names in place of the stand-ins."""
     if isinstance(value, str):
-        return value.translate(_SHOWN)
+        return value.translate(_SHOW_BREAKS)
     if isinstance(value, list):
-        return [_restored(each) for each in value]
+        return [_restore(item) for item in value]
     if isinstance(value, dict):
-        return {_MEANT.get(k, _restored(k)): _restored(v) for k, v in value.items()}
+        return {
+            _KEYWORDS.get(name, _restore(name)): _restore(item)
+            for name, item in value.items()
+        }
     return value
 
 
-def _calls(
+def _parse_calls(
     text: str, positional: Callable[[str], Sequence[str]] | None
 ) -> list[PythonCall]:
     statements, shift = _statements(text)
-    if statements and all(map(_declares, statements)):
+    if statements and all(map(_is_declaration, statements)):
         raise Declaration("a declaration")
-    places = _Places(text, shift)
-    found = []
+    places = _NodePlaces(text, shift)
+    calls = []
     for call in _call_nodes(statements):
         name = _name_of(call.func)
         names = positional(name) if positional and call.args else ()
-        found.append((name, _arguments(call, names), places.span(call)))
-    if not found:
+        calls.append((name, _read_arguments(call, names), places.span(call)))
+    if not calls:
         raise ValueError("there is no statement")
-    return found
+    return calls
 
 
 _FILE = "<calls>"
@@ -166,12 +169,12 @@ def _statements(text: str) -> tuple[list[ast.stmt], int]:
     return body, shift
 
 
-def _declares(statement: ast.stmt) -> bool:
+def _is_declaration(statement: ast.stmt) -> bool:
     """Whether ``statement`` defines a function whose body does nothing."""
     return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and all(
-        isinstance(each, ast.Pass)
-        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
-        for each in statement.body
+        isinstance(inner, ast.Pass)
+        or (isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant))
+        for inner in statement.body
     )
 
 
@@ -191,9 +194,9 @@ def _call_nodes(statements: list[ast.stmt]) -> list[ast.Call]:
             ):
                 unprinted.remove(name)
             case ast.Expr(ast.List(items) | ast.Tuple(items)) if items:
-                calls += [call for item in items for call in _printed(item)]
+                calls += [call for item in items for call in _printed_calls(item)]
             case ast.Expr(value):
-                calls += _printed(value)
+                calls += _printed_calls(value)
             case _:
                 raise ValueError("a statement that is no call")
     if unprinted:
@@ -201,14 +204,14 @@ def _call_nodes(statements: list[ast.stmt]) -> list[ast.Call]:
     return calls
 
 
-def _printed(node: ast.expr) -> list[ast.Call]:
+def _printed_calls(node: ast.expr) -> list[ast.Call]:
     """The calls that ``node`` prints, or the call ``node`` itself. ValueError if it is
     no call."""
     if not isinstance(node, ast.Call):
         raise ValueError("not a call")
     match node:
         case ast.Call(ast.Name("print"), [ast.Call(), *_] as printed, []):
-            return [call for each in printed for call in _printed(each)]
+            return [call for argument in printed for call in _printed_calls(argument)]
     return [node]
 
 
@@ -222,15 +225,15 @@ def _name_of(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(parts)]).removeprefix(NAMESPACE)
 
 
-def _arguments(call: ast.Call, names: Sequence[str]) -> dict[str, Any]:
+def _read_arguments(call: ast.Call, names: Sequence[str]) -> dict[str, Any]:
     if len(call.args) > len(names):
         raise ValueError("a positional argument without a name")
-    named = [(keyword.arg, keyword.value) for keyword in call.keywords]
+    keyword_items = [(keyword.arg, keyword.value) for keyword in call.keywords]
     arguments: dict[str, Any] = {}
-    for name, node in [*zip(names, call.args, strict=False), *named]:
+    for name, node in [*zip(names, call.args, strict=False), *keyword_items]:
         if name is None or name in arguments:
             raise ValueError("an argument with **, or one given twice")
-        arguments[name] = _value(node)
+        arguments[name] = _read(node)
     return arguments
 
 
@@ -238,34 +241,34 @@ _NAMED_VALUES = {"true": True, "false": False, "null": None}
 _SIGNS: dict[type[ast.unaryop], int] = {ast.USub: -1, ast.UAdd: 1}
 
 
-def _value(node: ast.expr) -> Any:
+def _read(node: ast.expr) -> Any:
     """The JSON value of a literal. Python's parser allows at most 200 open brackets, so
     the recursion is bounded."""
     match node:
         case ast.Constant(None | bool() | str() as value):
             return value
         case ast.Constant(int() | float() as number):
-            return _number(number)
+            return _check_number(number)
         case ast.UnaryOp(sign, ast.Constant(int() | float() as number)) if type(
             sign
         ) in _SIGNS and not isinstance(number, bool):
-            return _SIGNS[type(sign)] * _number(number)
+            return _SIGNS[type(sign)] * _check_number(number)
         case ast.List(items) | ast.Tuple(items) | ast.Set(items):
-            return [_value(item) for item in items]
+            return [_read(item) for item in items]
         case ast.Dict(keys, values):
-            return dict(zip(map(_key, keys), map(_value, values), strict=True))
+            return dict(zip(map(_read_key, keys), map(_read, values), strict=True))
         case ast.Name(name) if name in _NAMED_VALUES:
             return _NAMED_VALUES[name]
     raise ValueError("an argument that is not a literal")
 
 
-def _number(number: float) -> float:
+def _check_number(number: float) -> float:
     """``number``; ValueError if it has more digits than Python converts to text."""
     str(number)
     return number
 
 
-def _key(node: ast.expr | None) -> str:
+def _read_key(node: ast.expr | None) -> str:
     match node:
         case ast.Constant(str() as key):
             return key
@@ -277,7 +280,7 @@ def _key(node: ast.expr | None) -> str:
 _lines = patterns.compile(r"\r\n|\r|\n")
 
 
-class _Places:
+class _NodePlaces:
     """Converts the places of nodes, in lines and UTF-8 bytes, to code points."""
 
     def __init__(self, text: str, shift: int) -> None:
@@ -290,14 +293,17 @@ class _Places:
         end_line, end_column = node.end_lineno, node.end_col_offset
         assert end_line is not None
         assert end_column is not None
-        start = self._place(node.lineno, node.col_offset)
-        return start, self._place(end_line, end_column)
+        start = self._position(node.lineno, node.col_offset)
+        return start, self._position(end_line, end_column)
 
-    def _place(self, line: int, column: int) -> int:
+    def _position(self, line: int, column: int) -> int:
         start = self._starts[line]
         if self._text.isascii():
             return start + column
         if line not in self._widths:
-            here = self._text[start : self._starts[line + 1]]
-            self._widths[line] = [0, *accumulate(len(char.encode()) for char in here)]
+            line_text = self._text[start : self._starts[line + 1]]
+            self._widths[line] = [
+                0,
+                *accumulate(len(sign.encode()) for sign in line_text),
+            ]
         return start + bisect_left(self._widths[line], column)

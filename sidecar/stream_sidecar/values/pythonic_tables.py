@@ -136,14 +136,14 @@ def _syntax(string: str) -> Syntax:
             for pattern, moves in _READS.items()
             for state, move in moves.items()
         },
-        otherwise={"name": "name-end", 'quotes"': "string-end", "quotes'": "string-end"}
+        defaults={"name": "name-end", 'quotes"': "string-end", "quotes'": "string-end"}
         | _each("prefix prefixes", ")]}", "word")
         | _each("word", ")]}", "after-word")
         | _each("quote break", "\"'", "string")
         | _each("long-end long-ends", "\"'", "long"),
         containers={"calls": ("after-call", "call")}
         | {opener: (f"after{end}", f"item{end}") for opener, end in _CLOSERS.items()},
-        inside={"string-end": _each("after", ")]}", "after-string")},
+        container_moves={"string-end": _each("after", ")]}", "after-string")},
     )
 
 

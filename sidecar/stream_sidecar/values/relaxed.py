@@ -53,7 +53,7 @@ class ObjectScanner(Scanner):
     @property
     def missing(self) -> str:
         """The brackets that would close the open containers."""
-        return "".join(tables.CLOSER_OF[after] for after in reversed(self._stack))
+        return "".join(tables.CLOSER_OF[state] for state in reversed(self._stack))
 
 
 def parse(text: str, bare_values: bool = False) -> Any:
@@ -75,7 +75,7 @@ def parse(text: str, bare_values: bool = False) -> Any:
         return _Reader(text, bare_values).read()
 
 
-_tokens = patterns.compile(
+_TOKENS = patterns.compile(
     rf"(?P<key>{tables.KEY}){tables.SPACE}:|[{{}}\[\]]"
     r"""|"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|'(?:[^'\\]++|\\(?s:.))*+(?:'|\\?\Z)"""
     rf"|{tables.NAME}"
@@ -88,19 +88,19 @@ def begun_keys(text: str) -> list[str]:
     """Return the keys at the top level of an object that are followed by a colon, in
     order. ``text`` is the object, whole or cut off."""
     keys, depth = [], 0
-    for match in _tokens.finditer(text):
+    for match in _TOKENS.finditer(text):
         token = match.group()
         if match["key"] is None:
             depth += 1 if token in _CLOSERS else -1 if token in _CLOSERS.values() else 0
         elif depth == 1:
             key = match["key"]
-            keys.append(_unquoted(key) if key[0] in "\"'" else key)
+            keys.append(_unquote(key) if key[0] in "\"'" else key)
     return keys
 
 
-_separators = patterns.compile(r"[\s,]*+")
-_colon = patterns.compile(rf"{tables.SPACE}[:=]{tables.SPACE}")
-_key = patterns.compile(tables.KEY)
+_SEPARATORS = patterns.compile(r"[\s,]*+")
+_COLON = patterns.compile(rf"{tables.SPACE}[:=]{tables.SPACE}")
+_KEY = patterns.compile(tables.KEY)
 
 
 @define
@@ -122,61 +122,61 @@ class _Container:
 class _Reader:
     """Reads a whole object that the scanner has checked, without recursion."""
 
-    def __init__(self, text: str, bare: bool) -> None:
+    def __init__(self, text: str, bare_values: bool) -> None:
         self._text = text
-        self._bare = bare
-        self._at = 0
-        self._open: list[_Container] = []
+        self._has_bare_values = bare_values
+        self._index = 0
+        self._containers: list[_Container] = []
 
     def read(self) -> Any:
-        self._enter("")
+        self._enter_container("")
         while True:
-            container = self._open[-1]
-            self._skip(_separators)
-            if self._text[self._at] != container.closer:
+            container = self._containers[-1]
+            self._skip_match(_SEPARATORS)
+            if self._text[self._index] != container.closer:
                 self._read_member(container)
                 continue
-            self._at += 1
-            self._open.pop()
-            if not self._open:
+            self._index += 1
+            self._containers.pop()
+            if not self._containers:
                 return container.value
-            self._put(container.key, container.value, container.start)
+            self._put_value(container.key, container.value, container.start)
 
-    def _skip(self, pattern: re.Pattern[str]) -> str:
+    def _skip_match(self, pattern: re.Pattern[str]) -> str:
         """Skips and returns what ``pattern`` matches here, or ``""``."""
-        match = pattern.match(self._text, self._at)
-        found = match.group() if match else ""
-        self._at += len(found)
-        return found
+        match = pattern.match(self._text, self._index)
+        matched = match.group() if match else ""
+        self._index += len(matched)
+        return matched
 
     def _read_member(self, container: _Container) -> None:
         key = ""
         if container.closer == "}":
-            key = self._skip(_key)
-            key = _unquoted(key) if key[0] in "\"'" else key
-            self._skip(_colon)
-        if self._text[self._at] in _CLOSERS:
-            self._enter(key)
+            key = self._skip_match(_KEY)
+            key = _unquote(key) if key[0] in "\"'" else key
+            self._skip_match(_COLON)
+        if self._text[self._index] in _CLOSERS:
+            self._enter_container(key)
         else:
-            start = self._at
-            token = self._skip(tables.SCALARS[self._bare])
-            self._put(key, _scalar(token) if token else None, start)
+            start = self._index
+            token = self._skip_match(tables.SCALARS[self._has_bare_values])
+            self._put_value(key, _scalar(token) if token else None, start)
 
-    def _enter(self, key: str) -> None:
-        bracket = self._text[self._at]
+    def _enter_container(self, key: str) -> None:
+        bracket = self._text[self._index]
         value: dict[str, Any] | list[Any] = {} if bracket == "{" else []
-        self._open.append(_Container(value, _CLOSERS[bracket], self._at, key))
-        self._at += 1
+        self._containers.append(_Container(value, _CLOSERS[bracket], self._index, key))
+        self._index += 1
 
-    def _put(self, key: str, value: Any, start: int) -> None:
+    def _put_value(self, key: str, value: Any, start: int) -> None:
         """Adds a value whose text began at ``start`` to the innermost container. If
         more text follows it (``1x Kit``), all of that text is one bare text."""
-        container = self._open[-1]
-        if self._bare:
-            followed = tables.AFTER_VALUE[container.closer].match(self._text, self._at)
-            if self._at == start or not followed:
-                self._skip(tables.BARE_TEXT[container.closer])
-                value = _bare_text(self._text[start : self._at].strip())
+        container = self._containers[-1]
+        if self._has_bare_values:
+            is_end = tables.AFTER_VALUE[container.closer].match(self._text, self._index)
+            if self._index == start or not is_end:
+                self._skip_match(tables.BARE_TEXT[container.closer])
+                value = _bare_text(self._text[start : self._index].strip())
         container.put(key, value)
 
 
@@ -194,7 +194,7 @@ def _bare_text(text: str) -> str:
 def _scalar(token: str) -> Any:
     """The value of a string, a literal or a number."""
     if token[0] in "\"'":
-        return _unquoted(token)
+        return _unquote(token)
     if token[0] == "`":
         return token[1:-1]
     if token[0] == "<":
@@ -210,7 +210,7 @@ def _scalar(token: str) -> Any:
 
 
 _HEX = "[0-9a-fA-F]"
-_escape = patterns.compile(
+_ESCAPE = patterns.compile(
     rf"\\(?:u([dD][89abAB]{_HEX}{{2}})\\u([dD][c-fC-F]{_HEX}{{2}})"
     rf"|(?:u({_HEX}{{4}})|x({_HEX}{{2}})|U(000{_HEX}{{5}}|0010{_HEX}{{4}}))"
     r"|(\r\n|0(?![0-9])|(?s:[^0])))"
@@ -223,16 +223,16 @@ _ESCAPES = (
 """The character after a backslash -> its meaning; a line break continues the line."""
 
 
-def _unquoted(token: str) -> str:
+def _unquote(token: str) -> str:
     """The text of a string in quotes."""
-    return _escape.sub(_unescaped, token[1:-1]) if "\\" in token else token[1:-1]
+    return _ESCAPE.sub(_unescape, token[1:-1]) if "\\" in token else token[1:-1]
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    high, low, *codes, char = match.groups()
+def _unescape(match: re.Match[str]) -> str:
+    high, low, *hex_codes, character = match.groups()
     if high:
         pair = (int(high, 16) - 0xD800 << 10) + int(low, 16) - 0xDC00
         return chr(0x10000 + pair)
-    if char:
-        return _ESCAPES.get(char, match.group())
-    return chr(int(next(filter(None, codes)), 16))
+    if character:
+        return _ESCAPES.get(character, match.group())
+    return chr(int(next(filter(None, hex_codes)), 16))

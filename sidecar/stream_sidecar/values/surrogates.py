@@ -48,21 +48,21 @@ def whole_values(value: Any, halves: list[str], depth: int, path: str = "") -> A
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if not (isinstance(value, dict | list) and depth):
         return value
-    found = len(halves)
+    halves_before = len(halves)
     places = value.items() if isinstance(value, dict) else enumerate(value)
-    whole = [
+    pairs = [
         (
-            whole_values(place, halves, 0, path),
-            whole_values(each, halves, depth - 1, f"{path}/{_token(place)}"),
+            whole_values(key, halves, 0, path),
+            whole_values(item, halves, depth - 1, f"{path}/{_pointer_token(key)}"),
         )
-        for place, each in places
+        for key, item in places
     ]
-    if len(halves) == found:
+    if len(halves) == halves_before:
         return value
-    return dict(whole) if isinstance(value, dict) else [each for _, each in whole]
+    return dict(pairs) if isinstance(value, dict) else [item for _, item in pairs]
 
 
-def _token(place: object) -> str:
+def _pointer_token(place: object) -> str:
     return str(place).replace("~", "~0").replace("/", "~1")
 
 
@@ -86,20 +86,20 @@ class SurrogateJoiner:
             return text
         if "\ud800" <= text[-1] <= "\udbff":
             text, self.held = text[:-1], text[-1]
-        return self._heal(text)
+        return self._replace_halves(text)
 
     def close(self) -> str:
         if not self.held:
             return ""
         text, self.held = self.held, ""
-        return self._heal(text)
+        return self._replace_halves(text)
 
-    def _heal(self, text: str) -> str:
-        joined = _PAIR.sub(_join, text)
-        healed, count = _SURROGATE.subn("\ufffd", joined)
+    def _replace_halves(self, text: str) -> str:
+        joined = _PAIR.sub(_join_pair, text)
+        whole_text, count = _SURROGATE.subn("\ufffd", joined)
         self.repaired += count
-        return healed
+        return whole_text
 
 
-def _join(match: re.Match[str]) -> str:
+def _join_pair(match: re.Match[str]) -> str:
     return match[0].encode("utf-16", "surrogatepass").decode("utf-16")

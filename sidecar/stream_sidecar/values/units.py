@@ -23,16 +23,16 @@ def text_size(value: Any) -> int:
     """The size of ``value`` for limits of memory: the code points of all strings, names
     of members included, and 1 for any other scalar. Example: ``{"a": ["bc", 1]}`` has
     4."""
-    size, waiting = 0, [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, str):
-            size += len(each)
-        elif isinstance(each, dict):
-            waiting += each
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
+    size, unmeasured = 0, [value]
+    while unmeasured:
+        part = unmeasured.pop()
+        if isinstance(part, str):
+            size += len(part)
+        elif isinstance(part, dict):
+            unmeasured += part
+            unmeasured += part.values()
+        elif isinstance(part, list):
+            unmeasured += part
         else:
             size += 1
     return size
