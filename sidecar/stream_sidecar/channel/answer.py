@@ -66,23 +66,22 @@ class Answer:
         self._forms = forms
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self._again: _Again | None = None  # reasoning that turned out to be text
-        #: the first text, if it was shown before there was a reader. Many a stream has
-        #: no other text, and then no reader.
-        self._unread = ""
+        self._unread = ""  # the first text, if it was shown before there was a reader
 
     # Input
 
     def text(self, text: str) -> None:
         run = self.outlet.run
-        if text and type(run) is PlainRun and run.choice == self.choice:
-            events = run.push(text)
+        if type(run) is PlainRun and run.choice == self.choice:
+            events = run.push(text) if text else None
             if events is not None:
                 self.outlet.plain(events)
                 return
+            if len(text) <= SLICE_SIZE:
+                run.end()
         if len(text) > SLICE_SIZE:
             self.outlet.as_one(map(self.text, in_slices(text)))
             return
-        self.settle()
         joiner, readers = self.joiner, self._readers
         if joiner.held or not text.isascii():
             text = joiner.push(text)
@@ -91,13 +90,8 @@ class Answer:
         self.map.raw(text)
         if self.outlet.listener is not None:
             self.outlet.listener.text(self.choice, text)
-        if readers.answer is None and not self._unread and not joiner.held:
-            passage = None if readers.held else self._shared.passes_at_first(text)
-            if passage is not None and not self._blocks.refuses:
-                self._unread = text
-                self._text((PieceKind.TEXT, text, 0, len(text)))
-                PlainRun(self, passage, self._since_call[-1])
-                return
+        if readers.answer is None and self._shows_unread(text):
+            return
         reader = self._reader
         self._take(reader.push(text))
         passage = reader.passage
@@ -112,6 +106,19 @@ class Answer:
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self._tagged.passes):
             PlainRun(self, passage, block.number, thinks=thinks)
+
+    def _shows_unread(self, text: str) -> bool:
+        """Shows ``text`` without a reader, if it is the first text and plain. Returns
+        whether this was done. Many a stream has no other text, and then no reader."""
+        if self._unread or self.joiner.held or self._readers.held or self._is_watched:
+            return False
+        passage = self._shared.passes_at_first(text)
+        if passage is None:
+            return False
+        self._unread = text
+        self._text((PieceKind.TEXT, text, 0, len(text)))
+        PlainRun(self, passage, self._since_call[-1])
+        return True
 
     @property
     def _reader(self) -> Rereading:

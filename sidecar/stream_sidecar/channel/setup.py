@@ -67,10 +67,9 @@ class Surroundings:
     def passes_at_first(self, text: str) -> Passage | None:
         """The `Passage` (fast path) for deltas after ``text``, the first text of a
         choice; None if the text engine must read ``text`` itself."""
-        reads = self.outlet.trace or self.watch is not None
         opened = self.policy.reasoning.starts_open == "open"
         has_room = self.options.limits.max_held_chars >= MIN_ROOM
-        if reads or opened or not has_room or self.lexicon.may_begin_form(text):
+        if opened or not has_room or self.lexicon.may_begin_form(text):
             return None
         passes = self.policy.reasoning.scope != "everywhere"
         return self.lexicon.gates_of(fences_pass=passes).passage_after(
