@@ -30,7 +30,7 @@ use crate::{
 /// A running process and the requests to it. Dropping it ends the process.
 pub(crate) struct Connection {
     process: Process,
-    wire: Arc<MessageConnection>,
+    messages: Arc<MessageConnection>,
 }
 
 impl Connection {
@@ -42,13 +42,13 @@ impl Connection {
         on_lost: OnLost,
     ) -> Result<Self, Error> {
         let (outbox, frames) = Outbox::new();
-        let wire = Arc::new(MessageConnection::new(outbox, bounds, on_lost));
-        let process = Process::start(command, on_stderr, frames, Reader(Arc::clone(&wire)));
+        let messages = Arc::new(MessageConnection::new(outbox, bounds, on_lost));
+        let process = Process::start(command, on_stderr, frames, Reader(Arc::clone(&messages)));
         let process = process.map_err(|source| Error::Spawn {
             command: command.to_string(),
             source: Arc::new(source),
         })?;
-        Ok(Self { process, wire })
+        Ok(Self { process, messages })
     }
 
     pub(crate) fn process_id(&self) -> u32 {
@@ -61,17 +61,17 @@ impl Connection {
 
     /// Returns an error if the queue of waiting requests is full.
     pub(crate) fn check_room(&self) -> Result<(), Error> {
-        self.wire.check_room()
+        self.messages.check_room()
     }
 
     /// The error that ended the connection; `None` while it lives.
     pub(crate) fn lost(&self) -> Option<Error> {
-        self.wire.lost()
+        self.messages.lost()
     }
 
     /// Ends the process; every request that waits for an answer gets `error`.
     pub(crate) fn end(&self, error: &Error) {
-        self.wire.lose(error);
+        self.messages.lose(error);
         self.process.kill();
     }
 
@@ -106,22 +106,22 @@ impl Connection {
     ) -> Result<Ticket, Failure> {
         // Methods without params expect no `params`, so `null` is left out.
         let params = Some(params).filter(|it| *it != "null");
-        Ok(Ticket::new(self, self.wire.ask(method, params)?, method, timeout))
+        Ok(Ticket::new(self, self.messages.ask(method, params)?, method, timeout))
     }
 
     /// Makes a request whose answer nobody waits for.
     pub(crate) fn forget(&self, method: &'static str, params: &str) {
-        self.wire.forget(method, Some(params));
+        self.messages.forget(method, Some(params));
     }
 
     pub(crate) fn notify(&self, method: &'static str) {
-        self.wire.notify(method, None);
+        self.messages.notify(method, None);
     }
 
     /// Asks the process to exit, and waits for its end.
     pub(crate) async fn exit(self: &Arc<Self>, timeout: Duration) -> Failure {
         self.notify("exit");
-        let expected = match self.wire.wait() {
+        let expected = match self.messages.wait() {
             Ok(expected) => expected,
             Err(failure) => return failure,
         };
@@ -171,7 +171,7 @@ impl Ticket {
     /// The time left after the timer fired; `None`: the process hangs. A queued request counts
     /// from the last answer to any request: every answer, read or not, lets others be sent.
     fn left(&self) -> Option<Duration> {
-        let waited = match self.connection.wire.waiting(self.expected.id) {
+        let waited = match self.connection.messages.waiting(self.expected.id) {
             Waiting::Sent(time) | Waiting::Queued(time) => time,
             Waiting::Over => Duration::ZERO,
         };
@@ -209,10 +209,11 @@ impl Future for Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let wire = &self.connection.wire;
-        if !self.answered && wire.leave(self.expected.id) && !self.method.starts_with("stream/") {
+        let messages = &self.connection.messages;
+        if !self.answered && messages.leave(self.expected.id) && !self.method.starts_with("stream/")
+        {
             let params = format!("{{\"id\":{}}}", self.expected.id);
-            wire.notify("$/cancelRequest", Some(&params));
+            messages.notify("$/cancelRequest", Some(&params));
         }
     }
 }

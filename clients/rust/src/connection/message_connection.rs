@@ -161,7 +161,7 @@ impl MessageConnection {
         }
     }
 
-    /// Ends the wire: all waiting requests get this error. Only the first call has an effect.
+    /// Ends the connection: all waiting requests get this error. Only the first call has an effect.
     pub(crate) fn lose(&self, error: &Error) {
         let mut state = self.lock();
         if matches!(*state, State::Lost(_)) {
