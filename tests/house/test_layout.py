@@ -283,6 +283,7 @@ NAMED_ELSEWHERE = {
     "protocol.announced": "the words that the handshake and the schema announce",
     "transports.*": "which wire a URL or an HTTP library's body is of",
     "dialects.*": "families of models of the same name",
+    "templates.family_templates": "families of models of the same name",
     "history.shapes": "an application's name for its model",
     "history.unread": "a word for the model in stored records",
     "history.reading": "the wire through which stored text is read",
