@@ -26,14 +26,6 @@ _WINDOW = 256
 """`_closes_all` looks at this many code points."""
 
 
-def optional(cursor: Cursor, *options: str) -> Reading[str]:
-    """Reads the longest of ``options`` that comes next and returns it; "" if none of
-    them comes next."""
-    found = yield from cursor.ahead(*options)
-    cursor.at += len(found)
-    return found
-
-
 def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
     """Reads a tool's name that no quote or bracket ends, and returns it (text rule
     11.17). Raises MismatchError if the name is not declared, and a blank and more text
