@@ -87,20 +87,17 @@ def test_files_without_a_leak_are_counted_and_have_no_row(session: Path) -> None
     assert "\nNot listed: 1 file without a leak (1 message)\n" in said
 
 
-def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
+def test_each_record_is_one_line_that_ends_with_its_path(tmp_path: Path) -> None:
     path = tmp_path / ("a long name" * 5) / "session.jsonl"
     path.parent.mkdir()
     path.write_text(line(LEAK), encoding="utf-8")
-    said = repair(path, COLUMNS="40").output.splitlines()
-    (row,) = [each for each in said if each.startswith(f"{path} ")]
-    assert row.split()[-4:] == ["1", "1", "1", "1"]
-    head = said[said.index(row) - 1]
+    head, row, *_ = repair(path, COLUMNS="40").output.splitlines()
     kinds = ["leaks: delimiter", "reasoning"]
-    assert re.split("  +", head) == ["file", "messages", "leaking", *kinds]
+    assert re.split("  +", head.strip()) == ["messages", "leaking", *kinds, "file"]
+    assert row.split(maxsplit=4) == ["1", "1", "1", "1", str(path)]
     path.write_text(line("<think>a</think>"), encoding="utf-8")
-    head, row = repair(path).output.splitlines()[:2]
-    assert head.split()[-1] == "result"
-    assert row.endswith("  1 would be left empty")
+    row = repair(path).output.splitlines()[1]
+    assert row.endswith(f"  {path}  1 would be left empty")
 
 
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -117,29 +114,19 @@ def on_screen(*arguments: str, columns: int) -> list[str]:
 
 
 @not_on_windows("needs a terminal")
-@pytest.mark.parametrize("columns", [80, 120])
-def test_a_terminal_gets_groups_and_no_row_is_wrapped(
-    tmp_path: Path, columns: int
-) -> None:
-    """A path without a folder has a heading, too. A name can be copied: if it is too
-    long for its column, it stands on a separate line. A note stands below its row."""
-    for name in ("one/er/b", f"one/{SESSION_ID}", "one/b", f"one/{'long ' * 30}"):
-        path = tmp_path / f"{name}.jsonl"
+def test_a_path_on_a_terminal_is_not_wrapped(tmp_path: Path) -> None:
+    """It can be copied, and the numbers stand under their heads."""
+    names = ("one/er/b", f"one/{SESSION_ID}", f"one/{'long ' * 30}")
+    paths = [tmp_path / f"{name}.jsonl" for name in names]
+    for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(line(LEAK) + line("<think>a</think>"), encoding="utf-8")
-    head, *lines = on_screen("none", str(tmp_path), columns=columns)
-    names = [each for each in lines if each.endswith((".jsonl", "/"))]
-    assert max(len(each) for each in (head, *lines) if each not in names) <= columns
-    groups = [each for each in lines if each.endswith("/")]
-    assert groups == ["./", f"{tmp_path}/one/", f"{tmp_path}/one/er/"]
-    assert lines[1].split() == ["none", "0", "0", "-", "-"]
-    assert lines[2].startswith("    left alone: ")
-    assert lines.count("    1 would be left empty") == 4
-    (alone,) = [each for each in lines if SESSION_ID in each]
-    numbers = ["2", "2", "1", "1"]
-    after = lines[lines.index(alone) + 1] if columns == 80 else ""
-    assert f"{alone}{after}".split() == [f"{SESSION_ID}.jsonl", *numbers]
-    assert f"  {'long ' * 30}.jsonl" in lines
+    head, *lines = on_screen(str(tmp_path), columns=80)
+    column = head.index("file")
+    rows = [each for each in lines if each[column:].startswith(str(tmp_path))]
+    shown = [each[column:] for each in rows]
+    assert shown == [f"{path}  1 would be left empty" for path in sorted(paths)]
+    assert {tuple(each[:column].split()) for each in rows} == {("2", "2", "1", "1")}
 
 
 @not_on_windows("needs a terminal")

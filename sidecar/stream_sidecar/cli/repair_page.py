@@ -6,8 +6,7 @@ standard output.
 
 from __future__ import annotations
 
-import os
-from operator import itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stream_sidecar.cli.terminal import Terminal
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from stream_sidecar.cli.terminal import Row
     from stream_sidecar.history.repair_counts import (
         AllRepairCounters,
         ModelRepairCounters,
@@ -35,9 +33,6 @@ _MARKS = "[-", "-]"
 """Signs around a removal on outputs without colours, as in a diff of words."""
 
 _NAMELESS = _NOTHING = "-"
-
-_HERE = f".{os.sep}"
-"""The group of files without a folder, if there are other groups."""
 
 _UNSURE = (
     "Files that another program may have open for writing: {}. This could not be "
@@ -170,17 +165,23 @@ class RepairPage:
     def _tables(self, total: AllRepairCounters) -> None:
         """Prints the files that have to be listed, and the models if any is known."""
         kinds = sorted(total.removed)
-        leaks = [f"#{'' if at else 'leaks: '}{kind}" for at, kind in enumerate(kinds)]
-        numbers = ("#messages", "#leaking", *leaks)
+        leaks = [f"{'leaks: ' if kind is kinds[0] else ''}{kind}" for kind in kinds]
+        heads = ["messages", "leaking", *leaks]
         if self._rows:
-            by_file = (_file_row(report, kinds) for report in self._rows)
-            rows = sorted(by_file, key=itemgetter(0))
-            if self._terminal.is_screen and rows[0][0] != rows[-1][0]:
-                rows = [(group or _HERE, cells, note) for group, cells, note in rows]
-            self._terminal.table(("file", *numbers, "result"), rows)
+            reports = sorted(self._rows, key=attrgetter("path"))
+            self._table([*heads, "file"], [_file_row(each, kinds) for each in reports])
         if any(each.model or each.provider for each in total.by_model):
             rows = [_model_row(each, kinds) for each in total.by_model]
-            self._terminal.table(("model", *numbers, "provider"), rows)
+            self._table([*heads, "model"], rows)
+
+    def _table(self, heads: list[str], rows: list[list[str]]) -> None:
+        """Prints columns of numbers, and last what they are of, as ``wc`` does. So a
+        path of any length stands on one line and can be copied."""
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        widths[-1] = 0
+        for row in (heads, *rows):
+            cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            self._terminal.line(("  ".join(cells), "dim" if row is heads else ""))
 
     def _done(self, total: AllRepairCounters) -> str:
         """What becomes of the messages with leaks, in words."""
@@ -212,18 +213,16 @@ def count(number: int, name: str) -> str:
     return f"{number} {name}{'' if number == 1 else 's'}"
 
 
-def _file_row(report: FileReport, kinds: Sequence[str]) -> Row:
-    """The row of a file, in the group of its folder."""
-    folder, name = os.path.split(report.path)
-    group = f"{folder}{os.sep}" if folder.rstrip(os.sep) else folder
+def _file_row(report: FileReport, kinds: Sequence[str]) -> list[str]:
     counts = (report.messages, report.leaking)
-    return group, (name, *_numbers(counts, report.removed, kinds)), _result(report)
+    file = "  ".join(filter(None, (report.path, _result(report))))
+    return [*_numbers(counts, report.removed, kinds), file]
 
 
-def _model_row(each: ModelRepairCounters, kinds: Sequence[str]) -> Row:
+def _model_row(each: ModelRepairCounters, kinds: Sequence[str]) -> list[str]:
     counts = (each.messages, each.changed + each.blocked)
-    cells = (each.model or _NAMELESS, *_numbers(counts, each.removed, kinds))
-    return "", cells, each.provider or ""
+    model = "  ".join(filter(None, (each.model or _NAMELESS, each.provider)))
+    return [*_numbers(counts, each.removed, kinds), model]
 
 
 def _numbers(

@@ -22,7 +22,7 @@ from stream_sidecar import patterns
 from stream_sidecar.values.printable import in_lines, json_line, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 StyledText: TypeAlias = "str | tuple[str, str]"
 """Text, or text and its style: ``("error", "bold red")``."""
@@ -34,17 +34,12 @@ _ENDLESS = 1_000_000
 _NARROWEST = 16
 """The smallest width of a text, in columns."""
 
-_GAP = "  "
-
 _GLUE = "\ud800"
 """Stands for a blank at which no line may end. Printed text has no half surrogates,
 because they are escaped."""
 
 _NUMBERS = patterns.compile(r"(?<!\S)(\d+) ")
 """A number and the blank before its noun."""
-
-Row: TypeAlias = "tuple[str, Sequence[str], str]"
-"""A row of a table: the name of its group, its cells, and a note on it."""
 
 
 class _Console(Console):
@@ -54,7 +49,7 @@ class _Console(Console):
 
 
 class Terminal:
-    """Standard output: ``line``, ``body``, ``table``, ``json`` and ``progress``."""
+    """Standard output: ``line``, ``body``, ``paragraph``, ``json`` and ``progress``."""
 
     def __init__(self) -> None:
         self._console = _Console(highlight=False, markup=False, emoji=False)
@@ -113,49 +108,6 @@ class Terminal:
             line.plain = line.plain.replace(_GLUE, " ")
             self._console.print(Text.assemble(first, line), soft_wrap=True)
             first = Text(" " * indent)
-
-    def table(self, heads: Sequence[str], rows: Iterable[Row]) -> None:
-        """Prints a table. Each cell is one line; the heads of columns of numbers begin
-        with #, and the last head is that of the notes.
-
-        On a terminal, rows are indented under the name of their group, first cells that
-        are too long stand on a separate line, and notes stand below their rows. To a
-        file or a pipe, each row is one line, however long, with the notes in the last
-        column, if there are any. A table of rich cannot do that: no cell of its rows
-        spans the columns.
-        """
-        rows, is_screen = [*rows], self.is_screen
-        has_notes = not is_screen and any(note for _, _, note in rows)
-        heads = heads if has_notes else heads[:-1]
-        lines = [[head.removeprefix("#") for head in heads]]
-        for group, (first, *cells), note in rows:
-            indent = _GAP if group else ""
-            first = indent + first if is_screen else group + first
-            lines.append([*map(one_line, (first, *cells, *([note] * has_notes)))])
-        widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-        room = self._console.width - sum(width + len(_GAP) for width in widths[1:])
-        firsts = (cell_len(first) for first, *_ in lines)
-        widths[0] = max((each for each in firsts if each <= room), default=0)
-
-        def padded(cells: Iterable[str]) -> str:
-            sized = []
-            for head, width, cell in zip(heads, widths, cells, strict=True):
-                blanks = " " * (width - cell_len(cell))
-                sized.append(blanks + cell if head.startswith("#") else cell + blanks)
-            return _GAP.join(sized).rstrip()
-
-        self.line((padded(lines[0]), "dim"))
-        last = ""
-        for (group, _, note), (first, *cells) in zip(rows, lines[1:], strict=True):
-            if is_screen and group not in ("", last):
-                self.line((group, "bold"))
-            last = group
-            if cell_len(first) > widths[0]:
-                self.line(first)
-                first = ""
-            self.line(padded((first, *cells)))
-            if is_screen and note:
-                self.paragraph(f"    {note}", indent=4)
 
     @contextmanager
     def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
