@@ -20,12 +20,7 @@ from stream_sidecar.wires.requests.issuers import (
 from stream_sidecar.wires.requests.seals import BOUND
 from stream_sidecar.wires.shared.fitting import fit
 from stream_sidecar.wires.shared.rendering import Rendering
-from stream_sidecar.wires.shared.request_rules import (
-    Names,
-    differ,
-    rule_for,
-    seller,
-)
+from stream_sidecar.wires.shared.request_rules import Names, differ, rule_for, seller
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,16 +49,14 @@ def render(
     reasoning: Reasoning = "auto",
 ) -> tuple[list[JsonObject], list[Lost]]:
     """The messages of the next request for a turn, and reports of what they lack.
-
     ``provider`` and ``model``: those of the next request; without a ``model``, the one
-    that wrote the message. ``claims``: calls that were found in text are sent as calls.
-    """
+    that wrote the message. ``claims``: calls found in text are sent as calls."""
     metadata, reason = turn.metadata, turn.finish.reason
     given = Names(metadata.host_provider or "", metadata.model or "")
     asked = Names(provider or metadata.host_provider or "", model or given.model)
     given_blocks = turn.all_blocks()
-    whole = [block for block in given_blocks if not block.seal_broken]
-    blocks = tuple(block for block in whole if _goes(block, claims=claims))
+    intact = [block for block in given_blocks if not block.seal_broken]
+    blocks = tuple(block for block in intact if _is_sent(block, claims=claims))
     row = WIRES[wire]
     assert row.request is not None
     rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
@@ -90,8 +83,8 @@ def _fields(block: TurnBlock) -> Iterable[str]:
 def _maker_of_details(blocks: Iterable[TurnBlock]) -> str:
     """The maker that all marks in a message's ``reasoning_details`` name; else ""."""
     opaque = (block.opaque for block in blocks if isinstance(block.opaque, dict))
-    details = [{_DETAILS: each[_DETAILS]} for each in opaque if _DETAILS in each]
-    makers = {maker for each in details for maker in issuers_in(each).values()}
+    states = [{_DETAILS: state[_DETAILS]} for state in opaque if _DETAILS in state]
+    makers = {maker for state in states for maker in issuers_in(state).values()}
     return makers.pop() if len(makers) == 1 else ""
 
 
@@ -108,22 +101,20 @@ class _State:
     details: str
 
     def readable(self, block: TurnBlock) -> TurnBlock:
-        """A block without the state that another maker issued, as its own mark says. A
-        signature is part of this state; one that is bound to another account goes,
-        too."""
+        """A block without the state, or signature, that another maker issued, as its
+        own mark says, or that is bound to another account."""
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
-        new, gone = without_foreign(opaque, self.asked.maker)
-        is_foreign = bool(gone) or differ(self._signer(block), self.asked.maker)
+        new, paths = without_foreign(opaque, self.asked.maker)
+        is_foreign = bool(paths) or differ(self._signer(block), self.asked.maker)
         is_bound = bool(block.signature) and is_account_bound(self.given, self.asked)
         if not is_foreign and not is_bound:
             return block
-        what: What = "reasoning" if block.type == "reasoning" else "state"
-        self.work.lose(block, what, FOREIGN if is_foreign else OTHER_ACCOUNT)
+        kind: What = "reasoning" if block.type == "reasoning" else "state"
+        self.work.lose(block, kind, FOREIGN if is_foreign else OTHER_ACCOUNT)
         return evolve(block, opaque=new or None, signature=None)
 
     def is_known(self, block: TurnBlock) -> bool:
-        """Whether the next model can read the state of a block that is left: by its own
-        mark, else by the names of the message."""
+        """Whether the next model can read a block's state, by its mark or the names."""
         given, rule = self.given, self.work.rule
         if not differ(self.maker, self.asked.maker):
             return rule.accepts_state(given, self.asked)
@@ -135,8 +126,7 @@ class _State:
         return is_marked and rule.accepts_state(Names(provider), self.asked)
 
     def _signer(self, block: TurnBlock) -> str:
-        """The maker that issued a block's signature, by the field in which it came; ""
-        if the field does not show it, or without a signature."""
+        """The maker that issued a block's signature, if its field shows it, else ""."""
         if not block.signature:
             return ""
         if _DETAILS in block.fields:
@@ -146,9 +136,9 @@ class _State:
         return ""
 
 
-def _goes(block: TurnBlock, *, claims: bool) -> bool:
-    """Whether a block is sent. A call found in text is sent only with ``claims``; a
-    result that a model wrote itself is never sent."""
+def _is_sent(block: TurnBlock, *, claims: bool) -> bool:
+    """Whether a block is sent: a call found in text only with ``claims``, a result that
+    a model wrote itself never."""
     if block.type == "tool-call":
         return claims or block.origin == "structured"
     if block.type == "tool-result":

@@ -1,9 +1,8 @@
 """The writer of Anthropic's Messages: a turn as the next request must carry it.
 
 Blocks go back in their order. Signed thinking goes back as it came, with the original
-text if it was cleaned. Redacted thinking and the results of the server's tools go back
-unchanged. Blank text and thinking without a signature would be refused, so they are
-lost (wires/README.md, "Requests"). Never raises.
+text if it was cleaned. Blank text and thinking without a signature would be refused, so
+they are lost (wires/README.md, "Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -48,12 +47,12 @@ _CONTAINER = (
 
 def write(turn: Rendering) -> list[JsonObject]:
     messages = in_blocks(turn, _BLOCKS, _answer)
-    first = messages[0]["content"] if messages else []
-    if turn.rule.no_end and first and "text" in first[-1]:
-        first[-1]["text"] = first[-1]["text"].rstrip()
+    blocks = messages[0]["content"] if messages else []
+    if turn.rule.no_end and blocks and "text" in blocks[-1]:
+        blocks[-1]["text"] = blocks[-1]["text"].rstrip()
     is_due = turn.rule.required and turn.calls and turn.reasoning != "none"
-    if is_due and not any(item["type"] == THINKING for item in first):
-        first.insert(0, {"type": THINKING, THINKING: ""})
+    if is_due and not any(item["type"] == THINKING for item in blocks):
+        blocks.insert(0, {"type": THINKING, THINKING: ""})
     return messages
 
 
@@ -113,14 +112,13 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
     tool_result: JsonObject = {"type": "tool_result", "tool_use_id": call.tool_call_id}
     parts = parts_of(result.content)
-    said = [_part(part) for part in parts or () if not is_blank(part)]
-    tool_result["content"] = text_of(result.content) if parts is None else said or ""
+    texts = [_part(part) for part in parts or () if not is_blank(part)]
+    tool_result["content"] = text_of(result.content) if parts is None else texts or ""
     return tool_result | {"is_error": True} if result.is_error else tool_result
 
 
 def _part(part: JsonObject) -> JsonObject:
-    """A part of a result as Messages has it. MCP has an image's data in another
-    member."""
+    """A part of a result as Messages has it. MCP has an image's data elsewhere."""
     if part.get("type") != "image" or "data" not in part:
         return part
     source = {"media_type": part.get("mimeType"), "data": part["data"]}
