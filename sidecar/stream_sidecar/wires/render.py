@@ -52,14 +52,14 @@ def render(
     ``provider`` and ``model``: those of the next request; without a ``model``, the one
     that wrote the message. ``claims``: calls found in text are sent as calls."""
     metadata, reason = turn.metadata, turn.finish.reason
-    given = Names(metadata.host_provider or "", metadata.model or "")
-    asked = Names(provider or metadata.host_provider or "", model or given.model)
+    source = Names(metadata.host_provider or "", metadata.model or "")
+    target = Names(provider or metadata.host_provider or "", model or source.model)
     given_blocks = turn.all_blocks()
     intact = [block for block in given_blocks if not block.seal_broken]
     blocks = tuple(block for block in intact if _is_sent(block, claims=claims))
     row = WIRES[wire]
     assert row.request is not None
-    rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
+    rule = rule_for(row.rules, target, {name for b in blocks for name in _fields(b)})
     continues = reason in _CONTINUED
     work = Rendering(blocks, turn.citations, rule, reasoning, continues)
     for block in given_blocks:
@@ -67,8 +67,8 @@ def render(
             work.lose(block, "reasoning", BOUND)
         if block.type not in _TYPES:
             work.lose(block, "unknown", f'a block has no type "{block.type[:64]}"')
-    maker = Names(metadata.provider or "", given.model).maker or given.maker
-    state = _State(work, given, asked, maker, _maker_of_details(given_blocks))
+    maker = Names(metadata.provider or "", source.model).maker or source.maker
+    state = _State(work, source, target, maker, _maker_of_details(given_blocks))
     work.blocks = tuple(map(state.readable, work.blocks))
     fit(work, results, state.is_known)
     return row.request(work), work.lost
@@ -90,13 +90,13 @@ def _maker_of_details(blocks: Iterable[TurnBlock]) -> str:
 
 @define
 class _State:
-    """Which state of a message the next model can read. ``given``: the provider and
-    model of the message, ``maker``: the maker of this model; ``asked``: those of the
+    """Which state of a message the next model can read. ``source``: the provider and
+    model of the message, ``maker``: the maker of this model; ``target``: those of the
     next request; ``details``: the maker that its ``reasoning_details`` name."""
 
     work: Rendering
-    given: Names
-    asked: Names
+    source: Names
+    target: Names
     maker: str
     details: str
 
@@ -104,26 +104,26 @@ class _State:
         """A block without the state, or signature, that another maker issued, as its
         own mark says, or that is bound to another account."""
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
-        new, paths = without_foreign(opaque, self.asked.maker)
-        is_foreign = bool(paths) or differ(self._signer(block), self.asked.maker)
-        is_bound = bool(block.signature) and is_account_bound(self.given, self.asked)
+        state, paths = without_foreign(opaque, self.target.maker)
+        is_foreign = bool(paths) or differ(self._signer(block), self.target.maker)
+        is_bound = bool(block.signature) and is_account_bound(self.source, self.target)
         if not is_foreign and not is_bound:
             return block
         kind: What = "reasoning" if block.type == "reasoning" else "state"
         self.work.lose(block, kind, FOREIGN if is_foreign else OTHER_ACCOUNT)
-        return evolve(block, opaque=new or None, signature=None)
+        return evolve(block, opaque=state or None, signature=None)
 
     def is_known(self, block: TurnBlock) -> bool:
         """Whether the next model can read a block's state, by its mark or the names."""
-        given, rule = self.given, self.work.rule
-        if not differ(self.maker, self.asked.maker):
-            return rule.accepts_state(given, self.asked)
+        source, rule = self.source, self.work.rule
+        if not differ(self.maker, self.target.maker):
+            return rule.accepts_state(source, self.target)
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
-        makers = {*issuers_in(opaque, self.asked.maker).values()}
+        makers = {*issuers_in(opaque, self.target.maker).values()}
         makers |= {self._signer(block)} if block.signature else set()
-        provider = "" if seller(given.provider) else given.provider
-        is_marked = makers == {self.asked.maker}
-        return is_marked and rule.accepts_state(Names(provider), self.asked)
+        provider = "" if seller(source.provider) else source.provider
+        is_marked = makers == {self.target.maker}
+        return is_marked and rule.accepts_state(Names(provider), self.target)
 
     def _signer(self, block: TurnBlock) -> str:
         """The maker that issued a block's signature, if its field shows it, else ""."""
@@ -132,7 +132,7 @@ class _State:
         if _DETAILS in block.fields:
             return self.details
         if any(name.endswith(BLOCKS) for name in block.fields):
-            return maker_of_blocks(self.maker, self.asked.maker)
+            return maker_of_blocks(self.maker, self.target.maker)
         return ""
 
 

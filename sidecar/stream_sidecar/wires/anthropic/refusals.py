@@ -92,8 +92,8 @@ def _ends_of_runs(cleaning: Cleaning) -> Iterator[set[str | None]]:
         contents = [item.get("content") for item in turns if isinstance(item, dict)]
         lists = [content for content in contents if isinstance(content, list)]
         blocks = [block for blocks in lists for block in blocks if author == "model"]
-        ends = [b for b in blocks if isinstance(b, dict) and _is_servers_end(b)]
-        ids = {first_text(end, ("tool_use_id",)) for end in ends}
+        results = [b for b in blocks if isinstance(b, dict) and _is_servers_end(b)]
+        ids = {first_text(end, ("tool_use_id",)) for end in results}
         yield from (ids for _ in turns)
 
 

@@ -74,11 +74,11 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return state
     if redacted := redacted_in(state):
         return {"type": REDACTED, "data": redacted}
-    written = {"type": THINKING, THINKING: block.raw_text or block.text}
+    thought = {"type": THINKING, THINKING: block.raw_text or block.text}
     if block.fields in _OWN_FIELDS and turn.signs(block):
-        return written | {"signature": block.signature}
-    if turn.rule.unsigned and written[THINKING]:
-        return written
+        return thought | {"signature": block.signature}
+    if turn.rule.unsigned and thought[THINKING]:
+        return thought
     turn.lose(block, "reasoning", _UNSIGNED)
     return None
 
@@ -89,15 +89,15 @@ def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         turn.lose(block, "tool-call", "it is no call of a tool of Anthropic's")
         return None
     kind = "server_tool_use" if is_server else "tool_use"
-    written: JsonObject = {"type": kind}
+    item: JsonObject = {"type": kind}
     if isinstance(block.raw, dict) and type_of(block.raw).endswith("tool_use"):
         names = CALL_MEMBERS if turn.rule.is_closed else block.raw
-        written = {name: block.raw[name] for name in names if name in block.raw}
-    written |= {"id": block.tool_call_id, "name": block.name}
-    written["input"] = turn.input(block)
+        item = {name: block.raw[name] for name in names if name in block.raw}
+    item |= {"id": block.tool_call_id, "name": block.name}
+    item["input"] = turn.input(block)
     if caller := caller_of(turn, block, "tool_id"):
         turn.lose(block, "state", _CONTAINER)
-    return written | caller
+    return item | caller
 
 
 def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:

@@ -58,11 +58,11 @@ def _loops_without_thinking(body: JsonObject, items: list[Json]) -> bool:
 
 
 def _thinks_last(body: JsonObject, items: list[Json]) -> bool:
-    thinking, last = body.get("thinking"), _last(items)
+    thinking, turn = body.get("thinking"), _last(items)
     is_on = isinstance(thinking, dict) and thinking.get("type") != "disabled"
-    content = last.get("content") if isinstance(last, dict) else None
+    content = turn.get("content") if isinstance(turn, dict) else None
     blocks = content if isinstance(content, list) else []
-    is_models = SHAPE.role(last) == "model"
+    is_models = SHAPE.role(turn) == "model"
     return is_models and not is_on and any(map(_is_thinking, blocks))
 
 

@@ -209,10 +209,10 @@ class BedrockConverseWire(BlockWire):
 def _bytes_of(start: Json, end: str) -> str:
     """The base64 of the joined bytes of two pieces of base64."""
     try:
-        joined = a2b_base64(str(start)) + a2b_base64(end)
+        content = a2b_base64(str(start)) + a2b_base64(end)
     except ValueError:
         return f"{start}{end}"
-    return b2a_base64(joined, newline=False).decode()
+    return b2a_base64(content, newline=False).decode()
 
 
 def _document_of(place: Json) -> str | None:

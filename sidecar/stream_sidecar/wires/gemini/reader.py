@@ -224,7 +224,7 @@ def _camel(value: Json, depth: int) -> Json:
     if not isinstance(value, dict) or not depth:
         return value
     return {
-        _HUMP.sub(lambda found: found[1].upper(), name): (
+        _HUMP.sub(lambda match: match[1].upper(), name): (
             item if name in _FOREIGN else _camel(item, depth - 1)
         )
         for name, item in value.items()

@@ -22,7 +22,7 @@ class GeminiCleaner(ItemCleaner):
         parts = content.get("parts")
         if not isinstance(parts, list):
             return content
-        new_parts = [new for part in parts if (new := self._part(part)) != {}]
+        new_parts = [new_part for part in parts if (new_part := self._part(part)) != {}]
         if self.cleaning.shape.role(content) == "model":
             new_parts = self._signed(new_parts)
         return changed(content, {"parts": same(parts, new_parts)})

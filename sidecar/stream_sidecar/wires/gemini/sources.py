@@ -78,14 +78,14 @@ class Sources:
         end = self.wire.number(segment, "endIndex")
         base = self.base_of(self.wire.number(segment, "partIndex"))
         name = next((n for n in _CHUNK_INDICES if n in support), _CHUNK_INDICES[0])
-        numbers, whole = support.get(name), support
+        numbers, support_part = support.get(name), support
         for number in numbers if isinstance(numbers, list) else [numbers]:
             if type(number) is int and 0 <= number < len(self.chunks):
                 again, chunk = number in cited, self.chunks[number]
-                raw = {"support": whole, "chunk": cited.get(number, chunk)}
+                raw = {"support": support_part, "chunk": cited.get(number, chunk)}
                 part = self._source(chunk, raw, start, end, base)
                 self._cite(evolve(part, again=again))
-                whole = light(whole)
+                support_part = light(support_part)
                 if not again:
                     cited[number] = light(chunk)
             elif number is not None:

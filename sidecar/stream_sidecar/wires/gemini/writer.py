@@ -160,8 +160,8 @@ class GeminiWriter(ChunkWriter):
 
     def _server_call(self, event: events.ToolCall) -> JsonObject:
         if self.is_own and _is_part(event.raw):
-            own: JsonObject = portable(event.raw)
-            return own
+            part: JsonObject = portable(event.raw)
+            return part
         call = {"id": event.tool_call_id, "toolType": event.name}
         return {"toolCall": call | {"args": input_of(event)}}
 

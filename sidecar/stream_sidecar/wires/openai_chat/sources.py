@@ -72,8 +72,8 @@ def _source_lists(choice: ChoiceState, document: JsonObject, is_marked: bool) ->
     details = {_url(item): item for item in results}
     for position, item in enumerate(listed or results):
         marker = f"[{position + 1}]" if is_marked else None
-        known = details.get(item) if isinstance(item, str) else None
-        _source(choice, position, known or item, marker)
+        source = details.get(item) if isinstance(item, str) else None
+        _source(choice, position, source or item, marker)
     cited = {_url(item) for item in listed or results}
     for position, item in enumerate(results):
         if _url(item) not in cited:
@@ -101,13 +101,13 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
                 choice.malformed(name, support)
                 continue
             start = choice.number(segment, "startIndex") or 0
-            end, whole = choice.number(segment, "endIndex"), support
+            end, support_part = choice.number(segment, "endIndex"), support
             for number in numbers:
                 if type(number) is int and 0 <= number < len(chunks):
                     chunk, again = chunks[number], number in cited
-                    raw = {"support": whole, "chunk": cited.get(number, chunk)}
+                    raw = {"support": support_part, "chunk": cited.get(number, chunk)}
                     if _grounded(choice, chunk, raw, start, end, again=again):
-                        whole = light(whole)
+                        support_part = light(support_part)
                         cited.setdefault(number, light(chunk))
         for chunk in chunks:
             _grounded(choice, chunk, chunk, None, None)

@@ -319,22 +319,22 @@ def with_states(source: Chunk, chunks: list[Chunk], is_broken: bool) -> list[Chu
     """``chunks`` with the lists of state in ``source``, once each and where they came:
     in the first document of their choice, or before all others."""
     choices = source.get("choices")
-    new: list[JsonObject] = []
+    added: list[JsonObject] = []
     for choice in choices if isinstance(choices, list) else ():
         states = _states_of(choice, is_broken=is_broken)
         if not states:
             continue
         index = choice.get("index", 0)
         written = (other for chunk in chunks for other in chunk.get("choices", ()))
-        same = next((other for other in written if other["index"] == index), None)
-        if same is None:
-            new.append({"index": index, "delta": states, "finish_reason": None})
+        match = next((other for other in written if other["index"] == index), None)
+        if match is None:
+            added.append({"index": index, "delta": states, "finish_reason": None})
         else:
-            same["delta"] |= states
-    if not new:
+            match["delta"] |= states
+    if not added:
         return chunks
     head = {name: source[name] for name in _HEAD if name in source}
-    return [Chunk({**head, "choices": new}), *chunks]
+    return [Chunk({**head, "choices": added}), *chunks]
 
 
 def without_later(body: Chunk) -> Chunk:
@@ -368,32 +368,32 @@ def _whole(index: int) -> JsonObject:
     return {"index": index, "message": message, "finish_reason": None}
 
 
-def _add(whole: JsonObject, chunk: JsonObject) -> None:
+def _add(total: JsonObject, chunk: JsonObject) -> None:
     """Adds a chunk's choice to that of the body: texts and lists grow."""
-    message = whole["message"]
+    message = total["message"]
     for name, value in chunk["delta"].items():
-        known = message.get(name)
+        base = message.get(name)
         if name in ("tool_calls", "annotations"):
             value = [_without_index(each) for each in value]
         elif name == BLOCKS:
-            known, value = None, _joined(known or [], value)
+            base, value = None, _joined(base or [], value)
         elif name == "executed_tools":
-            known = [each for each in known or () if each["index"] != value[0]["index"]]
-        is_more = isinstance(known, str | list) and isinstance(value, type(known))
-        message[name] = known + value if is_more and name != "role" else value
-    whole["finish_reason"] = chunk["finish_reason"] or whole["finish_reason"]
+            base = [each for each in base or () if each["index"] != value[0]["index"]]
+        is_more = isinstance(base, str | list) and isinstance(value, type(base))
+        message[name] = base + value if is_more and name != "role" else value
+    total["finish_reason"] = chunk["finish_reason"] or total["finish_reason"]
 
 
 def _joined(blocks: list[JsonObject], news: list[JsonObject]) -> list[JsonObject]:
     """The blocks of thinking, with ``news``. Text without a signature waits for it."""
-    *blocks, last = blocks or [{}]
+    *blocks, latest = blocks or [{}]
     for new in map(_without_index, news):
-        is_thinking = last.get("type") == new.get("type") == "thinking"
-        if is_thinking and not last.get("signature"):
-            last = {**new, "thinking": last["thinking"] + new.get("thinking", "")}
+        is_thinking = latest.get("type") == new.get("type") == "thinking"
+        if is_thinking and not latest.get("signature"):
+            latest = {**new, "thinking": latest["thinking"] + new.get("thinking", "")}
         else:
-            blocks, last = ([*blocks, last] if last else blocks), new
-    return [*blocks, last]
+            blocks, latest = ([*blocks, latest] if latest else blocks), new
+    return [*blocks, latest]
 
 
 def _without_index(item: JsonObject) -> JsonObject:

@@ -96,9 +96,9 @@ class Content:
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """Reads a part's whole text."""
-        whole = self.wire.text(value, channel.whole)
-        item.has_arguments = channel in (ARGUMENTS, INPUT) and bool(whole)
-        self._fill(item, channel, whole, value)
+        text = self.wire.text(value, channel.whole)
+        item.has_arguments = channel in (ARGUMENTS, INPUT) and bool(text)
+        self._fill(item, channel, text, value)
 
     def part_added(
         self, item: OutputItem, channel: TextField, value: JsonObject

@@ -86,10 +86,10 @@ class ItemText:
         if len(whole) <= size or self.differs:
             return ""
         self._text.seek(start)
-        known = self._text.read()
+        fragments = self._text.read()
         self._text.seek(0, SEEK_END)
-        if whole.startswith(known):
-            return self.add(whole[len(known) :])
+        if whole.startswith(fragments):
+            return self.add(whole[len(fragments) :])
         self.differs = True
         return None
 

@@ -246,15 +246,15 @@ class TextEvent:
 
 
 def _text(name: str, type: str, channel: TextField) -> dict[str, TextEvent]:
-    done = TextEvent(type, channel, Content.done, is_repeated=True)
+    whole_text = TextEvent(type, channel, Content.done, is_repeated=True)
     delta = TextEvent(type, channel, Content.delta)
-    return {f"{_PREFIX}{name}.delta": delta, f"{_PREFIX}{name}.done": done}
+    return {f"{_PREFIX}{name}.delta": delta, f"{_PREFIX}{name}.done": whole_text}
 
 
 def _part(name: str) -> dict[str, TextEvent]:
-    done = TextEvent("", TEXT, Content.part_done, is_repeated=True)
+    whole_part = TextEvent("", TEXT, Content.part_done, is_repeated=True)
     added = TextEvent("", TEXT, Content.part_added)
-    return {f"{_PREFIX}{name}.added": added, f"{_PREFIX}{name}.done": done}
+    return {f"{_PREFIX}{name}.added": added, f"{_PREFIX}{name}.done": whole_part}
 
 
 _CITED = TextEvent("message", TEXT, Content.annotation)

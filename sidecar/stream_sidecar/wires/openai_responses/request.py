@@ -86,18 +86,18 @@ def _refused(turn: Rendering, *, is_torn: bool) -> set[int]:
     """The blocks (by ``id(block)``) whose items cannot go without an id that would be
     refused, and those that name such an item."""
     refused: set[int] = set()
-    missing: set[Json] = set()
+    missing_ids: set[Json] = set()
     for block in turn.blocks:
         item, caller = _item(block), block.caller
         reason = _why_not(turn, item, is_torn=is_torn)
         names = {caller.get("caller_id")} if isinstance(caller, dict) else set()
         if block.type == "tool-result":
             names |= {block.tool_call_id}
-        if reason or names & missing:
+        if reason or names & missing_ids:
             kind: What = "tool-call" if block.type == "tool-call" else "tool-result"
             turn.lose(block, kind, reason or WITHOUT_CALL)
             refused.add(id(block))
-            missing |= {block.tool_call_id} - {None}
+            missing_ids |= {block.tool_call_id} - {None}
     return refused
 
 
@@ -271,8 +271,8 @@ def _tools(
         if block.type == "tool-call" and block.executor != "server":
             yield _call(turn, block, with_id=with_id)
         elif not item:
-            what: What = "tool-call" if block.type == "tool-call" else "tool-result"
-            turn.lose(block, what, _FOREIGN)
+            kind: What = "tool-call" if block.type == "tool-call" else "tool-result"
+            turn.lose(block, kind, _FOREIGN)
         elif block.type == "tool-call":
             yield outcomes.get(block.tool_call_id, item)
         elif _is_stray(turn, block, item):

@@ -238,10 +238,10 @@ class OpenAIResponsesWriter(ChunkWriter):
         if not isinstance(call, _Call):
             call = self._begin_call(origin, event.tool_call_id, event.name)
         self._write_arguments(call, text)
-        item, whole = call.item, "".join(call.texts)
+        item, arguments = call.item, "".join(call.texts)
         member, event_name = _ARGUMENTS[item.type]
-        item.body[member] = whole
-        self._write(f"response.{event_name}.done", **item.place, **{member: whole})
+        item.body[member] = arguments
+        self._write(f"response.{event_name}.done", **item.place, **{member: arguments})
         if self.is_own and isinstance(event.opaque, dict):
             item.state = event.opaque
         item.is_cut = event.state == "truncated"
@@ -336,8 +336,8 @@ class OpenAIResponsesWriter(ChunkWriter):
     def _begin_call(self, origin: Origin, id: str, name: str) -> _Call:
         self._close_open_item()
         kind = "custom_tool_call" if origin.free else "function_call"
-        known = origin.item if origin.kind == kind else ""
-        body = {"id": self._free_id(known, kind), "type": kind, "call_id": id}
+        item_id = origin.item if origin.kind == kind else ""
+        body = {"id": self._free_id(item_id, kind), "type": kind, "call_id": id}
         return _Call(self._add({**body, "name": name}, **{_ARGUMENTS[kind][0]: ""}))
 
     def _write_arguments(self, call: _Call, text: str) -> None:
@@ -432,8 +432,8 @@ class OpenAIResponsesWriter(ChunkWriter):
             if current.refuses:
                 self._write("response.refusal.done", **place, refusal=text)
             else:
-                done = place | {"text": text, "logprobs": []}
-                self._write("response.output_text.done", **done)
+                members = place | {"text": text, "logprobs": []}
+                self._write("response.output_text.done", **members)
             current.item.body["content"] = [self._content_part(current, "done")]
             self._close_item(current.item)
 

@@ -74,8 +74,8 @@ def without_foreign(
     foreign = [place for place, issuer in issued.items() if differ(issuer, maker)]
     if not foreign:
         return holder, []
-    new = None if () in foreign else _without(holder, foreign)
-    return new, ["".join(f"/{step}" for step in place) for place in foreign]
+    readable_part = None if () in foreign else _without(holder, foreign)
+    return readable_part, ["".join(f"/{step}" for step in place) for place in foreign]
 
 
 def issuers_in(holder: JsonObject, asked: str = "") -> dict[StatePlace, str]:
@@ -144,14 +144,14 @@ def _without(value: Json, places: list[StatePlace]) -> Json:
     for step, *steps in places:
         inner[step].append(tuple(steps))
     is_list = isinstance(value, list)
-    new = dict(enumerate(value) if is_list else value)
+    members = dict(enumerate(value) if is_list else value)
     for name, deeper in inner.items():
-        new[name] = _without(new[name], deeper)
-        if new[name] is None and name in _KEPT:
-            new[name] = []
-        elif new[name] is None:
-            del new[name]
-    return (list(new.values()) if is_list else new) or None
+        members[name] = _without(members[name], deeper)
+        if members[name] is None and name in _KEPT:
+            members[name] = []
+        elif members[name] is None:
+            del members[name]
+    return (list(members.values()) if is_list else members) or None
 
 
 def readable(item: JsonObject, maker: str, path: str, lost: list[LostPart]) -> Json:
@@ -175,24 +175,24 @@ def readable_items(
             is_torn = False
             yield item
             continue
-        new = readable(item, maker, f"/{shape.items}/{number}", lost)
+        clean = readable(item, maker, f"/{shape.items}/{number}", lost)
         kind = type_of(item)
-        is_torn = new is None or (is_torn and kind != "reasoning")
-        if is_torn and kind in _WITHOUT_IDS and isinstance(new, dict):
-            new = {name: new[name] for name in new if name != "id"}
-        if new is not None:
-            yield new
+        is_torn = clean is None or (is_torn and kind != "reasoning")
+        if is_torn and kind in _WITHOUT_IDS and isinstance(clean, dict):
+            clean = {name: clean[name] for name in clean if name != "id"}
+        if clean is not None:
+            yield clean
 
 
 _WITHOUT_IDS = ("message", "function_call", "custom_tool_call")
 """Types of items that need no id."""
 
 
-def is_account_bound(given: Names, asked: Names) -> bool:
-    """Whether the signatures of ``given`` are bound to an account that ``asked`` does
+def is_account_bound(source: Names, target: Names) -> bool:
+    """Whether the signatures of ``source`` are bound to an account that ``target`` does
     not have: another platform has other accounts."""
-    is_other = differ(_platform(given.provider), _platform(asked.provider))
-    return is_other and bound_to_account(asked.model)
+    is_other = differ(_platform(source.provider), _platform(target.provider))
+    return is_other and bound_to_account(target.model)
 
 
 _PLATFORMS = {
@@ -206,5 +206,5 @@ the first one that fits counts."""
 
 
 def _platform(provider: str) -> str:
-    names = (name for name, each in _PLATFORMS.items() if each.search(provider))
+    names = (name for name, pattern in _PLATFORMS.items() if pattern.search(provider))
     return next(names, "")

@@ -61,8 +61,8 @@ def cleaned_end(cleaning: Cleaning, cleaner: ItemCleaner, start: int) -> list[Js
     items: list[Json] = []
     for number, item in enumerate(cleaning.items[start:], start):
         cleaning.number = number
-        new = cleaner.clean_end(item) if isinstance(item, dict) else item
-        items += [] if new is None else [new]
+        cleaned = cleaner.clean_end(item) if isinstance(item, dict) else item
+        items += [] if cleaned is None else [cleaned]
     return items
 
 
@@ -81,14 +81,14 @@ class _Item:
 
     def clean(self, item: JsonObject) -> JsonObject | None:
         cleaning, shape = self.cleaning, self.cleaning.shape
-        known = readable(item, cleaning.maker, cleaning.path, cleaning.lost)
-        if not isinstance(known, dict):
+        readable_item = readable(item, cleaning.maker, cleaning.path, cleaning.lost)
+        if not isinstance(readable_item, dict):
             self.cleaner.note_removed()
             return None
-        new = shape.change_calls(known, self._call)
-        if new is not None:
-            new = shape.change_answers(new, self._answer)
-        return None if new is None else self.cleaner.clean(new)
+        new_item = shape.change_calls(readable_item, self._call)
+        if new_item is not None:
+            new_item = shape.change_answers(new_item, self._answer)
+        return None if new_item is None else self.cleaner.clean(new_item)
 
     def _call(self, call: JsonObject) -> JsonObject | None:
         cleaning, shape, name = self.cleaning, self.cleaning.shape, name_of(call)

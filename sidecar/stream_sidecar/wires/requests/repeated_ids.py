@@ -74,14 +74,14 @@ class _Ids:
         host_id = call.get(self.shape.id)
         if not isinstance(host_id, str) or not host_id:
             return call
-        known = self._known.get(host_id)
+        known_id = self._known.get(host_id)
         is_signed = id(call) in self._signed
-        if known is not None and (known.open_calls or is_signed):
+        if known_id is not None and (known_id.open_calls or is_signed):
             path = f"/{self.shape.items}/{self._number}"
             self.lost.append(LostPart(path, "tool-call-id", UNCERTAIN))
-        if known is not None and known.open_calls and not is_signed:
-            known.open_calls += 1
-            return changed(call, {self.shape.id: self._same(host_id, known.new_id)})
+        if known_id is not None and known_id.open_calls and not is_signed:
+            known_id.open_calls += 1
+            return changed(call, {self.shape.id: self._same(host_id, known_id.new_id)})
         is_free = is_signed or host_id not in self._taken
         new_id = host_id if is_free else self._free_id(host_id)
         self._known[host_id] = _Id(new_id)
@@ -100,11 +100,11 @@ class _Ids:
         if not self.shape.parts and answer.get(name) is None:
             name = "id"
         id = answer.get(name)
-        known = self._known.get(id) if isinstance(id, str) else None
-        if not isinstance(id, str) or known is None:
+        known_id = self._known.get(id) if isinstance(id, str) else None
+        if not isinstance(id, str) or known_id is None:
             return answer
-        known.open_calls = max(0, known.open_calls - 1)
-        return changed(answer, {name: self._same(id, known.new_id)})
+        known_id.open_calls = max(0, known_id.open_calls - 1)
+        return changed(answer, {name: self._same(id, known_id.new_id)})
 
     def _same(self, id: str, new_id: str) -> str:
         """The object ``id`` itself if ``new_id`` equals it, so that nothing changes."""

@@ -69,10 +69,10 @@ class Binding:
 
     def fits(self, model: str) -> bool:
         """Whether the row is for a model of this name."""
-        found = self.model.search(model)
-        if found is None or self.since == (0, 0):
-            return found is not None
-        return (int(found["major"]), int(found["minor"] or 0)) >= self.since
+        match = self.model.search(model)
+        if match is None or self.since == (0, 0):
+            return match is not None
+        return (int(match["major"]), int(match["minor"] or 0)) >= self.since
 
 
 def _claude(family: str) -> re.Pattern[str]:

@@ -100,8 +100,8 @@ class TurnList:
             self.items.append((end[0][0], self.shape.turn("user", _FILLER)))
         return [item for _, item in self.items]
 
-    def _lose(self, number: int, what: str, why: str) -> None:
-        self.lost.append(LostPart(f"/{self.shape.items}/{number}", what, why))
+    def _lose(self, number: int, kind: str, reason: str) -> None:
+        self.lost.append(LostPart(f"/{self.shape.items}/{number}", kind, reason))
 
     def _is_models(self, end: list[tuple[int, Json]]) -> bool:
         return any(self.shape.role(item) == "model" for _, item in end)
@@ -140,11 +140,11 @@ class TurnList:
         """Puts results right after the turn with their calls. On a wire where each
         result is an item, results may stand anywhere after the turn, and stay."""
         self._assign(entries)
-        due: list[Call] = []
+        waiting_calls: list[Call] = []
         for entry in entries:
             if not self.shape.parts and entry.kind == "other":
-                yield from map(self._stand_in, due)
-                due = []
+                yield from map(self._stand_in, waiting_calls)
+                waiting_calls = []
             if entry.kind != "answer":
                 yield entry
             elif not self.shape.parts and entry.call:
@@ -156,8 +156,8 @@ class TurnList:
                 yield from (self._addressed(call, answer) for answer, call in answers)
                 yield from map(self._stand_in, open_calls)
             else:
-                due += open_calls
-        yield from map(self._stand_in, due)
+                waiting_calls += open_calls
+        yield from map(self._stand_in, waiting_calls)
 
     def _assign(self, entries: list[ListedTurn]) -> None:
         """Assigns results to calls: of several with one id, to that of the latest turn.
@@ -237,10 +237,10 @@ class TurnList:
     def _with_members(self, value: JsonObject, news: JsonObject) -> JsonObject:
         word = self.shape.answer
         inner = value if not word or value.get("type") == word else value[word]
-        new = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
-        if new is inner:
+        new_inner = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
+        if new_inner is inner:
             return value
-        return new if inner is value else {**value, word: new}
+        return new_inner if inner is value else {**value, word: new_inner}
 
     def _opened(self, entry: ListedTurn, turn: int) -> list[Call]:
         """The calls of the turn ``entry``; refused repeated ids are replaced."""
@@ -312,8 +312,8 @@ class TurnList:
         for entry in run:
             parts += [entry.value] if entry.kind == "answer" else entry.value[name]
         home = next((entry.home for entry in run if entry.home is not None), None)
-        old = home[name] if isinstance(home, dict) else []
-        new_ids, old_ids = list(map(id, parts)), list(map(id, old))
+        home_parts = home[name] if isinstance(home, dict) else []
+        new_ids, old_ids = list(map(id, parts)), list(map(id, home_parts))
         is_free = not self.shape.answers_first
         if new_ids == old_ids or (is_free and sorted(new_ids) == sorted(old_ids)):
             yield run[0].number, home
@@ -346,16 +346,17 @@ class TurnList:
     def drop_lonely(self) -> None:
         """Removes reasoning items after which nothing of the model follows."""
         items = []
-        follows: Json = None
+        next_item: Json = None
         for number, item in reversed(self.items):
             is_thought = isinstance(item, dict) and type_of(item) == "reasoning"
-            is_end = follows is None or self.shape.role(follows) in ("user", "system")
-            is_end = is_end or bool(self.shape.answers(follows))
+            role = self.shape.role(next_item)
+            is_end = next_item is None or role in ("user", "system")
+            is_end = is_end or bool(self.shape.answers(next_item))
             if is_thought and is_end:
                 self._lose(number, "reasoning", ALONE)
                 continue
             items.append((number, item))
-            follows = item
+            next_item = item
         self.items = items[::-1]
 
     def join(self, roles: tuple[str, ...]) -> None:
@@ -411,9 +412,9 @@ class TurnList:
         system = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
         if not system or system == self.items[:1]:
             return
-        joined = system[0][0], _merged([item for _, item in system])
+        system_turn = system[0][0], _merged([item for _, item in system])
         others = [item for item in self.items if self.shape.role(item[1]) != "system"]
-        self.items = [joined, *others]
+        self.items = [system_turn, *others]
 
 
 _MENDERS: dict[str, Callable[[TurnList], None]] = {

@@ -66,8 +66,8 @@ class BlockCleaner(ItemCleaner):
             reason = self._why_no_thought(block) if is_block else ""
             return reason if reason == UNSIGNED else ""
 
-        new = self.cleaning.without_reasoning(item, "content", why_not)
-        return None if new is not item and new["content"] == [] else new
+        new_item = self.cleaning.without_reasoning(item, "content", why_not)
+        return None if new_item is not item and new_item["content"] == [] else new_item
 
 
 def is_blank_text(part: Json) -> bool:

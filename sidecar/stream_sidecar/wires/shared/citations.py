@@ -147,8 +147,8 @@ def _body(item: JsonObject) -> JsonObject:
     """The fields of an annotation, and those under its type or ``*_citation``."""
     nested = item.get(type_of(item))
     if not isinstance(nested, dict):
-        named = (item[name] for name in item if name.endswith("_citation"))
-        nested = next((value for value in named if isinstance(value, dict)), {})
+        values = (item[name] for name in item if name.endswith("_citation"))
+        nested = next((value for value in values if isinstance(value, dict)), {})
     return item | nested
 
 

@@ -186,12 +186,12 @@ class DocumentWire(ABC):
         self.parts.append(malformed(name, value, self.choice, reason))
 
     def unused(
-        self, name: str, holder: JsonObject, known: Collection[str], start: int
+        self, name: str, holder: JsonObject, known_names: Collection[str], start: int
     ) -> None:
         """Reports ``holder``, called ``name``, if nothing of it was used: the parts
         from ``start`` on are only counts and ends, and an unknown member has text."""
         if all(type(part) in _BESIDE for part in self.parts[start:]) and any(
-            name not in known and _is_filled(holder[name], str) for name in holder
+            name not in known_names and _is_filled(holder[name], str) for name in holder
         ):
             self.parts.append(unused(name, holder, self.choice))
 

@@ -208,8 +208,8 @@ class Identity:
         for name, kind in _METADATA:
             value = document.get(name)
             if value and type(value) is kind:
-                known = self.known.get(name)
-                if known is None or (name == "model" and value != known):
+                old_value = self.known.get(name)
+                if old_value is None or (name == "model" and value != old_value):
                     fresh[name] = self.known[name] = value
             elif value and name not in self.known:
                 self.known[name] = None

@@ -30,12 +30,12 @@ _OPEN = "no result is given, and without one the call is refused"
 def fit(
     turn: Rendering,
     results: tuple[TurnResult, ...],
-    is_known: Callable[[TurnBlock], bool],
+    can_read: Callable[[TurnBlock], bool],
 ) -> None:
     """Replaces the blocks of ``turn`` by blocks that the provider accepts, and assigns
-    the host's ``results`` to its calls. ``is_known``: it can read a block's state."""
+    the host's ``results`` to its calls. ``can_read``: it can read a block's state."""
     fitting = (
-        block if is_known(block) else _without_state(turn, block)
+        block if can_read(block) else _without_state(turn, block)
         for block in _named(turn)
     )
     blocks = [block for block in fitting if block is not None]

@@ -70,10 +70,10 @@ class OpenItems(Generic[Item, Served]):
         """The part of a fragment of arguments that can be written now. An empty object
         waits until the call is complete: its arguments may have been cut off."""
         block, text = event.block, event.arguments_delta
-        known = self._arguments.get(block, Arguments.NOTHING)
-        if known is Arguments.AN_EMPTY_OBJECT:
+        amount = self._arguments.get(block, Arguments.NOTHING)
+        if amount is Arguments.AN_EMPTY_OBJECT:
             text = "{}" + text
-        if known is not Arguments.SOME and text == "{}":
+        if amount is not Arguments.SOME and text == "{}":
             self._arguments[block] = Arguments.AN_EMPTY_OBJECT
             return ""
         if text:

@@ -60,10 +60,10 @@ class ReasoningFields(ItemCleaner):
         dropped = [name for name in dropped if rule.is_only or name in self.plain]
         if not dropped:
             return message
-        new = without(message, dropped)
+        body = without(message, dropped)
         if rule.field == CHUNKS:
-            return new | ({"content": _thinking(text, new)} if text else {})
-        return new if rule.field in new or not text else new | {rule.field: text}
+            return body | ({"content": _thinking(text, body)} if text else {})
+        return body if rule.field in body or not text else body | {rule.field: text}
 
     @cached_property
     def _is_of_router(self) -> bool:

@@ -89,12 +89,12 @@ class Rendering:
     approvals: list[tuple[TurnBlock, TurnResult]] = field(factory=list)
     lost: list[Lost] = field(factory=list)
 
-    def lose(self, block: TurnBlock | None, what: What, why: str) -> None:
+    def lose(self, block: TurnBlock | None, what: What, reason: str) -> None:
         """Reports a loss: of a block the first reason, of the host (None) each."""
         number = None if block is None else block.block
         was_lost = any(one.block == number and one.what == what for one in self.lost)
         if block is None or not was_lost:
-            self.lost.append(Lost(number, what, why))
+            self.lost.append(Lost(number, what, reason))
 
     @cached_property
     def calls(self) -> list[TurnBlock]:
@@ -113,12 +113,12 @@ class Rendering:
 
     def lose_server_tools(self) -> None:
         """Reports a server's tools as lost, for a wire without a place for them."""
-        why = "this wire has no place for a server's tools"
+        reason = "this wire has no place for a server's tools"
         for block in self.blocks:
             if block.type == "tool-result":
-                self.lose(block, "tool-result", why)
+                self.lose(block, "tool-result", reason)
             elif block.type == "tool-call" and block.executor == "server":
-                self.lose(block, "tool-call", why)
+                self.lose(block, "tool-call", reason)
 
     @property
     def must_think(self) -> bool:
@@ -263,9 +263,9 @@ def in_blocks(
     """A message of content blocks, followed by the user's message with the results. A
     message without content is left out, because it would be refused."""
     pairs = [(block, blocks[block.type](turn, block)) for block in turn.blocks]
-    written = _closed(turn, [(block, item) for block, item in pairs if item])
+    pairs_written = _closed(turn, [(block, item) for block, item in pairs if item])
     content = {
-        "assistant": without_last_thoughts(turn, written),
+        "assistant": without_last_thoughts(turn, pairs_written),
         "user": [answer(turn, call, result) for call, result in turn.answers],
     }
     return [

@@ -160,11 +160,11 @@ def _each(item: JsonObject, name: str, word: str, change: Change) -> JsonObject:
     news: list[Json] = []
     for part in parts:
         inner = held(part, word)
-        new = change(inner) if inner and not _is_servers(inner) else inner
-        if new is inner:
+        new_inner = change(inner) if inner and not _is_servers(inner) else inner
+        if new_inner is inner:
             news.append(part)
-        elif new is not None:
-            news.append(new if inner is part else {**part, word: new})
+        elif new_inner is not None:
+            news.append(new_inner if inner is part else {**part, word: new_inner})
     return changed(item, {name: same(parts, news)})
 
 
@@ -179,14 +179,14 @@ def function_of(call: JsonObject) -> JsonObject:
     return next((function for function in inner if isinstance(function, dict)), call)
 
 
-def with_function(call: JsonObject, **news: Any) -> JsonObject:
+def with_function(call: JsonObject, **members: Any) -> JsonObject:
     """``call`` with new members in its function."""
     function = function_of(call)
-    new = changed(function, news)
-    if new is function or function is call:
-        return call if new is function else new
+    new_function = changed(function, members)
+    if new_function is function or function is call:
+        return call if new_function is function else new_function
     word = next(word for word in _FUNCTIONS if call.get(word) is function)
-    return {**call, word: new}
+    return {**call, word: new_function}
 
 
 def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:

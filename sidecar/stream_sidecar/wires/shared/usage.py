@@ -119,10 +119,10 @@ def merge_usage(old: Json, new: Json) -> Json:
     for name, value in new.items():
         if value is None:
             continue
-        known = merged.get(name) if isinstance(value, dict) else None
-        if isinstance(known, dict):
+        details_so_far = merged.get(name) if isinstance(value, dict) else None
+        if isinstance(details_so_far, dict):
             details = {key: item for key, item in value.items() if item is not None}
-            value = {**known, **details}
+            value = {**details_so_far, **details}
         merged[name] = value
     return merged
 
@@ -213,8 +213,8 @@ def finish_reason(raw: str | None, own: Mapping[str, str]) -> str:
     RECITATION``. ``own``: words in lower case that have a meaning only on this wire.
     """
     word = (raw or "").lower()
-    known, _, cause = word.partition(":")
-    for key in (word, cause.strip(), known):
+    known_word, _, cause = word.partition(":")
+    for key in (word, cause.strip(), known_word):
         if reason := own.get(key) or _REASON_OF.get(key):
             return reason
     return "unknown"
@@ -224,11 +224,11 @@ def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
     """Counts under a wire's names: the reverse of `read_usage`. Other members of the
     provider's own object are kept, if `read_usage` then still returns the same counts.
     xAI leaves reasoning out of its output: our number, with reasoning, replaces it."""
-    written, counts = _named(usage, shape), _counts(usage)
+    counts_written, counts = _named(usage, shape), _counts(usage)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
     if _read_counts(raw, shape) != counts:
-        return written
-    merged = merge_usage(raw, written)
+        return counts_written
+    merged = merge_usage(raw, counts_written)
     return dict(merged if _read_counts(merged, shape) == counts else raw)
 
 
@@ -244,12 +244,12 @@ _counts = attrgetter(
 
 def _read_counts(raw: JsonObject, shape: UsageShape) -> Any:
     """The counts in a provider's usage object; None if it is of another wire."""
-    own = read_usage(raw, shape)
-    return None if own is None else _counts(own)
+    usage = read_usage(raw, shape)
+    return None if usage is None else _counts(usage)
 
 
 def _named(usage: Usage, shape: UsageShape) -> JsonObject:
-    written = dict[str, Any]()
+    members = dict[str, Any]()
     reads, writes = usage.cache_read_tokens, usage.cache_write_tokens
     inputs, output = usage.input_tokens, usage.output_tokens
     reasoning = usage.reasoning_tokens
@@ -269,8 +269,8 @@ def _named(usage: Usage, shape: UsageShape) -> JsonObject:
         (shape.reasoning, reasoning),
     ):
         if paths and count is not None:
-            _put(written, paths[0], count)
-    return written
+            _put(members, paths[0], count)
+    return members
 
 
 def _total(usage: Usage) -> int | None:

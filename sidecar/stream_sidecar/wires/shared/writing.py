@@ -160,9 +160,9 @@ class ChunkWriter(ABC):
 
     def origin_of(self, call: ToolCall) -> Origin:
         """What is known about a complete call."""
-        known, is_free = self.origin(call.block), call.arguments_format == "text"
-        state = call.opaque, call.caller, call.raw, known.kind
-        return Origin(known.item, call.executor == "server", is_free, *state)
+        origin, is_free = self.origin(call.block), call.arguments_format == "text"
+        state = call.opaque, call.caller, call.raw, origin.kind
+        return Origin(origin.item, call.executor == "server", is_free, *state)
 
     def describe(self, event: Metadata) -> None:
         """Notes the response's identity: the first id and the last model count."""
@@ -198,12 +198,12 @@ class ChunkWriter(ABC):
 
     def cited(self, event: Citation) -> tuple[str | None, str | None]:
         """Url and title of a citation, or those that came with an earlier one."""
-        known = self._sources.setdefault((event.choice, event.source), {})
+        values = self._sources.setdefault((event.choice, event.source), {})
         for name in ("url", "title"):
             value = getattr(event, name)
             if value is not None and len(value) > LONG:
-                known.setdefault(name, value)
-        return event.url or known.get("url"), event.title or known.get("title")
+                values.setdefault(name, value)
+        return event.url or values.get("url"), event.title or values.get("title")
 
     def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
         """The url and the title to write for ``event``. Long ones are written only with
