@@ -115,8 +115,8 @@ class PartialArguments:
         return f"{start}{place}{self._quote()}{text}"
 
     def _add(self, leaf: _Leaf, value: Json) -> str:
-        """Adds ``value`` to the string of ``leaf`` and returns the new text. Else a
-        value already returned would change: the entries are out of order."""
+        """Adds ``value`` to the string of ``leaf`` and returns the new text. A value
+        that was returned may not change: such entries are out of order."""
         is_more = isinstance(value, str) and leaf.fragments is not None
         is_here = leaf is self._latest or not value
         self.in_order = self.in_order and is_more and is_here

@@ -83,7 +83,7 @@ class GeminiCandidate:
 
     def end_call(self, *, whole: bool = False, cut: bool = False) -> None:
         """Ends the streamed call. ``whole``: the provider says that it is complete.
-        ``cut``: the model was stopped. If neither, an open string tells it is cut."""
+        ``cut``: the model was stopped. If neither, it is cut if a string is open."""
         call, self._streamed = self._streamed, None
         if call is None:
             return

@@ -385,7 +385,7 @@ def _add(total: JsonObject, chunk: JsonObject) -> None:
 
 
 def _joined(blocks: list[JsonObject], news: list[JsonObject]) -> list[JsonObject]:
-    """The blocks of thinking, with ``news``. Text without a signature waits for it."""
+    """The blocks of thinking, with ``news``. Text before its signature is joined."""
     *blocks, latest = blocks or [{}]
     for new in map(_without_index, news):
         is_thinking = latest.get("type") == new.get("type") == "thinking"

@@ -149,7 +149,7 @@ StatePlace: TypeAlias = "tuple[str | int, ...]"
 
 @records.frozen
 class BoundState:
-    """State in a message: its JSON Pointer, its kind, what binds it, and the source."""
+    """State in a message: its JSON Pointer and kind, what it is bound to, the source."""
 
     path: str
     kind: StateKind

@@ -251,7 +251,8 @@ def rule_for(
 
 
 def _both(server: Rule, model: Rule) -> Rule:
-    """A rule of two rows: what the ``model`` needs and the ``server`` allows."""
+    """A rule of two rows: the ``model``'s needs that the ``server`` allows, and the
+    refusals of both."""
     is_refused = server.reasoning == "never"
     is_servers = is_refused or server.is_gateway
     refuses = model.refuses - (_OF_MESSAGES if server.is_gateway else set())
