@@ -149,7 +149,7 @@ StatePlace: TypeAlias = "tuple[str | int, ...]"
 
 @records.frozen
 class BoundState:
-    """State in a message: its JSON Pointer and kind, what it is bound to, the source."""
+    """State in a message: its JSON Pointer, kind, what it is bound to, the source."""
 
     path: str
     kind: StateKind
