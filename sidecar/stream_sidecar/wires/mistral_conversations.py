@@ -71,9 +71,6 @@ class ConversationWire(DocumentWire):
         self.count(self.body(value, "usage"))
         self.parts.append(DonePart())
 
-    def _failed(self, value: JsonObject) -> None:
-        self.fail(value)
-
     def _message(self, value: JsonObject) -> None:
         entry = self.text(value, "id")
         if self._entry and entry != self._entry:
@@ -94,8 +91,8 @@ class ConversationWire(DocumentWire):
         if kind == "text":
             self._say(self.text(chunk, "text"))
         elif kind == "thinking":
-            for each in self.objects(chunk, "thinking"):
-                if text := self.text(each, "text"):
+            for thought in self.objects(chunk, "thinking"):
+                if text := self.text(thought, "text"):
                     self.parts.append(ReasoningPart(text, "thinking"))
         elif kind in _REFERENCES:
             holder = ChoiceState(0)
@@ -109,8 +106,7 @@ class ConversationWire(DocumentWire):
             self.parts.append(TextPart(text))
 
     def _function(self, value: JsonObject, *, whole: bool = False) -> None:
-        """Reads a fragment of a call, which repeats the id and the name, or a ``whole``
-        call."""
+        """Reads a ``whole`` call, or a fragment, which repeats the id and the name."""
         id = self.text(value, "tool_call_id")
         self.parts.append(
             CallPart(
@@ -150,14 +146,14 @@ class ConversationWire(DocumentWire):
         self._tool_done(value)
 
     def _handoff(self, value: JsonObject) -> None:
-        """Reads a handoff: from here on another agent answers."""
+        """Reads a handoff: another agent answers."""
         self.report_details(value, ("previous_agent_name", "next_agent_name"))
 
 
 _EVENTS: dict[str, _Reader] = {
     "conversation.response.started": ConversationWire._started,
     "conversation.response.done": ConversationWire._done,
-    "conversation.response.error": ConversationWire._failed,
+    "conversation.response.error": ConversationWire.fail,
     "message.output.delta": ConversationWire._message,
     "function.call.delta": ConversationWire._function,
     "tool.execution.started": ConversationWire._tool,
@@ -177,8 +173,8 @@ _ENTRIES: dict[str, _Reader] = {
 
 def fits(document: Document) -> bool:
     """Whether a document can only be of this wire."""
-    first = first_object(document.value)
-    return first.get("object") == _BODY or type_of(first) in _EVENTS
+    value = first_object(document.value)
+    return value.get("object") == _BODY or type_of(value) in _EVENTS
 
 
 ROW = WireRow(

@@ -20,12 +20,7 @@ from stream_sidecar.wires.requests.issuers import (
 from stream_sidecar.wires.requests.seals import BOUND
 from stream_sidecar.wires.shared.fitting import fit
 from stream_sidecar.wires.shared.rendering import Rendering
-from stream_sidecar.wires.shared.request_rules import (
-    Names,
-    differ,
-    rule_for,
-    seller,
-)
+from stream_sidecar.wires.shared.request_rules import Names, differ, rule_for, seller
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,19 +49,17 @@ def render(
     reasoning: Reasoning = "auto",
 ) -> tuple[list[JsonObject], list[Lost]]:
     """The messages of the next request for a turn, and reports of what they lack.
-
     ``provider`` and ``model``: those of the next request; without a ``model``, the one
-    that wrote the message. ``claims``: calls that were found in text are sent as calls.
-    """
+    that wrote the message. ``claims``: calls found in text are sent as calls."""
     metadata, reason = turn.metadata, turn.finish.reason
-    given = Names(metadata.host_provider or "", metadata.model or "")
-    asked = Names(provider or metadata.host_provider or "", model or given.model)
+    source = Names(metadata.host_provider or "", metadata.model or "")
+    target = Names(provider or metadata.host_provider or "", model or source.model)
     given_blocks = turn.all_blocks()
-    whole = [block for block in given_blocks if not block.seal_broken]
-    blocks = tuple(block for block in whole if _goes(block, claims=claims))
+    intact = [block for block in given_blocks if not block.seal_broken]
+    blocks = tuple(block for block in intact if _is_sent(block, claims=claims))
     row = WIRES[wire]
     assert row.request is not None
-    rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
+    rule = rule_for(row.rules, target, {name for b in blocks for name in _fields(b)})
     continues = reason in _CONTINUED
     work = Rendering(blocks, turn.citations, rule, reasoning, continues)
     for block in given_blocks:
@@ -74,8 +67,8 @@ def render(
             work.lose(block, "reasoning", BOUND)
         if block.type not in _TYPES:
             work.lose(block, "unknown", f'a block has no type "{block.type[:64]}"')
-    maker = Names(metadata.provider or "", given.model).maker or given.maker
-    state = _State(work, given, asked, maker, _maker_of_details(given_blocks))
+    maker = Names(metadata.provider or "", source.model).maker or source.maker
+    state = _State(work, source, target, maker, _maker_of_details(given_blocks))
     work.blocks = tuple(map(state.readable, work.blocks))
     fit(work, results, state.is_known)
     return row.request(work), work.lost
@@ -90,65 +83,62 @@ def _fields(block: TurnBlock) -> Iterable[str]:
 def _maker_of_details(blocks: Iterable[TurnBlock]) -> str:
     """The maker that all marks in a message's ``reasoning_details`` name; else ""."""
     opaque = (block.opaque for block in blocks if isinstance(block.opaque, dict))
-    details = [{_DETAILS: each[_DETAILS]} for each in opaque if _DETAILS in each]
-    makers = {maker for each in details for maker in issuers_in(each).values()}
+    states = [{_DETAILS: state[_DETAILS]} for state in opaque if _DETAILS in state]
+    makers = {maker for state in states for maker in issuers_in(state).values()}
     return makers.pop() if len(makers) == 1 else ""
 
 
 @define
 class _State:
-    """Which state of a message the next model can read. ``given``: the provider and
-    model of the message, ``maker``: the maker of this model; ``asked``: those of the
+    """Which state of a message the next model can read. ``source``: the provider and
+    model of the message, ``maker``: the maker of this model; ``target``: those of the
     next request; ``details``: the maker that its ``reasoning_details`` name."""
 
     work: Rendering
-    given: Names
-    asked: Names
+    source: Names
+    target: Names
     maker: str
     details: str
 
     def readable(self, block: TurnBlock) -> TurnBlock:
-        """A block without the state that another maker issued, as its own mark says. A
-        signature is part of this state; one that is bound to another account goes,
-        too."""
+        """A block without the state, or signature, that another maker issued, as its
+        own mark says, or that is bound to another account."""
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
-        new, gone = without_foreign(opaque, self.asked.maker)
-        is_foreign = bool(gone) or differ(self._signer(block), self.asked.maker)
-        is_bound = bool(block.signature) and is_account_bound(self.given, self.asked)
+        state, paths = without_foreign(opaque, self.target.maker)
+        is_foreign = bool(paths) or differ(self._signer(block), self.target.maker)
+        is_bound = bool(block.signature) and is_account_bound(self.source, self.target)
         if not is_foreign and not is_bound:
             return block
-        what: What = "reasoning" if block.type == "reasoning" else "state"
-        self.work.lose(block, what, FOREIGN if is_foreign else OTHER_ACCOUNT)
-        return evolve(block, opaque=new or None, signature=None)
+        kind: What = "reasoning" if block.type == "reasoning" else "state"
+        self.work.lose(block, kind, FOREIGN if is_foreign else OTHER_ACCOUNT)
+        return evolve(block, opaque=state or None, signature=None)
 
     def is_known(self, block: TurnBlock) -> bool:
-        """Whether the next model can read the state of a block that is left: by its own
-        mark, else by the names of the message."""
-        given, rule = self.given, self.work.rule
-        if not differ(self.maker, self.asked.maker):
-            return rule.accepts_state(given, self.asked)
+        """Whether the next model can read a block's state, by its mark or the names."""
+        source, rule = self.source, self.work.rule
+        if not differ(self.maker, self.target.maker):
+            return rule.accepts_state(source, self.target)
         opaque = block.opaque if isinstance(block.opaque, dict) else {}
-        makers = {*issuers_in(opaque, self.asked.maker).values()}
+        makers = {*issuers_in(opaque, self.target.maker).values()}
         makers |= {self._signer(block)} if block.signature else set()
-        provider = "" if seller(given.provider) else given.provider
-        is_marked = makers == {self.asked.maker}
-        return is_marked and rule.accepts_state(Names(provider), self.asked)
+        provider = "" if seller(source.provider) else source.provider
+        is_marked = makers == {self.target.maker}
+        return is_marked and rule.accepts_state(Names(provider), self.target)
 
     def _signer(self, block: TurnBlock) -> str:
-        """The maker that issued a block's signature, by the field in which it came; ""
-        if the field does not show it, or without a signature."""
+        """The maker that issued a block's signature, if its field shows it, else ""."""
         if not block.signature:
             return ""
         if _DETAILS in block.fields:
             return self.details
         if any(name.endswith(BLOCKS) for name in block.fields):
-            return maker_of_blocks(self.maker, self.asked.maker)
+            return maker_of_blocks(self.maker, self.target.maker)
         return ""
 
 
-def _goes(block: TurnBlock, *, claims: bool) -> bool:
-    """Whether a block is sent. A call found in text is sent only with ``claims``; a
-    result that a model wrote itself is never sent."""
+def _is_sent(block: TurnBlock, *, claims: bool) -> bool:
+    """Whether a block is sent: a call found in text only with ``claims``, a result that
+    a model wrote itself never."""
     if block.type == "tool-call":
         return claims or block.origin == "structured"
     if block.type == "tool-result":

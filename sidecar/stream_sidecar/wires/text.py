@@ -7,8 +7,7 @@ from stream_sidecar.wires.shared.row import WireRow
 
 
 class TextWire:
-    """Reads each string as a piece of the answer. Anything else is an
-    ``unknown-chunk``."""
+    """Reads each string as a piece of the answer; all else is an ``unknown-chunk``."""
 
     def push(self, document: Document) -> list[Part]:
         value = document.value

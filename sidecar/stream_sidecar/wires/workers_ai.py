@@ -44,8 +44,8 @@ class WorkersAIWire(DocumentWire):
 
     def _say(self, body: JsonObject) -> None:
         """Adds the answer: a text, or in JSON mode a value."""
-        said = body.get("response")
-        text = said if isinstance(said, str) else "" if said is None else dumps(said)
+        answer = body.get("response")
+        text = answer if isinstance(answer, str | None) else dumps(answer)
         if text:
             self.parts.append(TextPart(text))
 
@@ -62,13 +62,12 @@ class WorkersAIWire(DocumentWire):
 
 
 def fits(document: Document) -> bool:
-    """Whether a document can only be of this wire. Ollama's documents have more
-    members."""
-    first = first_object(document.value)
-    inner = first.get("result")
-    body = inner if isinstance(inner, dict) and "success" in first else first
-    is_said = body is not first or isinstance(body.get("response"), str)
-    return is_said and "response" in body and body.keys() <= _KNOWN
+    """Whether a document can only be of this wire. Ollama's have more members."""
+    value = first_object(document.value)
+    inner = value.get("result")
+    body = inner if isinstance(inner, dict) and "success" in value else value
+    has_text = body is not value or isinstance(body.get("response"), str)
+    return has_text and "response" in body and body.keys() <= _KNOWN
 
 
 ROW = WireRow(

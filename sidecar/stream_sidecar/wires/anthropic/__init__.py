@@ -32,13 +32,7 @@ _CLAUDE: dict[str, Any] = {
     "one_model": True,
 }
 _REFUSED: frozenset[Refused] = frozenset(
-    (
-        "broken-pairs",
-        "repeated-ids",
-        "empty-turns",
-        "first-system",
-        "unsigned-loops",
-    )
+    ("broken-pairs", "repeated-ids", "empty-turns", "first-system", "unsigned-loops")
 )
 
 ROW = WireRow(
@@ -118,7 +112,7 @@ ROW = WireRow(
         Rule(
             "as the row above for other models behind a proxy, which makes ids of its"
             " own (LiteLLM's for Gemini end in a signature:"
-            " mpfaffenberger/code_puppy#356)",
+            " mpfaffenberger/code_puppy#356)"
         ),
     ),
 )

@@ -1,8 +1,6 @@
 """Anthropic's objects that become one part unchanged: citations and results.
 
-Not a wire: a helper of ``anthropic``. A value of a wrong type counts as missing;
-``raw`` has the whole object. For shapes see wires/README.md, "Messages" and
-"Citations".
+A value of a wrong type counts as missing; ``raw`` has the whole object.
 """
 
 from __future__ import annotations
@@ -12,7 +10,12 @@ from typing import TYPE_CHECKING
 from stream_sidecar import patterns
 from stream_sidecar.parts import CitationPart, JsonObject, ResultPart
 from stream_sidecar.wires.shared.citations import LOCATIONS
-from stream_sidecar.wires.shared.fields import document_id, first, is_failed, type_of
+from stream_sidecar.wires.shared.fields import (
+    document_id,
+    first_text,
+    is_failed,
+    type_of,
+)
 from stream_sidecar.wires.shared.request_shapes import RequestShape
 
 if TYPE_CHECKING:
@@ -25,13 +28,7 @@ RESULT = "_tool_result"
 THINKING, REDACTED = "thinking", "redacted_thinking"
 """Types of blocks that are reasoning. `REDACTED` is also one of `STATES`."""
 
-STATES = (
-    REDACTED,
-    "compaction",
-    "container_upload",
-    "mcp_tool_listing",
-    "fallback",
-)
+STATES = (REDACTED, "compaction", "container_upload", "mcp_tool_listing", "fallback")
 """Types of blocks that show nothing and must go back unchanged."""
 
 SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
@@ -62,8 +59,7 @@ SHAPE = RequestShape(
 )
 
 _NAMELESS = ("mcp", "tool_search")
-"""Types of results that do not contain the tool's name; the call with the same id
-does."""
+"""Types of results without the tool's name; the call with the same id has it."""
 
 
 def is_location(item: JsonObject) -> bool:
@@ -72,24 +68,22 @@ def is_location(item: JsonObject) -> bool:
 
 
 def citation(item: JsonObject) -> CitationPart:
-    """The part for a citation, which belongs to its whole block. The offsets in it
-    count in the source, not in the answer."""
+    """The part for a citation of its whole block; its offsets count in the source."""
     return CitationPart(
         kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,
         role="block",
         anchor="block",
-        url=first(item, ("url", "source")),
-        title=first(item, ("title", "document_title")),
-        cited_text=first(item, ("cited_text",)),
+        url=first_text(item, ("url", "source")),
+        title=first_text(item, ("title", "document_title")),
+        cited_text=first_text(item, ("cited_text",)),
         document=document_id(item),
     )
 
 
 def result(item: JsonObject, tools: Mapping[str, str]) -> ResultPart:
-    """The part for a server's result. ``tools``: the names of earlier calls by their
-    ids."""
-    id, kind = first(item, ("tool_use_id",)), type_of(item).removesuffix(RESULT)
+    """The part for a server's result. ``tools``: id of a call -> its tool's name."""
+    id, kind = first_text(item, ("tool_use_id",)), type_of(item).removesuffix(RESULT)
     return ResultPart(
         content=item.get("content"),
         raw=item,

@@ -3,10 +3,8 @@
 A whole message is read as its events in order. Variants of Bedrock's InvokeModel, of
 Vertex and of compatible servers are read as well: several messages in one stream
 (indices start again while blocks are open), data without ``type`` under an event name,
-blocks that were never started or never ended. For shapes see wires/README.md,
-"Messages"; Anthropic, "Streaming messages".
-
-Never raises for any JSON value: see `shared.document_wire`.
+blocks that were never started or ended (wires/README.md, "Messages"). Never raises
+for any JSON value: see `shared.document_wire`.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from stream_sidecar.wires.anthropic.blocks import (
     result,
 )
 from stream_sidecar.wires.shared.content_blocks import BlockWire
-from stream_sidecar.wires.shared.fields import first, refusal, type_of
+from stream_sidecar.wires.shared.fields import first_text, refusal, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,16 +79,15 @@ class AnthropicWire(BlockWire):
         self._stopped(message, message)
 
     def _whole(self, value: JsonObject) -> None:
-        """Reads a whole message. If its deltas came before (MiniMax), only its end
-        counts."""
+        """Reads a whole message: only its end if its deltas came before (MiniMax)."""
         is_other = self.text(value, "id") not in ("", self._id)
         if is_other or not self._has_content:
             self._message(value)
             self.parts.append(DonePart())
             return
-        said = "the whole message, whose blocks came in the stream"
+        note = "the whole message, whose blocks came in the stream"
         content = value.get("content")
-        self.parts.append(DiagnosticPart("response-details", said, "info", content))
+        self.parts.append(DiagnosticPart("response-details", note, "info", content))
         self._stopped(value, value)
 
     def _block_start(self, value: JsonObject) -> None:
@@ -107,10 +104,10 @@ class AnthropicWire(BlockWire):
             self.ignored("delta", delta)
         else:
             self._note_content(delta)
-            before = len(self.parts)
+            start = len(self.parts)
             read(self, block, delta)
-            if len(self.parts) == before:
-                self.unused("delta", delta, _FIELDS, before)
+            if len(self.parts) == start:
+                self.unused("delta", delta, _FIELDS, start)
 
     def _note_content(self, piece: JsonObject) -> None:
         """Notes whether any piece of the message has had content."""
@@ -134,9 +131,10 @@ class AnthropicWire(BlockWire):
         self.count(self.body(event, "usage"))
         self.report_details(event | delta, _DETAILS)
         if delta.get("stop_reason") == "refusal" and delta.get("stop_details"):
-            why = self.body(delta, "stop_details")
-            text = first(why, ("explanation",)) or "The model refused"
-            self.parts.append(refusal(text, why, code=first(why, ("category",))))
+            details = self.body(delta, "stop_details")
+            text = first_text(details, ("explanation",)) or "The model refused"
+            code = first_text(details, ("category",))
+            self.parts.append(refusal(text, details, code=code))
 
     # Blocks
 
@@ -149,8 +147,8 @@ class AnthropicWire(BlockWire):
             _BLOCKS.get(kind, AnthropicWire._other)(self, block, item)
 
     def _text_block(self, block: ContentBlock, item: JsonObject) -> None:
-        for each in self.objects(item, "citations"):
-            self.parts.append(citation(each))
+        for cited in self.objects(item, "citations"):
+            self.parts.append(citation(cited))
         self._text(block, item)
 
     def _thinking_block(self, block: ContentBlock, item: JsonObject) -> None:
@@ -207,10 +205,9 @@ class AnthropicWire(BlockWire):
         self.call(block, self.text(delta, "partial_json"))
 
     def _citation(self, _block: ContentBlock, delta: JsonObject) -> None:
-        """Reads a citation. It comes before the text that it belongs to, in the same
-        block."""
-        for each in self.each(delta, "citation"):
-            self.parts.append(citation(each))
+        """Reads a citation, which comes before its text in the same block."""
+        for cited in self.each_object(delta, "citation"):
+            self.parts.append(citation(cited))
 
     def _compaction(self, block: ContentBlock, delta: JsonObject) -> None:
         members = {name: value for name, value in delta.items() if value is not None}
@@ -252,18 +249,16 @@ _DELTAS: dict[str, _BlockReader] = {
     "compaction_delta": AnthropicWire._compaction,
 }
 
-_FIELDS = frozenset(
-    (
-        "type",
-        "text",
-        "thinking",
-        "signature",
-        "partial_json",
-        "citation",
-        "content",
-        "encrypted_content",
-    )
-)
+_FIELDS = {
+    "type",
+    "text",
+    "thinking",
+    "signature",
+    "partial_json",
+    "citation",
+    "content",
+    "encrypted_content",
+}
 """Members of deltas. Nothing of a compaction is reported before its end."""
 
 _EVENT_NAMES = frozenset(_EVENTS) - {"ping", "message"}
@@ -272,8 +267,7 @@ _OWN = frozenset(("model", "stop_reason"))
 
 
 def fits(document: Document) -> bool:
-    """Whether a document can only be of this wire; other wires have pings and errors,
-    too."""
+    """Whether a document can only be of this wire; others have pings and errors."""
     value = document.value
     if not isinstance(value, dict):
         return False

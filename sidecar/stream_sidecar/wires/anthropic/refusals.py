@@ -1,8 +1,4 @@
-"""What providers of Messages refuse in a single message: the wire's cleaner.
-
-Claude's providers know each block's members, and take a server's call only with its
-result.
-"""
+"""What providers of Messages refuse in a single message: the wire's cleaner."""
 
 from __future__ import annotations
 
@@ -11,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.anthropic.blocks import SERVER_IDS
 from stream_sidecar.wires.shared.block_cleaning import BlockCleaner, is_blank_text
-from stream_sidecar.wires.shared.fields import type_of
-from stream_sidecar.wires.shared.item_cleaning import first_text, without_nulls
+from stream_sidecar.wires.shared.fields import first_text, type_of
+from stream_sidecar.wires.shared.item_cleaning import without_nulls
 from stream_sidecar.wires.shared.request_shapes import changed, same
 
 if TYPE_CHECKING:
@@ -72,11 +68,11 @@ class AnthropicCleaner(BlockCleaner):
         ends |= uses & self._ends_of_runs[self.cleaning.number]
         if any(type_of(block) == "tool_use" for block in blocks):
             ends |= uses
-        self._paired |= {id for id in uses & ends if SERVER_IDS.fullmatch(id)}
+        ids = (id for id in uses & ends if id)
+        self._paired |= {id for id in ids if SERVER_IDS.fullmatch(id)}
 
     def _thinking_first(self, message: JsonObject) -> JsonObject:
-        """Adds an empty block of thinking to a message with calls but without thinking,
-        if the rule requires one."""
+        """Adds an empty block of thinking before calls without one, if required."""
         content, cleaning = message.get("content"), self.cleaning
         is_due = cleaning.rule.required and cleaning.reasoning != "none"
         if not is_due or not cleaning.shape.calls(message):
@@ -87,17 +83,17 @@ class AnthropicCleaner(BlockCleaner):
         return {**message, "content": [{"type": "thinking", "thinking": ""}, *content]}
 
 
-def _ends_of_runs(cleaning: Cleaning) -> Iterator[set[str]]:
+def _ends_of_runs(cleaning: Cleaning) -> Iterator[set[str | None]]:
     """For each item, the ids of the server's calls that have a result in its run of
     turns of the model. Each item of a run has the same set."""
     role = cleaning.shape.role
     for author, run in groupby(cleaning.items, role):
         turns = list(run)
         contents = [item.get("content") for item in turns if isinstance(item, dict)]
-        lists = [each for each in contents if isinstance(each, list)]
-        blocks = [block for each in lists for block in each if author == "model"]
-        ends = [b for b in blocks if isinstance(b, dict) and _is_servers_end(b)]
-        ids = {first_text(end, ("tool_use_id",)) for end in ends}
+        lists = [content for content in contents if isinstance(content, list)]
+        blocks = [block for blocks in lists for block in blocks if author == "model"]
+        results = [b for b in blocks if isinstance(b, dict) and _is_servers_end(b)]
+        ids = {first_text(end, ("tool_use_id",)) for end in results}
         yield from (ids for _ in turns)
 
 
@@ -115,5 +111,5 @@ def _without_blanks(answer: JsonObject) -> JsonObject:
     content = answer.get("content")
     if not isinstance(content, list):
         return answer
-    kept = [part for part in content if not is_blank_text(part)]
-    return changed(answer, {"content": same(content, kept)})
+    texts = [part for part in content if not is_blank_text(part)]
+    return changed(answer, {"content": same(content, texts)})

@@ -1,9 +1,8 @@
 """The writer of Anthropic's Messages: a turn as the next request must carry it.
 
 Blocks go back in their order. Signed thinking goes back as it came, with the original
-text if it was cleaned. Redacted thinking and the results of the server's tools go back
-unchanged. Blank text and thinking without a signature would be refused, so they are
-lost (wires/README.md, "Requests"). Never raises.
+text if it was cleaned. Blank text and thinking without a signature would be refused, so
+they are lost (wires/README.md, "Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -48,12 +47,12 @@ _CONTAINER = (
 
 def write(turn: Rendering) -> list[JsonObject]:
     messages = in_blocks(turn, _BLOCKS, _answer)
-    first = messages[0]["content"] if messages else []
-    if turn.rule.no_end and first and "text" in first[-1]:
-        first[-1]["text"] = first[-1]["text"].rstrip()
+    blocks = messages[0]["content"] if messages else []
+    if turn.rule.no_end and blocks and "text" in blocks[-1]:
+        blocks[-1]["text"] = blocks[-1]["text"].rstrip()
     is_due = turn.rule.required and turn.calls and turn.reasoning != "none"
-    if is_due and not any(item["type"] == THINKING for item in first):
-        first.insert(0, {"type": THINKING, THINKING: ""})
+    if is_due and not any(item["type"] == THINKING for item in blocks):
+        blocks.insert(0, {"type": THINKING, THINKING: ""})
     return messages
 
 
@@ -75,11 +74,11 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return state
     if redacted := redacted_in(state):
         return {"type": REDACTED, "data": redacted}
-    written = {"type": THINKING, THINKING: block.raw_text or block.text}
+    thought = {"type": THINKING, THINKING: block.raw_text or block.text}
     if block.fields in _OWN_FIELDS and turn.signs(block):
-        return written | {"signature": block.signature}
-    if turn.rule.unsigned and written[THINKING]:
-        return written
+        return thought | {"signature": block.signature}
+    if turn.rule.unsigned and thought[THINKING]:
+        return thought
     turn.lose(block, "reasoning", _UNSIGNED)
     return None
 
@@ -90,15 +89,15 @@ def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         turn.lose(block, "tool-call", "it is no call of a tool of Anthropic's")
         return None
     kind = "server_tool_use" if is_server else "tool_use"
-    written: JsonObject = {"type": kind}
+    item: JsonObject = {"type": kind}
     if isinstance(block.raw, dict) and type_of(block.raw).endswith("tool_use"):
         names = CALL_MEMBERS if turn.rule.is_closed else block.raw
-        written = {name: block.raw[name] for name in names if name in block.raw}
-    written |= {"id": block.tool_call_id, "name": block.name}
-    written["input"] = turn.input(block)
+        item = {name: block.raw[name] for name in names if name in block.raw}
+    item |= {"id": block.tool_call_id, "name": block.name}
+    item["input"] = turn.input(block)
     if caller := caller_of(turn, block, "tool_id"):
         turn.lose(block, "state", _CONTAINER)
-    return written | caller
+    return item | caller
 
 
 def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
@@ -113,14 +112,13 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
     tool_result: JsonObject = {"type": "tool_result", "tool_use_id": call.tool_call_id}
     parts = parts_of(result.content)
-    said = [_part(part) for part in parts or () if not is_blank(part)]
-    tool_result["content"] = text_of(result.content) if parts is None else said or ""
+    texts = [_part(part) for part in parts or () if not is_blank(part)]
+    tool_result["content"] = text_of(result.content) if parts is None else texts or ""
     return tool_result | {"is_error": True} if result.is_error else tool_result
 
 
 def _part(part: JsonObject) -> JsonObject:
-    """A part of a result as Messages has it. MCP has an image's data in another
-    member."""
+    """A part of a result as Messages has it. MCP has an image's data elsewhere."""
     if part.get("type") != "image" or "data" not in part:
         return part
     source = {"media_type": part.get("mimeType"), "data": part["data"]}

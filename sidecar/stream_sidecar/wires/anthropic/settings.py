@@ -1,8 +1,7 @@
 """Settings of a request to Messages that its provider would refuse.
 
 `mended_settings` changes what loses nothing of the conversation, `HOST_MENDS` reports
-what only the host can mend (wires/README.md, "Requests"). Never raises for any JSON
-value.
+what only the host can mend (wires/README.md, "Requests"). Never raises for any JSON.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ def mended_settings(
     moves from ``items`` into the setting ``system``."""
     news: JsonObject = {}
     if "first-system" in rule.refuses and items and SHAPE.role(items[0]) == "system":
-        first = items.pop(0)
-        content = first.get("content") if isinstance(first, dict) else None
+        system = items.pop(0)
+        content = system.get("content") if isinstance(system, dict) else None
         news["system"] = sum_of([body.get("system"), content])
     if "unsigned-loops" in rule.refuses and _loops_without_thinking(body, items):
         news["thinking"] = {"type": "disabled"}
@@ -49,22 +48,21 @@ def _loops_without_thinking(body: JsonObject, items: list[Json]) -> bool:
     is_on = isinstance(thinking, dict) and thinking.get("type") == "enabled"
     if not is_on or not SHAPE.answers(_last(items)):
         return False
-    first: Json = None
+    start: Json = None
     for item in reversed(items):
         if SHAPE.role(item) == "user" and not SHAPE.answers(item):
             break
-        first = item if SHAPE.role(item) == "model" else first
-    content = first.get("content") if isinstance(first, dict) else None
-    begun = content[:1] if isinstance(content, list) else []
-    return bool(begun) and not _is_thinking(begun[0])
+        start = item if SHAPE.role(item) == "model" else start
+    content = start.get("content") if isinstance(start, dict) else None
+    return isinstance(content, list) and content != [] and not _is_thinking(content[0])
 
 
 def _thinks_last(body: JsonObject, items: list[Json]) -> bool:
-    thinking, last = body.get("thinking"), _last(items)
+    thinking, turn = body.get("thinking"), _last(items)
     is_on = isinstance(thinking, dict) and thinking.get("type") != "disabled"
-    content = last.get("content") if isinstance(last, dict) else None
+    content = turn.get("content") if isinstance(turn, dict) else None
     blocks = content if isinstance(content, list) else []
-    is_models = SHAPE.role(last) == "model"
+    is_models = SHAPE.role(turn) == "model"
     return is_models and not is_on and any(map(_is_thinking, blocks))
 
 
@@ -85,7 +83,7 @@ def _thinks_late(body: JsonObject, items: list[Json]) -> bool:
 def _waits_in_a_container(body: JsonObject, items: list[Json]) -> bool:
     calls = (call for item in items[-2:] for call in SHAPE.calls(item))
     callers = (call.get("caller") for call in calls)
-    is_called = any(isinstance(each, dict) and "tool_id" in each for each in callers)
+    is_called = any(isinstance(c, dict) and "tool_id" in c for c in callers)
     return is_called and "container" not in body
 
 
@@ -93,21 +91,21 @@ def _refers_to_a_tool(body: JsonObject, items: list[Json]) -> bool:
     tools = body.get("tools")
     if not isinstance(tools, list):
         return False
-    named = [tool.get("name") for tool in tools if isinstance(tool, dict)]
-    return any(each not in named for item in items for each in _references(item))
+    names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
+    return any(name not in names for item in items for name in _references(item))
 
 
 def _references(value: Json) -> Iterator[Json]:
     if isinstance(value, dict) and value.get("type") == "tool_reference":
         yield value.get("tool_name")
     inner = value.values() if isinstance(value, dict) else value
-    for each in inner if isinstance(value, dict | list) else ():
-        yield from _references(each)
+    for item in inner if isinstance(value, dict | list) else ():
+        yield from _references(item)
 
 
 def _has_many_marks(body: JsonObject, items: list[Json]) -> bool:
-    held = [items, body.get("tools"), body.get("system")]
-    return dumps(held).count('"cache_control":{') > _MOST_MARKS
+    members = [items, body.get("tools"), body.get("system")]
+    return dumps(members).count('"cache_control":{') > _MOST_MARKS
 
 
 def _last(items: list[Json]) -> Json:

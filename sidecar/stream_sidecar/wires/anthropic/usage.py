@@ -18,23 +18,16 @@ _SAMPLED = (
 
 
 def with_compaction(value: JsonObject) -> JsonObject:
-    """The counts of ``value``, including the tokens for a compaction summary.
-
-    The counts at the top leave these tokens out; they are in ``iterations`` (Anthropic,
-    "Compaction", "Understanding usage").
-    """
+    """The counts of ``value`` with the tokens for a compaction summary, which are only
+    in ``iterations`` (Anthropic, "Compaction", "Understanding usage")."""
     items = value.get("iterations")
-    if not isinstance(items, list):
-        return value
-    made = [
-        item
-        for item in items
-        if isinstance(item, dict) and item.get("type") == "compaction"
-    ]
-    if not made:
+    items = items if isinstance(items, list) else []
+    objects = [item for item in items if isinstance(item, dict)]
+    summaries = [item for item in objects if item.get("type") == "compaction"]
+    if not summaries:
         return value
     sums = {
-        name: sum(count_of(item, (name,)) or 0 for item in (value, *made))
+        name: sum(count_of(item, (name,)) or 0 for item in (value, *summaries))
         for name in _SAMPLED
     }
     return {**value, **sums}

@@ -54,8 +54,7 @@ WRITTEN = (
     "content_block_delta",
     "content_block_stop",
 )
-"""Types of documents that the writer writes, or whose content it writes in another
-form."""
+"""Types of documents that the writer writes, or whose content it writes otherwise."""
 
 _REFUSAL = "refusal"
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -97,15 +96,15 @@ class AnthropicWriter(ChunkWriter):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._begun = False
-        self._failed = False
+        self._has_begun = False
+        self._has_failed = False
         self._refusal: events.ProviderError | None = None
         self._items: OpenItems[_Block, None] = OpenItems()
 
     def end(self, finishes: list[events.Finish]) -> None:
         self._close_open_block()
         finish = finishes[0]
-        if self._failed or not (finish.complete or self._begun):
+        if self._has_failed or not (finish.complete or self._has_begun):
             return
         self._begin()
         usage = self.usage_object()
@@ -126,7 +125,7 @@ class AnthropicWriter(ChunkWriter):
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
         """The whole body. If the response failed, it is only the last error."""
-        failed = [chunk for chunk in chunks if chunk["type"] == "error"]
+        errors = [chunk for chunk in chunks if chunk["type"] == "error"]
         body: JsonObject = {}
         for chunk in chunks:
             kind = chunk["type"]
@@ -138,7 +137,7 @@ class AnthropicWriter(ChunkWriter):
                 _grow(body["content"][chunk["index"]], chunk["delta"])
             elif kind == "message_delta":
                 body |= {**chunk["delta"], "usage": chunk["usage"]}
-        return failed[-1] if failed else Chunk(body)
+        return errors[-1] if errors else Chunk(body)
 
     # Events
 
@@ -206,8 +205,7 @@ class AnthropicWriter(ChunkWriter):
         self._stop(self._start(portable(item)))
 
     def cite(self, event: events.Citation) -> None:
-        """Writes a citation into the block of its text. A citation that comes after the
-        block is lost."""
+        """Writes a citation into the block of its text. A later one is lost."""
         block = self._items.current
         if block is None or not block.is_text:
             return
@@ -222,7 +220,7 @@ class AnthropicWriter(ChunkWriter):
         if event.provider_type == _REFUSAL:
             self._refusal = event
             return
-        self._failed = True
+        self._has_failed = True
         error = self.own_error(event)
         if not isinstance(error, dict):
             kind = ERROR_TYPES.get(event.kind, _API)
@@ -236,9 +234,9 @@ class AnthropicWriter(ChunkWriter):
 
     def _begin(self) -> None:
         """Writes ``message_start`` before anything else."""
-        if self._begun:
+        if self._has_begun:
             return
-        self._begun = True
+        self._has_begun = True
         message: JsonObject = {
             "id": self.id,
             "type": "message",
@@ -292,8 +290,8 @@ class AnthropicWriter(ChunkWriter):
     ) -> JsonObject:
         if self.is_own and isinstance(event.raw, dict):
             source = {"url": url, "title": title} if event.kind == "url" else {}
-            own: JsonObject = portable(event.raw)
-            return {name: value for name, value in source.items() if value} | own
+            citation: JsonObject = portable(event.raw)
+            return {name: value for name, value in source.items() if value} | citation
         text = event.cited_text or ""
         if url:
             place = {"type": "web_search_result_location", "encrypted_index": ""}
@@ -314,11 +312,7 @@ def _counted(usage: JsonObject) -> JsonObject:
 
 
 def _details(error: events.ProviderError) -> JsonObject:
-    return {
-        "type": _REFUSAL,
-        "category": error.code,
-        "explanation": error.message,
-    }
+    return {"type": _REFUSAL, "category": error.code, "explanation": error.message}
 
 
 def _grow(block: JsonObject, delta: JsonObject) -> None:
@@ -333,8 +327,7 @@ def _grow(block: JsonObject, delta: JsonObject) -> None:
 
 
 def _whole_input(text: str) -> Any:
-    """The arguments as an object. Text that is no object stays text, so that nobody
-    runs the call."""
+    """The arguments as an object; else as text, so that nobody runs the call."""
     try:
         value = loads(text)
     except ValueError:

@@ -4,10 +4,8 @@ A whole body is read as its events in order. An event is a member of a union
 (``{"contentBlockDelta": {...}}``, from AWS's libraries), or its bare payload. The name
 of a bare payload is in the frame's header, under ``":event-type"``, or follows from its
 keys. One table reads the members of a block at its start, in a delta and in a whole
-message. For shapes see wires/README.md, "Bedrock Converse"; Amazon Bedrock API,
-"ConverseStream".
-
-Never raises for any JSON value: see `shared.document_wire`.
+message (wires/README.md, "Bedrock Converse"). Never raises for any JSON value: see
+`shared.document_wire`.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from stream_sidecar.parts import (
     TextPart,
 )
 from stream_sidecar.wires.shared.content_blocks import BlockWire
-from stream_sidecar.wires.shared.fields import first
+from stream_sidecar.wires.shared.fields import first_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,19 +64,18 @@ class BedrockConverseWire(BlockWire):
     """Reads Converse events (see the module's docstring)."""
 
     def read(self, value: JsonObject, event: str | None) -> None:
-        named = event or first(value, _NAMES)
-        events = _events_of(value, named)
+        kind = event or first_text(value, _NAMES)
+        events = _events_of(value, kind)
         for name, body in events:
             if isinstance(body, dict):
                 _EVENTS[name](self, body)
             elif body is not None:
                 self.malformed(name, body)
         if not events:
-            self.unread(value, named)
+            self.unread(value, kind)
 
     def last(self, block: ContentBlock) -> list[Part]:
-        """The part for a block with a result or redacted reasoning, which is complete
-        now."""
+        """The part for a block with a result or redacted reasoning, complete now."""
         item = block.item
         if REASONING in item:
             return [ReasoningStatePart(0, None, item, block.key)]
@@ -110,8 +107,7 @@ class BedrockConverseWire(BlockWire):
         self.parts.append(DonePart())
 
     def _metadata(self, body: JsonObject) -> None:
-        """Reads the metadata, which come after the end. A prompt router names here the
-        model that it chose."""
+        """Reads the metadata after the end. A prompt router names its model here."""
         trace = self.body(body, "trace")
         router = self.body(trace, "promptRouter")
         if model := self.text(router, "invokedModelId"):
@@ -153,8 +149,7 @@ class BedrockConverseWire(BlockWire):
         self.call(block, item.get("input"), **call_fields)
 
     def _tool_result(self, block: ContentBlock, members: JsonObject) -> None:
-        """Reads a result: its start or all of it (an object), or more of its content (a
-        list)."""
+        """Reads a result: its start or all of it, or as a list more of its content."""
         item, content = members["toolResult"], block.item.get("content", [])
         if isinstance(item, list):
             item = {"content": item}
@@ -165,8 +160,7 @@ class BedrockConverseWire(BlockWire):
         block.item |= item | {"content": content}
 
     def _reasoning(self, block: ContentBlock, members: JsonObject) -> None:
-        """Reads reasoning. In whole blocks, text and signature are in an inner
-        object."""
+        """Reads reasoning. Whole blocks have text and signature in an inner object."""
         item = self.body(members, REASONING)
         item = item | self.body(item, "reasoningText")
         if text := self.text(item, "text"):
@@ -175,12 +169,12 @@ class BedrockConverseWire(BlockWire):
             part = ReasoningStatePart(0, signature, None, block.key, REASONING)
             self.parts.append(part)
         if redacted := self.text(item, "redactedContent"):
-            held = self.body(block.item, REASONING).get("redactedContent")
-            whole = _bytes_of(held, redacted) if held else redacted
-            block.item[REASONING] = {"redactedContent": whole}
+            known = self.body(block.item, REASONING).get("redactedContent")
+            redacted = _bytes_of(known, redacted) if known else redacted
+            block.item[REASONING] = {"redactedContent": redacted}
 
     def _citation(self, _block: ContentBlock, members: JsonObject) -> None:
-        for item in self.each(members, "citation"):
+        for item in self.each_object(members, "citation"):
             self._cite(item)
 
     def _cited(self, block: ContentBlock, members: JsonObject) -> None:
@@ -196,7 +190,7 @@ class BedrockConverseWire(BlockWire):
         location = self.body(item, "location")
         place = next((name for name in _LOCATIONS if name in location), "")
         sources = self.objects(item, "sourceContent")
-        quoted = "".join(self.text(source, "text") for source in sources)
+        quote = "".join(self.text(source, "text") for source in sources)
         web = self.body(location, "web")
         self.parts.append(
             CitationPart(
@@ -204,21 +198,21 @@ class BedrockConverseWire(BlockWire):
                 raw=item,
                 role="block",
                 anchor="block",
-                url=first(web, ("url",)) or first(item, ("source",)),
-                title=first(item, ("title",)),
-                cited_text=quoted or None,
+                url=first_text(web, ("url",)) or first_text(item, ("source",)),
+                title=first_text(item, ("title",)),
+                cited_text=quote or None,
                 document=_document_of(location.get(place)),
             )
         )
 
 
-def _bytes_of(one: Json, other: str) -> str:
+def _bytes_of(start: Json, end: str) -> str:
     """The base64 of the joined bytes of two pieces of base64."""
     try:
-        joined = a2b_base64(str(one)) + a2b_base64(other)
+        content = a2b_base64(str(start)) + a2b_base64(end)
     except ValueError:
-        return f"{one}{other}"
-    return b2a_base64(joined, newline=False).decode()
+        return f"{start}{end}"
+    return b2a_base64(content, newline=False).decode()
 
 
 def _document_of(place: Json) -> str | None:
@@ -255,10 +249,10 @@ _MEMBERS: dict[str, _MemberReader] = {
 }
 
 
-def _events_of(value: JsonObject, named: str | None) -> list[tuple[str, Json]]:
+def _events_of(value: JsonObject, kind: str | None) -> list[tuple[str, Json]]:
     """The events in one object, as (name, body)."""
-    if named in _EVENTS:
-        return [(named, value)]
+    if kind in _EVENTS:
+        return [(kind, value)]
     if isinstance(value.get("output"), dict):
         return [("output", value)]
     union = [(name, body) for name, body in value.items() if name in _EVENTS]
@@ -271,12 +265,11 @@ _DECISIVE = frozenset(_EVENTS) - {"metadata", "output"}
 
 
 def fits(document: Document) -> bool:
-    """Whether a document can only be of this wire; counts alone may be another
-    wire's."""
+    """Whether a document can only be of this wire; counts alone may be of another."""
     value = document.value
     if not isinstance(value, dict):
         return False
-    if document.event in _DECISIVE or first(value, _NAMES) in _DECISIVE:
+    if document.event in _DECISIVE or first_text(value, _NAMES) in _DECISIVE:
         return True
     message = value.get("output")
     message = message.get("message") if isinstance(message, dict) else None

@@ -13,21 +13,18 @@ if TYPE_CHECKING:
 
 
 class BedrockCleaner(BlockCleaner):
-    """Cleans the messages of one request."""
-
     def clean(self, message: JsonObject) -> JsonObject:
         shape = self.cleaning.shape
         return super().clean(shape.change_answers(message, _accepted) or message)
 
 
 def _accepted(answer: JsonObject) -> JsonObject:
-    """A tool's answer without blank texts, with an empty object if nothing is left, and
-    with JSON that is no object as text."""
+    """A tool's answer without blank texts, never empty, and with other JSON as text."""
     content = answer.get("content")
     if not isinstance(content, list):
         return answer
-    news = [_as_text(part) for part in content if not is_blank_text(part)]
-    return changed(answer, {"content": same(content, news or [{"json": {}}])})
+    parts = [_as_text(part) for part in content if not is_blank_text(part)]
+    return changed(answer, {"content": same(content, parts or [{"json": {}}])})
 
 
 def _as_text(part: Json) -> Json:

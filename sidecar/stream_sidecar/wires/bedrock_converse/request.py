@@ -1,8 +1,7 @@
 """The writer of Bedrock Converse: a turn as messages of the next request.
 
-Signed reasoning goes back as it came. What Bedrock would refuse is lost: blank text,
-and reasoning without a signature if the model's rule says so (wires/README.md,
-"Requests"). Never raises.
+What Bedrock would refuse is lost: blank text, and reasoning without a signature if the
+model's rule says so (wires/README.md, "Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import BlockWriters, Rendering
 
 _OWN_FIELDS = ((REASONING,), ("thinking",))
-"""Fields whose reasoning a model of Bedrock signed; Anthropic's signatures are the
-same."""
+"""Fields whose reasoning a model of Bedrock signed; Anthropic signs alike."""
 
 _OWN_IDS = "tooluse_"
 _SERVER = {"type": "server_tool_use"}
@@ -76,13 +74,10 @@ def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
     content: Json = result.content
     if not isinstance(content, dict):
         is_text = parts_of(content) is None
-        said = text_of(content) if is_text else turn.says(result)
-        content = said if said.strip() else {}
+        text = text_of(content) if is_text else turn.says(result)
+        content = text if text.strip() else {}
     kind = "text" if isinstance(content, str) else "json"
-    answer: JsonObject = {
-        "toolUseId": call.tool_call_id,
-        "content": [{kind: content}],
-    }
+    answer: JsonObject = {"toolUseId": call.tool_call_id, "content": [{kind: content}]}
     return {"toolResult": answer | ({"status": "error"} if result.is_error else {})}
 
 

@@ -25,7 +25,7 @@ ROW = WireRow(
     rules=(
         Rule(
             "docs.cohere.com/docs/tool-use-overview: tool_plan and tool_calls are"
-            " appended",
+            " appended"
         ),
     ),
 )

@@ -1,10 +1,8 @@
 """The wire ``cohere``: Chat v2, as a stream of events or a whole body.
 
 An event carries a piece of the message in ``delta.message``, under the names that a
-whole body uses, so one table of fields reads both. For shapes see wires/README.md,
-"Cohere"; Cohere API v2, "Chat with Streaming".
-
-Never raises for any JSON value: see `shared.document_wire`.
+whole body uses, so one table of fields reads both (wires/README.md, "Cohere"). Never
+raises for any JSON value: see `shared.document_wire`.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from stream_sidecar.parts import (
 from stream_sidecar.provider_errors.normalize import find_error
 from stream_sidecar.values.abridge import light
 from stream_sidecar.wires.shared.content_blocks import BlockWire
-from stream_sidecar.wires.shared.fields import first, type_of
+from stream_sidecar.wires.shared.fields import first_text, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +31,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 THINKING = "thinking"
-"""The field name under which thinking is reported, and a plan. Neither repeats the
-other."""
+"""The field name of thinking, and of a plan: neither repeats the other."""
 
 PLAN = "tool_plan"
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
@@ -83,7 +80,7 @@ class CohereWire(BlockWire):
         self._content(self.index(value), value)
 
     def _content(self, index: Index, value: JsonObject) -> None:
-        for item in self.each(self._piece(value), "content"):
+        for item in self.each_object(self._piece(value), "content"):
             self._say(index, item)
 
     def _content_end(self, value: JsonObject) -> None:
@@ -101,14 +98,14 @@ class CohereWire(BlockWire):
         self._calls(_call_index(self.index(value)), value)
 
     def _calls(self, index: Index, value: JsonObject) -> None:
-        for item in self.each(self._piece(value), "tool_calls"):
+        for item in self.each_object(self._piece(value), "tool_calls"):
             self._call(index, item)
 
     def _call_end(self, value: JsonObject) -> None:
         self.stop(_call_index(self.index(value)))
 
     def _citation(self, value: JsonObject) -> None:
-        for item in self.each(self._piece(value), "citations"):
+        for item in self.each_object(self._piece(value), "citations"):
             self._cite(item)
 
     def _message_end(self, value: JsonObject) -> None:
@@ -120,8 +117,7 @@ class CohereWire(BlockWire):
     # Pieces of a message
 
     def _message(self, message: JsonObject) -> None:
-        """Reads a message in the order of its events. In a start event it is mostly
-        empty."""
+        """Reads a message in the order of its events; in a start event mostly empty."""
         self.end()
         self._think(self.text(message, PLAN), PLAN, PLAN)
         for index, item in enumerate(self.objects(message, "content")):
@@ -159,15 +155,14 @@ class CohereWire(BlockWire):
         """Adds a citation for each source of ``item``."""
         part = self._placed(item)
         sources = [*self.objects(item, "sources")]
-        rest = {name: item[name] for name in item if name != "sources"}
+        others = {name: item[name] for name in item if name != "sources"}
         for source in sources or [{}]:
-            raw = item if len(sources) < 2 else rest | {"sources": [source]}
+            raw = item if len(sources) < 2 else others | {"sources": [source]}
             self.parts.append(_of_source(evolve(part, raw=raw), source))
-            rest = light(rest) or {}  # long values come only with the first source
+            others = light(others) or {}  # long values come only with the first source
 
     def _placed(self, item: JsonObject) -> CitationPart:
-        """The citation with its place. Its offsets count in a content item; older
-        models do not say in which."""
+        """The citation with its place in a content item, which older models lack."""
         start, end = item.get("start"), item.get("end")
         are_offsets = type(start) is int and type(end) is int
         if not are_offsets or item.get("type") in _NOT_IN_ANSWER:
@@ -202,18 +197,17 @@ def _call_index(index: int) -> tuple[str, int]:
 
 
 def _of_source(part: CitationPart, source: JsonObject) -> CitationPart:
-    """``part`` with the url, title and text of a source: a document or a tool's
-    output."""
+    """``part`` with url, title and text of a source: a document or a tool's output."""
     kind = type_of(source)
     body = source.get("document" if kind == "document" else "tool_output")
     fields = body if isinstance(body, dict) else {}
     return evolve(
         part,
         kind="document" if kind == "document" else "other",
-        url=first(fields, ("url", "uri")),
-        title=first(fields, ("title", "name")),
-        cited_text=first(fields, ("snippet",)),
-        document=first(source, ("id",)),
+        url=first_text(fields, ("url", "uri")),
+        title=first_text(fields, ("title", "name")),
+        cited_text=first_text(fields, ("snippet",)),
+        document=first_text(source, ("id",)),
     )
 
 

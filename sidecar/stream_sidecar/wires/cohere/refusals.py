@@ -1,7 +1,4 @@
-"""What Cohere refuses in a single message: the wire's cleaner.
-
-Reasoning is in two places, the plan before calls and thoughts in the content.
-"""
+"""What Cohere refuses in a single message: the wire's cleaner."""
 
 from __future__ import annotations
 
@@ -17,18 +14,16 @@ if TYPE_CHECKING:
 
 
 class CohereCleaner(ReasoningFields):
-    """Cleans the messages of one request."""
-
     def __init__(self, cleaning: Cleaning) -> None:
         super().__init__(cleaning, (PLAN,))
 
     def clean(self, message: JsonObject) -> JsonObject:
         has_calls = bool(message.get("tool_calls"))
-        why = self.cleaning.why_no_reasoning(has_calls=has_calls)
+        reason = self.cleaning.why_no_reasoning(has_calls=has_calls)
 
         def why_not(part: Json) -> str:
             is_thought = isinstance(part, dict) and type_of(part) == THINKING
-            return why if is_thought else ""
+            return reason if is_thought else ""
 
         message = self.cleaning.without_reasoning(message, "content", why_not)
         return super().clean(message)

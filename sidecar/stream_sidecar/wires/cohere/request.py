@@ -53,8 +53,7 @@ def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """The message with a result. An object becomes a document, which the model can
-    cite."""
+    """The message with a result. An object becomes a document, which can be cited."""
     content: Json = result.content
     kinds = {part["type"] for part in parts_of(content) or ()}
     if isinstance(content, dict):

@@ -1,9 +1,9 @@
 """Gemini's streamed arguments: turns values at JSON paths into a call's JSON text.
 
-Not a wire: a helper of ``gemini``. A ``partialArgs`` entry is a value, or a fragment of
-a string, at a path (RFC 9535) such as ``$.recipe.steps[0].text``. Entries normally come
-in the order of the text, so the text grows at its end. If they do not, it waits for the
-last one. Each character is looked at a fixed number of times.
+A ``partialArgs`` entry is a value, or a fragment of a string, at a path (RFC 9535) such
+as ``$.recipe.steps[0].text``. Entries normally come in the order of the text, so the
+text grows at its end. If they do not, it waits for the last one. Each character is
+looked at a fixed number of times.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 @define(eq=False)
 class _Leaf:
-    """A value, or the fragments of a string. ``continues``: the provider announced more
-    fragments."""
+    """A value, or fragments of a string. ``continues``: more are announced."""
 
     value: Json = None
     fragments: list[str] | None = None
@@ -72,14 +71,14 @@ class PartialArguments:
 
     def push(self, entry: JsonObject) -> str | None:
         path = _path(entry.get("jsonPath"))
-        found = self._root if path is None else self._find(path)
+        node = self._root if path is None else self._find(path)
         name = next((name for name in _VALUES if name in entry), "")
-        if path is None or isinstance(found, dict) or not (found or name):
+        if path is None or isinstance(node, dict) or not (node or name):
             return None
-        leaf, value = found or _Leaf(), entry.get(name)
+        leaf, value = node or _Leaf(), entry.get(name)
         value = None if name == "nullValue" else value
         text = ""
-        if found is None:
+        if node is None:
             text = self._begin(leaf, path, value)
         elif name:
             text = self._add(leaf, value)
@@ -116,9 +115,8 @@ class PartialArguments:
         return f"{start}{place}{self._quote()}{text}"
 
     def _add(self, leaf: _Leaf, value: Json) -> str:
-        """Adds ``value`` to the string of ``leaf`` and returns the new text. If the
-        leaf is no open string, a value that was already returned would change: then the
-        entries are out of order."""
+        """Adds ``value`` to the string of ``leaf`` and returns the new text. A value
+        that was returned may not change: such entries are out of order."""
         is_more = isinstance(value, str) and leaf.fragments is not None
         is_here = leaf is self._latest or not value
         self.in_order = self.in_order and is_more and is_here
@@ -141,24 +139,19 @@ class _Writer:
         self._open: list[set[Token] | int] = []
 
     def place(self, path: TokenPath) -> str | None:
-        """The text that comes before the value at ``path``: brackets, commas and names.
-        None if its place in the text was passed already.
-
-        Nothing may have been written at ``path``, at a part of it, or below it.
-        """
+        """The text before the value at ``path``: brackets, commas, names. None if its
+        place was passed already. Nothing may have been written at ``path``, at a part
+        of it, or below it."""
         common = 0
         while common < len(self._path) and path[common] == self._path[common]:
             common += 1
-        if not all(
-            token == 0 or isinstance(token, str) for token in path[common + 1 :]
-        ):
+        steps = path[common + 1 :]
+        if not all(token == 0 or isinstance(token, str) for token in steps):
             return None
         if self._open and not self._is_next(common, path[common]):
             return None
         pieces = [self._close(common + 1), "," if self._open else ""]
-        pieces += [
-            self._enter(depth, path[depth]) for depth in range(common, len(path))
-        ]
+        pieces += [self._enter(n, path[n]) for n in range(common, len(path))]
         self._path = path
         return "".join(pieces)
 
@@ -166,26 +159,26 @@ class _Writer:
         return self._close(0)
 
     def _is_next(self, depth: int, token: Token) -> bool:
-        held = self._open[depth]
-        if isinstance(held, int):
-            return token == held
-        return isinstance(token, str) and token not in held
+        container = self._open[depth]
+        if isinstance(container, int):
+            return token == container
+        return isinstance(token, str) and token not in container
 
     def _close(self, depth: int) -> str:
         closed = reversed(self._open[depth:])
         del self._open[depth:]
-        return "".join("]" if isinstance(held, int) else "}" for held in closed)
+        return "".join("]" if isinstance(part, int) else "}" for part in closed)
 
     def _enter(self, depth: int, token: Token) -> str:
         """Opens the container of step ``depth`` if it is new."""
         is_new, is_name = depth == len(self._open), isinstance(token, str)
         if is_new:
             self._open.append(set() if is_name else 0)
-        held = self._open[depth]
-        if isinstance(held, int):
-            self._open[depth] = held + 1
+        container = self._open[depth]
+        if isinstance(container, int):
+            self._open[depth] = container + 1
             return "[" if is_new else ""
-        held.add(token)
+        container.add(token)
         return ("{" if is_new else "") + dumps(token) + ":"
 
 

@@ -1,9 +1,9 @@
 """The content of one Gemini candidate: its parts, in their order.
 
-Not a wire: a helper of ``gemini``. `PART_READERS` lists what is read from a part. A
-signature (``thoughtSignature``) may stand on any part and does not make it a thought.
-It goes back with its call, with the thought, or as state of its own (wires/README.md,
-"generateContent and Interactions"). Only function calls are for the client.
+`PART_READERS` lists what is read from a part. A signature (``thoughtSignature``) may
+stand on any part and does not make it a thought. It goes back with its call, with the
+thought, or as state of its own (wires/README.md, "generateContent and Interactions").
+Only function calls are for the client.
 """
 
 from __future__ import annotations
@@ -67,27 +67,23 @@ class GeminiCandidate:
         self._awaited: defaultdict[str, deque[str]] = defaultdict(deque)
 
     def read(self, content: JsonObject) -> None:
-        """Reads the parts of a chunk or of a whole body. Text continues across
-        chunks."""
+        """Reads the parts of a chunk or whole body. Text continues across chunks."""
         is_first = True
         for part in self.wire.objects(content, "parts"):
             kind = "thought" if part.get("thought") is True else ""
-            found = [
-                name for name in part if name in PART_READERS and part[name] is not None
-            ]
-            if len(found) > 1:
-                found.sort(key=_ORDER)
-            self._stand(kind + "".join(found[:1]), is_first)
+            names = [n for n in part if n in PART_READERS and part[n] is not None]
+            if len(names) > 1:
+                names.sort(key=_ORDER)
+            self._stand(kind + "".join(names[:1]), is_first)
             is_first = False
-            for name in found:
+            for name in names:
                 PART_READERS[name](self, part, name)
-            if not found:
+            if not names:
                 self._bare(part)
 
     def end_call(self, *, whole: bool = False, cut: bool = False) -> None:
         """Ends the streamed call. ``whole``: the provider says that it is complete.
-        ``cut``: the model was stopped. If neither, another part follows, and the call
-        is incomplete if one of its strings is."""
+        ``cut``: the model was stopped. If neither, it is cut if a string is open."""
         call, self._streamed = self._streamed, None
         if call is None:
             return
@@ -102,16 +98,16 @@ class GeminiCandidate:
             self.wire.parts.append(CallPart(choice, key, arguments=text))
         self.wire.parts.append(CallEndPart(choice, key, cut=is_cut))
 
-    def refused(self, said: str) -> None:
+    def refused(self, quote: str) -> None:
         """Reads a call that the provider could not parse: ``finishMessage`` quotes it.
         It is only a claim, and is ignored if the content has a call."""
         try:
-            calls = [] if self._called else parse_calls(_REFUSED.sub("", said, 1))
+            calls = [] if self._called else parse_calls(_REFUSED.sub("", quote, 1))
         except ValueError:
             return
-        if is_crowd(len(calls), len(said)):
+        if is_crowd(len(calls), len(quote)):
             return
-        raw: str | None = said
+        raw: str | None = quote
         for name, arguments, _ in calls:
             part = CallPart(self.index, self._key(), name=name, arguments=arguments)
             part = evolve(part, origin="finish-message", raw=raw, whole=True)
@@ -132,8 +128,8 @@ class GeminiCandidate:
         self._kind = kind
 
     def _base_of(self, number: int | None) -> int:
-        known = number is not None and number < len(self._starts)
-        return self._starts[number or 0] if known else 0
+        is_known = number is not None and number < len(self._starts)
+        return self._starts[number or 0] if is_known else 0
 
     def _key(self) -> str:
         self._count += 1
@@ -159,17 +155,15 @@ class GeminiCandidate:
             self.wire.ignored("parts", part)
 
     def _sign(self, part: JsonObject) -> None:
-        """Adds the signature of a thought, or of another part, which then has no block
-        yet."""
+        """Adds the signature of a thought, or of another part, without a block yet."""
         signature = self.wire.text(part, SIGNATURE)
         if signature and part.get("thought") is True:
-            part_state = ReasoningStatePart(self.index, signature, field=THOUGHT)
-            self.wire.parts.append(part_state)
+            state = ReasoningStatePart(self.index, signature, field=THOUGHT)
+            self.wire.parts.append(state)
         elif signature:
             opaque, block = {SIGNATURE: signature}, self._key()
-            self.wire.parts.append(
-                ReasoningStatePart(self.index, opaque=opaque, block=block)
-            )
+            state = ReasoningStatePart(self.index, opaque=opaque, block=block)
+            self.wire.parts.append(state)
 
     def _function_call(self, part: JsonObject, name: str) -> None:
         call = self.wire.body(part, name)
@@ -264,8 +258,7 @@ class GeminiCandidate:
         content: Json,
         is_error: bool | None,
     ) -> None:
-        """Pairs a result with its call by id, else by order. Several results may follow
-        one code."""
+        """Pairs a result with its call by id, else by order. Some have several."""
         self.end_call()
         id, awaited = self.wire.text(body, "id"), self._awaited[tool]
         key = awaited.popleft() if awaited else self._key()
@@ -302,8 +295,7 @@ def _opaque(part: JsonObject) -> JsonObject | None:
 
 
 def signature_of(opaque: Json) -> JsonObject:
-    """The signature in a block's state, in the forms of generateContent, of an
-    interaction and of the compatible API."""
+    """The signature in a block's state, in any of the forms of Google's APIs."""
     state = opaque if isinstance(opaque, dict) else {}
     extra = state.get("extra_content")
     google = extra.get("google") if isinstance(extra, dict) else None
@@ -314,5 +306,5 @@ def signature_of(opaque: Json) -> JsonObject:
         google.get("thought_signature"),
         state.get("thought_signature"),
     )
-    found = next((text for text in signatures if isinstance(text, str) and text), None)
-    return {SIGNATURE: found} if found else {}
+    signature = next((s for s in signatures if isinstance(s, str) and s), None)
+    return {SIGNATURE: signature} if signature else {}

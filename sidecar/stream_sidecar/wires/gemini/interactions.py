@@ -1,11 +1,10 @@
 """Gemini's Interactions API: events of steps, and whole interactions.
 
-Not a wire: a helper of ``gemini``. A step begins (``step.start``, which may contain all
-of it), grows (``step.delta``) and ends (``step.stop``). It is a thought, output, a call
-of a client's function, or a server's call or result (wires/README.md, "generateContent
-and Interactions"). A whole interaction is its steps in order.
-
-Offsets of annotations are UTF-8 bytes from the start of the content, end exclusive.
+A step begins (``step.start``, which may contain all of it), grows (``step.delta``) and
+ends (``step.stop``). It is a thought, output, a call of a client's function, or a
+server's call or result (wires/README.md, "generateContent and Interactions"). A whole
+interaction is its steps in order. Offsets of annotations are UTF-8 bytes from the start
+of the content, end exclusive.
 """
 
 from __future__ import annotations
@@ -67,11 +66,8 @@ def is_interaction(value: JsonObject) -> bool:
 
 @define
 class _Step:
-    """An open step.
-
-    ``body``: its members so far. ``base``: the code points of the answer before it.
-    ``streams``: its arguments come in fragments.
-    """
+    """An open step. ``body``: its members so far. ``base``: the code points of the
+    answer before it. ``streams``: its arguments come in fragments."""
 
     key: str
     body: JsonObject
@@ -162,15 +158,9 @@ class Interaction:
                 step.base = self._length
                 self._content(step, item)
         elif kind == _FUNCTION:
-            text = self.wire.text
-            self.wire.parts.append(
-                CallPart(
-                    key=step.key,
-                    id=text(body, "id"),
-                    name=text(body, "name"),
-                    type="functionCall",
-                )
-            )
+            id, name = self.wire.text(body, "id"), self.wire.text(body, "name")
+            part = CallPart(key=step.key, id=id, name=name, type="functionCall")
+            self.wire.parts.append(part)
         return step
 
     def _delta(self, index: int, delta: JsonObject) -> None:

@@ -1,13 +1,10 @@
 """The wire ``gemini``: generateContent of all servers, and the Interactions API.
 
-Chunks and whole bodies share one code path: a chunk is a response with less in it. The
-wire reads AI Studio and Vertex (server-sent events or one JSON array), Code Assist
-(wrapped in ``response``), dumps of the Python SDK (snake case), text of the Live API,
-and the Interactions API (`gemini.interactions`). Candidates are choices. For shapes see
-wires/README.md, "generateContent and Interactions".
-
-Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
-diagnostic, a document of unknown shape an ``unknown-chunk`` one; the rest is used.
+A chunk is a response with less in it. The wire reads AI Studio and Vertex (server-sent
+events or a JSON array), Code Assist (wrapped in ``response``), dumps of the Python SDK
+(snake case), text of the Live API, and interactions (`gemini.interactions`). Candidates
+are choices (wires/README.md, "generateContent and Interactions"). Never raises for any
+JSON value: see `shared.document_wire`.
 """
 
 from __future__ import annotations
@@ -15,12 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.parts import (
-    CallCancelPart,
-    DiagnosticPart,
-    DonePart,
-    FinishPart,
-)
+from stream_sidecar.parts import CallCancelPart, DiagnosticPart, DonePart, FinishPart
 from stream_sidecar.wires.gemini.content import GeminiCandidate
 from stream_sidecar.wires.gemini.interactions import Interaction, is_interaction
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
@@ -30,17 +22,15 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Document, Json, JsonObject
     from stream_sidecar.wires.shared.row import WireRow
 
-_OWN = frozenset(
-    (
-        "candidates",
-        "promptFeedback",
-        "usageMetadata",
-        "modelVersion",
-        "serverContent",
-        "setupComplete",
-        "sessionResumptionUpdate",
-    )
-)
+_OWN = {
+    "candidates",
+    "promptFeedback",
+    "usageMetadata",
+    "modelVersion",
+    "serverContent",
+    "setupComplete",
+    "sessionResumptionUpdate",
+}
 """Keys of documents that can only be of this wire."""
 
 _KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
@@ -93,8 +83,7 @@ _REASONS = (
 """The enum's names by number: with ``enum-encoding=int`` a reason is a number."""
 
 _FOREIGN = ("args", "response")
-"""Keys whose values do not come from Google: keys inside these values stay as they
-are."""
+"""Keys whose values do not come from Google: keys inside them stay as they are."""
 
 _DEEPEST = 16
 """Keys are changed to camel case down to this level of a document."""
@@ -172,26 +161,24 @@ class GeminiWire(DocumentWire):
         return candidate
 
     def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
-        """Reads a finish. If the model wrote a malformed call, only ``finishMessage``
-        has it."""
+        """Reads a finish. Only its ``finishMessage`` has a call that was malformed."""
         reason = self.row.reason_of(raw)
         candidate.end_call(cut=reason != "stop")
-        said = self.text(item, "finishMessage")
-        if said and reason == "malformed":
+        quote = self.text(item, "finishMessage")
+        if quote and reason == "malformed":
             message = "the provider could not read the model's call"
             self.parts.append(
                 DiagnosticPart(
-                    "malformed-tool-text", message, "warning", said, self.choice
+                    "malformed-tool-text", message, "warning", quote, self.choice
                 )
             )
-            candidate.refused(said)
+            candidate.refused(quote)
         elif reason != "stop":
             self.report_details(item, ("finishMessage",))
         self.parts.append(FinishPart(raw, reason, self.choice))
 
     def _blocked(self, value: JsonObject) -> None:
-        """Reads the end of a response whose prompt was blocked: it has no
-        candidates."""
+        """Reads the end of a response without candidates: its prompt was blocked."""
         feedback = self.body(value, "promptFeedback")
         reason = self.text(feedback, "blockReason")
         if reason and not value.get("candidates"):
@@ -199,13 +186,12 @@ class GeminiWire(DocumentWire):
             self.parts.append(FinishPart(reason, "content-filter"))
 
     def _cancel(self, value: JsonObject) -> None:
-        """Reads calls that the Live API takes back, because the user interrupted: they
-        must not be run."""
+        """Reads calls that must not be run: the Live API takes them back."""
         ids = value.get("ids")
-        cancelled_ids = (
-            [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
+        ids = ids if isinstance(ids, list) else []
+        self.parts.append(
+            CallCancelPart(tuple(id for id in ids if isinstance(id, str)))
         )
-        self.parts.append(CallCancelPart(tuple(cancelled_ids)))
 
     def _live(self, value: JsonObject) -> None:
         """Reads the Live API: the transcript of the model's speech is its answer."""
@@ -238,7 +224,7 @@ def _camel(value: Json, depth: int) -> Json:
     if not isinstance(value, dict) or not depth:
         return value
     return {
-        _HUMP.sub(lambda found: found[1].upper(), name): (
+        _HUMP.sub(lambda match: match[1].upper(), name): (
             item if name in _FOREIGN else _camel(item, depth - 1)
         )
         for name, item in value.items()
@@ -247,7 +233,7 @@ def _camel(value: Json, depth: int) -> Json:
 
 def fits(document: Document) -> bool:
     """Whether a document can only be of this wire; an error alone fits no wire."""
-    first = first_object(document.value)
-    inner = first.get("response")
-    holder = inner if isinstance(inner, dict) else first
-    return not (_OWN | _SNAKE).isdisjoint(holder) or is_interaction(first)
+    value = first_object(document.value)
+    inner = value.get("response")
+    holder = inner if isinstance(inner, dict) else value
+    return not (_OWN | _SNAKE).isdisjoint(holder) or is_interaction(value)

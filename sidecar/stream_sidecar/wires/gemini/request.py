@@ -1,9 +1,8 @@
 """The writer of Gemini's generateContent: a turn as contents of the next request.
 
-A signature (``thoughtSignature``) goes back on the part on which it came. A signature
-that came alone gets its own part with an empty text. Calls and results of the server's
-tools go back unchanged. A call's id goes back if Google gave it (wires/README.md,
-"Requests"). Never raises.
+A signature (``thoughtSignature``) goes back on the part on which it came. One that came
+alone gets its own part with an empty text. The server's tools go back unchanged. A
+call's id goes back if Google gave it (wires/README.md, "Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ _FOREIGN = "it is no part of a tool of Google's"
 
 def write(turn: Rendering) -> list[JsonObject]:
     parts = [part for block in turn.blocks if (part := _part(turn, block)) is not None]
-    _stand_in(turn, parts)
+    call = next((part for part in parts if "functionCall" in part), None)
+    if call is not None and turn.rule.stand_in:  # it counts for all calls of the turn
+        call.setdefault(SIGNATURE, turn.rule.stand_in)
     answers = [_answer(turn, call, result) for call, result in turn.answers]
     contents = ({"role": "model", "parts": parts}, {"role": "user", "parts": answers})
     return [content for content in contents if content["parts"]]
@@ -49,8 +50,7 @@ def _part(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
-    """The part for a thought, or for a signature that came alone; None if the state is
-    not sent."""
+    """The part for a thought, or for a lone signature; None if it is not sent."""
     if not turn.thinks(block):
         return None
     signature = _signature(turn, block, block.opaque)
@@ -79,14 +79,6 @@ def _call(turn: Rendering, block: TurnBlock) -> JsonObject:
 def _named(call: TurnBlock) -> JsonObject:
     id = {} if call.id_synthetic else {"id": call.tool_call_id}
     return id | {"name": call.name}
-
-
-def _stand_in(turn: Rendering, parts: list[JsonObject]) -> None:
-    """Adds a stand-in signature to the first call in ``parts``: this signature counts
-    for all calls of the turn."""
-    call = next((part for part in parts if "functionCall" in part), None)
-    if call is not None and turn.rule.stand_in:
-        call.setdefault(SIGNATURE, turn.rule.stand_in)
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:

@@ -1,9 +1,9 @@
 """Gemini's sources: grounding, recitations, pages read, annotations.
 
-Not a wire: a helper of ``gemini``. Sources stand beside the content and come late and
-repeatedly. Offsets are UTF-8 bytes from the start of a Part, ends exclusive; a start of
-0 is left out (wires/README.md, "Citations"). Sources that no support cites have no
-place. They are added at the end, once it is known that nothing cites them.
+Sources stand beside the content and come late and repeatedly. Offsets are UTF-8 bytes
+from the start of a Part, ends exclusive; a start of 0 is left out (wires/README.md,
+"Citations"). Sources that no support cites have no place. They are added at the end,
+once it is known that nothing cites them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from stream_sidecar.parts import CitationKind, CitationPart
 from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.abridge import light
 from stream_sidecar.wires.shared.citations import GROUNDING
-from stream_sidecar.wires.shared.fields import document_id, first, type_of
+from stream_sidecar.wires.shared.fields import document_id, first_text, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ class Sources:
     choice: int
     base_of: Callable[[int | None], int]
     chunks: list[Json] = field(factory=list)
-    given: set[str] = field(factory=set)
+    cited: set[str] = field(factory=set)
     #: sources that nothing cites so far, by their address, title or text
     waiting: dict[str, CitationPart] = field(factory=dict)
 
@@ -69,25 +69,23 @@ class Sources:
             self._support(support, cited)
 
     def _support(self, support: JsonObject, cited: dict[int, Json]) -> None:
-        """Adds a citation for each source of a support.
-
-        Only the first citation of a support, and of a source, has its long values.
-        Otherwise the citations' size would be the product of both sizes. ``cited``:
-        the chunks cited so far, without their long values.
-        """
+        """Adds a citation for each source of a support. Only the first citation of a
+        support, and of a source, has its long values. Otherwise the citations' size
+        would be the product of both sizes. ``cited``: the chunks cited so far, without
+        their long values."""
         segment = self.wire.body(support, "segment")
         start = self.wire.number(segment, "startIndex") or 0
         end = self.wire.number(segment, "endIndex")
         base = self.base_of(self.wire.number(segment, "partIndex"))
         name = next((n for n in _CHUNK_INDICES if n in support), _CHUNK_INDICES[0])
-        numbers, whole = support.get(name), support
+        numbers, support_part = support.get(name), support
         for number in numbers if isinstance(numbers, list) else [numbers]:
             if type(number) is int and 0 <= number < len(self.chunks):
                 again, chunk = number in cited, self.chunks[number]
-                raw = {"support": whole, "chunk": cited.get(number, chunk)}
+                raw = {"support": support_part, "chunk": cited.get(number, chunk)}
                 part = self._source(chunk, raw, start, end, base)
-                self._give(evolve(part, again=again))
-                whole = light(whole)
+                self._cite(evolve(part, again=again))
+                support_part = light(support_part)
                 if not again:
                     cited[number] = light(chunk)
             elif number is not None:
@@ -102,9 +100,7 @@ class Sources:
         base: int = 0,
     ) -> CitationPart:
         holder = chunk if isinstance(chunk, dict) else {}
-        name = next(
-            (name for name in GROUNDING if isinstance(holder.get(name), dict)), ""
-        )
+        name = next((n for n in GROUNDING if isinstance(holder.get(n), dict)), "")
         body = holder.get(name) or {}
         return CitationPart(
             kind=GROUNDING.get(name, "other"),
@@ -115,20 +111,19 @@ class Sources:
             end=end,
             unit="byte",
             base=base,
-            url=first(body, _URLS),
-            title=first(body, _TITLES),
-            cited_text=first(body, ("text",)),
+            url=first_text(body, _URLS),
+            title=first_text(body, _TITLES),
+            cited_text=first_text(body, ("text",)),
             document=document_id(body),
         )
 
     def _recitations(self, metadata: JsonObject) -> None:
-        """Adds citations for text that repeats a source (``citationSources`` is an
-        older name for them)."""
+        """Adds citations for text that repeats a source (also under an older name)."""
         for name in ("citations", "citationSources"):
             for item in self.wire.objects(metadata, name):
                 end = self.wire.number(item, "endIndex")
-                url = first(item, _URLS)
-                self._give(
+                url = first_text(item, _URLS)
+                self._cite(
                     CitationPart(
                         kind="url" if url else "other",
                         raw=item,
@@ -139,23 +134,22 @@ class Sources:
                         unit="byte",
                         base=self.base_of(None),
                         url=url,
-                        title=first(item, _TITLES),
+                        title=first_text(item, _TITLES),
                     )
                 )
 
-    def _give(self, part: CitationPart) -> None:
-        self.given.add(_key(part))
+    def _cite(self, part: CitationPart) -> None:
+        self.cited.add(_key(part))
         self.waiting.pop(_key(part), None)
         self.wire.parts.append(part)
 
     def _wait(self, part: CitationPart) -> None:
-        if _key(part) not in self.given:
+        if _key(part) not in self.cited:
             self.waiting.setdefault(_key(part), part)
 
 
 def annotation(wire: DocumentWire, item: JsonObject, base: int) -> CitationPart:
-    """An annotation of the Interactions API. ``base``: how many code points come before
-    its text."""
+    """An annotation of an interaction. ``base``: the code points before its text."""
     end = wire.number(item, "end_index")
     return CitationPart(
         kind=_ANNOTATIONS.get(type_of(item), "other"),
@@ -165,8 +159,8 @@ def annotation(wire: DocumentWire, item: JsonObject, base: int) -> CitationPart:
         end=end,
         unit="byte",
         base=base,
-        url=first(item, _URLS),
-        title=first(item, _TITLES),
+        url=first_text(item, _URLS),
+        title=first_text(item, _TITLES),
         document=document_id(item),
     )
 

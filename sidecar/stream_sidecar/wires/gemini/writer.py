@@ -117,11 +117,12 @@ class GeminiWriter(ChunkWriter):
         candidates: dict[int, JsonObject] = {}
         for chunk in chunks:
             body |= chunk
-            for each in chunk.get("candidates", ()):
-                whole = candidates.setdefault(each["index"], {"content": _content([])})
-                parts = each.get("content", {}).get("parts", [])
+            for candidate in chunk.get("candidates", ()):
+                index = candidate["index"]
+                whole = candidates.setdefault(index, {"content": _content([])})
+                parts = candidate.get("content", {}).get("parts", [])
                 whole["content"]["parts"] += parts
-                whole |= {name: each[name] for name in each if name != "content"}
+                whole |= {n: candidate[n] for n in candidate if n != "content"}
         if "error" in body:
             return Chunk({"error": body["error"]})
         if candidates:
@@ -159,8 +160,8 @@ class GeminiWriter(ChunkWriter):
 
     def _server_call(self, event: events.ToolCall) -> JsonObject:
         if self.is_own and _is_part(event.raw):
-            own: JsonObject = portable(event.raw)
-            return own
+            part: JsonObject = portable(event.raw)
+            return part
         call = {"id": event.tool_call_id, "toolType": event.name}
         return {"toolCall": call | {"args": input_of(event)}}
 
@@ -200,15 +201,15 @@ class GeminiWriter(ChunkWriter):
     def _end(self, finish: events.Finish) -> None:
         state, candidate = self._candidates[finish.choice], {"index": finish.choice}
         is_failed = self._failed and finish.reason == "error"
-        last: JsonObject = candidate
+        document: JsonObject = candidate
         if self.is_end_known(finish) and not is_failed:
-            last = last | {"finishReason": self._word(finish, state)}
+            document = document | {"finishReason": self._word(finish, state)}
         if state.refused:
-            last = last | {"finishMessage": state.refused}
+            document = document | {"finishMessage": state.refused}
         if state.citations:
-            last = last | {"groundingMetadata": self._grounding(state)}
-        if last != candidate:
-            self._write(last)
+            document = document | {"groundingMetadata": self._grounding(state)}
+        if document != candidate:
+            self._write(document)
 
     def _word(self, finish: events.Finish, state: _Candidate) -> str:
         if not (finish.raw or "").isupper():
@@ -233,10 +234,10 @@ class GeminiWriter(ChunkWriter):
             place = self.places.find(citation)
             if place is not None:
                 supports.append((*place, number))
-        found: JsonObject = {"groundingChunks": chunks}
+        metadata: JsonObject = {"groundingChunks": chunks}
         if supports:
-            found["groundingSupports"] = _supports(supports, text)
-        return found
+            metadata["groundingSupports"] = _supports(supports, text)
+        return metadata
 
     def _source(self, citation: events.Citation) -> JsonObject:
         url, title = self.cited(citation)
@@ -257,16 +258,12 @@ def _is_part(raw: Json) -> bool:
 
 def _has_numbers(details: Json) -> bool:
     items = details if isinstance(details, list) else ()
-    return any(isinstance(each, dict) and _is_number(each) for each in items)
-
-
-def _is_number(detail: JsonObject) -> bool:
-    return not isinstance(detail.get("modality", ""), str)
+    words = (item.get("modality", "") for item in items if isinstance(item, dict))
+    return not all(isinstance(word, str) for word in words)
 
 
 def _supports(places: list[tuple[int, int, int]], text: str) -> list[JsonObject]:
-    """The ``places`` with offsets in bytes, as Google counts. ``text`` is read only
-    once."""
+    """The ``places`` with offsets in bytes. ``text`` is read only once."""
     bytes_at: dict[int, int] = {}
     position = size = 0
     for edge in sorted({edge for start, end, _ in places for edge in (start, end)}):

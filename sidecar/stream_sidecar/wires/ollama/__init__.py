@@ -25,7 +25,7 @@ ROW = WireRow(
     rules=(
         Rule(
             "docs.ollama.com/capabilities/thinking and tool-calling: the message is"
-            " appended with its thinking; it is read by the model's template",
+            " appended with its thinking; it is read by the model's template"
         ),
     ),
 )

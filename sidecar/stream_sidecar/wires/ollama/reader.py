@@ -57,7 +57,7 @@ class OllamaWire(DocumentWire):
             self.parts.append(TextPart(text))
 
     def _message(self, message: JsonObject) -> None:
-        before = len(self.parts)
+        start = len(self.parts)
         self._answer(message, "content")
         if message.get("images"):
             self.ignored("images", message["images"])
@@ -71,8 +71,8 @@ class OllamaWire(DocumentWire):
                     whole=True,
                 )
             )
-        if len(self.parts) == before:
-            self.unused("message", message, _MESSAGE, before)
+        if len(self.parts) == start:
+            self.unused("message", message, _MESSAGE, start)
 
     def _finish(self, value: JsonObject) -> None:
         """Reads the end. Servers older than ``done_reason`` can only have stopped."""
@@ -83,7 +83,7 @@ class OllamaWire(DocumentWire):
 
 def fits(document: Document) -> bool:
     """Whether a document can only be of this wire: each line has ``done``."""
-    first = first_object(document.value)
-    if not isinstance(first.get("done"), bool):
+    value = first_object(document.value)
+    if not isinstance(value.get("done"), bool):
         return False
-    return "done_reason" in first or not _ANSWERS.isdisjoint(first)
+    return "done_reason" in value or not _ANSWERS.isdisjoint(value)

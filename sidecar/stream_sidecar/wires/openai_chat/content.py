@@ -1,8 +1,7 @@
-"""Readers of the answer on chat.completions: text, content arrays, refusals.
+"""Readers of the answer on Chat Completions: text, content arrays, refusals.
 
-Not a wire: a part of ``reader``. Mistral and some proxies send content arrays, whose
-parts keep their order (wires/README.md, "Chat Completions"). A part that is neither
-text nor reasoning nor a citation is reported, and never becomes text.
+A part of a content array that is neither text nor reasoning nor a citation is reported,
+and never becomes text.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ def images(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def detail(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reports a member in which the response says something about itself (a container),
-    once."""
+    """Reports, once, a member in which the response describes itself."""
     if choice.changed(name, value):
         choice.parts.append(details({name: value}, choice.index))
 

@@ -1,8 +1,6 @@
 """The fields of a chat.completions delta or message, and the order of their parts.
 
-Not a wire: a part of ``reader``. A new field is one row of `READERS`, or of the table
-of fields of reasoning (`reasoning`). Shapes:
-wires/README.md, "Chat Completions" and "LiteLLM's proxy".
+A new field is one row of `READERS`, or of `reasoning.REASONING_FIELDS`.
 """
 
 from __future__ import annotations
@@ -10,14 +8,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from stream_sidecar.wires.openai_chat import reasoning, tools
-from stream_sidecar.wires.openai_chat.content import (
-    audio,
-    content,
-    detail,
-    images,
-    refusal,
-)
+from stream_sidecar.wires.openai_chat import content, reasoning, tools
 from stream_sidecar.wires.openai_chat.reasoning import PROVIDER
 from stream_sidecar.wires.openai_chat.sources import azure_context, citations
 from stream_sidecar.wires.shared import citations as cite
@@ -30,10 +21,10 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     *((row.name, row.read) for row in reasoning.REASONING_FIELDS),
     # A citation here comes before its text.
     (f"{PROVIDER}.citation", cite.citation),
-    ("content", content),
-    ("refusal", refusal),
-    ("audio", audio),
-    ("images", images),
+    ("content", content.content),
+    ("refusal", content.refusal),
+    ("audio", content.audio),
+    ("images", content.images),
     ("function_call", tools.function_call),
     ("tool_calls", tools.tool_calls),
     ("tool_use_id", tools.flat_call),
@@ -47,10 +38,9 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("citations", citations),
     (f"{PROVIDER}.citations", cite.citation_lists),
     ("context", azure_context),
-    (f"{PROVIDER}.container", detail),
+    (f"{PROVIDER}.container", content.detail),
 )
-"""The fields of a delta or message, in the order in which their parts are given (text
-rule 8.1)."""
+"""The fields in the order in which their parts are given (text rule 8.1)."""
 
 FIELDS = tuple(name for name, _ in READERS)
 
@@ -68,20 +58,20 @@ _PROVIDER_RANKS = {
 def read_delta(choice: ChoiceState, delta: JsonObject) -> None:
     """Appends the parts of ``delta`` to ``choice.parts``; null fields are absent."""
     choice.delta = delta
-    found = [
+    rows = [
         (*_RANKS[name], value)
         for name, value in delta.items()
         if value is not None and name in _RANKS
     ]
     fields = delta.get(PROVIDER)
     if isinstance(fields, dict):
-        found += [
+        rows += [
             (*_PROVIDER_RANKS[name], value)
             for name, value in fields.items()
             if value is not None and name in _PROVIDER_RANKS
         ]
     elif fields is not None:
         choice.malformed(PROVIDER, fields)
-    found.sort(key=itemgetter(0))
-    for _rank, name, read, value in found:
+    rows.sort(key=itemgetter(0))
+    for _rank, name, read, value in rows:
         read(choice, value, name)

@@ -1,15 +1,8 @@
 """The wire ``openai-chat``: chat.completions of every dialect, chunks and whole bodies.
 
-It reads OpenAI, Azure, OpenRouter, DeepSeek, Groq, Mistral, xAI, vLLM, Cerebras,
-Perplexity, Ollama and llama.cpp compatible servers, Snowflake, Copilot, Vercel's
-gateway, Moonshot, MiniMax, LiteLLM's proxy and legacy completions, all in one code
-path: a message is read as a delta with everything in it. The table ``READERS`` has the
-fields of a delta, in the order in which their parts are returned. For shapes see
-wires/README.md, "Chat Completions".
-
-Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
-diagnostic, a document of unknown shape an ``unknown-chunk`` one, with the unused value
-in ``raw``. The rest of the document is used.
+All servers, and legacy completions, share one code path: a message is read as a delta
+with everything in it (wires/README.md, "Chat Completions"). Never raises for any JSON
+value: see `shared.document_wire`.
 """
 
 from __future__ import annotations
@@ -29,11 +22,7 @@ from stream_sidecar.wires.openai_chat.delta import FIELDS, read_delta
 from stream_sidecar.wires.openai_chat.reasoning import PROVIDER
 from stream_sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
 from stream_sidecar.wires.shared.document_wire import DocumentWire
-from stream_sidecar.wires.shared.fields import (
-    ChoiceState,
-    Identity,
-    first_object,
-)
+from stream_sidecar.wires.shared.fields import ChoiceState, Identity, first_object
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Document, Json, JsonObject, Part
@@ -49,35 +38,31 @@ _ALIVE = ("ping", "keepalive", "keep-alive")
 
 # A document with only these keys is read by the short path, without a search for other
 # members. Among them are keys of many servers that have no meaning for us.
-_PLAIN_DOCUMENT = frozenset(
-    (
-        "id",
-        "object",
-        "created",
-        "model",
-        "provider",
-        "choices",
-        "usage",
-        "system_fingerprint",
-        "service_tier",
-        "obfuscation",
-        "p",
-        "prompt_filter_results",
-    )
-)
-_PLAIN_CHOICE = frozenset(
-    (
-        "index",
-        "delta",
-        "finish_reason",
-        "native_finish_reason",
-        "logprobs",
-        "stop_reason",
-        "matched_stop",
-        "token_ids",
-        "content_filter_results",
-    )
-)
+_PLAIN_DOCUMENT = {
+    "id",
+    "object",
+    "created",
+    "model",
+    "provider",
+    "choices",
+    "usage",
+    "system_fingerprint",
+    "service_tier",
+    "obfuscation",
+    "p",
+    "prompt_filter_results",
+}
+_PLAIN_CHOICE = {
+    "index",
+    "delta",
+    "finish_reason",
+    "native_finish_reason",
+    "logprobs",
+    "stop_reason",
+    "matched_stop",
+    "token_ids",
+    "content_filter_results",
+}
 _PLAIN_DELTA = frozenset(("content", "role", "channel", "phase"))
 _EXTRA = ("type", "name", "provider_metadata")
 _DELTA = _PLAIN_DELTA | frozenset((*FIELDS, PROVIDER, *_EXTRA))
@@ -93,22 +78,20 @@ CHAT_WRITTEN = (
 )
 """Members of a document whose content is in events, and members that repeat it."""
 
-_ERROR_KEYS = frozenset(
-    (
-        "error",
-        "errors",
-        "detail",
-        "base_resp",
-        "x_groq",
-        "type",
-        "event_type",
-        "message",
-        "human_readable_message",
-        "code",
-        "success",
-        "error_message",
-    )
-)
+_ERROR_KEYS = {
+    "error",
+    "errors",
+    "detail",
+    "base_resp",
+    "x_groq",
+    "type",
+    "event_type",
+    "message",
+    "human_readable_message",
+    "code",
+    "success",
+    "error_message",
+}
 """Keys under which a document with choices may have an error."""
 
 
@@ -150,7 +133,7 @@ class OpenAIChatWire(DocumentWire):
         self._sources(value)
         self.parts += self._ends
         self._ends = []
-        self._rest(value, event)
+        self._read_beside(value, event)
 
     def end(self) -> None:
         for index in sorted(self._choices):
@@ -192,28 +175,27 @@ class OpenAIChatWire(DocumentWire):
                 return
             if delta is not None:
                 self.malformed(name, delta)
-        before = len(self.parts)
+        start = len(self.parts)
         self._read({"content": value.get("text")}, True)
-        self.unused("choice", value, _CHOICE, before)
+        self.unused("choice", value, _CHOICE, start)
 
     def _read(self, delta: JsonObject, is_message: bool) -> None:
-        index, before = self.choice, len(self.parts)
+        index, start = self.choice, len(self.parts)
         choice = self._open(index)
-        choice.whole = is_message and self._document.get("object") != _CHUNK
+        choice.is_whole = is_message and self._document.get("object") != _CHUNK
         read_delta(choice, delta)
-        if len(self.parts) > before:
+        if len(self.parts) > start:
             self._had_deltas[index] = self._had_deltas.get(index) or not is_message
         else:
-            self.unused("delta", delta, _DELTA, before)
+            self.unused("delta", delta, _DELTA, start)
 
     def _without_repeated_text(self, message: JsonObject) -> JsonObject:
-        """``message`` without its text if it repeats the text of the deltas before
-        (MiniMax), else all of it."""
+        """``message`` without its text if the deltas before had it (MiniMax)."""
         text = message.get("content")
         if not text or self._document.get("object") == _CHUNK:
             return message
-        said = "the whole message, whose text came in the stream"
-        part = DiagnosticPart("response-details", said, "info", text, self.choice)
+        note = "the whole message, whose text came in the stream"
+        part = DiagnosticPart("response-details", note, "info", text, self.choice)
         self.parts.append(part)
         return {**message, "content": None}
 
@@ -236,8 +218,8 @@ class OpenAIChatWire(DocumentWire):
     def _finish(self, raw: str) -> None:
         reason = self.row.reason_of(raw)
         choice = self._choices.get(self.choice)
-        if choice and not choice.finished:
-            choice.finished = True
+        if choice and not choice.is_finished:
+            choice.is_finished = True
             self._state(self.choice)
         self._ends.append(FinishPart(raw, reason, self.choice))
 
@@ -258,21 +240,21 @@ class OpenAIChatWire(DocumentWire):
 
     def _sources(self, value: JsonObject) -> None:
         if not SOURCE_KEYS.isdisjoint(value):
-            named = f"{self.provider} {self._identity.model}"
-            read_sources(self._open(0), value, named)
+            names = f"{self.provider} {self._identity.model}"
+            read_sources(self._open(0), value, names)
 
-    def _rest(self, value: JsonObject, event: str | None) -> None:
+    def _read_beside(self, value: JsonObject, event: str | None) -> None:
         choices = value.get("choices")
         if choices is not None and not isinstance(choices, list):
             self.malformed("choices", choices)
-        for each in choices if isinstance(choices, list) else ():
-            if isinstance(each, dict):
-                self.count(self.body(each, "usage"))
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict):
+                self.count(self.body(choice, "usage"))
         self.count(self.body(value, "usage"))
         self.count(self.body(self.body(value, "x_groq"), "usage"))
-        before = len(self.parts)
+        start = len(self.parts)
         self._errors(value, event)
-        if len(self.parts) == before and not _is_known(value, event):
+        if len(self.parts) == start and not _is_known(value, event):
             self.unknown(value)
         elif choices is None:
             self.unused("document", value, _DOCUMENT, 0)
@@ -292,17 +274,16 @@ class OpenAIChatWire(DocumentWire):
 
 
 def _is_one(choices: list[Json]) -> bool:
-    """Whether ``choices`` are one message: Copilot sends a choice without an index for
-    each of Claude's blocks."""
-    bodies = [each.get("message") for each in choices if isinstance(each, dict)]
-    called = [each for each in bodies if isinstance(each, dict) and _CALLS in each]
-    numbered = any(isinstance(each, dict) and "index" in each for each in choices)
-    return not numbered and len(called) >= len(choices) - 1
+    """Whether ``choices`` are one message's blocks without an index: Copilot's are."""
+    objects = [choice for choice in choices if isinstance(choice, dict)]
+    bodies = [choice.get("message") for choice in objects]
+    called = [body for body in bodies if isinstance(body, dict) and _CALLS in body]
+    has_index = any("index" in choice for choice in objects)
+    return not has_index and len(called) >= len(choices) - 1
 
 
 def _is_known(value: JsonObject, event: str | None) -> bool:
-    """Whether a document without content is known, such as a keep-alive or a filter's
-    results."""
+    """Whether a document without content is known: a keep-alive, a filter's results."""
     if event in _ALIVE or value.get("type") in _ALIVE:
         return True
     if value.get("object") in _OBJECTS:
@@ -311,19 +292,17 @@ def _is_known(value: JsonObject, event: str | None) -> bool:
 
 
 def _holds_choices(value: Json) -> bool:
-    """Whether ``value`` is what Cline's gateway wraps: ``{"data": {..}, "success":
-    true}``."""
+    """Whether ``value`` is what Cline's gateway wraps: ``{"data": {..}}``."""
     return isinstance(value, dict) and isinstance(value.get("choices"), list)
 
 
 def fits(document: Document) -> bool:
-    """Whether a document can only be of this wire; usage or an error alone fits no
-    wire."""
+    """Whether a document can only be of this wire; usage or an error fits none."""
     body = first_object(document.value)
     if _holds_choices(body.get("data")):
         return True
     choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(first, dict) and not _ANSWERS.isdisjoint(first):
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, dict) and not _ANSWERS.isdisjoint(choice):
         return True
     return body.get("object") in _OBJECTS

@@ -1,9 +1,7 @@
-"""Native reasoning on chat.completions, in all the fields that carry it.
+"""Native reasoning on chat.completions: `REASONING_FIELDS` is the table of its fields.
 
-Not a wire: `REASONING_FIELDS` is the one table of these fields, for reader, writer,
-request and refusals. A provider may send one reasoning in several fields. Each copy is
-reported with its field's name, and the stream drops the copies (protocol.md, "What
-becomes of the text"). Fields: wires/README.md, "Chat Completions".
+A provider may send one reasoning in several fields. Each copy is reported with its
+field's name, and the stream drops the copies (protocol.md, "What becomes of the text").
 """
 
 from __future__ import annotations
@@ -44,8 +42,7 @@ def plain(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def thinking_blocks(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads LiteLLM's ``thinking_blocks``, copies of Anthropic's blocks: text, a
-    signature alone, or redacted thinking."""
+    """Reads LiteLLM's ``thinking_blocks``, copies of Anthropic's blocks."""
     for item in choice.objects(value, name):
         if item.get("data") is not None:
             _redacted(choice, item, name)
@@ -55,8 +52,7 @@ def thinking_blocks(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def reasoning_details(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads OpenRouter's ``reasoning_details``: text, summaries, encrypted reasoning,
-    and tools that the server ran."""
+    """Reads OpenRouter's ``reasoning_details``, also of tools that the server ran."""
     for item in choice.objects(value, name):
         choice.reasoning.merge(item)
         if item.get("type") == _SERVER_CALL:
@@ -69,8 +65,7 @@ def reasoning_details(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def content_part(choice: ChoiceState, part: JsonObject, name: str) -> None:
-    """Reads a ``thinking`` or ``reasoning`` part of a content array, whose value is a
-    string or a list."""
+    """Reads a ``thinking`` or ``reasoning`` part: a string or a list."""
     for field in ("thinking", "reasoning", "summary", "text", "content"):
         for text, signature in _pieces(choice, part.get(field), name):
             _fragment(choice, name, text, signature)
@@ -83,16 +78,15 @@ def reasoning_steps(choice: ChoiceState, value: Json, name: str) -> None:
     if not isinstance(value, list):
         choice.malformed(name, value)
         return
-    last = choice.given.get(name, [])
-    choice.given[name] = value
-    known = len(last) if equal(value[: len(last)], last) else 0
-    for step in choice.objects(value[known:], name):
+    latest = choice.latest.get(name, [])
+    choice.latest[name] = value
+    count = len(latest) if equal(value[: len(latest)], latest) else 0
+    for step in choice.objects(value[count:], name):
         _step(choice, step, name)
 
 
 def signatures(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads LiteLLM's ``thought_signatures`` of Gemini's parts. Each document has only
-    its new ones."""
+    """Reads LiteLLM's ``thought_signatures`` of Gemini: those new in this document."""
     if isinstance(value, list):
         choice.reasoning.carry("thought_signatures").extend(value)
     else:
@@ -100,8 +94,7 @@ def signatures(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def state(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads Copilot's ``reasoning_opaque`` and LiteLLM's ``reasoning_items``. The last
-    value in a message counts."""
+    """Reads Copilot's ``reasoning_opaque`` and LiteLLM's ``reasoning_items``."""
     choice.reasoning.keep(name, value)
 
 
@@ -113,8 +106,7 @@ def signed(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def compaction(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads LiteLLM's ``compaction_blocks``. The list is cumulative: the last one
-    counts."""
+    """Reads LiteLLM's ``compaction_blocks``, a cumulative list."""
     if isinstance(value, list):
         choice.reasoning.carry("compaction_blocks")[:] = value
     else:
@@ -176,8 +168,7 @@ def _redacted(choice: ChoiceState, item: JsonObject, name: str) -> None:
 
 
 def _pieces(choice: ChoiceState, value: Json, name: str) -> Iterator[tuple[str, Json]]:
-    """Yields (text, signature) for a string, or for each item of a list of strings and
-    text objects."""
+    """The texts and signatures of a string, or of a list of strings and objects."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             yield choice.text(item, "text") or "", item.get("signature")
@@ -197,13 +188,13 @@ def _step(choice: ChoiceState, step: JsonObject, name: str) -> None:
     for tool in tools[:_STEP_TOOLS]:
         detail, key = step[tool], f"{name}:{blocks.count}:{tool}"
         raw = step if tool == tools[0] else {tool: detail}
-        result = next((of for of in _STEP_RESULTS if of in detail), None)
-        arguments = {of: detail[of] for of in detail if of != result}
+        result = next((member for member in _STEP_RESULTS if member in detail), None)
+        arguments = {name: detail[name] for name in detail if name != result}
         server_call(choice, key, raw, name=tool, arguments=arguments)
         if result is not None:
             server_result(choice, key, detail[result], raw, name=tool)
-    if rest := {tool: step[tool] for tool in tools[_STEP_TOOLS:]}:
-        choice.malformed(name, rest)
+    if surplus := {tool: step[tool] for tool in tools[_STEP_TOOLS:]}:
+        choice.malformed(name, surplus)
 
 
 REASONING_FIELDS = (
@@ -211,10 +202,7 @@ REASONING_FIELDS = (
     ReasoningField(name=BLOCKS, read=thinking_blocks, holds="blocks"),
     ReasoningField(name=f"{PROVIDER}.{BLOCKS}", read=thinking_blocks, holds="blocks"),
     ReasoningField(
-        name="reasoning_details",
-        read=reasoning_details,
-        holds="state",
-        is_routers=True,
+        name="reasoning_details", read=reasoning_details, holds="state", is_routers=True
     ),
     ReasoningField(
         name=f"{PROVIDER}.thought_signatures", read=signatures, holds="seals"

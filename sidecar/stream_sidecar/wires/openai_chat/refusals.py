@@ -33,8 +33,6 @@ TEXT_ALONE = "this provider accepts only text"
 
 
 class ChatCleaner(ItemCleaner):
-    """Cleans the messages of one request."""
-
     def __init__(self, cleaning: Cleaning) -> None:
         super().__init__(cleaning)
         self._reasoning = ReasoningFields(cleaning, TEXTS, _STATES, _ROUTERS)
@@ -48,9 +46,8 @@ class ChatCleaner(ItemCleaner):
         content = message.get("content")
         is_models = self.cleaning.shape.role(message) == "model"
         is_refused = "lists" in refuses or ("models-lists" in refuses and is_models)
-        if isinstance(content, list) and (
-            is_refused or ("empty-lists" in refuses and not content)
-        ):
+        is_refused = is_refused or ("empty-lists" in refuses and not content)
+        if isinstance(content, list) and is_refused:
             message = {**message, "content": self._joined(content)}
         is_bare = content is None and not is_models
         is_missing = "missing-content" in refuses and "content" not in message
@@ -64,11 +61,11 @@ class ChatCleaner(ItemCleaner):
         return self._stand_in(message)
 
     def _joined(self, content: list[Json]) -> str:
-        texts = [part.get("text") for part in content if isinstance(part, dict)]
-        said = [text for text in texts if isinstance(text, str)]
-        if len(said) < len(content):
+        values = [part.get("text") for part in content if isinstance(part, dict)]
+        texts = [text for text in values if isinstance(text, str)]
+        if len(texts) < len(content):
             self.cleaning.lose("/content", "text", TEXT_ALONE)
-        return "\n".join(said)
+        return "\n".join(texts)
 
     def _signed_thinking(self, message: JsonObject) -> JsonObject:
         """A message without blocks of LiteLLM's that Claude refuses unsigned."""
@@ -78,15 +75,14 @@ class ChatCleaner(ItemCleaner):
         return without(message, [BLOCKS] if message.get(BLOCKS) == [] else [])
 
     def _stand_in(self, message: JsonObject) -> JsonObject:
-        """Adds the rule's stand-in signature to the first call of a turn, if it has
-        none."""
-        made, calls = self.cleaning.rule.stand_in, message.get("tool_calls")
-        if not made or not isinstance(calls, list) or not calls:
+        """Adds the rule's stand-in signature to the first call, if it has none."""
+        stand_in, calls = self.cleaning.rule.stand_in, message.get("tool_calls")
+        if not stand_in or not isinstance(calls, list) or not calls:
             return message
-        first, *others = calls
-        if not isinstance(first, dict) or first.get("extra_content"):
+        call, *others = calls
+        if not isinstance(call, dict) or call.get("extra_content"):
             return message
-        signed = {**first, "extra_content": {"google": {"thought_signature": made}}}
+        signed = {**call, "extra_content": {"google": {"thought_signature": stand_in}}}
         return {**message, "tool_calls": [signed, *others]}
 
 

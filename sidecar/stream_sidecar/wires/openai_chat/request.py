@@ -1,9 +1,8 @@
 """The writer of Chat Completions: a turn as an assistant's message and tool messages.
 
-Reasoning goes back in the fields in which it came (``reasoning_content``,
-``reasoning_details`` ...), unless the provider's rule names another place: Mistral has
-it in the content, MiniMax in tags. A gateway's state goes back as it came, with its
-call or with the message (wires/README.md, "Requests"). Never raises.
+Reasoning goes back in the fields in which it came, unless the provider's rule names
+another place: Mistral has it in the content, MiniMax in tags. A gateway's state goes
+back with its call or with the message (wires/README.md, "Requests"). Never raises.
 """
 
 from __future__ import annotations
@@ -44,7 +43,9 @@ def write(turn: Rendering) -> list[JsonObject]:
             turn.lose(block, "state", _NO_PLACE)
     if calls := [_call(turn, call) for call in turn.calls]:
         message["tool_calls"] = calls
-        _stand_in(turn, calls)
+        if turn.rule.stand_in:
+            google = {"google": {"thought_signature": turn.rule.stand_in}}
+            calls[0].setdefault("extra_content", google)
     is_answer = bool(calls or turn.text())
     for block in () if is_answer else thoughts:
         turn.lose(block, "reasoning", "a turn of reasoning alone is refused")
@@ -87,9 +88,9 @@ def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
 def _chunks(turn: Rendering, thoughts: list[TurnBlock]) -> list[JsonObject]:
     """Mistral's content: chunks of reasoning and of the answer, in their order."""
     chunks: list[JsonObject] = []
-    kept = {id(block) for block in thoughts}
+    thought_ids = {id(block) for block in thoughts}
     for block in turn.blocks:
-        if id(block) in kept and block.text:
+        if id(block) in thought_ids and block.text:
             thinking = [{"type": "text", "text": block.raw_text or block.text}]
             signed = {"signature": block.signature} if block.signature else {}
             chunks.append({"type": "thinking", "thinking": thinking} | signed)
@@ -114,8 +115,8 @@ def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
 
 
 def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
-    came = {name for b in thoughts if not _is_anthropics(b) for name in b.fields}
-    fields: JsonObject = {name: text for name in TEXTS if name in came}
+    names = {name for b in thoughts if not _is_anthropics(b) for name in b.fields}
+    fields: JsonObject = {name: text for name in TEXTS if name in names}
     fields |= _state(thoughts)
     if blocks := _thinking_blocks(thoughts):
         fields[BLOCKS] = blocks
@@ -125,9 +126,8 @@ def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
 
 
 def _is_anthropics(block: TurnBlock) -> bool:
-    """Whether a block came from Anthropic's own wire. Its field ``thinking`` has the
-    same name as a field of some servers here, but only Anthropic's has a signature in
-    the block."""
+    """Whether a block came from Anthropic's own wire. Some servers here have the field
+    ``thinking``, too, but only Anthropic's has a signature in the block."""
     return block.signature is not None and block.fields == ("thinking",)
 
 
@@ -158,26 +158,19 @@ def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
     return blocks
 
 
-def _stand_in(turn: Rendering, calls: list[JsonObject]) -> None:
-    """Adds the rule's stand-in signature to the first call of the turn, if it has
-    none."""
-    if calls and turn.rule.stand_in:
-        google = {"google": {"thought_signature": turn.rule.stand_in}}
-        calls[0].setdefault("extra_content", google)
-
-
 def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
     state = call.opaque if isinstance(call.opaque, dict) else {}
-    kept = {name: state[name] for name in CALL_STATE if name in state}
-    if turn.rule.stand_in and not kept and state.get("thoughtSignature"):
+    members = {name: state[name] for name in CALL_STATE if name in state}
+    if turn.rule.stand_in and not members and state.get("thoughtSignature"):
         google = {"thought_signature": state["thoughtSignature"]}
-        kept = {"extra_content": {"google": google}}
-    named: JsonObject = {"name": call.name}
+        members = {"extra_content": {"google": google}}
+    kind, input_name, arguments = "function", "arguments", call.arguments
     if call.arguments_format == "text":
-        custom = named | {"input": call.arguments}
-        return {"id": call.tool_call_id, "type": "custom", "custom": custom} | kept
-    function = named | {"arguments": turn.arguments(call)}
-    return {"id": call.tool_call_id, "type": "function", "function": function} | kept
+        kind, input_name = "custom", "input"
+    else:
+        arguments = turn.arguments(call)
+    body = {"name": call.name, input_name: arguments}
+    return {"id": call.tool_call_id, "type": kind, kind: body} | members
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:

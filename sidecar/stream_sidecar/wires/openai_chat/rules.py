@@ -230,11 +230,7 @@ RULES: tuple[Rule, ...] = (
         reasoning="calls",
         refuses=frozenset(("empty-lists",)),
     ),
-    Rule(
-        _QWEN,
-        model="qwen|qwq",
-        reasoning="calls",
-    ),
+    Rule(_QWEN, model="qwen|qwq", reasoning="calls"),
     Rule(
         "platform.openai.com/docs/api-reference/chat: an assistant's message has no"
         " field for reasoning; messages[].tool_calls[].id: string too long"

@@ -1,8 +1,7 @@
 """Readers of lists of sources on chat.completions, and of Gemini's grounding.
 
-Not a wire: a part of ``reader``. Sources are beside the answer, most of them at the top
-of a document, and every chunk repeats them: only new ones are reported. Shapes:
-wires/README.md, "Citations".
+Sources are beside the answer, most of them at the top of a document, and every chunk
+repeats them: only new ones are reported (wires/README.md, "Citations").
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from stream_sidecar.wires.shared.citations import (
     URLS,
     annotation_list,
 )
-from stream_sidecar.wires.shared.fields import first
+from stream_sidecar.wires.shared.fields import first_text
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -41,8 +40,7 @@ def citations(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def azure_context(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads the context of Azure's "On Your Data": sources that the answer marks as
-    ``[doc1]``."""
+    """Reads sources of Azure's "On Your Data", which the answer marks ``[doc1]``."""
     if not isinstance(value, dict):
         choice.malformed(name, value)
         return
@@ -51,12 +49,11 @@ def azure_context(choice: ChoiceState, value: Json, name: str) -> None:
         _source(choice, position, item, f"[doc{position + 1}]")
 
 
-def read_sources(choice: ChoiceState, document: JsonObject, named: str) -> None:
-    """Reads all sources at the top of ``document``. ``named``: the provider's and the
-    model's name."""
-    is_marked = not any(name in named.lower() for name in _UNMARKED)
+def read_sources(choice: ChoiceState, document: JsonObject, names: str) -> None:
+    """Reads all sources at the top of ``document``, of the provider and model."""
+    is_marked = not any(name in names.lower() for name in _UNMARKED)
     _source_lists(choice, document, is_marked)
-    _found(choice, document)
+    _web_search(choice, document)
     for name, read in _VERTEX.items():
         if document.get(name):
             read(choice, document[name], name)
@@ -75,28 +72,25 @@ def _source_lists(choice: ChoiceState, document: JsonObject, is_marked: bool) ->
     details = {_url(item): item for item in results}
     for position, item in enumerate(listed or results):
         marker = f"[{position + 1}]" if is_marked else None
-        known = details.get(item) if isinstance(item, str) else None
-        _source(choice, position, known or item, marker)
+        source = details.get(item) if isinstance(item, str) else None
+        _source(choice, position, source or item, marker)
     cited = {_url(item) for item in listed or results}
     for position, item in enumerate(results):
         if _url(item) not in cited:
             _source(choice, position, item, None)
 
 
-def _found(choice: ChoiceState, document: JsonObject) -> None:
+def _web_search(choice: ChoiceState, document: JsonObject) -> None:
     """Reads GLM's ``web_search``. Each source says how the answer marks it."""
     for position, item in enumerate(_list(choice, document, "web_search")):
-        mark = first(item, ("refer",)) if isinstance(item, dict) else None
+        mark = first_text(item, ("refer",)) if isinstance(item, dict) else None
         _source(choice, position, item, f"[{mark}]" if mark else None)
 
 
 def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
     """Reads the sources in LiteLLM's ``vertex_ai_grounding_metadata`` that its
-    annotations leave out.
-
-    The annotations have only the first source of a support, and no source of a support
-    that begins at 0. Offsets are bytes; a start of 0 is left out.
-    """
+    annotations leave out: all but the first of a support, and those of a support that
+    begins at 0. Offsets are bytes; a start of 0 is left out."""
     for metadata in choice.objects(value, name):
         chunks = [*choice.objects(metadata.get("groundingChunks") or [], name)]
         cited: dict[int, Json] = {}
@@ -107,21 +101,20 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
                 choice.malformed(name, support)
                 continue
             start = choice.number(segment, "startIndex") or 0
-            end, whole = choice.number(segment, "endIndex"), support
+            end, support_part = choice.number(segment, "endIndex"), support
             for number in numbers:
                 if type(number) is int and 0 <= number < len(chunks):
                     chunk, again = chunks[number], number in cited
-                    raw = {"support": whole, "chunk": cited.get(number, chunk)}
+                    raw = {"support": support_part, "chunk": cited.get(number, chunk)}
                     if _grounded(choice, chunk, raw, start, end, again=again):
-                        whole = light(whole)
+                        support_part = light(support_part)
                         cited.setdefault(number, light(chunk))
         for chunk in chunks:
             _grounded(choice, chunk, chunk, None, None)
 
 
 def _url_context(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads LiteLLM's ``vertex_ai_url_context_metadata``: pages that were read, without
-    a place in the answer."""
+    """Reads LiteLLM's list of pages that were read, without a place in the answer."""
     for metadata in choice.objects(value, name):
         for page in choice.objects(metadata.get("urlMetadata") or [], name):
             status = choice.text(page, "urlRetrievalStatus") or ""
@@ -148,10 +141,10 @@ def _grounded(
 ) -> bool:
     """Adds a source, unless it was cited at this place already; without a place, unless
     it was cited anywhere. Returns whether it was added."""
-    kind = next((of for of in GROUNDING if isinstance(chunk.get(of), dict)), None)
+    kind = next((name for name in GROUNDING if isinstance(chunk.get(name), dict)), None)
     body = chunk[kind] if kind else {}
-    url = first(body, URLS)
-    key = (url or f"{kind}:{first(body, TITLES)}", start, end)
+    url = first_text(body, URLS)
+    key = (url or f"{kind}:{first_text(body, TITLES)}", start, end)
     if kind is None or key in choice.placed:
         return False
     choice.placed |= {key, (key[0], None, None)}
@@ -165,8 +158,8 @@ def _grounded(
             end=end,
             unit="byte",
             url=url,
-            title=first(body, TITLES),
-            cited_text=first(body, ("text",)),
+            title=first_text(body, TITLES),
+            cited_text=first_text(body, ("text",)),
             again=again,
         )
     )
@@ -181,7 +174,7 @@ def _source(choice: ChoiceState, position: int, item: Json, marker: str | None) 
         choice.malformed("citations", item)
         return
     body = item if isinstance(item, dict) else {}
-    url, title = _url(item), first(body, TITLES)
+    url, title = _url(item), first_text(body, TITLES)
     key = f"source:{marker or ''}:{url or title or position}"
     if (url, None, None) in choice.placed or not choice.changed(key, True):
         return
@@ -195,8 +188,8 @@ def _source(choice: ChoiceState, position: int, item: Json, marker: str | None) 
             marker=marker,
             url=url,
             title=title,
-            cited_text=first(body, EXCERPTS),
-            document=first(body, ("id",)),
+            cited_text=first_text(body, EXCERPTS),
+            document=first_text(body, ("id",)),
         )
     )
 
@@ -211,5 +204,5 @@ def _list(choice: ChoiceState, document: JsonObject, name: str) -> list[Json]:
 
 def _url(item: Json) -> str | None:
     if isinstance(item, dict):
-        return first(item, (*URLS, "retrievedUrl"))
+        return first_text(item, (*URLS, "retrievedUrl"))
     return item if isinstance(item, str) else None

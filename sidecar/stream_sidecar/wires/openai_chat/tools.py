@@ -1,10 +1,9 @@
 """Readers of tool calls and server-run tools on chat.completions.
 
-Not a wire: a part of ``reader``. Fragments go to ``tools.assemble`` as they come, which
-joins them (wires/README.md, "Fragments of calls"). The field in which a call comes says
-whether the server ran it (wires/README.md, "Who runs a call"). Lists of such calls come
-repeatedly, so an item is reported again only if it has changed. The call and the result
-of one item have the same ``key``, because some providers send no ids.
+``tools.assemble`` joins fragments (wires/README.md, "Fragments of calls"). The field
+in which a call comes says whether the server ran it ("Who runs a call"). Lists of such
+calls come repeatedly, so an item is reported again only if it has changed. The call and
+the result of one item have the same ``key``, because some providers send no ids.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ _OUTPUTS = ("output", "code_results", "browser_results", "search_results")
 
 _RESULT = "_tool_result"
 _NAMELESS = ("mcp_tool_result", "tool_search_tool_result")
-"""Types of results that do not contain the tool's name; the call with the same id
-does."""
+"""Types of results without the tool's name; the call with the same id has it."""
 
 
 def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
@@ -48,14 +46,13 @@ def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
                 format="text" if is_custom else "json",
                 caller=item.get("caller"),
                 opaque=_opaque(choice, item),
-                whole=choice.whole,
+                whole=choice.is_whole,
             )
         )
 
 
 def function_call(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads the legacy ``function_call``: one call in a message, without an id. Servers
-    without tools may send it empty."""
+    """Reads the legacy ``function_call``: one call without an id, perhaps empty."""
     if not isinstance(value, dict):
         choice.malformed(name, value)
         return
@@ -68,14 +65,13 @@ def function_call(choice: ChoiceState, value: Json, name: str) -> None:
             key=name,
             name=choice.text(value, "name"),
             arguments=_arguments(choice, arguments, name),
-            whole=choice.whole,
+            whole=choice.is_whole,
         )
     )
 
 
 def flat_call(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads Snowflake's call, which is in the delta itself: ``{type: tool_use,
-    tool_use_id, name}``."""
+    """Reads Snowflake's call in the delta: ``{type: tool_use, tool_use_id, name}``."""
     delta = choice.delta
     if delta.get("type") == "tool_use":
         id, tool = choice.text(delta, name), choice.text(delta, "name")
@@ -98,14 +94,13 @@ def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
         text = arguments if isinstance(arguments, str) else None
         key = f"{name}:{choice.number(item, 'index')}:{kind}:{text}"
         server_call(choice, key, item, name=kind, id=id, arguments=arguments)
-        output = next((of for of in _OUTPUTS if _is_filled(item.get(of))), None)
+        output = next((name for name in _OUTPUTS if _is_filled(item.get(name))), None)
         if output is not None:
             server_result(choice, key, item[output], item, name=kind, id=id)
 
 
 def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:
-    """Reads an item of OpenRouter's ``reasoning_details`` that is a call of a server's
-    tool with its result."""
+    """Reads a call of a server's tool, with its result, of OpenRouter's details."""
     id, tool = choice.text(item, "tool_call_id"), choice.text(item, "tool_name")
     key = f"{name}:{id or choice.number(item, 'index')}"
     arguments = _arguments(choice, item.get("arguments"), name)
@@ -116,8 +111,7 @@ def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:
 
 
 def invocations(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads LiteLLM's ``server_side_tool_invocations``: calls of Gemini's server tools
-    and their responses."""
+    """Reads LiteLLM's calls of Gemini's server tools, and their responses."""
     for position, item in enumerate(choice.objects(value, name)):
         id, tool = choice.text(item, "id"), choice.text(item, "tool_type")
         key, opaque = f"{name}:{id or position}", _opaque(choice, item)
@@ -145,14 +139,12 @@ def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def code_results(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads LiteLLM's ``code_interpreter_results``, unless ``tool_results`` had the
-    same."""
+    """Reads LiteLLM's ``code_interpreter_results`` that ``tool_results`` lacks."""
     other_list = name.replace("code_interpreter_results", "tool_results")
     for position, item in enumerate(choice.objects(value, name)):
         id = choice.text(item, "id")
-        if item.get("outputs") is not None and f"{other_list}:{id}" not in choice.given:
-            key = f"{name}:{id or position}"
-            outputs = item["outputs"]
+        key, outputs = f"{name}:{id or position}", item.get("outputs")
+        if outputs is not None and f"{other_list}:{id}" not in choice.latest:
             server_result(choice, key, outputs, item, id=id, name="code_interpreter")
 
 
@@ -186,8 +178,7 @@ def _body(choice: ChoiceState, item: JsonObject) -> JsonObject:
 
 
 def _arguments(choice: ChoiceState, arguments: Json, name: str) -> Json:
-    """The ``arguments`` unchanged. If they are neither text nor an object, they are
-    reported, too; the call does not lose them."""
+    """The ``arguments`` unchanged, reported if they are neither text nor an object."""
     if not isinstance(arguments, str | dict | None):
         choice.malformed(f"{name}.arguments", arguments)
     return arguments

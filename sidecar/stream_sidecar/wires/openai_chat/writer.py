@@ -21,11 +21,7 @@ from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import is_thought, redacted_in
 from stream_sidecar.wires.shared.open_items import OpenItems, arguments_of
 from stream_sidecar.wires.shared.usage import with_counts
-from stream_sidecar.wires.shared.writing import (
-    ChunkWriter,
-    error_object,
-    repeated_head,
-)
+from stream_sidecar.wires.shared.writing import ChunkWriter, error_object, repeated_head
 
 if TYPE_CHECKING:
     from stream_sidecar import events
@@ -47,18 +43,18 @@ _DETAIL = "reasoning.server_tool_call"
 
 @frozen
 class _Call:
-    """A call's index among the calls, and whether its input is ``free`` text."""
+    """A call's index among the calls, and whether its input is free text."""
 
     index: int
-    free: bool
+    is_free: bool
 
     @property
     def kind(self) -> str:
-        return "custom" if self.free else "function"
+        return "custom" if self.is_free else "function"
 
     @property
     def field(self) -> str:
-        return "input" if self.free else "arguments"
+        return "input" if self.is_free else "arguments"
 
 
 @define
@@ -68,13 +64,13 @@ class _Choice:
     items: OpenItems[_Call, JsonObject] = field(factory=OpenItems)
     #: the reasoning since the last signature
     thought: list[str] = field(factory=list)
-    signed: bool = False
+    is_signed: bool = False
     #: how many blocks of thinking and how many annotations are complete: their index
     blocks: int = 0
     annotations: int = 0
-    begun: bool = False
-    refused: bool = False
-    failed: bool = False
+    has_begun: bool = False
+    is_refused: bool = False
+    has_failed: bool = False
 
 
 class OpenAIChatWriter(ChunkWriter):
@@ -104,7 +100,7 @@ class OpenAIChatWriter(ChunkWriter):
 
     def end(self, finishes: list[events.Finish]) -> None:
         """Writes the finish of each choice that has one. The last has the counts."""
-        ended = [each for each in finishes if self._has_finish(each)]
+        ended = [finish for finish in finishes if self._has_finish(finish)]
         for finish in ended:
             self._write(finish.choice, {}, self._word(finish))
         usage = self.usage_object()
@@ -125,8 +121,9 @@ class OpenAIChatWriter(ChunkWriter):
         choices: dict[int, JsonObject] = {}
         for chunk in chunks:
             body |= chunk
-            for each in chunk.get("choices", ()):
-                _add(choices.setdefault(each["index"], _whole(each["index"])), each)
+            for choice in chunk.get("choices", ()):
+                index = choice["index"]
+                _add(choices.setdefault(index, _whole(index)), choice)
         if not choices and "error" in body:
             return Chunk({"error": body["error"]})
         body["object"] = "chat.completion"
@@ -138,7 +135,7 @@ class OpenAIChatWriter(ChunkWriter):
     def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
         if event.refusal:
-            self._choices[event.choice].refused = True
+            self._choices[event.choice].is_refused = True
         field = _REFUSED if event.refusal else "content"
         self._write(event.choice, {field: event.text})
 
@@ -146,7 +143,7 @@ class OpenAIChatWriter(ChunkWriter):
         choice = self._choices[event.choice]
         delta: JsonObject = {TEXTS[0]: event.text}
         choice.thought.append(event.text)
-        if choice.signed:  # each delta has the index of its block, as LiteLLM's do
+        if choice.is_signed:  # each delta has the index of its block, as LiteLLM's do
             block = {"index": choice.blocks, "type": "thinking", "thinking": event.text}
             delta |= {BLOCKS: [block]}
         self._write(event.choice, delta)
@@ -154,10 +151,10 @@ class OpenAIChatWriter(ChunkWriter):
     def block_end(self, event: events.BlockEnd) -> None:
         choice, delta = self._choices[event.choice], _fields(event.opaque)
         if event.signature and _DETAILS not in {*delta, *(event.fields or ())}:
-            text = "" if choice.signed else "".join(choice.thought)
+            text = "" if choice.is_signed else "".join(choice.thought)
             block = {"type": "thinking", "thinking": text, "signature": event.signature}
             delta[BLOCKS] = [block]
-            choice.signed = True
+            choice.is_signed = True
         if BLOCKS in delta:
             delta[BLOCKS] = [
                 {"index": number, **block}
@@ -190,13 +187,9 @@ class OpenAIChatWriter(ChunkWriter):
             self._begin_call(event, self.origin_of(event), text)
 
     def _begin_call(
-        self,
-        event: events.ToolCall | events.ToolCallDelta,
-        origin: Origin,
-        text: str,
+        self, event: events.ToolCall | events.ToolCallDelta, origin: Origin, text: str
     ) -> _Call:
-        """Writes a call's first fragment: everything except the rest of the
-        arguments."""
+        """Writes a call's first fragment: all except further arguments."""
         index = self._choices[event.choice].items.next_index()
         call = _Call(index, origin.free)
         head = {"index": index, "id": event.tool_call_id or "", "type": call.kind}
@@ -213,9 +206,8 @@ class OpenAIChatWriter(ChunkWriter):
     def _write_server_call(
         self, items: OpenItems[_Call, JsonObject], event: events.ToolCall
     ) -> None:
-        """Writes a call of a tool that the provider ran; it is written again with its
-        result. OpenRouter's calls are in ``reasoning_details``, which are written as
-        they came."""
+        """Writes a call that the provider ran, which is written again with its result.
+        OpenRouter's are in ``reasoning_details``, which are written as they came."""
         if isinstance(event.raw, dict) and event.raw.get("type") == _DETAIL:
             return
         item = {
@@ -265,10 +257,10 @@ class OpenAIChatWriter(ChunkWriter):
 
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSED:
-            self._choices[event.choice].refused = True
+            self._choices[event.choice].is_refused = True
             self._write(event.choice, {"refusal": event.message})
             return
-        self._choices[event.choice].failed = True
+        self._choices[event.choice].has_failed = True
         error = self.own_error(event) or error_object(event)
         self.chunks.append(Chunk({"error": error}))
 
@@ -276,11 +268,11 @@ class OpenAIChatWriter(ChunkWriter):
 
     def _write(self, choice: int, delta: JsonObject, finish: str | None = None) -> None:
         state = self._choices[choice]
-        if not state.begun:
-            state.begun = True
+        if not state.has_begun:
+            state.has_begun = True
             delta = {"role": "assistant", **delta}
-        each = {"index": choice, "delta": delta, "finish_reason": finish}
-        self.chunks.append(Chunk({**self._head, "choices": [each]}))
+        body = {"index": choice, "delta": delta, "finish_reason": finish}
+        self.chunks.append(Chunk({**self._head, "choices": [body]}))
         self._head = self._short
 
     def _renew(self) -> None:
@@ -294,14 +286,14 @@ class OpenAIChatWriter(ChunkWriter):
         self._short = repeated_head(self._head)
 
     def _has_finish(self, finish: events.Finish) -> bool:
-        """Whether a finish is written for a choice: not if an error ended it or the
-        stream broke off."""
-        is_error = finish.reason == "error" and self._choices[finish.choice].failed
+        """Whether a choice gets a finish: not if an error or a break ended it."""
+        is_error = finish.reason == "error" and self._choices[finish.choice].has_failed
         return self.is_end_known(finish) and not is_error
 
     def _word(self, finish: events.Finish) -> str:
-        is_refused = finish.reason == "refusal" and self._choices[finish.choice].refused
-        return "stop" if is_refused else self.finish_word(finish)
+        is_refused = self._choices[finish.choice].is_refused
+        is_stop = is_refused and finish.reason == "refusal"
+        return "stop" if is_stop else self.finish_word(finish)
 
 
 def _fields(opaque: Json) -> JsonObject:
@@ -314,8 +306,7 @@ def _fields(opaque: Json) -> JsonObject:
 
 
 def _state_of_call(opaque: Json) -> JsonObject:
-    """The members of a call with its state. Gemini's signature is written as Gemini's
-    compatible API has it."""
+    """The members of a call with its state; Gemini's as in its compatible API."""
     if not isinstance(opaque, dict):
         return {}
     signature = opaque.get("thoughtSignature")
@@ -324,36 +315,35 @@ def _state_of_call(opaque: Json) -> JsonObject:
     return {name: portable(opaque[name]) for name in CALL_STATE if name in opaque}
 
 
-def with_states(own: Chunk, ours: list[Chunk], is_broken: bool) -> list[Chunk]:
-    """``ours`` with the lists of state in ``own``, once each and where they came. They
-    are added to the first document of their choice, or come before all others."""
-    choices = own.get("choices")
-    new: list[JsonObject] = []
+def with_states(source: Chunk, chunks: list[Chunk], is_broken: bool) -> list[Chunk]:
+    """``chunks`` with the lists of state in ``source``, once each and where they came:
+    in the first document of their choice, or before all others."""
+    choices = source.get("choices")
+    added: list[JsonObject] = []
     for choice in choices if isinstance(choices, list) else ():
         states = _states_of(choice, is_broken=is_broken)
         if not states:
             continue
         index = choice.get("index", 0)
-        written = (each for chunk in ours for each in chunk.get("choices", ()))
-        first = next((each for each in written if each["index"] == index), None)
-        if first is None:
-            new.append({"index": index, "delta": states, "finish_reason": None})
+        written = (other for chunk in chunks for other in chunk.get("choices", ()))
+        match = next((other for other in written if other["index"] == index), None)
+        if match is None:
+            added.append({"index": index, "delta": states, "finish_reason": None})
         else:
-            first["delta"] |= states
-    if not new:
-        return ours
-    head = {name: own[name] for name in _HEAD if name in own}
-    return [Chunk({**head, "choices": new}), *ours]
+            match["delta"] |= states
+    if not added:
+        return chunks
+    head = {name: source[name] for name in _HEAD if name in source}
+    return [Chunk({**head, "choices": added}), *chunks]
 
 
 def without_later(body: Chunk) -> Chunk:
-    """A whole body in which only the first thinking of a message is left. Text may have
-    come before any other."""
+    """A whole body with only the first thinking: others may have come after text."""
     for message in (choice["message"] for choice in body.get("choices", ())):
         for name in _LISTS:
-            first, *more = message.get(name) or [None]
-            if later := [each for each in more if is_thought(each)]:
-                message[name] = [first, *(e for e in more if e not in later)]
+            block, *blocks = message.get(name) or [None]
+            if any(map(is_thought, blocks)):
+                message[name] = [block, *(b for b in blocks if not is_thought(b))]
     return body
 
 
@@ -364,12 +354,12 @@ def _states_of(choice: Json, *, is_broken: bool) -> JsonObject:
     if type(holder) is not dict:
         return states
     copies = holder.get(PROVIDER)
-    found = {BLOCKS: copies.get(BLOCKS)} if type(copies) is dict else {}
-    found |= {name: holder[name] for name in _LISTS if name in holder}
-    for name, items in found.items():
+    lists = {BLOCKS: copies.get(BLOCKS)} if type(copies) is dict else {}
+    lists |= {name: holder[name] for name in _LISTS if name in holder}
+    for name, items in lists.items():
         if type(items) is list:
-            kept = [each for each in items if not (is_broken and is_thought(each))]
-            states |= {name: kept} if kept else {}
+            blocks = [b for b in items if not (is_broken and is_thought(b))]
+            states |= {name: blocks} if blocks else {}
     return states
 
 
@@ -378,37 +368,32 @@ def _whole(index: int) -> JsonObject:
     return {"index": index, "message": message, "finish_reason": None}
 
 
-def _add(whole: JsonObject, chunk: JsonObject) -> None:
-    """Adds a chunk's choice to the choice of the whole body: texts and lists grow, and
-    of other values the last one counts."""
-    message = whole["message"]
+def _add(total: JsonObject, chunk: JsonObject) -> None:
+    """Adds a chunk's choice to that of the body: texts and lists grow."""
+    message = total["message"]
     for name, value in chunk["delta"].items():
-        known = message.get(name)
+        base = message.get(name)
         if name in ("tool_calls", "annotations"):
             value = [_without_index(each) for each in value]
         elif name == BLOCKS:
-            known, value = None, _joined(known or [], value)
+            base, value = None, _joined(base or [], value)
         elif name == "executed_tools":
-            known = [each for each in known or () if each["index"] != value[0]["index"]]
-        is_more = isinstance(known, str | list) and isinstance(value, type(known))
-        message[name] = known + value if is_more and name != "role" else value
-    whole["finish_reason"] = chunk["finish_reason"] or whole["finish_reason"]
+            base = [each for each in base or () if each["index"] != value[0]["index"]]
+        is_more = isinstance(base, str | list) and isinstance(value, type(base))
+        message[name] = base + value if is_more and name != "role" else value
+    total["finish_reason"] = chunk["finish_reason"] or total["finish_reason"]
 
 
 def _joined(blocks: list[JsonObject], news: list[JsonObject]) -> list[JsonObject]:
-    """The blocks of thinking with further ones. Text without a signature waits for the
-    block with the signature."""
-    *before, last = blocks or [{}]
-    for each in map(_without_index, news):
-        if last.get("type") == each.get("type") == "thinking" and _is_open(last):
-            last = {**each, "thinking": last["thinking"] + each.get("thinking", "")}
+    """The blocks of thinking, with ``news``. Text before its signature is joined."""
+    *blocks, latest = blocks or [{}]
+    for new in map(_without_index, news):
+        is_thinking = latest.get("type") == new.get("type") == "thinking"
+        if is_thinking and not latest.get("signature"):
+            latest = {**new, "thinking": latest["thinking"] + new.get("thinking", "")}
         else:
-            before, last = ([*before, last] if last else before), each
-    return [*before, last]
-
-
-def _is_open(block: JsonObject) -> bool:
-    return not block.get("signature")
+            blocks, latest = ([*blocks, latest] if latest else blocks), new
+    return [*blocks, latest]
 
 
 def _without_index(item: JsonObject) -> JsonObject:

@@ -1,9 +1,9 @@
 """Reads the texts of a Responses stream: answer, refusal, reasoning, citations.
 
-Not a wire: a helper of ``openai-responses``. A text of an item (a `TextField`) comes in
-fragments, in full when its part is done, and in full again when the item is done. A
-repetition only adds what did not come before (wires/README.md, "Responses"). Offsets of
-annotations count in their content part, in code points (wires/README.md, "Citations").
+A text of an item (a `TextField`) comes in fragments, in full when its part is done, and
+in full again when the item is done. A repetition only adds what did not come before
+(wires/README.md, "Responses"). Offsets of annotations count in their content part, in
+code points (wires/README.md, "Citations").
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ _EVENT = ("type", "item_id", "call_id", "obfuscation")
 
 _REASONING = (SUMMARY, RAW)
 _FIELDS = ("reasoning", "mirror")
-"""Field names for the two forms of an item's reasoning; the second may repeat the
-first."""
+"""Field names for the two forms of reasoning; the second may repeat the first."""
 
 
 GONE: JsonObject = {"type": "reasoning"}
@@ -83,7 +82,7 @@ class Content:
         #: the answer's length so far, in code points
         self.length = 0
         #: the server keeps items, so that an item can go back by its id alone
-        self.stored = True
+        self.is_stored = True
         self._has_ids = False  # a reasoning item goes back by its id
 
     def delta(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
@@ -97,15 +96,14 @@ class Content:
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """Reads a part's whole text."""
-        whole = self.wire.text(value, channel.whole)
-        item.has_arguments = channel in (ARGUMENTS, INPUT) and bool(whole)
-        self._fill(item, channel, whole, value)
+        text = self.wire.text(value, channel.whole)
+        item.has_arguments = channel in (ARGUMENTS, INPUT) and bool(text)
+        self._fill(item, channel, text, value)
 
     def part_added(
         self, item: OutputItem, channel: TextField, value: JsonObject
     ) -> None:
-        """Reads the beginning of a part. Annotations of a part of the answer count from
-        there."""
+        """Reads the beginning of a part. Its annotations count from there."""
         index = _index(value, channel)
         if channel is TEXT and index is not None:
             item.text(TEXT.name).begin(index)
@@ -161,13 +159,13 @@ class Content:
             self._state(item.key, body)
         elif body.get("id"):
             self._has_ids = True
-            self._state(item.key, body if self.stored else GONE)
+            self._state(item.key, body if self.is_stored else GONE)
 
     def forget(self) -> None:
         """Notes that the server keeps no items. It may say so only at the end."""
-        if self.stored and self._has_ids:
+        if self.is_stored and self._has_ids:
             self._state("gone", GONE)
-        self.stored = False
+        self.is_stored = False
 
     def _state(self, key: str, opaque: JsonObject) -> None:
         self.wire.parts.append(ReasoningStatePart(opaque=opaque, block=key))
@@ -185,8 +183,8 @@ class Content:
         else:
             text = so_far.finish(whole, _index(value, channel))
         if text is None:
-            why = "is not what its fragments were"
-            self.wire.malformed(channel.whole, whole, why)
+            reason = "is not what its fragments were"
+            self.wire.malformed(channel.whole, whole, reason)
         elif text:
             self._add_text(item, channel, text)
 
@@ -201,8 +199,8 @@ class Content:
         self.wire.parts.append(RefusalPart(text))
 
     def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
-        first = next(name for name in item.texts if item.texts[name].length)
-        field = _FIELDS[channel.name != first]
+        name = next(n for n in item.texts if item.texts[n].length)
+        field = _FIELDS[channel.name != name]
         for number, thought in enumerate(text.split(_BORDER)):
             if number:
                 self.wire.parts.append(BlockEndPart(block=item.key))
@@ -224,8 +222,7 @@ class Content:
         return item.base + item.text(TEXT.name).start_of(_index(value, TEXT))
 
     def _cite(self, item: OutputItem, annotation: JsonObject, base: int) -> None:
-        """Adds an annotation once. It comes up to three times: when it is added, with
-        its part, and with its item."""
+        """Adds an annotation once. It comes up to three times: with its item, too."""
         key = dumps(annotation)
         if not annotation or key in item.cited:
             return

@@ -58,9 +58,8 @@ _INNER: dict[str, dict[str, frozenset[str]]] = {
 
 
 def item_without_nulls(item: JsonObject) -> JsonObject:
-    """An item of Responses without the members of null that OpenAI refuses. Example:
-    "Value is null but should be string", at ``/input/2/status``
-    (microsoft/agent-framework#4626)."""
+    """An item of Responses without the members of null that OpenAI refuses: "Value is
+    null but should be string" (microsoft/agent-framework#4626)."""
     kind = type_of(item) or "message"
     if kind not in _ITEMS:
         return item

@@ -1,13 +1,10 @@
 """The wire ``openai-responses``: events of every dialect, and whole responses.
 
-It reads OpenAI, Azure, ChatGPT, Copilot, xAI, OpenRouter, DeepSeek, LM Studio, Bedrock
-and Perplexity. A response is a list of items, which come in deltas. Repetitions in full
-(``.done`` events, finished items, the finished response) only add what did not come
-before, so a whole body gives the same parts as its stream. The tables `EVENTS` and
-`TEXT_EVENTS` have the reader of each event. Shapes: wires/README.md, "Responses".
-
-Never raises for any JSON value. A field of the wrong type becomes a ``malformed-chunk``
-diagnostic, an unknown event an ``unknown-chunk`` one; the rest is used.
+A response is a list of items, which come in deltas. Repetitions in full (``.done``
+events, finished items, the finished response) only add what did not come before, so a
+whole body gives the same parts as its stream (wires/README.md, "Responses"). The tables
+`EVENTS` and `TEXT_EVENTS` have the reader of each event. Never raises for any JSON
+value: see `shared.document_wire`.
 """
 
 from __future__ import annotations
@@ -48,8 +45,7 @@ _STATES = ("compaction", "compaction_summary", "context_compaction", "agent_mess
 """Types of items that show nothing and must go back unchanged."""
 
 _STEP = f"{_PREFIX}reasoning."
-"""The prefix of Perplexity's events for steps of reasoning. The items repeat what the
-steps searched for and found."""
+"""The prefix of Perplexity's steps of reasoning, whose searches the items repeat."""
 
 _UNFINISHED = ("", "in_progress", "queued")
 
@@ -101,8 +97,7 @@ class OpenAIResponsesWire(DocumentWire):
     # The response
 
     def _begin(self, value: JsonObject) -> None:
-        """Reads ``created``. After other items it begins another response, whose places
-        count anew."""
+        """Reads ``created``. After other items it begins another response."""
         if len(self._items) or self._is_over:
             self._end_items(cut=True)
             self._responses += 1
@@ -129,8 +124,7 @@ class OpenAIResponsesWire(DocumentWire):
         self._finish(response | {"error": error} if error else response, kind)
 
     def _finish(self, response: JsonObject, kind: str) -> None:
-        """Reads a finished response: adds what did not come before, and how it
-        ended."""
+        """Reads a finished response: what did not come before, and how it ended."""
         self._identify(response)
         status = self.text(response, "status") or kind
         if not self._is_over:
@@ -152,8 +146,7 @@ class OpenAIResponsesWire(DocumentWire):
         self.parts.append(FinishPart(raw, reason))
 
     def _done(self, value: JsonObject) -> None:
-        """Reads ``response.done``. It comes after the event with the response's end, or
-        in place of it."""
+        """Reads ``response.done``, which comes after the response's end, or as it."""
         response = self.body(value, "response")
         if self._is_over and "status" not in response:
             self.count(self.body(response, "usage"))
@@ -161,8 +154,7 @@ class OpenAIResponsesWire(DocumentWire):
             self._finish(response, "completed")
 
     def _fail(self, error: Json) -> None:
-        """Reads the error of a failed response. Mostly an ``error`` event has reported
-        it before, or reports it later."""
+        """Reads the error of a failed response, unless an ``error`` event has it."""
         if not error:
             self._failed = True
         elif self._error is None or not equal(_facts(error), _facts(self._error)):
@@ -179,8 +171,8 @@ class OpenAIResponsesWire(DocumentWire):
     def _item_added(self, value: JsonObject) -> None:
         body = self.body(value, "item")
         item = self._items.ended(value, body)
-        if item is not None and item.implied and not item.done:
-            item.body, item.implied = body, False
+        if item is not None and item.is_implied and not item.done:
+            item.body, item.is_implied = body, False
         else:
             item = self._start(value, body)
         self._tools.begin(item)
@@ -189,7 +181,7 @@ class OpenAIResponsesWire(DocumentWire):
         body = self.body(value, "item")
         item = self._items.ended(value, body) or self._start(value, body)
         if self._tools.waits(item, body):
-            item.body, item.implied = body, False
+            item.body, item.is_implied = body, False
         else:
             self._end_item(item, body)
 
@@ -206,7 +198,7 @@ class OpenAIResponsesWire(DocumentWire):
             self._content.finish(item, body, cut=cut)
         elif type_of(body) in _STATES:
             self._content.keep(item, body)
-        elif item.implied and not item.texts and body is item.body:
+        elif item.is_implied and not item.texts and body is item.body:
             pass  # an event named the item, but had no content of it
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)
@@ -222,8 +214,7 @@ class OpenAIResponsesWire(DocumentWire):
             self._end_item(self._start({}, body), body)
 
     def _read_text(self, event: TextEvent, value: JsonObject) -> None:
-        """Reads an event with text of an item. Some servers never add the item before:
-        then it begins here."""
+        """Reads an event with text of an item, which may begin here."""
         channel, type = event.channel, event.type
         if not type:  # a part: its own type decides the family of its item
             part = self.body(value, "part")
@@ -234,38 +225,36 @@ class OpenAIResponsesWire(DocumentWire):
             item = self._items.thinking(value)
             channel = TEXT if item is None else RAW
         if item is not None and item.done:
-            if event.again:
+            if event.is_repeated:
                 return
             item = None
         if item is None:
             item = self._start(value, {"type": type})
-            item.implied = True
+            item.is_implied = True
         event.read(self._content, item, channel, value)
 
 
 @frozen
 class TextEvent:
     """How to read an event with text of an item of ``type``. ``channel``: the text.
-    ``again``: it repeats the fragments in full."""
+    ``is_repeated``: it has the fragments in full."""
 
     type: str
     channel: TextField
     read: Reader
-    again: bool = False
+    is_repeated: bool = False
 
 
 def _text(name: str, type: str, channel: TextField) -> dict[str, TextEvent]:
-    return {
-        f"{_PREFIX}{name}.delta": TextEvent(type, channel, Content.delta),
-        f"{_PREFIX}{name}.done": TextEvent(type, channel, Content.done, again=True),
-    }
+    whole_text = TextEvent(type, channel, Content.done, is_repeated=True)
+    delta = TextEvent(type, channel, Content.delta)
+    return {f"{_PREFIX}{name}.delta": delta, f"{_PREFIX}{name}.done": whole_text}
 
 
 def _part(name: str) -> dict[str, TextEvent]:
-    return {
-        f"{_PREFIX}{name}.added": TextEvent("", TEXT, Content.part_added),
-        f"{_PREFIX}{name}.done": TextEvent("", TEXT, Content.part_done, again=True),
-    }
+    whole_part = TextEvent("", TEXT, Content.part_done, is_repeated=True)
+    added = TextEvent("", TEXT, Content.part_added)
+    return {f"{_PREFIX}{name}.added": added, f"{_PREFIX}{name}.done": whole_part}
 
 
 _CITED = TextEvent("message", TEXT, Content.annotation)
@@ -318,8 +307,8 @@ def is_response(value: JsonObject) -> bool:
 def fits(document: Document) -> bool:
     """Whether a document can only be of this wire; an error alone fits no wire."""
     value = document.value
-    first = value[0] if isinstance(value, list) and value else value
-    if not isinstance(first, dict):
+    body = value[0] if isinstance(value, list) and value else value
+    if not isinstance(body, dict):
         return False
-    kind = type_of(first) or document.event or ""
-    return kind.startswith(_PREFIX) or first.get("object") == "response"
+    kind = type_of(body) or document.event or ""
+    return kind.startswith(_PREFIX) or body.get("object") == "response"

@@ -1,9 +1,8 @@
 """What providers of Responses refuse in an item, after those before it: the cleaner.
 
-Items depend on each other: what a reasoning item led to needs that item, if it goes by
-its id; a result needs its call. An item that cannot go without its id goes whole, and
-with it what names it. The others lose only the id (wires/README.md, "Requests"). Never
-raises for any JSON value.
+What a reasoning item led to needs that item, if it goes by its id; a result needs its
+call. An item that cannot go without its id goes whole, and with it what names it. The
+others lose only the id (wires/README.md, "Requests"). Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -39,12 +38,10 @@ _RESULTS = ("_output", "_response")
 
 
 class ResponsesCleaner(ItemCleaner):
-    """Cleans the items of one request.
-
-    ``_thought``: whether the reasoning of the current turn is there. ``absent``: none
-    has come, though the model thinks; ``gone``: it was removed. ``_sent``: id -> the
-    item that was sent with it. ``_gone``: what may name an item that went whole.
-    """
+    """Cleans the items of one request. ``_thought``: whether the reasoning of the
+    current turn is there. ``absent``: none has come, though the model thinks; ``gone``:
+    it was removed. ``_sent``: id -> the item that was sent with it. ``_gone``: what may
+    name an item that went whole."""
 
     def __init__(self, cleaning: Cleaning) -> None:
         super().__init__(cleaning)
@@ -80,8 +77,8 @@ class ResponsesCleaner(ItemCleaner):
             self._drop(item, WITHOUT_CALL)
             return None
         if is_bound and has_id:
-            if why := self._why_not(item, kind, id):
-                self._drop(item, why)
+            if reason := self._why_not(item, kind, id):
+                self._drop(item, reason)
                 return None
         elif has_id and kind not in _BY_NAME:
             is_torn = is_led and self._thought != "there"
@@ -103,10 +100,10 @@ class ResponsesCleaner(ItemCleaner):
             return TWICE
         return "" if is_accepted(kind, id) else REFUSED_ID
 
-    def _drop(self, item: JsonObject, why: str) -> None:
+    def _drop(self, item: JsonObject, reason: str) -> None:
         """Leaves out an item that cannot go, and notes what may name it."""
         is_result = type_of(item).endswith(_RESULTS)
-        self.cleaning.lose("", "tool-result" if is_result else "tool-call", why)
+        self.cleaning.lose("", "tool-result" if is_result else "tool-call", reason)
         self._gone |= {_text(item, "call_id"), _id(item)} - {""}
 
     def _message(self, item: JsonObject) -> JsonObject:
@@ -130,8 +127,8 @@ class ResponsesCleaner(ItemCleaner):
         id, is_plain = _id(item), bool(item.get("content"))
         if item.get("summary") is None:
             item = {**item, "summary": []}
-        if why := self._refusal(item, id, is_plain=is_plain):
-            self.cleaning.lose("", "reasoning", why)
+        if reason := self._refusal(item, id, is_plain=is_plain):
+            self.cleaning.lose("", "reasoning", reason)
             if not is_made(id):
                 self.note_removed()
             return None
@@ -147,13 +144,13 @@ class ResponsesCleaner(ItemCleaner):
 
     def _refusal(self, item: JsonObject, id: str, *, is_plain: bool) -> str:
         """Why a reasoning item may not be sent; "" if it may."""
-        seal, first = item.get("encrypted_content"), self._sent.get(id, {})
+        seal, previous = item.get("encrypted_content"), self._sent.get(id, {})
         is_stored = self.cleaning.stores and bool(id) and not is_made(id)
         if self.cleaning.reasoning == "none":
             return NOT_WANTED
         if self.cleaning.rule.is_closed:
             is_stored = is_stored and _is_own(id) and not is_plain and seal != ""
-            if id in self._sent and seal == first.get("encrypted_content"):
+            if id in self._sent and seal == previous.get("encrypted_content"):
                 return TWICE
             return "" if seal or (is_stored and id not in self._sent) else UNKNOWN_ITEM
         if "empty-reasoning" in self.cleaning.rule.refuses and not is_plain:
@@ -182,8 +179,7 @@ def _id(item: JsonObject) -> str:
 
 
 def _names(item: JsonObject) -> Iterator[str]:
-    """The ids of other items by which an item names these: a result its call, a call
-    the program that made it."""
+    """The ids by which an item names others: its call, the program that made it."""
     kind, caller = type_of(item), item.get("caller")
     if kind.endswith("_output"):
         yield _text(item, "call_id")
@@ -199,8 +195,7 @@ def _without_id(item: JsonObject) -> JsonObject:
 
 
 def _with_queries(item: JsonObject) -> JsonObject:
-    """A search with the list that DeepSeek requires: "missing field `queries`"
-    (lidge-jun/opencodex#929)."""
+    """A search with the list that DeepSeek requires (lidge-jun/opencodex#929)."""
     action = item.get("action")
     if not isinstance(action, dict) or type_of(action) != "search":
         return item

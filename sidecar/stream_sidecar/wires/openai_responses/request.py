@@ -1,9 +1,8 @@
 """The writer of Responses: a turn as items of the next request's input.
 
 Reasoning items go back whole, with their encrypted content, before the items that they
-led to. Items of the server's tools go back with their results. State and tools of
-another wire are lost, whatever their types are called. A call or a message keeps its
-item's id only if all reasoning goes back: otherwise the id would be refused
+led to. Items of the server's tools go back with their results. A call or message keeps
+its item's id only if all reasoning goes back: otherwise the id would be refused
 (wires/README.md, "Requests"). Never raises.
 """
 
@@ -58,11 +57,11 @@ _NO_CALL = "no call of this turn is the same item"
 
 def write(turn: Rendering) -> list[JsonObject]:
     thoughts, is_whole, is_torn = _thoughts(turn)
-    gone = _gone(turn, is_torn=is_torn)
+    refused = _refused(turn, is_torn=is_torn)
     calls, outcomes = (_whole(turn, kind) for kind in ("tool-call", "tool-result"))
     written: list[WrittenBlock] = []
-    left = [block for block in turn.blocks if id(block) not in gone]
-    for kind, group in groupby(left, key=lambda block: block.type):
+    allowed = [block for block in turn.blocks if id(block) not in refused]
+    for kind, group in groupby(allowed, key=lambda block: block.type):
         blocks = list(group)
         if kind == "reasoning":
             written += [(b, item) for b in blocks for item in thoughts.get(id(b), ())]
@@ -73,33 +72,33 @@ def write(turn: Rendering) -> list[JsonObject]:
             else _tools(turn, blocks, calls, outcomes, with_id=is_whole)
         )
         written += [(blocks[0], item) for item in items]
-    news = without_last_thoughts(turn, written)
+    to_send = without_last_thoughts(turn, written)
     for answers, shape in ((turn.approvals, _approval), (turn.answers, _answer)):
         for call, result in answers:
-            if id(call) in gone:
+            if id(call) in refused:
                 turn.lose(None, "tool-result", WITHOUT_CALL)
             else:
-                news.append(shape(turn, call, result))
-    return [in_shape(turn.rule, item) for item in news]
+                to_send.append(shape(turn, call, result))
+    return [in_shape(turn.rule, item) for item in to_send]
 
 
-def _gone(turn: Rendering, *, is_torn: bool) -> set[int]:
+def _refused(turn: Rendering, *, is_torn: bool) -> set[int]:
     """The blocks (by ``id(block)``) whose items cannot go without an id that would be
     refused, and those that name such an item."""
-    gone: set[int] = set()
-    names: set[Json] = set()
+    refused: set[int] = set()
+    missing_ids: set[Json] = set()
     for block in turn.blocks:
         item, caller = _item(block), block.caller
-        why = _why_not(turn, item, is_torn=is_torn)
-        named = {caller.get("caller_id")} if isinstance(caller, dict) else set()
+        reason = _why_not(turn, item, is_torn=is_torn)
+        names = {caller.get("caller_id")} if isinstance(caller, dict) else set()
         if block.type == "tool-result":
-            named |= {block.tool_call_id}
-        if why or named & names:
-            what: What = "tool-call" if block.type == "tool-call" else "tool-result"
-            turn.lose(block, what, why or WITHOUT_CALL)
-            gone.add(id(block))
-            names |= {block.tool_call_id} - {None}
-    return gone
+            names |= {block.tool_call_id}
+        if reason or names & missing_ids:
+            kind: What = "tool-call" if block.type == "tool-call" else "tool-result"
+            turn.lose(block, kind, reason or WITHOUT_CALL)
+            refused.add(id(block))
+            missing_ids |= {block.tool_call_id} - {None}
+    return refused
 
 
 def _why_not(turn: Rendering, item: JsonObject, *, is_torn: bool) -> str:
@@ -115,11 +114,9 @@ def _why_not(turn: Rendering, item: JsonObject, *, is_torn: bool) -> str:
 
 def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool, bool]:
     """The items to send for each block of reasoning (by ``id(block)``), whether all
-    reasoning goes back with its id, and whether some does not go back.
-
-    Each part of a summary is a block, and the last of these blocks has the item.
-    """
-    found: dict[int, list[JsonObject]] = {}
+    reasoning goes back with its id, and whether some does not go back. Each part of a
+    summary is a block, and the last of these blocks has the item."""
+    items: dict[int, list[JsonObject]] = {}
     goes_back, is_whole, is_torn = False, True, False
     is_stored = all(block.opaque != GONE for block in turn.blocks)
     for block in reversed(turn.blocks):
@@ -128,41 +125,40 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool, bool]
             continue
         item = block.opaque if isinstance(block.opaque, dict) else {}
         is_item = _is_state(item)
-        is_kept = is_item and _can_go(turn, item, is_stored=is_stored)
-        goes_back = is_kept if type_of(item) else goes_back
+        can_go = is_item and _can_go(turn, item, is_stored=is_stored)
+        goes_back = can_go if type_of(item) else goes_back
         is_thought = not is_item or type_of(item) == _THOUGHT
         if is_thought and not turn.thinks(block):
             is_torn = True
         elif goes_back:
-            found[id(block)] = [_as_sent(turn, item)] if is_item else []
+            items[id(block)] = [_as_sent(turn, item)] if is_item else []
             is_whole = is_whole and (not item.get("id") or _is_own(turn, item))
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
             is_torn = True
-    return found, is_whole and not is_torn, is_torn
+    return items, is_whole and not is_torn, is_torn
 
 
 def _is_own(turn: Rendering, item: JsonObject) -> bool:
     """Whether the id of an item is one that the provider may have given to it."""
     id = item.get("id")
-    kind = type_of(item)
-    return isinstance(id, str) and not is_made(id) and _is_fit(turn, kind, id)
+    is_given = isinstance(id, str) and not is_made(id)
+    return is_given and _is_fit(turn, type_of(item), str(id))
 
 
 def _as_sent(turn: Rendering, item: JsonObject) -> JsonObject:
     """``item`` as it is sent. A reasoning item must have a summary
     (newo-ether/Agora#141), and for OpenAI no content (openai/codex#36551)."""
-    left = ("status", *(("content",) if turn.rule.is_closed else ()))
-    sent = {name: item[name] for name in item if name not in left}
+    dropped = ("status", "content") if turn.rule.is_closed else ("status",)
+    members = {name: item[name] for name in item if name not in dropped}
     if not _is_own(turn, item):
-        sent.pop("id", None)
-    return {"summary": []} | sent if type_of(item) == _THOUGHT else sent
+        members.pop("id", None)
+    return {"summary": []} | members if type_of(item) == _THOUGHT else members
 
 
 def _can_go(turn: Rendering, item: JsonObject, *, is_stored: bool) -> bool:
     """Whether ``item`` can go back. A reasoning item needs encrypted content, or an id
-    if the server keeps items (``is_stored``). Servers of open models take plain
-    content."""
+    if the server keeps items. Servers of open models take plain content."""
     seal, is_plain = item.get("encrypted_content"), bool(item.get("content"))
     is_stored = is_stored and _is_own(turn, item)
     if type_of(item) != _THOUGHT:
@@ -183,8 +179,7 @@ def _is_state(item: JsonObject) -> bool:
 def _messages(
     turn: Rendering, blocks: Iterable[TurnBlock], *, with_id: bool
 ) -> Iterator[JsonObject]:
-    """Yields a message for each item among ``blocks``. The last block of an item has
-    the item's state."""
+    """Yields a message for each item in ``blocks``; its last block has its state."""
     content: list[JsonObject] = []
     for block in blocks:
         kind, name = _REFUSAL if block.refusal else _TEXT
@@ -201,44 +196,39 @@ def _message(
 ) -> JsonObject:
     """A message with ``content``. Without an id it is no item of the server's, so its
     content is plain text: servers that check types require that."""
-    kept = {n: state[n] for n in ("phase",) if n in state}
-    kept |= _id_of(turn, "message", state, with_id=with_id)
+    members = {n: state[n] for n in ("phase",) if n in state}
+    members |= _id_of(turn, "message", state, with_id=with_id)
     message: JsonObject = {"type": "message", "role": "assistant", "content": content}
-    if "id" in kept:
-        return message | kept | {"status": "completed"}
+    if "id" in members:
+        return message | members | {"status": "completed"}
     if all(part["type"] == _TEXT[0] for part in content):
         text = "".join(part["text"] for part in content)
-        return {"role": "assistant", "content": text} | kept
-    return message | kept
+        return {"role": "assistant", "content": text} | members
+    return message | members
 
 
 def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
-    """The item for a call. A call that is no function goes back as the item that it
-    was."""
+    """The item for a call. A call that is no function goes back as it was."""
     if raw := _item(block):
         is_led = with_id or type_of(raw) in BOUND_TO_ID
-        left = {name: raw[name] for name in raw if is_led or name != "id"}
-        return left | ({"call_id": block.tool_call_id} if raw.get("call_id") else {})
+        members = {name: raw[name] for name in raw if is_led or name != "id"}
+        call_id = {"call_id": block.tool_call_id} if raw.get("call_id") else {}
+        return members | call_id
     is_text = block.arguments_format == "text"
     name = "input" if is_text else "arguments"
     item: JsonObject = {"type": "custom_tool_call" if is_text else _FUNCTION}
     item |= {"call_id": block.tool_call_id, "name": block.name}
     item[name] = turn.arguments(block)
     state = block.opaque if isinstance(block.opaque, dict) else {}
-    kept = {n: state[n] for n in _CALL_STATE if n in state}
-    return (
-        item
-        | caller_of(turn, block, "caller_id")
-        | kept
-        | _id_of(turn, type_of(item), state, with_id=with_id)
-    )
+    item |= caller_of(turn, block, "caller_id")
+    item |= {name: state[name] for name in _CALL_STATE if name in state}
+    return item | _id_of(turn, type_of(item), state, with_id=with_id)
 
 
 def _id_of(
     turn: Rendering, kind: str, state: JsonObject, *, with_id: bool
 ) -> JsonObject:
-    """The id in ``state``, as a member; empty without one, and without one that an item
-    of this ``kind`` may have. These items need no id."""
+    """The id in ``state``, as a member, if an item of this ``kind`` may have it."""
     id = state.get("id")
     is_fit = with_id and isinstance(id, str) and bool(id)
     return {"id": id} if is_fit and _is_fit(turn, kind, str(id)) else {}
@@ -260,9 +250,9 @@ def _item(block: TurnBlock) -> JsonObject:
 def _whole(turn: Rendering, type: str) -> Items:
     """Id of a call -> its item, for items of the server's tools that contain both call
     and result. ``type``: looks only at blocks of this type."""
-    found = [(b.tool_call_id, _item(b)) for b in turn.blocks if b.type == type]
+    items = [(b.tool_call_id, _item(b)) for b in turn.blocks if b.type == type]
     return {
-        id: item for id, item in found if item and not type_of(item).endswith(OUTPUT)
+        id: item for id, item in items if item and not type_of(item).endswith(OUTPUT)
     }
 
 
@@ -281,8 +271,8 @@ def _tools(
         if block.type == "tool-call" and block.executor != "server":
             yield _call(turn, block, with_id=with_id)
         elif not item:
-            what: What = "tool-call" if block.type == "tool-call" else "tool-result"
-            turn.lose(block, what, _FOREIGN)
+            kind: What = "tool-call" if block.type == "tool-call" else "tool-result"
+            turn.lose(block, kind, _FOREIGN)
         elif block.type == "tool-call":
             yield outcomes.get(block.tool_call_id, item)
         elif _is_stray(turn, block, item):
@@ -315,22 +305,18 @@ _YES = frozenset(("approve", "approved", "allow", "allowed", "true", "yes"))
 
 
 def _approval(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    """The answer to a call that waits for an approval. It approves only if the result
-    is clearly a yes."""
+    """The answer to a call that waits for an approval: only a clear yes approves."""
     content = result.content
-    decision: JsonObject = (
-        content if isinstance(content, dict) else {"approve": content}
-    )
-    word = decision.get("approve")
+    answer: JsonObject = content if isinstance(content, dict) else {"approve": content}
+    word = answer.get("approve")
     is_yes = word is True or (isinstance(word, str) and word.strip().lower() in _YES)
     item: JsonObject = {"type": "mcp_approval_response"}
     item |= {"approval_request_id": call.tool_call_id}
     item["approve"] = is_yes and not result.is_error
-    reason = decision.get(
-        "reason", turn.says(result) if decision is not content else None
-    )
-    is_said = isinstance(reason, str) and reason.strip() and not item["approve"]
-    return item | ({"reason": reason} if is_said else {})
+    text = None if answer is content else turn.says(result)
+    reason = answer.get("reason", text)
+    has_reason = isinstance(reason, str) and reason.strip() and not item["approve"]
+    return item | ({"reason": reason} if has_reason else {})
 
 
 def _output(result: TurnResult) -> Json:
@@ -362,32 +348,27 @@ def _patched(turn: Rendering, result: TurnResult) -> JsonObject:
 
 
 def _local_shell(turn: Rendering, result: TurnResult) -> JsonObject:
-    """The members for a result of ``local_shell_call``: its call is found by ``id``,
-    and its output is text."""
+    """The members for a result of ``local_shell_call``, whose call has an ``id``."""
     return {"id": result.tool_call_id, "output": turn.says(result)}
 
 
-def _seen(turn: Rendering, result: TurnResult) -> JsonObject:
-    """The members for a result of ``computer_call``: one screenshot, the last of
-    several images."""
+def _screenshot(turn: Rendering, result: TurnResult) -> JsonObject:
+    """The members for a result of ``computer_call``: the last image, a screenshot."""
     content = result.content
     parts = [content] if isinstance(content, dict) else parts_of(content) or []
-    images = [
-        each for each in map(_part, parts) if "image_url" in each or "file_id" in each
-    ]
+    images = [p for p in map(_part, parts) if "image_url" in p or "file_id" in p]
     if not images:
         turn.lose(None, "tool-result", "only a screenshot can go")
-    seen = images[-1] if images else {}
-    kept = {n: seen[n] for n in ("image_url", "file_id") if n in seen}
-    return {"output": {"type": "computer_screenshot"} | kept}
+    image = images[-1] if images else {}
+    members = {n: image[n] for n in ("image_url", "file_id") if n in image}
+    return {"output": {"type": "computer_screenshot"} | members}
 
 
-def _searched(turn: Rendering, result: TurnResult) -> JsonObject:
-    """The members for a result of ``tool_search_call``: the tools that were found, as
-    the next request declares them."""
+def _tool_search(turn: Rendering, result: TurnResult) -> JsonObject:
+    """The members for a result of ``tool_search_call``: the declarations of tools."""
     content = result.content
-    found = content.get("tools") if isinstance(content, dict) else content
-    items = found if isinstance(found, list) else []
+    values = content.get("tools") if isinstance(content, dict) else content
+    items = values if isinstance(values, list) else []
     tools = [tool for tool in items if isinstance(tool, dict)]
     if content and not tools:
         turn.lose(None, "tool-result", "only a list of tools can go")
@@ -399,16 +380,15 @@ _ANSWERS: dict[str, Callable[[Rendering, TurnResult], JsonObject]] = {
     "shell_call": _shell,
     "apply_patch_call": _patched,
     "local_shell_call": _local_shell,
-    "computer_call": _seen,
-    "tool_search_call": _searched,
+    "computer_call": _screenshot,
+    "tool_search_call": _tool_search,
 }
 """Type of a call -> makes the members of its answer. For other types the member is
 ``output``, as text or parts."""
 
 
 def _part(part: JsonObject) -> JsonObject:
-    """A part of a result, which has MCP's or this wire's names, under this wire's
-    names."""
+    """A part of a result, with MCP's names or this wire's, under this wire's names."""
     if part.get("type") == "text":
         return part | {"type": "input_text"}
     if part.get("type") == "image" and "data" in part:

@@ -1,9 +1,8 @@
 """Reads the items of a Responses stream that are tools: calls, results, who ran them.
 
-Not a wire: a helper of ``openai-responses``. `ITEM_SHAPES` has, for each type of item,
-the members with a call's arguments and with its result. An item of another type is a
-server's tool if it looks like one. The item's type decides who runs a call
-(wires/README.md, "Who runs a call").
+`ITEM_SHAPES` has, for each type of item, the members with a call's arguments and with
+its result. An item of another type is a server's tool if it looks like one. The item's
+type decides who runs a call (wires/README.md, "Who runs a call").
 """
 
 from __future__ import annotations
@@ -24,12 +23,10 @@ if TYPE_CHECKING:
 @frozen
 class Shape:
     """A type of items that are calls. ``name``: the tool's name, if the item has none.
-
     ``arguments``: the members that make up the arguments of an item without
     ``arguments``; if there is one and it is an object, it is the arguments.
     ``results``: members that may have the result; the first that is not empty counts.
-    None: the result is another item, or comes from the client.
-    """
+    None: the result is another item, or comes from the client."""
 
     name: str = ""
     arguments: tuple[str, ...] = ()
@@ -64,8 +61,7 @@ ITEM_SHAPES: dict[str, Shape] = {
 
 _TEXT = "custom_tool_call"
 _OWN = ("function_call", _TEXT)
-"""Types of calls that can be written without their raw item; its other members go back
-as they came."""
+"""Types of calls that are written without their raw item, from its other members."""
 
 _META = ("type", "status", "call_id", "name", "arguments", "input", "caller")
 _RESULTS = ("output", "outputs", "result", "results", "contents", "tools", "error")
@@ -92,8 +88,7 @@ _WITHOUT_STATUS = (
 """Types of items that may lack ``status``; all other calls have it."""
 
 _SERVER_IDS = ("xs_call_",)
-"""Prefixes of the ids of xAI's own calls, which look like custom tool calls. No item
-has their results."""
+"""Prefixes of ids of xAI's own calls, like custom ones; no item has their results."""
 
 _ENDED = ("completed", "failed", "incomplete")
 
@@ -110,16 +105,14 @@ def is_tool_item(body: JsonObject) -> bool:
 
 @define
 class Tools:
-    """Reads items that are tools into the parts of ``wire``. ``read`` gets items that
-    are done."""
+    """Reads items that are tools into the parts of ``wire``."""
 
     wire: DocumentWire
     #: type of a result's item -> keys of calls without a result, in order
     _awaited: defaultdict[str, deque[str]] = field(factory=lambda: defaultdict(deque))
 
     def begin(self, item: OutputItem) -> None:
-        """Reads an item that begins. A call whose arguments come in fragments is
-        reported now."""
+        """Reads an item that begins. A call with fragments is reported now."""
         shape = ITEM_SHAPES.get(item.type)
         if shape is not None and shape.streams:
             self.wire.parts.append(self._call(item, item.body, shape, None))
@@ -135,8 +128,7 @@ class Tools:
         self.wire.parts.append(CallPart(key=item.key, arguments=text, format=format))
 
     def read(self, item: OutputItem, body: JsonObject, *, cut: bool) -> bool:
-        """Reads a finished item, or with ``cut`` one that was cut off. False: it is no
-        tool."""
+        """Reads an item that is done, or was ``cut`` off. False: it is no tool."""
         type = type_of(body)
         shape = ITEM_SHAPES.get(type) or _guess(type, body)
         if type.endswith(OUTPUT):
@@ -150,8 +142,7 @@ class Tools:
     def _finish(
         self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
     ) -> None:
-        """Ends a call. Complete arguments replace the fragments; arguments that were
-        cut off only add to them."""
+        """Ends a call. Its arguments replace the fragments; cut ones add to them."""
         arguments = _arguments(body, shape)
         if cut and isinstance(arguments, str | None):
             arguments = item.text("arguments").finish_all(arguments or "") or None
@@ -166,9 +157,9 @@ class Tools:
         self, item: OutputItem, body: JsonObject, shape: Shape, arguments: Json
     ) -> CallPart:
         type, id = type_of(body), self.wire.text(body, "call_id")
-        is_own, known = type in _OWN, body.items()
-        left = {n: v for n, v in known if v is not None and n not in _META}
-        raw = {n: v for n, v in known if n not in (shape.results or ())}
+        is_own, members = type in _OWN, body.items()
+        others = {n: v for n, v in members if v is not None and n not in _META}
+        raw = {n: v for n, v in members if n not in (shape.results or ())}
         return CallPart(
             key=item.key,
             id=id or self.wire.text(body, "id"),
@@ -178,7 +169,7 @@ class Tools:
             format=_format_of(type),
             executor=None if id or type in ITEM_SHAPES else "server",
             caller=body.get("caller"),
-            opaque=(left or None) if is_own else None,
+            opaque=(others or None) if is_own else None,
             raw=None if is_own else raw,
         )
 
@@ -196,31 +187,21 @@ class Tools:
         if name or status in _ENDED:
             is_error = True if name == "error" or status == "failed" else None
             content = content if name else {"status": status}
-            id = id or self.wire.text(body, "id")
-            self._give(item.key, id, _name_of(body, shape), content, body, is_error)
+            call_id = id or self.wire.text(body, "id") or None
+            tool = _name_of(body, shape) or None
+            part = ResultPart(content, body, 0, call_id, tool, is_error, item.key)
+            self.wire.parts.append(part)
 
     def _output(self, item: OutputItem, body: JsonObject, type: str) -> None:
-        """Reads an item with a result. It belongs to the call with its ``call_id``,
-        else to the first call without a result."""
+        """Reads a result of the call with its ``call_id``, or that waits longest."""
         id, awaited = self.wire.text(body, "call_id"), self._awaited[type]
         key = awaited.popleft() if awaited and not id else item.key
         name, content = _found(body, _RESULTS)
         if not name:
             content = {"status": body.get("status")}
         is_error = True if body.get("status") == "failed" else None
-        tool = type.removesuffix(OUTPUT).removesuffix(CALL)
-        self._give(key, id, tool, content, body, is_error)
-
-    def _give(
-        self,
-        key: str,
-        id: str,
-        name: str,
-        content: Json,
-        body: JsonObject,
-        is_error: bool | None,
-    ) -> None:
-        part = ResultPart(content, body, 0, id or None, name or None, is_error, key)
+        tool = type.removesuffix(OUTPUT).removesuffix(CALL) or None
+        part = ResultPart(content, body, 0, id or None, tool, is_error, key)
         self.wire.parts.append(part)
 
 
@@ -263,9 +244,9 @@ def _found(body: JsonObject, paths: tuple[str, ...]) -> tuple[str, Json]:
     if there is none. An empty list counts at a path with one step (``results``), but
     not below (``action.sources``, xAI)."""
     for path in paths:
-        found: Json = body
+        value: Json = body
         for name in path.split("."):
-            found = found.get(name) if isinstance(found, dict) else None
-        if found or (found is not None and path in body):
-            return path, found
+            value = value.get(name) if isinstance(value, dict) else None
+        if value or (value is not None and path in body):
+            return path, value
     return "", None

@@ -75,11 +75,11 @@ class _Item:
 
 @define
 class _Message:
-    """An open message. ``came``: the id of the provider's item that it continues.
-    ``start``: where its text begins in the answer. ``refuses``: it is a refusal."""
+    """An open message. ``source_id``: the provider's item that it continues. ``start``:
+    where its text begins in the answer. ``refuses``: it is a refusal."""
 
     item: _Item
-    came: str
+    source_id: str
     start: int
     refuses: bool
     texts: list[str] = field(factory=list)
@@ -102,10 +102,10 @@ class _Message:
 @define
 class _Thought:
     """An open reasoning item: its finished parts, and the texts of the last one.
-    ``came``: the id of the provider's item that it continues."""
+    ``source_id``: the provider's item that it continues."""
 
     item: _Item
-    came: str
+    source_id: str
     summary: list[JsonObject] = field(factory=list)
     texts: list[str] = field(factory=list)
 
@@ -143,13 +143,13 @@ class OpenAIResponsesWriter(ChunkWriter):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._number = 0
-        self._begun = False
+        self._has_begun = False
         self._identity: JsonObject = {}  # the response's identity, as it began
         self._ids: set[str] = set()
         self._output: dict[int, JsonObject] = {}
         self._items: OpenItems[_Message | _Thought | _Call, _Item] = OpenItems()
         self._error: JsonObject | None = None
-        self._refused = False
+        self._has_refused = False
 
     def end(self, finishes: list[events.Finish]) -> None:
         self._close_open_item()
@@ -173,15 +173,16 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
-        """The response of the last event. If the stream broke off, it has the items
-        that were done."""
+        """The response of the last event; of a torn stream, with the finished items."""
         response: JsonObject = {}
         output = []
         for chunk in chunks:
             response = chunk.get("response", response)
             if chunk["type"] == "response.output_item.done":
                 output.append(chunk["item"])
-        return Chunk(response if response.get("output") else response | _output(output))
+        if output and not response.get("output"):
+            response = {**response, "output": output}
+        return Chunk(response)
 
     # Events
 
@@ -214,10 +215,10 @@ class OpenAIResponsesWriter(ChunkWriter):
         state = event.opaque if self.is_own else None
         if not isinstance(state, dict):
             return
-        if open := self._items.current_of(event.block):
-            open.item.state = state
-        elif (own := self._own_item(state)) and own != GONE:
-            self._write_whole(own)  # nothing of it was written before
+        if current := self._items.current_of(event.block):
+            current.item.state = state
+        elif (item := self._own_item(state)) and item != GONE:
+            self._write_whole(item)  # nothing of it was written before
 
     def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
@@ -237,35 +238,33 @@ class OpenAIResponsesWriter(ChunkWriter):
         if not isinstance(call, _Call):
             call = self._begin_call(origin, event.tool_call_id, event.name)
         self._write_arguments(call, text)
-        item, whole = call.item, "".join(call.texts)
+        item, arguments = call.item, "".join(call.texts)
         member, event_name = _ARGUMENTS[item.type]
-        item.body[member] = whole
-        self._write(f"response.{event_name}.done", **item.place, **{member: whole})
+        item.body[member] = arguments
+        self._write(f"response.{event_name}.done", **item.place, **{member: arguments})
         if self.is_own and isinstance(event.opaque, dict):
             item.state = event.opaque
         item.is_cut = event.state == "truncated"
         self._close_item(item)
 
     def result(self, event: events.ToolResult) -> None:
-        """Writes a result: it ends the item of its server's call, or is an item of its
-        own."""
-        id, own = event.tool_call_id or "", self._own_item(event.raw)
-        item, kind = self._items.served.get(id), own.get("type")
+        """Writes a result, which ends the item of its server's call, or is an item."""
+        id, body = event.tool_call_id or "", self._own_item(event.raw)
+        item, kind = self._items.served.get(id), body.get("type")
         if kind in _ARGUMENTS:
             return
-        if item is None and not own:
+        if item is None and not body:
             self._items.keep_early(event)
         elif item is not None and kind in (None, item.type):
-            item.state = own or _result_members(event)
+            item.state = body or _result_members(event)
             self._close_served(id)
         else:
             if item is not None:
                 self._close_served(id)
-            self._write_whole(own)
+            self._write_whole(body)
 
     def cite(self, event: events.Citation) -> None:
-        """Writes a citation into the item of its text. A citation that comes after the
-        item is lost."""
+        """Writes a citation into the item of its text; one that comes later is lost."""
         message = self._items.current
         if not isinstance(message, _Message):
             return
@@ -300,21 +299,21 @@ class OpenAIResponsesWriter(ChunkWriter):
     def _message(self, block: int, *, refuses: bool) -> _Message:
         """The open message for a block of text. It continues the message before if both
         came from one item of the provider."""
-        open, id = self._items.current, self._item_of(block, _MESSAGE)
+        current, id = self._items.current, self._item_of(block, _MESSAGE)
         if (
-            isinstance(open, _Message)
-            and open.came == id != ""
-            and (open.refuses == refuses)
+            isinstance(current, _Message)
+            and current.source_id == id != ""
+            and current.refuses == refuses
         ):
-            self._items.open_current(block, open)
-            return open
+            self._items.open_current(block, current)
+            return current
         self._close_open_item()
-        free = self._free_id(id, _MESSAGE)
+        free_id = self._free_id(id, _MESSAGE)
         item = self._add(
-            {"id": free, "type": _MESSAGE, "role": "assistant"}, content=[]
+            {"id": free_id, "type": _MESSAGE, "role": "assistant"}, content=[]
         )
         message = _Message(item, id, self.places.starts.get(block, 0), refuses)
-        self._refused = self._refused or refuses
+        self._has_refused = self._has_refused or refuses
         self._items.open_current(block, message)
         self._content_part(message, "added")
         return message
@@ -322,14 +321,14 @@ class OpenAIResponsesWriter(ChunkWriter):
     def _thought(self, block: int) -> _Thought:
         """The open item for a block of reasoning. The block is a further part of the
         open item if both came from one item of the provider."""
-        open, id = self._items.current, self._item_of(block, _REASONING)
-        if isinstance(open, _Thought) and open.came == id != "":
-            self._end_summary(open)
-            self._items.open_current(block, open)
-            return open
+        current, id = self._items.current, self._item_of(block, _REASONING)
+        if isinstance(current, _Thought) and current.source_id == id != "":
+            self._end_summary(current)
+            self._items.open_current(block, current)
+            return current
         self._close_open_item()
-        free = self._free_id(id, _REASONING)
-        item = self._add({"id": free, "type": _REASONING}, summary=[])
+        free_id = self._free_id(id, _REASONING)
+        item = self._add({"id": free_id, "type": _REASONING}, summary=[])
         thought = _Thought(item, id)
         self._items.open_current(block, thought)
         return thought
@@ -337,8 +336,8 @@ class OpenAIResponsesWriter(ChunkWriter):
     def _begin_call(self, origin: Origin, id: str, name: str) -> _Call:
         self._close_open_item()
         kind = "custom_tool_call" if origin.free else "function_call"
-        known = origin.item if origin.kind == kind else ""
-        body = {"id": self._free_id(known, kind), "type": kind, "call_id": id}
+        item_id = origin.item if origin.kind == kind else ""
+        body = {"id": self._free_id(item_id, kind), "type": kind, "call_id": id}
         return _Call(self._add({**body, "name": name}, **{_ARGUMENTS[kind][0]: ""}))
 
     def _write_arguments(self, call: _Call, text: str) -> None:
@@ -350,16 +349,16 @@ class OpenAIResponsesWriter(ChunkWriter):
     def _serve(self, event: events.ToolCall) -> None:
         """Writes a server's call, whose item is open until its result comes."""
         self._close_open_item()
-        own, id = self._own_item(event.raw), event.tool_call_id
-        if own:
-            later = (*_RESULT_MEMBERS, "status")
-            first_members = {name: own[name] for name in own if name not in later}
-            free = self._free_id(str(own.get("id") or ""), str(own["type"]))
-            item = self._add(first_members | {"id": free})
-            item.state = own
+        state, id = self._own_item(event.raw), event.tool_call_id
+        if state:
+            later_members = (*_RESULT_MEMBERS, "status")
+            body = {name: state[name] for name in state if name not in later_members}
+            free_id = self._free_id(str(state.get("id") or ""), str(state["type"]))
+            item = self._add(body | {"id": free_id})
+            item.state = state
         else:
-            free = self._free_id(id, _SERVED)
-            body = {"id": free, "type": _SERVED, "server_label": self.source}
+            free_id = self._free_id(id, _SERVED)
+            body = {"id": free_id, "type": _SERVED, "server_label": self.source}
             body |= {"name": event.name, "arguments": arguments_of(event)}
             item = self._add(body)
         item.is_cut = event.state != "complete"
@@ -368,15 +367,14 @@ class OpenAIResponsesWriter(ChunkWriter):
             self.result(early)
 
     def _is_shaped(self, event: events.ToolCall) -> bool:
-        """Whether a server's call has the shape of a call for the client, as xAI's
-        have."""
+        """Whether a server's call has the shape of the client's, as xAI's have."""
         return self.is_own and event.raw is None
 
     def _own_item(self, raw: Json) -> JsonObject:
         """``raw`` if it is an item of this wire, else an empty object."""
         is_item = self.is_own and isinstance(raw, dict)
-        own: JsonObject = portable(raw) if is_item else {}
-        return own if isinstance(own.get("type"), str) else {}
+        item: JsonObject = portable(raw) if is_item else {}
+        return item if isinstance(item.get("type"), str) else {}
 
     def _write_whole(self, body: JsonObject) -> None:
         """Writes an item that is complete at once."""
@@ -385,8 +383,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._close_item(self._add(body | {"id": id}))
 
     def _item_of(self, block: int, kind: str) -> str:
-        """The id of the provider's item that a block came from, if it is of
-        ``kind``."""
+        """The id of the provider's item of this ``kind`` that a block came from."""
         origin = self.origin(block)
         return origin.item if origin.kind == kind else ""
 
@@ -403,9 +400,9 @@ class OpenAIResponsesWriter(ChunkWriter):
         """Begins an item. ``empty``: its members that are filled later."""
         self._begin()
         item = _Item(self._items.next_index(), body)
-        begun_item = {**body, "status": "in_progress", **empty}
+        new_item = {**body, "status": "in_progress", **empty}
         self._write(
-            "response.output_item.added", output_index=item.index, item=begun_item
+            "response.output_item.added", output_index=item.index, item=new_item
         )
         return item
 
@@ -423,22 +420,22 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _close_open_item(self) -> None:
         """Ends the open item of text or reasoning."""
-        open = self._items.take_current()
-        if isinstance(open, _Thought):
-            self._end_summary(open)
-            item = open.item
-            item.body["summary"] = open.summary
+        current = self._items.take_current()
+        if isinstance(current, _Thought):
+            self._end_summary(current)
+            item = current.item
+            item.body["summary"] = current.summary
             item.state = {k: v for k, v in item.state.items() if k != "content"}
             self._close_item(item)
-        elif isinstance(open, _Message):
-            text, place = "".join(open.texts), open.place
-            if open.refuses:
+        elif isinstance(current, _Message):
+            text, place = "".join(current.texts), current.place
+            if current.refuses:
                 self._write("response.refusal.done", **place, refusal=text)
             else:
-                done = place | {"text": text, "logprobs": []}
-                self._write("response.output_text.done", **done)
-            open.item.body["content"] = [self._content_part(open, "done")]
-            self._close_item(open.item)
+                members = place | {"text": text, "logprobs": []}
+                self._write("response.output_text.done", **members)
+            current.item.body["content"] = [self._content_part(current, "done")]
+            self._close_item(current.item)
 
     def _end_summary(self, thought: _Thought) -> None:
         text, place = "".join(thought.texts), thought.place
@@ -447,14 +444,14 @@ class OpenAIResponsesWriter(ChunkWriter):
         thought.summary.append({"type": "summary_text", "text": text})
         thought.texts.clear()
 
-    def _summary_part(self, thought: _Thought, what: str, text: str) -> None:
+    def _summary_part(self, thought: _Thought, step: str, text: str) -> None:
         part = {"type": "summary_text", "text": text}
-        kind = f"response.reasoning_summary_part.{what}"
+        kind = f"response.reasoning_summary_part.{step}"
         self._write(kind, **thought.place, part=part)
 
-    def _content_part(self, message: _Message, what: str) -> JsonObject:
+    def _content_part(self, message: _Message, step: str) -> JsonObject:
         part = message.part()
-        self._write(f"response.content_part.{what}", **message.place, part=part)
+        self._write(f"response.content_part.{step}", **message.place, part=part)
         return part
 
     def _annotation(
@@ -485,8 +482,8 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def _begin(self) -> None:
         """Writes the beginning of the response, before anything else."""
-        if not self._begun:
-            self._begun = True
+        if not self._has_begun:
+            self._has_begun = True
             self._identity = {"id": self.id, "created_at": self.created}
             response = self._response("in_progress")
             self._write("response.created", response=response)
@@ -523,7 +520,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             return "failed"
         if not self.is_end_known(finish):
             return ""
-        if finish.reason == "refusal" and not self._refused:
+        if finish.reason == "refusal" and not self._has_refused:
             return "incomplete"
         return _ENDS.get(finish.reason, "incomplete")
 
@@ -562,8 +559,7 @@ _ARGUMENTS = {
     "function_call": ("arguments", "function_call_arguments"),
     "custom_tool_call": ("input", "custom_tool_call_input"),
 }
-"""Type of a call for the client -> the member with its arguments, and the name of their
-events."""
+"""Type of a call for the client -> the member with its arguments, its events' name."""
 
 
 def _detail(details: Json, name: str) -> JsonObject:
@@ -582,7 +578,3 @@ def _result_members(event: events.ToolResult) -> JsonObject:
     content = event.content
     text = content if isinstance(content, str) else dumps(portable(content))
     return {"error" if event.is_error else "output": text}
-
-
-def _output(output: list[JsonObject]) -> JsonObject:
-    return {"output": output} if output else {}

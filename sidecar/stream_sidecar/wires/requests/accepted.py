@@ -41,8 +41,8 @@ def accepted_request(
     )
     cleaner, end = to.row.cleaner(cleaning), to.prefix(items)
     cleaned = cleaned_items(cleaning, cleaner, end)
-    sent = TurnList(to.row, rule, cleaned, lost, to.continues).mend()
-    sent += cleaned_end(cleaning, cleaner, end)
+    turns = TurnList(to.row, rule, cleaned, lost, to.continues).mend()
+    turns += cleaned_end(cleaning, cleaner, end)
     prefix = list(enumerate(items))[end:]
     lost += refused_at_end(to.row, rule, to.model, prefix)
-    return sent, refused_settings(to.row, rule, body, sent, lost)
+    return turns, refused_settings(to.row, rule, body, turns, lost)

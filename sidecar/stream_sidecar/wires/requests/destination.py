@@ -37,17 +37,15 @@ class Destination:
 
     @property
     def rule(self) -> Rule | None:
-        """The rule of the provider and model; None if it is not known what they
-        refuse."""
+        """The rule of the provider and model; None if they are not known to refuse."""
         rules = self.row.rules
         rule = rule_for(rules, Names(self.provider, self.model))
         is_nobody = rule is rules[-1] and self.row.is_of_many
         return None if is_nobody or not (self.provider or self.model) else rule
 
     def prefix(self, items: list[Json]) -> int:
-        """The index at which the model's turn at the end of the list begins; the length
-        of the list if there is none. Where each call is an item, so is each part of the
-        turn."""
+        """The index at which the model's turn at the end of the list begins. Where each
+        call is an item, so is each part of the turn."""
         start = len(items)
         while start and self.row.shape.role(items[start - 1]) == "model":
             start -= 1

@@ -2,8 +2,8 @@
 
 A history may hold state of several makers: its conversation may have changed the model,
 and routers pass on the state of many. The maker in a mark counts, whatever model the
-turn or the host names. State without a mark is of the maker that its turn names; if it
-names none, the state has no issuer here. Never raises for any JSON value.
+turn or the host names. State without a mark is of the maker that its turn names, if
+any. Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -68,15 +68,14 @@ _PROVIDERS = ("provider", "providerID", "model_provider", "hostProvider")
 def without_foreign(
     holder: JsonObject, maker: str
 ) -> tuple[JsonObject | None, list[str]]:
-    """A message or item, or state that has a message's fields, without the pieces of
-    state that another maker than ``maker`` issued, and their JSON Pointers; None if all
-    of it is such state. ``maker`` of "" fits all."""
+    """A message, an item or state without the pieces that another maker than ``maker``
+    issued ("" fits all), and their JSON Pointers; None if nothing else is in it."""
     issued = issuers_in(holder, maker) if maker else {}
-    gone = [place for place, issuer in issued.items() if differ(issuer, maker)]
-    if not gone:
+    foreign = [place for place, issuer in issued.items() if differ(issuer, maker)]
+    if not foreign:
         return holder, []
-    left = None if () in gone else _without(holder, gone)
-    return left, ["".join(f"/{each}" for each in place) for place in gone]
+    readable_part = None if () in foreign else _without(holder, foreign)
+    return readable_part, ["".join(f"/{step}" for step in place) for place in foreign]
 
 
 def issuers_in(holder: JsonObject, asked: str = "") -> dict[StatePlace, str]:
@@ -107,8 +106,8 @@ def _mark(place: StatePlace, kind: StateKind, value: Json) -> str:
         return "" if set(_GOOGLES).isdisjoint(place) else "google"
     state = value if isinstance(value, dict) else {}
     mark = state.get("format")
-    if isinstance(mark, str) and (found := FORMATS.get(_VERSION.sub("", mark))):
-        return found
+    if isinstance(mark, str) and (maker := FORMATS.get(_VERSION.sub("", mark))):
+        return maker
     sealed = (state.get(name) for name in _SEALED)
     texts = (text for text in sealed if isinstance(text, str))
     return "openai" if any(text.startswith(_OPENAIS) for text in texts) else ""
@@ -116,10 +115,9 @@ def _mark(place: StatePlace, kind: StateKind, value: Json) -> str:
 
 def _named(holder: JsonObject) -> str:
     """The maker of the model, or else of the provider, that a turn names."""
-    models = (Names(model=name) for name in models_in(holder))
-    sellers = (Names(provider=name) for name in _texts(holder, _PROVIDERS))
-    makers = (names.maker for each in (models, sellers) for names in each)
-    return next(filter(None, makers), "")
+    models = [Names(model=name).maker for name in models_in(holder)]
+    sellers = [Names(provider=name).maker for name in _texts(holder, _PROVIDERS)]
+    return next(filter(None, models + sellers), "")
 
 
 def models_in(message: JsonObject) -> Iterator[str]:
@@ -128,9 +126,8 @@ def models_in(message: JsonObject) -> Iterator[str]:
 
 
 def _texts(holder: JsonObject, names: tuple[str, ...]) -> Iterator[str]:
-    holders = [holder, *(holder.get(name) for name in _ABOUT)]
-    known = [each for each in holders if isinstance(each, dict)]
-    values = (each.get(name) for each in known for name in names)
+    holders = (holder, *(holder.get(name) for name in _ABOUT))
+    values = (h.get(name) for h in holders if isinstance(h, dict) for name in names)
     return (value for value in values if isinstance(value, str) and value)
 
 
@@ -140,34 +137,30 @@ _KEPT = ("content", "parts")
 
 
 def _without(value: Json, places: list[StatePlace]) -> Json:
-    """``value`` without what is at ``places``, and without what is empty then; None if
-    nothing is left."""
+    """``value`` without what is at ``places`` or empty then; None for nothing."""
     if () in places:
         return None
     inner: defaultdict[str | int, list[StatePlace]] = defaultdict(list)
-    for first, *rest in places:
-        inner[first].append(tuple(rest))
+    for step, *steps in places:
+        inner[step].append(tuple(steps))
     is_list = isinstance(value, list)
-    left = dict(enumerate(value) if is_list else value)
-    for name, rests in inner.items():
-        left[name] = _without(left[name], rests)
-        if left[name] is None and name in _KEPT:
-            left[name] = []
-        elif left[name] is None:
-            del left[name]
-    return (list(left.values()) if is_list else left) or None
-
-
-# A request, and a block
+    members = dict(enumerate(value) if is_list else value)
+    for name, deeper in inner.items():
+        members[name] = _without(members[name], deeper)
+        if members[name] is None and name in _KEPT:
+            members[name] = []
+        elif members[name] is None:
+            del members[name]
+    return (list(members.values()) if is_list else members) or None
 
 
 def readable(item: JsonObject, maker: str, path: str, lost: list[LostPart]) -> Json:
-    """An item of a request without state of other makers than ``maker``; None if all of
-    it is such state. ``path``: its place in the request, for reports."""
-    new, gone = without_foreign(item, maker)
-    for each in gone:
-        what = "state" if each.startswith(_OF_CALLS) else "reasoning"
-        lost.append(LostPart(path + each, what, FOREIGN))
+    """An item without state of other makers than ``maker``; None if it is all such
+    state. ``path``: its place in the request, for reports."""
+    new, pointers = without_foreign(item, maker)
+    for pointer in pointers:
+        kind = "state" if pointer.startswith(_OF_CALLS) else "reasoning"
+        lost.append(LostPart(path + pointer, kind, FOREIGN))
     return new
 
 
@@ -182,24 +175,24 @@ def readable_items(
             is_torn = False
             yield item
             continue
-        new = readable(item, maker, f"/{shape.items}/{number}", lost)
+        clean = readable(item, maker, f"/{shape.items}/{number}", lost)
         kind = type_of(item)
-        is_torn = new is None or (is_torn and kind != "reasoning")
-        if is_torn and kind in _WITHOUT_IDS and isinstance(new, dict):
-            new = {name: new[name] for name in new if name != "id"}
-        if new is not None:
-            yield new
+        is_torn = clean is None or (is_torn and kind != "reasoning")
+        if is_torn and kind in _WITHOUT_IDS and isinstance(clean, dict):
+            clean = {name: clean[name] for name in clean if name != "id"}
+        if clean is not None:
+            yield clean
 
 
 _WITHOUT_IDS = ("message", "function_call", "custom_tool_call")
 """Types of items that need no id."""
 
 
-def is_account_bound(given: Names, asked: Names) -> bool:
-    """Whether the signatures of ``given`` are bound to an account that ``asked`` does
+def is_account_bound(source: Names, target: Names) -> bool:
+    """Whether the signatures of ``source`` are bound to an account that ``target`` does
     not have: another platform has other accounts."""
-    one, other = _platform(given.provider), _platform(asked.provider)
-    return differ(one, other) and bound_to_account(asked.model)
+    is_other = differ(_platform(source.provider), _platform(target.provider))
+    return is_other and bound_to_account(target.model)
 
 
 _PLATFORMS = {
@@ -213,5 +206,5 @@ the first one that fits counts."""
 
 
 def _platform(provider: str) -> str:
-    found = (name for name, each in _PLATFORMS.items() if each.search(provider))
-    return next(found, "")
+    names = (name for name, pattern in _PLATFORMS.items() if pattern.search(provider))
+    return next(names, "")

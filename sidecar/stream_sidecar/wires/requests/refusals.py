@@ -1,12 +1,10 @@
 """Removes from each item of a request what its provider refuses.
 
-`cleaned_items` removes or replaces the parts that the provider's rule refuses on any
-wire: state of other makers, names, ids, arguments. Then the cleaner of the wire's row
-does so with what only this wire's providers refuse (wires/README.md, "Requests"). How
-several items must fit together is decided in `turn_list`. Everything else of an item
-stays as it is. An item in which nothing is refused is returned as the same object. The
-result for an item never depends on later items, except on turns of the model right
-after it, which continue it. Never raises for any JSON value.
+`cleaned_items` applies the provider's rule, as on any wire: to state of other makers,
+names, ids, arguments. Then the cleaner of the wire's row removes what only this wire's
+providers refuse (wires/README.md, "Requests"). An item in which nothing is refused is
+returned as the same object. The result for an item never depends on later items, except
+on turns of the model right after it, which continue it. Never raises for any JSON.
 """
 
 from __future__ import annotations
@@ -14,12 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import define
-from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires.requests.issuers import readable
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.fitting import id_for, name_for
 from stream_sidecar.wires.shared.item_ids import BOUND_TO_ID
-from stream_sidecar.wires.shared.rendering import LostPart
+from stream_sidecar.wires.shared.rendering import LostPart, object_of
 from stream_sidecar.wires.shared.request_shapes import (
     changed,
     function_of,
@@ -41,17 +38,16 @@ NO_OBJECT = "the arguments are no JSON object that this provider accepts"
 def cleaned_items(
     cleaning: Cleaning, cleaner: ItemCleaner, end: int
 ) -> list[tuple[int, Json]]:
-    """The items before the number ``end`` as they may be sent, each with its number.
-    An item goes whole if all of it is refused, and with it the reasoning that led to
-    it."""
+    """The items before the number ``end`` as they may be sent, each with its number. An
+    item that is refused goes with the reasoning that led to it."""
     items: list[tuple[int, Json]] = []
     one_item = _Item(cleaning, cleaner)
-    for number, given in enumerate(cleaning.items[:end]):
+    for number, raw in enumerate(cleaning.items[:end]):
         cleaning.number = number
-        item = one_item.clean(given) if isinstance(given, dict) else given
-        if item is not None or given is None:
+        item = one_item.clean(raw) if isinstance(raw, dict) else raw
+        if item is not None or raw is None:
             items.append((number, item))
-        elif items and _leads_to(items[-1][1], given):
+        elif items and _leads_to(items[-1][1], raw):
             thought, _ = items.pop()
             path = f"/{cleaning.shape.items}/{thought}"
             cleaning.lost.append(LostPart(path, "reasoning", LED))
@@ -65,36 +61,34 @@ def cleaned_end(cleaning: Cleaning, cleaner: ItemCleaner, start: int) -> list[Js
     items: list[Json] = []
     for number, item in enumerate(cleaning.items[start:], start):
         cleaning.number = number
-        kept = cleaner.clean_end(item) if isinstance(item, dict) else item
-        items += [] if kept is None else [kept]
+        cleaned = cleaner.clean_end(item) if isinstance(item, dict) else item
+        items += [] if cleaned is None else [cleaned]
     return items
 
 
-def _leads_to(last: Json, item: Json) -> bool:
-    """Whether ``last`` is the reasoning that led to ``item``, an item of Responses that
-    must have an id."""
+def _leads_to(thought: Json, item: Json) -> bool:
+    """Whether ``thought`` is reasoning that led to ``item``, which must have an id."""
     is_bound = isinstance(item, dict) and type_of(item) in BOUND_TO_ID
-    return is_bound and isinstance(last, dict) and type_of(last) == "reasoning"
+    return is_bound and isinstance(thought, dict) and type_of(thought) == "reasoning"
 
 
 @define
 class _Item:
-    """Cleans one item. A new name or id depends on the old one alone, so that a call
-    and its answer get the same."""
+    """Cleans one item. A new name or id depends only on the old one."""
 
     cleaning: Cleaning
     cleaner: ItemCleaner
 
     def clean(self, item: JsonObject) -> JsonObject | None:
         cleaning, shape = self.cleaning, self.cleaning.shape
-        own = readable(item, cleaning.maker, cleaning.path, cleaning.lost)
-        if not isinstance(own, dict):
+        readable_item = readable(item, cleaning.maker, cleaning.path, cleaning.lost)
+        if not isinstance(readable_item, dict):
             self.cleaner.note_removed()
             return None
-        new = shape.change_calls(own, self._call)
-        if new is not None:
-            new = shape.change_answers(new, self._answer)
-        return None if new is None else self.cleaner.clean(new)
+        new_item = shape.change_calls(readable_item, self._call)
+        if new_item is not None:
+            new_item = shape.change_answers(new_item, self._answer)
+        return None if new_item is None else self.cleaner.clean(new_item)
 
     def _call(self, call: JsonObject) -> JsonObject | None:
         cleaning, shape, name = self.cleaning, self.cleaning.shape, name_of(call)
@@ -115,21 +109,21 @@ class _Item:
         id = holder.get(name)
         if not isinstance(id, str):
             return holder
-        sent = id_for(self.cleaning.rule, id)
-        if sent == id:
+        new_id = id_for(self.cleaning.rule, id)
+        if new_id == id:
             return holder
         self.cleaning.lose("", "tool-call-id", OTHER_IDS)
-        return changed(holder, {name: sent})
+        return changed(holder, {name: new_id})
 
     def _with_name(self, holder: JsonObject) -> JsonObject:
         name = name_of(holder)
         if not isinstance(name, str):
             return holder
-        sent = name_for(self.cleaning.rule, name)
-        if sent == name:
+        new_name = name_for(self.cleaning.rule, name)
+        if new_name == name:
             return holder
         self.cleaning.lose("", "name", OTHER_NAMES)
-        return with_function(holder, name=sent)
+        return with_function(holder, name=new_name)
 
     def _with_arguments(self, call: JsonObject) -> JsonObject:
         """The call with arguments that the provider accepts: an object, in which no
@@ -138,7 +132,7 @@ class _Item:
         value = function_of(call).get(shape.input)
         if not isinstance(value, str):
             return call
-        parsed = _object(value)
+        parsed = object_of(value)
         takes_text = rule.raw_arguments and not shape.is_parsed
         has_long_key = any(len(key) > rule.longest_key for key in parsed or ())
         if (parsed is None and not takes_text) or has_long_key:
@@ -147,12 +141,3 @@ class _Item:
         elif not shape.is_parsed:
             return call
         return with_function(call, **{shape.input: parsed if shape.is_parsed else "{}"})
-
-
-def _object(arguments: str) -> JsonObject | None:
-    """The arguments as an object; None if they are no JSON object."""
-    try:
-        value: Json = loads(arguments or "{}")
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None

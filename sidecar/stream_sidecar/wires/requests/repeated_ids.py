@@ -36,11 +36,11 @@ def with_own_ids(
 
 @define
 class _Id:
-    """An id of the host's: the id that the last call with it is ``sent`` with, and how
-    many of these calls are ``due``, which have no result yet."""
+    """An id of the host's: the ``new_id`` of the last call with it, and how many of
+    these calls have no result yet: ``open_calls``."""
 
-    sent: str
-    due: int = 1
+    new_id: str
+    open_calls: int = 1
 
 
 @define
@@ -71,41 +71,41 @@ class _Ids:
                 yield id(call)
 
     def _call(self, call: JsonObject) -> JsonObject:
-        given = call.get(self.shape.id)
-        if not isinstance(given, str) or not given:
+        host_id = call.get(self.shape.id)
+        if not isinstance(host_id, str) or not host_id:
             return call
-        known = self._known.get(given)
+        known_id = self._known.get(host_id)
         is_signed = id(call) in self._signed
-        if known is not None and (known.due or is_signed):
+        if known_id is not None and (known_id.open_calls or is_signed):
             path = f"/{self.shape.items}/{self._number}"
             self.lost.append(LostPart(path, "tool-call-id", UNCERTAIN))
-        if known is not None and known.due and not is_signed:
-            known.due += 1
-            return changed(call, {self.shape.id: self._same(given, known.sent)})
-        is_free = is_signed or given not in self._taken
-        sent = given if is_free else self._made(given)
-        self._known[given] = _Id(sent)
-        self._taken.add(sent)
-        return changed(call, {self.shape.id: sent})
+        if known_id is not None and known_id.open_calls and not is_signed:
+            known_id.open_calls += 1
+            return changed(call, {self.shape.id: self._same(host_id, known_id.new_id)})
+        is_free = is_signed or host_id not in self._taken
+        new_id = host_id if is_free else self._free_id(host_id)
+        self._known[host_id] = _Id(new_id)
+        self._taken.add(new_id)
+        return changed(call, {self.shape.id: new_id})
 
-    def _made(self, id: str) -> str:
+    def _free_id(self, id: str) -> str:
         """An id for a call whose ``id`` is taken; it depends on the ids before it."""
         count = 1
-        while (sent := made_id(f"{id}#{count}")) in self._taken:
+        while (new_id := made_id(f"{id}#{count}")) in self._taken:
             count += 1
-        return sent
+        return new_id
 
     def _answer(self, answer: JsonObject) -> JsonObject:
         name = self.shape.answered
         if not self.shape.parts and answer.get(name) is None:
             name = "id"
         id = answer.get(name)
-        known = self._known.get(id) if isinstance(id, str) else None
-        if not isinstance(id, str) or known is None:
+        known_id = self._known.get(id) if isinstance(id, str) else None
+        if not isinstance(id, str) or known_id is None:
             return answer
-        known.due = max(0, known.due - 1)
-        return changed(answer, {name: self._same(id, known.sent)})
+        known_id.open_calls = max(0, known_id.open_calls - 1)
+        return changed(answer, {name: self._same(id, known_id.new_id)})
 
-    def _same(self, id: str, sent: str) -> str:
-        """The object ``id`` itself if ``sent`` equals it, so that nothing changes."""
-        return id if sent == id else sent
+    def _same(self, id: str, new_id: str) -> str:
+        """The object ``id`` itself if ``new_id`` equals it, so that nothing changes."""
+        return id if new_id == id else new_id

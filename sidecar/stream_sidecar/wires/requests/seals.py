@@ -8,6 +8,7 @@ provider refuses the whole conversation otherwise. Never raises for any JSON val
 from __future__ import annotations
 
 import re
+from operator import is_
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
@@ -68,15 +69,14 @@ class Binding:
 
     def fits(self, model: str) -> bool:
         """Whether the row is for a model of this name."""
-        found = self.model.search(model)
-        if found is None or self.since == (0, 0):
-            return found is not None
-        return (int(found["major"]), int(found["minor"] or 0)) >= self.since
+        match = self.model.search(model)
+        if match is None or self.since == (0, 0):
+            return match is not None
+        return (int(match["major"]), int(match["minor"] or 0)) >= self.since
 
 
 def _claude(family: str) -> re.Pattern[str]:
-    """Finds the version in the names of a family of Claude's models, in any router's
-    spelling."""
+    """Finds the version in a name of a model of Claude's, in any router's spelling."""
     return patterns.compile(
         rf"claude-(?:{family})-(?P<major>\d{{1,3}})"
         r"(?:[.-](?P<minor>\d{1,3})(?![\dkm]))?(?!\d)",
@@ -130,12 +130,9 @@ def _row(kind: StateKind, model: str | None) -> Binding:
 
 
 def binding_of(model: str | None) -> Binding | None:
-    """The row for the thinking of a model that binds it to what is before it, by the
-    model's name in any router's spelling; None for other models.
-
-    ``us.anthropic.claude-opus-5-5-20260901-v1:0`` is bound, ``claude-opus-5-20260901``
-    is not.
-    """
+    """The row for the thinking of a model that binds it to what is before it, by its
+    name in any router's spelling, else None. ``us.anthropic.claude-opus-5-5-v1:0`` is
+    bound, ``claude-opus-5-20260901`` is not."""
     row = _row("thinking", model)
     return row if "before" in row.to else None
 
@@ -152,8 +149,7 @@ StatePlace: TypeAlias = "tuple[str | int, ...]"
 
 @records.frozen
 class BoundState:
-    """State in a message: its JSON Pointer, its kind, what it is bound to, and the
-    source of that."""
+    """State in a message: its JSON Pointer, kind, what it is bound to, the source."""
 
     path: str
     kind: StateKind
@@ -164,14 +160,14 @@ class BoundState:
 def seals_in(message: Json, model: str | None = None) -> list[BoundState]:
     """The seals of a message, item or content, of any wire, or of a message of our own.
     ``model``: the one that wrote it, if it is known."""
-    found: list[BoundState] = []
+    seals: list[BoundState] = []
     for place, kind, value in states_in(message):
         if kind == "reasoning-details" and binding_of(model) and signature_of(value):
             kind = "thinking"
         if kind != "reasoning-details" or _is_sealed(value):
-            row, path = _row(kind, model), "".join(f"/{each}" for each in place)
-            found.append(BoundState(path, kind, row.to, row.source))
-    return found
+            row, path = _row(kind, model), "".join(f"/{step}" for step in place)
+            seals.append(BoundState(path, kind, row.to, row.source))
+    return seals
 
 
 def _is_sealed(detail: Json) -> bool:
@@ -180,8 +176,7 @@ def _is_sealed(detail: Json) -> bool:
 
 
 def states_in(holder: Json) -> Iterator[tuple[StatePlace, StateKind, Json]]:
-    """The pieces of state in a message, an item or a content, each with its place and
-    its kind."""
+    """The pieces of state in a message, item or content: place, kind and value."""
     if not isinstance(holder, dict):
         return
     if isinstance(holder.get("type"), str):
@@ -257,7 +252,7 @@ def _signatures(part: Json) -> Iterator[tuple[StatePlace, StateKind, Json]]:
 
 
 def _block_states(
-    at: StatePlace, block: Json
+    start: StatePlace, block: Json
 ) -> Iterator[tuple[StatePlace, StateKind, Json]]:
     """The state of a block in a message of our own."""
     if not isinstance(block, dict):
@@ -265,9 +260,9 @@ def _block_states(
     fields = _list(block.get("fields"))
     if isinstance(block.get("signature"), str) and "reasoning_details" not in fields:
         is_googles = fields == ["thought"]
-        yield at, "thought-signature" if is_googles else "thinking", block
+        yield start, "thought-signature" if is_googles else "thinking", block
     for place, kind, value in states_in(block.get("opaque")):
-        yield (*at, "opaque", *place), kind, value
+        yield (*start, "opaque", *place), kind, value
 
 
 # What a block is sealed with
@@ -297,8 +292,8 @@ def is_thought(part: Json) -> bool:
 
 def signature_of(part: Json) -> str | None:
     """The signature of a sealed thinking block, in any wire's spelling."""
-    found = (_thought(part) or {}).get("signature")
-    return found if isinstance(found, str) and found else None
+    signature = (_thought(part) or {}).get("signature")
+    return signature if isinstance(signature, str) and signature else None
 
 
 def redacted_in(opaque: Json) -> str:
@@ -307,11 +302,11 @@ def redacted_in(opaque: Json) -> str:
     state = opaque if isinstance(opaque, dict) else {}
     inner = state.get("reasoningContent")
     holders = (state, *_list(state.get(STATE_LISTS[0]))[:1])
-    found = [
+    texts = [
         inner.get("redactedContent") if isinstance(inner, dict) else None,
         *(h.get("data") for h in holders if _is_redacted(h)),
     ]
-    return next((each for each in found if isinstance(each, str)), "")
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def signatures_in(opaque: Json) -> set[str]:
@@ -321,57 +316,55 @@ def signatures_in(opaque: Json) -> set[str]:
     return {sign for part in parts if (sign := signature_of(part))}
 
 
-def without_signatures(opaque: Json, kept: Collection[str]) -> Json:
-    """Provider state without its signatures, except those in ``kept``."""
-    if not isinstance(opaque, dict) or signatures_in(opaque).issubset(kept):
+def without_signatures(opaque: Json, allowed: Collection[str]) -> Json:
+    """Provider state without its signatures, except those in ``allowed``."""
+    if not isinstance(opaque, dict) or signatures_in(opaque).issubset(allowed):
         return opaque
     return opaque | {
-        name: [_unsigned(part, kept) for part in opaque[name]]
+        name: [_unsigned(part, allowed) for part in opaque[name]]
         for name in STATE_LISTS
         if isinstance(opaque.get(name), list)
     }
 
 
-def _unsigned(part: Json, kept: Collection[str]) -> Json:
+def _unsigned(part: Json, allowed: Collection[str]) -> Json:
     sign = signature_of(part)
-    if sign is None or sign in kept or not isinstance(part, dict):
+    if sign is None or sign in allowed or not isinstance(part, dict):
         return part
     return {name: value for name, value in part.items() if name != "signature"}
 
 
-def broken_seals(before: list[Json], after: list[Json]) -> set[str]:
-    """The signatures in ``after`` that stand after the first edit of ``before``.
+def broken_seals(old_items: list[Json], new_items: list[Json]) -> set[str]:
+    """The signatures in ``new_items`` that stand after the first edit of ``old_items``.
 
     Only edits count of what a provider could have accepted: unsigned thinking, blank
     text and members of null are left out of the comparison. What `refusals` and
     `turn_list` change afterwards does not count either, because it is refused.
     """
-    if all(one is other for one, other in zip(before, after, strict=True)):
+    if all(map(is_, old_items, new_items)):
         return set()
-    were, are = list(_flat(before)), list(_flat(after))
-    pairs = zip(were, are, strict=False)
-    same = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
-    start = min(len(were), len(are)) if same is None else same
-    return {sign for _, part in are[start:] if (sign := signature_of(part))}
+    old_blocks, new_blocks = list(_flat(old_items)), list(_flat(new_items))
+    pairs = zip(old_blocks, new_blocks, strict=False)
+    start = min(len(old_blocks), len(new_blocks))
+    start = next((n for n, (old, new) in enumerate(pairs) if old != new), start)
+    return {sign for _, part in new_blocks[start:] if (sign := signature_of(part))}
 
 
 def _flat(items: list[Json]) -> Iterator[tuple[Json, Json]]:
-    """The blocks of all items in order, each with its role, without what no provider
-    could have sealed."""
+    """The blocks of all items, with their roles, without what no provider sealed."""
     for item in items:
         if not isinstance(item, dict):
             yield None, item
             continue
         role = item.get("role")
-        rest = {n: v for n, v in item.items() if n not in (*_HOLDERS, "role")}
-        for part in (*_parts(item), rest):
-            if (kept := _sealable(part)) not in ({}, None):
-                yield role, kept
+        others = {n: v for n, v in item.items() if n not in (*_HOLDERS, "role")}
+        for part in (*_parts(item), others):
+            if (block := _sealable(part)) not in ({}, None):
+                yield role, block
 
 
 def _parts(item: JsonObject) -> Iterator[Json]:
-    """The first state of an item, its content, and its later states: those may come
-    after text."""
+    """An item's first state, its content, and later states, perhaps after its text."""
     states = [part for name in STATE_LISTS for part in _list(item.get(name))]
     content = item.get("content")
     yield from states[:1]
@@ -403,23 +396,23 @@ def _sealable(part: Json) -> Json:
 def without_seals(
     items: list[Json], broken: Collection[str]
 ) -> Iterator[tuple[Json, list[str]]]:
-    """The items without the blocks of these signatures, each with the paths of what
-    was removed from it."""
+    """The items without the blocks of these signatures, and the paths of the blocks."""
     for item in items:
-        gone: list[str] = []
+        paths: list[str] = []
         new = item
         for name in _HOLDERS:
             parts = _list(item.get(name)) if isinstance(item, dict) else []
-            signed = [signature_of(part) in broken for part in parts]
-            if any(signed):
-                gone += [f"/{name}/{n}" for n, is_gone in enumerate(signed) if is_gone]
-                kept = [
-                    p for p, is_gone in zip(parts, signed, strict=True) if not is_gone
-                ]
-                new = {**new, name: kept}
-                if not kept and name != "content":
+            unbroken = []
+            for number, part in enumerate(parts):
+                if signature_of(part) in broken:
+                    paths.append(f"/{name}/{number}")
+                else:
+                    unbroken.append(part)
+            if len(unbroken) < len(parts):
+                new = {**new, name: unbroken}
+                if not unbroken and name != "content":
                     del new[name]
-        yield new, gone
+        yield new, paths
 
 
 # Asking the provider to drop what does not fit
@@ -430,8 +423,8 @@ def asked(
 ) -> tuple[JsonObject, JsonObject] | None:
     """The members of the body and the headers to set, so that the provider drops what
     no longer fits; None where it cannot be asked."""
-    fitting = (each for each in row.drops_seals if each.provider.search(provider))
-    place = next((each.beta for each in fitting), None)
+    betas_in = (row.beta for row in row.drops_seals if row.provider.search(provider))
+    place = next(betas_in, None)
     if place is None or (place == "header" and headers is None):
         return None
     fields = _fields(body)
@@ -439,10 +432,9 @@ def asked(
     if not isinstance(thinking, dict) or thinking.get("type") in (None, "disabled"):
         return None
     binding = thinking.get(_FIELD) or {}
-    if (
-        not isinstance(binding, dict)
-        or binding.get(_BEHAVIOR, DROP_BLOCK) != DROP_BLOCK
-    ):
+    if not isinstance(binding, dict):
+        return None
+    if binding.get(_BEHAVIOR, DROP_BLOCK) != DROP_BLOCK:
         return None
     news: JsonObject = {}
     if _BEHAVIOR not in binding:
@@ -457,19 +449,17 @@ def asked(
 
 
 def _header(headers: JsonObject) -> JsonObject:
-    """The header of betas with this one, in the host's spelling; empty if the host
-    names it already."""
+    """The header of betas with this one, in the host's spelling; else empty."""
     name = next((n for n in headers if n.lower() == BETA_HEADER), BETA_HEADER)
     value = headers.get(name)
-    said = ",".join(map(str, value)) if isinstance(value, list) else str(value or "")
-    if BETA in (each.strip() for each in said.split(",")):
+    betas = ",".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    if BETA in (beta.strip() for beta in betas.split(",")):
         return {}
-    return {name: f"{said},{BETA}" if said.strip() else BETA}
+    return {name: f"{betas},{BETA}" if betas.strip() else BETA}
 
 
 def demands_thinking(row: WireRow, body: JsonObject, items: list[Json]) -> bool:
-    """Whether the body is refused without its thinking: thinking is on by ``enabled``
-    and the list ends with a tool's result."""
+    """Whether the body, which ends with a result, is refused without its thinking."""
     thinking = _fields(body).get("thinking")
     is_on = isinstance(thinking, dict) and thinking.get("type") == "enabled"
     return is_on and bool(row.shape.answers(items[-1] if items else None))

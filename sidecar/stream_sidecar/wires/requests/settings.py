@@ -39,8 +39,8 @@ def refused_settings(
     """
     news = row.mended_settings(rule, body, items, lost)
     if rule.refuses:
-        due = [mend for mend in row.host_mends if mend.is_due(body, items)]
-        lost += [LostPart(mend.path, mend.what, mend.why) for mend in due]
+        mends = [mend for mend in row.host_mends if mend.is_due(body, items)]
+        lost += [LostPart(mend.path, mend.what, mend.why) for mend in mends]
     return news
 
 
@@ -66,6 +66,6 @@ def refused_at_end(
 
 def _ends_blank(item: Json, name: str) -> bool:
     content = item.get(name) if isinstance(item, dict) else None
-    last = content[-1] if content and isinstance(content, list) else {"text": content}
-    text = last.get("text") if isinstance(last, dict) else None
+    part = content[-1] if content and isinstance(content, list) else {"text": content}
+    text = part.get("text") if isinstance(part, dict) else None
     return isinstance(text, str) and text != text.rstrip()

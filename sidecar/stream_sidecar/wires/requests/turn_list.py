@@ -1,11 +1,9 @@
 """Makes the turns of a request fit together as the provider requires.
 
-`TurnList` has the items of a request, after `refusals` has cleaned each. It puts
-results right after their calls, joins turns of one role, and adds turns that a provider
-requires between or before others. Text that it adds says that it was added. Whatever it
-removes is reported. A prefix (a turn of the model at the list's end) stays. It changes
-only what the rule ``refuses`` (wires/README.md, "Requests"). Never raises for any JSON
-value.
+`TurnList` has the items of a request, after `refusals` has cleaned each. It changes
+only what the rule ``refuses`` (wires/README.md, "Requests"). Text that it adds says
+that it was added, and whatever it removes is reported. A prefix (a turn of the model at
+the list's end) stays. Never raises for any JSON value.
 """
 
 from __future__ import annotations
@@ -19,12 +17,7 @@ from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.made_id import made_id
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.rendering import LostPart, Rendering
-from stream_sidecar.wires.shared.request_shapes import (
-    changed,
-    held,
-    name_of,
-    sum_of,
-)
+from stream_sidecar.wires.shared.request_shapes import changed, held, name_of, sum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +31,7 @@ if TYPE_CHECKING:
     Kind = Literal["model", "answer", "other"]
 
 _NO_RESULT = "No result: the call was not finished."
-_SAID = "..."
+_FILLER = "..."
 """The text of a turn that is added."""
 
 UNANSWERED = "it has no result, which is refused; a result that says so was added"
@@ -83,8 +76,7 @@ class Call:
 @define
 class TurnList:
     """The items of one request with their original places. ``lost``: collects reports
-    of what is removed, and of what stays although it is refused. ``continues``: the
-    server has earlier items, which the request names and does not repeat."""
+    of what is removed, and of what stays although it is refused."""
 
     row: WireRow
     rule: Rule
@@ -105,11 +97,11 @@ class TurnList:
             if word in self.rule.refuses:
                 mend(self)
         if end and not self._is_models(end) and self._is_models(self.items[-1:]):
-            self.items.append((end[0][0], self.shape.turn("user", _SAID)))
+            self.items.append((end[0][0], self.shape.turn("user", _FILLER)))
         return [item for _, item in self.items]
 
-    def _lose(self, number: int, what: str, why: str) -> None:
-        self.lost.append(LostPart(f"/{self.shape.items}/{number}", what, why))
+    def _lose(self, number: int, kind: str, reason: str) -> None:
+        self.lost.append(LostPart(f"/{self.shape.items}/{number}", kind, reason))
 
     def _is_models(self, end: list[tuple[int, Json]]) -> bool:
         return any(self.shape.role(item) == "model" for _, item in end)
@@ -117,31 +109,29 @@ class TurnList:
     # Calls and results
 
     def pair(self) -> None:
-        """Gives each call one result, right after it, and drops results without a
-        call."""
+        """Gives each call one result, right after it; drops results without a call."""
         entries = [e for item in self.items for e in self._entries(*item)]
         self.items = list(self._joined(self._paired(entries)))
 
     def _entries(self, number: int, item: Json) -> Iterator[ListedTurn]:
-        """The parts of an item: first its results, then the rest."""
+        """The parts of an item: first its results, then the others."""
         shape = self.shape
         if not isinstance(item, dict) or not shape.answers(item):
             yield ListedTurn(self._kind(item), item, item, number)
         elif not shape.answer:
             yield ListedTurn("answer", item, item, number)
         else:
-            rest = []
+            others = []
             for part in item[shape.parts]:
                 if held(part, shape.answer):
                     yield ListedTurn("answer", part, item, number)
                 else:
-                    rest.append(part)
-            if rest:
-                yield ListedTurn("other", {**item, shape.parts: rest}, item, number)
+                    others.append(part)
+            if others:
+                yield ListedTurn("other", {**item, shape.parts: others}, item, number)
 
     def _kind(self, item: Json) -> Kind:
-        """The kind of an item. An item that is no message and has no role counts as the
-        model's."""
+        """An item's kind: also the model's if it is no message and has no role."""
         role = self.shape.role(item)
         is_models = role == "model" or not (self.shape.parts or role)
         return "model" if is_models else "other"
@@ -150,57 +140,56 @@ class TurnList:
         """Puts results right after the turn with their calls. On a wire where each
         result is an item, results may stand anywhere after the turn, and stay."""
         self._assign(entries)
-        due: list[Call] = []
+        waiting_calls: list[Call] = []
         for entry in entries:
             if not self.shape.parts and entry.kind == "other":
-                yield from map(self._stand_in, due)
-                due = []
+                yield from map(self._stand_in, waiting_calls)
+                waiting_calls = []
             if entry.kind != "answer":
                 yield entry
             elif not self.shape.parts and entry.call:
                 yield self._addressed(entry.call, entry)
-            open = [call for call in entry.calls if call.answer is None]
+            open_calls = [call for call in entry.calls if call.answer is None]
             if self.shape.parts:
                 answers = [(c.answer, c) for c in entry.calls if c.answer]
-                answers.sort(key=_place)
+                answers.sort(key=lambda pair: pair[0].place)
                 yield from (self._addressed(call, answer) for answer, call in answers)
-                yield from map(self._stand_in, open)
+                yield from map(self._stand_in, open_calls)
             else:
-                due += open
-        yield from map(self._stand_in, due)
+                waiting_calls += open_calls
+        yield from map(self._stand_in, waiting_calls)
 
     def _assign(self, entries: list[ListedTurn]) -> None:
-        """Assigns results to calls. If several calls have a result's id, the result is
-        for the call in the latest turn. If a call has two results side by side, the
-        last one counts."""
-        open: defaultdict[Key, deque[Call]] = defaultdict(deque)
+        """Assigns results to calls: of several with one id, to that of the latest turn.
+        Of two results of one call side by side, the last one counts."""
+        open_calls: defaultdict[Key, deque[Call]] = defaultdict(deque)
         answered: dict[Key, Call] = {}
         turn = 0
         for place, entry in enumerate(entries):
             entry.place = place
             self.continues = self.continues or _is_reference(entry.value)
             if entry.kind == "answer":
-                self._answered(entry, open, answered, turn)
+                self._answered(entry, open_calls, answered, turn)
                 continue
             turn += 1 if self.shape.parts or entry.kind == "other" else 0
             if entry.kind == "model":
                 entry.calls = self._opened(entry, turn)
             for call in entry.calls:
                 for key in self._keys(call.id, call.name):
-                    if open[key] and open[key][0].turn != turn:
-                        open[key].clear()
-                    open[key].append(call)
+                    if open_calls[key] and open_calls[key][0].turn != turn:
+                        open_calls[key].clear()
+                    open_calls[key].append(call)
 
     def _answered(
         self,
         entry: ListedTurn,
-        open: dict[Key, deque[Call]],
+        open_calls: dict[Key, deque[Call]],
         answered: dict[Key, Call],
         turn: int,
     ) -> None:
         id, name = self._named(entry)
         for key in self._keys(id, name):
-            calls = open.get(key, _NO_CALLS)
+            calls = open_calls.get(key, _NO_CALLS)
             while calls and calls[0].answer is not None:
                 calls.popleft()
             is_named = key[0] == "id" or id is None
@@ -208,10 +197,10 @@ class TurnList:
                 entry.call = answered[key] = calls.popleft()
                 entry.call.answer = entry
                 return
-            before = answered.get(key)
-            if before and before.answer and before.turn == turn and is_named:
-                self._lose(before.answer.number, "tool-result", SURPASSED)
-                before.answer.call, before.answer, entry.call = None, entry, before
+            earlier = answered.get(key)
+            if earlier and earlier.answer and earlier.turn == turn and is_named:
+                self._lose(earlier.answer.number, "tool-result", SURPASSED)
+                earlier.answer.call, earlier.answer, entry.call = None, entry, earlier
                 return
         if self.continues and not self.shape.parts:
             entry.kind = "model"  # the server has its call
@@ -248,27 +237,26 @@ class TurnList:
     def _with_members(self, value: JsonObject, news: JsonObject) -> JsonObject:
         word = self.shape.answer
         inner = value if not word or value.get("type") == word else value[word]
-        new = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
-        if new is inner:
+        new_inner = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
+        if new_inner is inner:
             return value
-        return new if inner is value else {**value, word: new}
+        return new_inner if inner is value else {**value, word: new_inner}
 
     def _opened(self, entry: ListedTurn, turn: int) -> list[Call]:
-        """The calls of the turn ``entry``. If the provider refuses repeated ids, they
-        are replaced."""
+        """The calls of the turn ``entry``; refused repeated ids are replaced."""
         calls: list[Call] = []
 
         def renamed(call: JsonObject) -> JsonObject:
             id = call.get(self.shape.id)
-            was = sent = id if isinstance(id, str) else None
-            if sent is None and not self.shape.pairs_by_name:
-                sent = made_id(f"#{len(self._taken)}")
-            if sent in self._taken and "repeated-ids" in self.rule.refuses:
-                sent = self._new_id(sent)
+            old_id = new_id = id if isinstance(id, str) else None
+            if new_id is None and not self.shape.pairs_by_name:
+                new_id = made_id(f"#{len(self._taken)}")
+            if new_id in self._taken and "repeated-ids" in self.rule.refuses:
+                new_id = self._new_id(new_id)
                 self._lose(entry.number, "tool-call-id", OTHER_ID)
-            self._taken |= {sent or ""}
-            new = call if sent == was else {**call, self.shape.id: sent}
-            calls.append(Call(was, sent, name_of(call), new, entry.number, turn))
+            self._taken |= {new_id or ""}
+            new = call if new_id == old_id else {**call, self.shape.id: new_id}
+            calls.append(Call(old_id, new_id, name_of(call), new, entry.number, turn))
             return new
 
         if isinstance(entry.value, dict):
@@ -278,36 +266,31 @@ class TurnList:
     def _new_id(self, id: str) -> str:
         """An id for a call whose ``id`` is taken; it meets no id before it."""
         count = len(self._taken)
-        while (sent := made_id(f"{id}#{count}")) in self._taken:
+        while (new_id := made_id(f"{id}#{count}")) in self._taken:
             count += 1
-        return sent
+        return new_id
 
     def _stand_in(self, call: Call) -> ListedTurn:
-        """A result for ``call``, which has none, that says so."""
+        """A result for ``call`` that says it has none, by the wire's own writer."""
         self._lose(call.number, "tool-result", UNANSWERED)
-        return ListedTurn("answer", self._made(call), None, call.number)
-
-    def _made(self, call: Call) -> JsonObject:
-        """The added result for ``call``, written by the wire's own writer."""
-        value, is_text = call.value, type_of(call.value).startswith("custom")
-        is_text = is_text or "custom" in value
+        is_text = type_of(call.value).startswith("custom") or "custom" in call.value
         block = TurnBlock(
             "tool-call",
             tool_call_id=call.sent,
             id_synthetic=call.sent is None,
             name=call.name if isinstance(call.name, str) else None,
             arguments_format="text" if is_text else "json",
-            raw={"status": "completed"} | value,
+            raw={"status": "completed"} | call.value,
         )
         result = TurnResult(call.sent or "", _NO_RESULT, is_error=True)
         turn = Rendering((block,), (), self.rule, answers=[(block, result)])
         assert self.row.request is not None
         answer = self.row.request(turn)[-1]
-        return answer[self.shape.parts][0] if self.shape.answer else answer
+        value = answer[self.shape.parts][0] if self.shape.answer else answer
+        return ListedTurn("answer", value, None, call.number)
 
     def _joined(self, entries: Iterable[ListedTurn]) -> Iterator[tuple[int, Json]]:
-        """The items of ``entries``: results that are parts of a turn become one item,
-        with the other parts of that turn."""
+        """The items of ``entries``: results that are parts become one item."""
         run: list[ListedTurn] = []
         homes: set[int] = set()
         for entry in entries:
@@ -326,13 +309,13 @@ class TurnList:
             return
         name = self.shape.parts
         parts: list[Json] = []
-        for each in run:
-            parts += [each.value] if each.kind == "answer" else each.value[name]
-        home = next((each.home for each in run if each.home is not None), None)
-        old = home[name] if isinstance(home, dict) else []
-        one, other = list(map(id, parts)), list(map(id, old))
+        for entry in run:
+            parts += [entry.value] if entry.kind == "answer" else entry.value[name]
+        home = next((entry.home for entry in run if entry.home is not None), None)
+        home_parts = home[name] if isinstance(home, dict) else []
+        new_ids, old_ids = list(map(id, parts)), list(map(id, home_parts))
         is_free = not self.shape.answers_first
-        if one == other or (is_free and sorted(one) == sorted(other)):
+        if new_ids == old_ids or (is_free and sorted(new_ids) == sorted(old_ids)):
             yield run[0].number, home
         else:
             base = home if isinstance(home, dict) else {"role": "user"}
@@ -342,13 +325,13 @@ class TurnList:
 
     def drop_empty(self) -> None:
         """Removes turns without content."""
-        kept = []
+        items = []
         for number, item in self.items:
             if self._is_empty(item):
                 self._lose(number, "text", EMPTY)
             else:
-                kept.append((number, item))
-        self.items = kept
+                items.append((number, item))
+        self.items = items
 
     def _is_empty(self, item: Json) -> bool:
         is_turn = isinstance(item, dict) and self.shape.role(item) in ("model", "user")
@@ -362,82 +345,76 @@ class TurnList:
 
     def drop_lonely(self) -> None:
         """Removes reasoning items after which nothing of the model follows."""
-        kept = []
-        follows: Json = None
+        items = []
+        next_item: Json = None
         for number, item in reversed(self.items):
             is_thought = isinstance(item, dict) and type_of(item) == "reasoning"
-            is_end = follows is None or self.shape.role(follows) in ("user", "system")
-            is_end = is_end or bool(self.shape.answers(follows))
+            role = self.shape.role(next_item)
+            is_end = next_item is None or role in ("user", "system")
+            is_end = is_end or bool(self.shape.answers(next_item))
             if is_thought and is_end:
                 self._lose(number, "reasoning", ALONE)
                 continue
-            kept.append((number, item))
-            follows = item
-        self.items = kept[::-1]
+            items.append((number, item))
+            next_item = item
+        self.items = items[::-1]
 
-    def join_all(self) -> None:
-        self._join(("user", "model"))
-
-    def join_models(self) -> None:
-        self._join(("model",))
-
-    def _join(self, roles: tuple[str, ...]) -> None:
+    def join(self, roles: tuple[str, ...]) -> None:
         """Joins neighbouring turns of one role."""
-        joined: list[tuple[int, Json]] = []
-        for role, group in groupby(self.items, lambda each: self.shape.role(each[1])):
-            same = list(group)
-            is_one = role in roles and len(same) > 1 and all(map(_can_join, same))
-            joined += [(same[0][0], _merged([i for _, i in same]))] if is_one else same
-        self.items = joined
+        items: list[tuple[int, Json]] = []
+        for role, group in groupby(self.items, lambda turn: self.shape.role(turn[1])):
+            run = list(group)
+            is_one = role in roles and len(run) > 1 and all(map(_can_join, run))
+            items += [(run[0][0], _merged([i for _, i in run]))] if is_one else run
+        self.items = items
 
     def part_from_results(self) -> None:
         """Puts a turn of the model between results and a user's turn."""
-        parted: list[tuple[int, Json]] = []
+        items: list[tuple[int, Json]] = []
         for number, item in self.items:
-            is_results = bool(parted and self.shape.answers(parted[-1][1]))
+            is_results = bool(items and self.shape.answers(items[-1][1]))
             if is_results and self.shape.role(item) == "user":
-                parted.append((number, self.shape.turn("model", _SAID)))
-            results, rest = self._split(item)
-            parted.append((number, results))
-            if rest is not None:
-                parted += [(number, self.shape.turn("model", _SAID)), (number, rest)]
-        self.items = parted
+                items.append((number, self.shape.turn("model", _FILLER)))
+            results, others = self._split(item)
+            items.append((number, results))
+            if others is not None:
+                items += [(number, self.shape.turn("model", _FILLER)), (number, others)]
+        self.items = items
 
     def _split(self, item: Json) -> tuple[Json, Json]:
         """A turn with only the results of ``item``, and a turn with the rest of it."""
         entries = list(self._entries(0, item))
-        if not self.shape.answer or len({each.kind for each in entries}) < 2:
+        if not self.shape.answer or len({entry.kind for entry in entries}) < 2:
             return item, None
         assert isinstance(item, dict)
-        *results, rest = entries
-        return {**item, self.shape.parts: [each.value for each in results]}, rest.value
+        *results, others = entries
+        parts = [result.value for result in results]
+        return {**item, self.shape.parts: parts}, others.value
 
     def add_first_user(self) -> None:
-        """Adds a user's turn before the first call, unless there is one already (a turn
-        of results only does not count). Without calls, a user's turn anywhere is
-        enough."""
+        """Adds a user's turn before the first call, unless there is one with more than
+        results. Without calls, a user's turn anywhere is enough."""
         shape = self.shape
         roles = [shape.role(item) for _, item in self.items]
-        asked = [
+        is_user = [
             role == "user" and not shape.answers(item)
             for role, (_, item) in zip(roles, self.items, strict=True)
         ]
-        called = [bool(shape.calls(item)) for _, item in self.items]
-        end = called.index(True) if any(called) else len(called)
-        if "model" in roles and not any(asked[:end]):
+        has_calls = [bool(shape.calls(item)) for _, item in self.items]
+        end = has_calls.index(True) if any(has_calls) else len(has_calls)
+        if "model" in roles and not any(is_user[:end]):
             start = roles[:end].count("system")
-            self.items.insert(
-                start, (self.items[start][0], self.shape.turn("user", _SAID))
-            )
+            turn = self.items[start][0], self.shape.turn("user", _FILLER)
+            self.items.insert(start, turn)
 
     def join_system(self) -> None:
         """Moves the content of later system turns into the first one."""
-        said = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
-        if not said or said == self.items[:1]:
+        system = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
+        if not system or system == self.items[:1]:
             return
-        first = said[0][0], _merged([item for _, item in said])
-        others = [each for each in self.items if self.shape.role(each[1]) != "system"]
-        self.items = [first, *others]
+        system_turn = system[0][0], _merged([item for _, item in system])
+        others = [item for item in self.items if self.shape.role(item[1]) != "system"]
+        self.items = [system_turn, *others]
 
 
 _MENDERS: dict[str, Callable[[TurnList], None]] = {
@@ -445,8 +422,8 @@ _MENDERS: dict[str, Callable[[TurnList], None]] = {
     "lonely-reasoning": TurnList.drop_lonely,
     "empty-turns": TurnList.drop_empty,
     "later-system": TurnList.join_system,
-    "models-neighbours": TurnList.join_models,
-    "neighbours": TurnList.join_all,
+    "models-neighbours": lambda turns: turns.join(("model",)),
+    "neighbours": lambda turns: turns.join(("user", "model")),
     "user-after-results": TurnList.part_from_results,
     "no-user-turn": TurnList.add_first_user,
 }
@@ -468,11 +445,7 @@ def _merged(turns: list[Any]) -> JsonObject:
 
 def _can_join(turn: tuple[int, Any]) -> bool:
     contents = (turn[1].get(name) for name in ("content", "parts"))
-    return all(isinstance(each, str | list | None) for each in contents)
-
-
-def _place(answered: tuple[ListedTurn, Call]) -> int:
-    return answered[0].place
+    return all(isinstance(content, str | list | None) for content in contents)
 
 
 def _is_reference(item: Json) -> bool:

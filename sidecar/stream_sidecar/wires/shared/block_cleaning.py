@@ -1,19 +1,11 @@
-"""Cleans messages of content blocks: blank texts, and thinking by its signature.
-
-The part of a cleaner of requests (`item_cleaning`) that Messages and Bedrock share.
-"""
+"""Cleans content blocks of Messages and Bedrock: blank texts, and unsigned thinking."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.wires.shared.fields import type_of
-from stream_sidecar.wires.shared.item_cleaning import (
-    NO_BASE64,
-    UNSIGNED,
-    ItemCleaner,
-    first_text,
-)
+from stream_sidecar.wires.shared.fields import first_text, type_of
+from stream_sidecar.wires.shared.item_cleaning import NO_BASE64, UNSIGNED, ItemCleaner
 from stream_sidecar.wires.shared.rendering import is_base64
 from stream_sidecar.wires.shared.request_shapes import changed, same
 
@@ -24,33 +16,30 @@ BLANK = "blank text is refused"
 
 
 class BlockCleaner(ItemCleaner):
-    """Cleans the messages of one request."""
-
     def clean(self, message: JsonObject) -> JsonObject:
         """A message without the refused blocks. If all are refused, the content stays,
         unless a later step removes empty turns."""
         content = message.get("content")
         if not isinstance(content, list):
             return message
-        kept: list[Json] = []
+        blocks: list[Json] = []
         for number, block in enumerate(content):
-            what, why = self.why_not(block) if isinstance(block, dict) else ("", "")
-            if not why:
-                kept.append(block)
+            kind, reason = self.why_not(block) if isinstance(block, dict) else ("", "")
+            if not reason:
+                blocks.append(block)
                 continue
             assert isinstance(block, dict)
-            self.cleaning.lose(f"/content/{number}", what, why)
+            self.cleaning.lose(f"/content/{number}", kind, reason)
             # The cache's mark is about all before it, so the block before gets it.
             mark = block.get("cache_control")
-            if mark and kept and isinstance(kept[-1], dict):
-                kept[-1] = {"cache_control": mark} | kept[-1]
-        if not kept and "empty-turns" not in self.cleaning.rule.refuses:
-            kept = content
-        return changed(message, {"content": same(content, kept)})
+            if mark and blocks and isinstance(blocks[-1], dict):
+                blocks[-1] = {"cache_control": mark} | blocks[-1]
+        if not blocks and "empty-turns" not in self.cleaning.rule.refuses:
+            blocks = content
+        return changed(message, {"content": same(content, blocks)})
 
     def why_not(self, block: JsonObject) -> tuple[str, str]:
-        """What kind of loss a refused block is, and why it is refused. The reason is ""
-        if the block may be sent."""
+        """The kind of loss of a refused block, and why it is refused; else ""."""
         if is_blank_text(block):
             return "text", BLANK
         return "reasoning", self._why_no_thought(block)
@@ -62,24 +51,23 @@ class BlockCleaner(ItemCleaner):
         inner = block.get("reasoningContent")
         if type_of(block) != "thinking" and not isinstance(inner, dict):
             return ""
-        if why := self.cleaning.why_no_reasoning(has_calls=True):
-            return why
+        if reason := self.cleaning.why_no_reasoning(has_calls=True):
+            return reason
         signature = first_text(block, ("signature",)) or _signature(inner)
         if rule.one_model and signature and not is_base64(signature):
             return NO_BASE64
         return "" if signature or rule.unsigned else UNSIGNED
 
     def clean_end(self, item: JsonObject) -> JsonObject | None:
-        """The item without unsigned thinking; None if nothing else is in it. The rest
-        stays."""
+        """The item without unsigned thinking; None if nothing else is in it."""
 
         def why_not(block: Json) -> str:
             is_block = isinstance(block, dict)
-            why = self._why_no_thought(block) if is_block else ""
-            return why if why == UNSIGNED else ""
+            reason = self._why_no_thought(block) if is_block else ""
+            return reason if reason == UNSIGNED else ""
 
-        new = self.cleaning.without_reasoning(item, "content", why_not)
-        return None if new is not item and new["content"] == [] else new
+        new_item = self.cleaning.without_reasoning(item, "content", why_not)
+        return None if new_item is not item and new_item["content"] == [] else new_item
 
 
 def is_blank_text(part: Json) -> bool:
@@ -88,8 +76,7 @@ def is_blank_text(part: Json) -> bool:
 
 
 def _signature(inner: Json) -> str:
-    """The signature in Bedrock's reasoning, or "redacted" for redacted content; "" if
-    it has neither."""
+    """The signature in Bedrock's reasoning, "redacted" for redacted content, or ""."""
     if not isinstance(inner, dict):
         return ""
     thought = inner.get("reasoningText")

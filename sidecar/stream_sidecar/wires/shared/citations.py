@@ -1,7 +1,6 @@
-"""Readers of citations and sources on chat.completions.
+"""Readers of citations and sources on Chat Completions (wires/README.md, "Citations").
 
-Not a wire: shared by several. For shapes, positions and units see wires/README.md,
-"Citations". Offsets count in the answer as the provider sent it.
+Offsets count in the answer as the provider sent it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar.parts import CitationKind, CitationPart
 from stream_sidecar.records import evolve
-from stream_sidecar.wires.shared.fields import document_id, first, type_of
+from stream_sidecar.wires.shared.fields import document_id, first_text, type_of
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -51,17 +50,13 @@ EXCERPTS = ("cited_text", "content", "quote", "snippet", "text")
 
 
 def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads ``annotations``, whose fields are under their type, as OpenAI sends them,
-    or flat.
-
-    LiteLLM copies Gemini's byte offsets into them. Gemini's metadata beside them shows
-    that the offsets are bytes.
-    """
+    """Reads ``annotations``, flat or under their type, as OpenAI sends them. LiteLLM
+    copies Gemini's byte offsets into them, and has Gemini's metadata beside them."""
     is_gemini = "vertex_ai_grounding_metadata" in choice.document
     for item in choice.objects(value, name):
         body = _body(item)
         start, end = _span(choice, body)
-        url = first(body, URLS)
+        url = first_text(body, URLS)
         if url:
             choice.placed |= {(url, start, end), (url, None, None)}
         kind, role = _ANNOTATIONS.get(
@@ -78,16 +73,15 @@ def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
                 end=end,
                 unit="byte" if is_gemini else "code-point",
                 url=url,
-                title=first(body, TITLES),
-                cited_text=first(body, EXCERPTS),
+                title=first_text(body, TITLES),
+                cited_text=first_text(body, EXCERPTS),
                 document=document_id(body),
             )
         )
 
 
 def citation(choice: ChoiceState, value: Json, name: str) -> None:
-    """Reads ``citation`` in a stream of LiteLLM: one of Anthropic's citations, which
-    comes before its text."""
+    """Reads one of Anthropic's citations in a stream of LiteLLM, before its text."""
     if isinstance(value, dict):
         choice.parts.append(_location(choice, value, "following"))
     else:
@@ -96,20 +90,17 @@ def citation(choice: ChoiceState, value: Json, name: str) -> None:
 
 def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
     """Reads the citations in a body of LiteLLM: a list for each cited block, with the
-    block's text.
-
-    The borders of the blocks are lost, but the lists are in the order of the answer.
-    So each text is searched for after the one before, until one is not found.
-    """
+    block's text. The lists are in the order of the answer, so each text is searched for
+    after the one before, until one is not found."""
     if not isinstance(value, list):
         choice.malformed(name, value)
         return
     content = choice.delta.get("content")
-    answer = content if choice.whole and isinstance(content, str) else ""
+    answer = content if choice.is_whole and isinstance(content, str) else ""
     position = 0
     for group in value:
         items = [*choice.objects(group if isinstance(group, list) else [group], name)]
-        text = first(items[0], ("supported_text",)) if items else None
+        text = first_text(items[0], ("supported_text",)) if items else None
         start = answer.find(text, position) if text else -1
         answer = answer if start >= 0 else ""
         position = start + len(text or "")
@@ -121,9 +112,8 @@ def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
-    """Reads a part ``reference`` of Mistral's content array. Its place in the array is
-    the citation's place."""
-    url = first(part, URLS)
+    """Reads Mistral's part ``reference``, which stands where it cites."""
+    url = first_text(part, URLS)
     choice.parts.append(
         CitationPart(
             kind="url" if url else "other",
@@ -132,7 +122,7 @@ def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
             role="insertion",
             anchor="here",
             url=url,
-            title=first(part, TITLES),
+            title=first_text(part, TITLES),
         )
     )
 
@@ -140,40 +130,38 @@ def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
 def _location(
     choice: ChoiceState, item: JsonObject, anchor: Literal["following", "none"]
 ) -> CitationPart:
-    """The part for an Anthropic citation. Its offsets count in the source, not in the
-    answer."""
+    """Reads one of Anthropic's. Its offsets count in the source, not in the answer."""
     return CitationPart(
         kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,
         choice=choice.index,
         anchor=anchor,
-        url=first(item, ("url", "source")),
-        title=first(item, TITLES),
-        cited_text=first(item, EXCERPTS),
+        url=first_text(item, ("url", "source")),
+        title=first_text(item, TITLES),
+        cited_text=first_text(item, EXCERPTS),
         document=document_id(item),
     )
 
 
 def _body(item: JsonObject) -> JsonObject:
-    """The fields of an annotation, including those nested under its type or under
-    ``*_citation``."""
+    """The fields of an annotation, and those under its type or ``*_citation``."""
     nested = item.get(type_of(item))
     if not isinstance(nested, dict):
-        named = (item[name] for name in item if name.endswith("_citation"))
-        nested = next((value for value in named if isinstance(value, dict)), {})
+        values = (item[name] for name in item if name.endswith("_citation"))
+        nested = next((value for value in values if isinstance(value, dict)), {})
     return item | nested
 
 
 def _span(choice: ChoiceState, body: JsonObject) -> tuple[int | None, int | None]:
     """Start and end of an annotation, equal for an insertion point; (None, None) if it
     has no place. OpenRouter sends 0 and 0 for no place."""
-    start, end = _either(choice, body, "start"), _either(choice, body, "end")
+    start, end = _border(choice, body, "start"), _border(choice, body, "end")
     if start is not None and end is not None and 0 <= start < end:
         return start, end
     index = choice.number(body, "index")
     return (index, index) if index is not None and index >= 0 else (None, None)
 
 
-def _either(choice: ChoiceState, body: JsonObject, name: str) -> int | None:
+def _border(choice: ChoiceState, body: JsonObject, name: str) -> int | None:
     long = choice.number(body, f"{name}_index")
     return choice.number(body, name) if long is None else long

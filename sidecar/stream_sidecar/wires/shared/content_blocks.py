@@ -1,8 +1,4 @@
-"""What wires with content blocks share: open blocks and calls.
-
-Not a wire: a base of ``anthropic``, ``bedrock-converse`` and ``cohere``. Each of these
-is a `BlockWire` with a table of readers.
-"""
+"""The base of wires whose answers are content blocks: open blocks and calls."""
 
 from __future__ import annotations
 
@@ -27,8 +23,7 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.row import WireRow
 
 Index: TypeAlias = int | tuple[str, int]
-"""The provider's number of a block; with a name if it counts several kinds
-separately."""
+"""The provider's number of a block; with a name if it counts each kind separately."""
 
 _BARE = frozenset(("message", "__type", "code", "id"))
 """Error bodies of AWS and Cohere have only these members."""
@@ -53,11 +48,8 @@ class ContentBlock:
 
 
 class BlockWire(DocumentWire):
-    """Tracks which blocks are open.
-
-    At most one block that is no call is open. When another one begins, the open one is
-    over, whether or not the provider says so.
-    """
+    """Tracks the open blocks: calls, and at most one other block. This one is over when
+    another begins, whether or not the provider says so."""
 
     def __init__(self, row: WireRow, provider: str | None) -> None:
         super().__init__(row, provider)
@@ -99,14 +91,12 @@ class BlockWire(DocumentWire):
         return self._latest if isinstance(self._latest, int) else self._latest[1]
 
     def block(self, index: Index) -> ContentBlock:
-        """The block at ``index``. Begins it if the provider did not say that it
-        begins."""
+        """The block at ``index``; begins it if the provider did not say that."""
         block = self._open.get(index)
         return self.start(index) if block is None else block
 
     def start(self, index: Index) -> ContentBlock:
-        """Begins a block. Ends an open block at its place, and an open block of
-        text."""
+        """Begins a block. Ends the one at its place, and an open block of text."""
         latest = self._open.get(self._latest)
         if latest is not None and not latest.is_call:
             self.stop(self._latest)
@@ -130,15 +120,12 @@ class BlockWire(DocumentWire):
     # Parts that all have
 
     def call(self, block: ContentBlock, arguments: Json, **fields: Json) -> None:
-        """Begins a call (``fields`` are what is known about it) or continues it.
-
-        ``arguments``: a fragment of text, or the whole arguments as a value. ``{}``
-        before fragments has no meaning.
-        """
+        """Begins a call, of which ``fields`` are known, or continues it. ``arguments``:
+        a fragment of text, or a value; ``{}`` before fragments has no meaning."""
         if not (block.is_call or fields) and block.after is not None and arguments:
             # The fragment comes after the end of its call.
-            again = arguments if isinstance(arguments, str) else dumps(arguments)
-            self.parts.append(CallPart(key=block.after, arguments=again))
+            text = arguments if isinstance(arguments, str) else dumps(arguments)
+            self.parts.append(CallPart(key=block.after, arguments=text))
             return
         block.is_call = True
         is_text = isinstance(arguments, str)
@@ -148,8 +135,8 @@ class BlockWire(DocumentWire):
             self.parts.append(part)
         elif arguments or fields:
             block.is_full = bool(arguments) and not is_text
-            given = arguments if is_text else arguments or None
-            self.parts.append(CallPart(key=block.key, arguments=given, **fields))
+            value = arguments if is_text else arguments or None
+            self.parts.append(CallPart(key=block.key, arguments=value, **fields))
         if fields.get("id") and fields.get("name"):
             self.tools[fields["id"]] = fields["name"]
 
@@ -160,7 +147,7 @@ class BlockWire(DocumentWire):
 
     # Access
 
-    def each(self, holder: JsonObject, name: str) -> Iterator[JsonObject]:
+    def each_object(self, holder: JsonObject, name: str) -> Iterator[JsonObject]:
         """The objects of ``holder[name]``, which is one object or a list of them."""
         value = holder.get(name)
         if isinstance(value, dict):

@@ -1,9 +1,8 @@
 """The base of wires that read one JSON object at a time.
 
-Not a wire: a base of all wires except text. A wire is a `DocumentWire` whose ``read``
-appends to ``parts``. It accesses every value through the methods here, which turn a
-wrong type into a ``malformed-chunk`` diagnostic and an empty value, so that the rest of
-the document is still used.
+A wire's ``read`` appends to ``parts``. It accesses every value through the methods
+here, which turn a wrong type into a ``malformed-chunk`` diagnostic and an empty value,
+so that the rest of the document is still used.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from stream_sidecar.parts import (
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.records import evolve
-from stream_sidecar.wires.shared.fields import details, objects_of, unused
+from stream_sidecar.wires.shared.fields import details, malformed, objects_of, unused
 from stream_sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ _LATEST_TIME = 10**12
 """A larger number of seconds is a mistake, not a time."""
 
 _COUNTED_EACH = 32
-"""If every document has counts, they are reported once in so many documents: a host
-sees them grow."""
+"""Counts that come in every document are reported once in so many documents."""
 
 _ENDS = frozenset((FinishPart, DonePart))
 
@@ -67,11 +65,11 @@ class DocumentWire(ABC):
         if type(value) is dict:  # the usual case
             self.read(value, document.event)
             return self.parts
-        for each in value if isinstance(value, list) and value else [value]:
-            if isinstance(each, dict):
-                self.read(each, document.event)
+        for item in value if isinstance(value, list) and value else [value]:
+            if isinstance(item, dict):
+                self.read(item, document.event)
             else:
-                self.unread(each, document.event)
+                self.unread(item, document.event)
         return self.parts
 
     def close(self) -> list[Part]:
@@ -81,11 +79,8 @@ class DocumentWire(ABC):
         return self.parts
 
     def identify(self, **identity: Json) -> None:
-        """Adds what is new about the response: ids and times once, the model whenever
-        it changes.
-
-        Some dialects send a different id in every chunk of a response.
-        """
+        """Adds what is new about the response: ids and times once (some dialects send
+        another id in every chunk), the model whenever it changes."""
         fresh = {
             name: value
             for name, value in identity.items()
@@ -98,12 +93,9 @@ class DocumentWire(ABC):
             self.parts.append(MetadataPart(**fresh))
 
     def count(self, counts: JsonObject) -> None:
-        """Reads counts, which are totals and may be repeated; a missing count keeps its
-        value.
-
-        Not all are reported, because Gemini sends counts in every chunk: only the first
-        ones, every `_COUNTED_EACH`-th, those beside a finish, and the last ones.
-        """
+        """Reads counts, which are totals; a missing count keeps its value. Gemini sends
+        them in every chunk, so only some are reported: the first, every
+        `_COUNTED_EACH`-th, those beside a finish, and the last."""
         if counts:
             self._usage = merge_usage(self._usage, counts)
             self._waiting_counts = counts
@@ -132,8 +124,7 @@ class DocumentWire(ABC):
                 self.fail(body)
 
     def unread(self, value: Json, event: str | None) -> None:
-        """Reports a document that is not of this wire: as an error if it is one, else
-        as unknown."""
+        """Reports a document of no known shape: as an error if it is one."""
         body = find_error(value, event)
         if body is not None:
             self.fail(body)
@@ -144,10 +135,9 @@ class DocumentWire(ABC):
         message = f"the document is no {self.row.name} document"
         self.parts.append(DiagnosticPart("unknown-chunk", message, "warning", value))
 
-    def report_details(self, said: JsonObject, names: Collection[str]) -> None:
-        """Reports the members ``names`` of a response, in which it says something about
-        itself."""
-        filled = {name: said[name] for name in names if _says(said.get(name))}
+    def report_details(self, body: JsonObject, names: Collection[str]) -> None:
+        """Reports the members ``names``, in which a response describes itself."""
+        filled = {name: body[name] for name in names if _is_filled(body.get(name))}
         if filled:
             self.parts.append(details(filled, self.choice))
 
@@ -190,29 +180,23 @@ class DocumentWire(ABC):
         return ()
 
     def malformed(
-        self, name: str, value: Json, why: str = "is of an unexpected type"
+        self, name: str, value: Json, reason: str = "is of an unexpected type"
     ) -> None:
-        """Reports a ``value`` that cannot be used; ``why``: what is wrong with it."""
-        message = f"{name} {why}"
-        self.parts.append(
-            DiagnosticPart("malformed-chunk", message, "warning", value, self.choice)
-        )
+        """Reports a ``value`` that cannot be used, and the ``reason``."""
+        self.parts.append(malformed(name, value, self.choice, reason))
 
     def unused(
-        self, name: str, holder: JsonObject, known: Collection[str], before: int
+        self, name: str, holder: JsonObject, known_names: Collection[str], start: int
     ) -> None:
-        """Reports ``holder``, called ``name``, if nothing of it was used.
-
-        It was not used if two conditions hold: the parts since ``before`` are only
-        counts and ends, and a member outside ``known`` contains text.
-        """
-        nothing = all(type(part) in _BESIDE for part in self.parts[before:])
-        if nothing and any(n not in known and _says(holder[n], str) for n in holder):
+        """Reports ``holder``, called ``name``, if nothing of it was used: the parts
+        from ``start`` on are only counts and ends, and an unknown member has text."""
+        if all(type(part) in _BESIDE for part in self.parts[start:]) and any(
+            name not in known_names and _is_filled(holder[name], str) for name in holder
+        ):
             self.parts.append(unused(name, holder, self.choice))
 
     def ignored(self, name: str, value: Json) -> None:
-        """Reports a ``value`` that may be content, but of a kind that no event
-        carries."""
+        """Reports a ``value`` that may be content, but that no event carries."""
         message = f"{name} is no text and was left out"
         self.parts.append(
             DiagnosticPart("unknown-chunk", message, "info", value, self.choice)
@@ -222,23 +206,22 @@ class DocumentWire(ABC):
 _BESIDE = (MetadataPart, UsagePart, FinishPart, DonePart)
 
 
-def _says(value: Json, kind: type = object) -> bool:
+def _is_filled(value: Json, kind: type = object) -> bool:
     """Whether any value inside, of type ``kind``, is neither null nor empty."""
     todo = [value]
     while todo:
-        each = todo.pop()
-        if isinstance(each, dict):
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
-        elif each and isinstance(each, kind):
+        item = todo.pop()
+        if isinstance(item, dict):
+            todo += item.values()
+        elif isinstance(item, list):
+            todo += item
+        elif item and isinstance(item, kind):
             return True
     return False
 
 
 def seconds(value: Json) -> int | None:
-    """Seconds since 1970, from a number of seconds or an RFC 3339 time; None for any
-    other value."""
+    """Seconds since 1970, from such a number or an RFC 3339 time, else None."""
     if isinstance(value, str):
         try:
             time = datetime.fromisoformat(value)

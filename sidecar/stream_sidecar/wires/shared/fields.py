@@ -1,10 +1,9 @@
-"""The state of a choice of chat.completions, and typed access to its fields.
+"""The state of a choice of Chat Completions, and typed access to its fields.
 
-Not a wire: shared by several. A reader is a function ``(choice, value, name) -> None``
-that appends parts to ``choice.parts`` for the value of one field. ``name`` is the
-field's full name, ``value`` is never None. It accesses everything inside through the
-methods of `ChoiceState`, which turn a wrong type into a ``malformed-chunk`` diagnostic
-and None, so that the rest is still used.
+A reader is a function ``(choice, value, name) -> None`` that appends parts to
+``choice.parts`` for the value of one field. ``name`` is the field's full name,
+``value`` is never None. The methods of `ChoiceState` turn a wrong type inside into a
+``malformed-chunk`` diagnostic and None, so that the rest is still used.
 """
 
 from __future__ import annotations
@@ -31,21 +30,18 @@ if TYPE_CHECKING:
 @define
 class ChoiceState:
     """The state of one choice that lasts from document to document, and its new
-    ``parts``.
-
-    ``document``, ``delta`` and ``whole`` describe the document being read. ``whole``:
-    its delta is a finished message.
-    """
+    ``parts``. ``document`` and ``delta`` are those being read; ``is_whole``: the delta
+    is a finished message."""
 
     index: int
     parts: list[Part] = field(factory=list)
     document: JsonObject = field(factory=dict)
     delta: JsonObject = field(factory=dict)
-    whole: bool = False
-    finished: bool = False
+    is_whole: bool = False
+    is_finished: bool = False
     reasoning: ReasoningState = field(factory=ReasoningState)
     #: key of an item that comes repeatedly -> its last value
-    given: dict[str, Json] = field(factory=dict)
+    latest: dict[str, Json] = field(factory=dict)
     #: citations in annotations so far: (url, start, end)
     placed: set[tuple[str, int | None, int | None]] = field(factory=set)
 
@@ -74,17 +70,16 @@ class ChoiceState:
 
     def changed(self, key: str, item: Json) -> bool:
         """Whether ``item`` differs from the last one under ``key``."""
-        if key in self.given and equal(self.given[key], item):
+        if key in self.latest and equal(self.latest[key], item):
             return False
-        self.given[key] = item
+        self.latest[key] = item
         return True
 
     def malformed(self, name: str, value: Json) -> None:
         self.parts.append(malformed(name, value, self.index))
 
     def ignored(self, name: str, value: Json) -> None:
-        """Reports a ``value`` that may be content, but of a kind that no event
-        carries."""
+        """Reports a ``value`` that may be content, but that no event carries."""
         message = f"{name} is no text and was left out"
         self.parts.append(
             DiagnosticPart("unknown-chunk", message, "info", value, self.index)
@@ -95,31 +90,30 @@ FieldReader: TypeAlias = Callable[[ChoiceState, Any, str], None]
 PartReader: TypeAlias = Callable[[ChoiceState, JsonObject, str], None]
 
 
-def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
-    """The diagnostic for a field whose value has the wrong type."""
-    message = f"{name} is of an unexpected type"
+def malformed(
+    name: str, value: Json, choice: int = 0, reason: str = "is of an unexpected type"
+) -> DiagnosticPart:
+    """The diagnostic for a field whose value cannot be used."""
+    message = f"{name} {reason}"
     return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
 
 
 def refusal(text: str, raw: Json, **error_fields: Any) -> ErrorPart:
     """The error with the provider's explanation of a refusal."""
-    refused = "refusal"
     return ErrorPart(
-        "content-filter", text, False, raw, provider_type=refused, **error_fields
+        "content-filter", text, False, raw, provider_type="refusal", **error_fields
     )
 
 
 def details(raw: JsonObject, choice: int) -> DiagnosticPart:
-    """The diagnostic for members in which a response says something about itself. The
-    next request may need them (a container), or a reader may want to know them (why a
-    prompt was blocked)."""
+    """The diagnostic for members in which a response describes itself, such as a
+    container, which the next request may need, or why a prompt was blocked."""
     message = "what else the response says of itself"
     return DiagnosticPart("response-details", message, "info", raw, choice)
 
 
 def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
-    """The diagnostic for a document, or part of a document, that said nothing
-    usable."""
+    """The diagnostic for a document, or a part of one, without anything usable."""
     message = f"nothing of the {name} could be used"
     return DiagnosticPart("unknown-chunk", message, "warning", value, choice)
 
@@ -127,13 +121,9 @@ def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
 def objects_of(
     items: list[Json], name: str, malformed: Callable[[str, Json], None]
 ) -> Iterable[JsonObject]:
-    """The objects among ``items``. Null is skipped; any other value is reported with
-    ``malformed``."""
-    only = _OBJECT.issuperset(map(type, items))
-    return items if only else _picked(items, name, malformed)
-
-
-_OBJECT = frozenset((dict,))
+    """The objects among ``items``; ``malformed`` gets any other value but null."""
+    is_plain = {dict}.issuperset(map(type, items))
+    return items if is_plain else _picked(items, name, malformed)
 
 
 def _picked(
@@ -148,8 +138,8 @@ def _picked(
 
 def first_object(value: Json) -> JsonObject:
     """``value`` or, for a list, its first item, if that is an object; else ``{}``."""
-    first = value[0] if isinstance(value, list) and value else value
-    return first if isinstance(first, dict) else {}
+    item = value[0] if isinstance(value, list) and value else value
+    return item if isinstance(item, dict) else {}
 
 
 def type_of(item: JsonObject) -> str:
@@ -159,17 +149,13 @@ def type_of(item: JsonObject) -> str:
 
 
 def is_responses_state(item: JsonObject) -> bool:
-    """Whether an item is state of a Responses server: stored there, or encrypted.
-
-    Anthropic's compaction has the same type, but it has no id, and has its summary in
-    ``content``.
-    """
+    """Whether an item is stored on a Responses server, or encrypted. Anthropic's
+    compaction has the same type, but no id, and its summary in ``content``."""
     return "id" in item or ("encrypted_content" in item and "content" not in item)
 
 
 def is_failed(item: JsonObject) -> bool | None:
-    """Whether an Anthropic result is an error: by its ``is_error``, else by the type of
-    its content. None: unknown."""
+    """Whether an Anthropic result is an error; None if it does not say so."""
     is_error, content = item.get("is_error"), item.get("content")
     if isinstance(is_error, bool):
         return is_error
@@ -177,9 +163,8 @@ def is_failed(item: JsonObject) -> bool | None:
     return True if kind.endswith("_error") else None
 
 
-def first(body: JsonObject, names: tuple[str, ...]) -> str | None:
-    """The first of ``names`` whose value is a string and not empty; None if there is
-    none."""
+def first_text(body: JsonObject, names: tuple[str, ...]) -> str | None:
+    """The first of ``names`` whose value is a string and not empty, else None."""
     for name in names:
         value = body.get(name)
         if value and isinstance(value, str):
@@ -191,8 +176,7 @@ _DOCUMENT_IDS = ("file_id", "document_id", "documentName", "document_index")
 
 
 def document_id(*holders: JsonObject) -> str | None:
-    """The id of the document that a citation refers to, or its number in the
-    request."""
+    """The id of the document that a citation names, or its number in the request."""
     for holder in holders:
         for name in _DOCUMENT_IDS:
             value = holder.get(name)
@@ -211,12 +195,9 @@ _METADATA: tuple[tuple[str, type], ...] = (
 
 @define
 class Identity:
-    """The response's id, time and model. ``read`` adds what is new: the id and the time
-    once, the model when it changes.
-
-    Some servers send a different id in every chunk (Groq compound). ``is_open``: no id
-    has come yet.
-    """
+    """The response's id, time and model. ``read`` adds what is new: the model when it
+    changes, the others once, because some servers send a different id in every chunk
+    (Groq compound). ``is_open``: no id has come yet."""
 
     model: str | None = None
     is_open: bool = True
@@ -227,7 +208,8 @@ class Identity:
         for name, kind in _METADATA:
             value = document.get(name)
             if value and type(value) is kind:
-                if self._is_news(name, value):
+                old_value = self.known.get(name)
+                if old_value is None or (name == "model" and value != old_value):
                     fresh[name] = self.known[name] = value
             elif value and name not in self.known:
                 self.known[name] = None
@@ -237,7 +219,3 @@ class Identity:
         self.is_open = self.known.get("id") is None
         if fresh:
             parts.append(MetadataPart(**fresh))
-
-    def _is_news(self, name: str, value: Json) -> bool:
-        known = self.known.get(name)
-        return known is None or (name == "model" and value != known)

@@ -1,7 +1,6 @@
 """Adapts a turn to what the next provider accepts, before a wire writes it.
 
-Not a wire: it applies the rules for ids, names and state, for all wires. A call without
-a name is left out. Names and ids that the provider refuses are replaced, and ids become
+A call without a name is left out. Refused names and ids are replaced, and ids become
 unique within the turn. Each call keeps at most one result. State goes only to a
 provider that can read it (`Rule.accepts_state`). Losses are reported (wires/README.md,
 "Requests").
@@ -31,22 +30,19 @@ _OPEN = "no result is given, and without one the call is refused"
 def fit(
     turn: Rendering,
     results: tuple[TurnResult, ...],
-    is_known: Callable[[TurnBlock], bool],
+    can_read: Callable[[TurnBlock], bool],
 ) -> None:
     """Replaces the blocks of ``turn`` by blocks that the provider accepts, and assigns
-    the host's ``results`` to its calls.
-
-    ``is_known``: whether the next provider can read the state in a block.
-    """
+    the host's ``results`` to its calls. ``can_read``: it can read a block's state."""
     fitting = (
-        block if is_known(block) else _without_state(turn, block)
+        block if can_read(block) else _without_state(turn, block)
         for block in _named(turn)
     )
     blocks = [block for block in fitting if block is not None]
-    given = [block.tool_call_id or "" for block in blocks if _is_clients(block)]
+    old_ids = [block.tool_call_id or "" for block in blocks if _is_clients(block)]
     turn.blocks = tuple(_renamed(turn, blocks))
     calls: defaultdict[str, list[TurnBlock]] = defaultdict(list)
-    for id, call in zip(given, turn.calls, strict=True):
+    for id, call in zip(old_ids, turn.calls, strict=True):
         calls[id].append(call)
     _pair(turn, calls, results)
 
@@ -58,20 +54,19 @@ def _is_clients(block: TurnBlock) -> bool:
 
 def _named(turn: Rendering) -> Iterator[TurnBlock]:
     """The blocks without nameless calls and their results."""
-    gone: set[str | None] = set()
+    nameless: set[str | None] = set()
     for block in turn.blocks:
         if _is_clients(block) and not name_for(turn.rule, block.name or ""):
             turn.lose(block, "tool-call", "a call without a name is refused")
-            gone.add(block.tool_call_id)
-        elif block.type == "tool-result" and block.tool_call_id in gone:
+            nameless.add(block.tool_call_id)
+        elif block.type == "tool-result" and block.tool_call_id in nameless:
             turn.lose(block, "tool-result", "its call has no name")
         else:
             yield block
 
 
 def _without_state(turn: Rendering, block: TurnBlock) -> TurnBlock | None:
-    """The block without the state that only its provider can read. None for calls and
-    results of a server's tools: all of them is state."""
+    """The block without such state; None for a server's tools: all of them is state."""
     if block.type == "tool-result" or block.executor == "server":
         turn.lose(block, _WHAT.get(block.type, "tool-call"), _FOREIGN)
         return None
@@ -87,8 +82,8 @@ _WHAT: dict[str, What] = {"reasoning": "reasoning", "tool-result": "tool-result"
 def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
     """The blocks, with calls' names and ids that the provider accepts."""
     rule = turn.rule
-    kept = (block for block in blocks if block.type == "tool-call")
-    taken = {block.tool_call_id for block in kept if not _is_clients(block)}
+    calls = (block for block in blocks if block.type == "tool-call")
+    ids = {block.tool_call_id for block in calls if not _is_clients(block)}
     for number, block in enumerate(blocks):
         if not _is_clients(block):
             yield block
@@ -97,42 +92,39 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
         name = name_for(rule, old_name)
         if name != old_name:
             turn.lose(block, "name", "this provider accepts only other names of tools")
-        sent = id_for(rule, id) if id else made_id(f"#{number}")
-        if sent in taken:
-            sent = made_id(f"{id}#{number}")
-        if id and sent != id:
+        new_id = id_for(rule, id) if id else made_id(f"#{number}")
+        if new_id in ids:
+            new_id = made_id(f"{id}#{number}")
+        if id and new_id != id:
             turn.lose(block, "tool-call-id", _OTHER_ID)
-        taken.add(sent)
+        ids.add(new_id)
         is_made = block.id_synthetic or not id
-        yield evolve(block, name=name, tool_call_id=sent, id_synthetic=is_made)
+        yield evolve(block, name=name, tool_call_id=new_id, id_synthetic=is_made)
 
 
 def name_for(rule: Rule, name: str) -> str:
     """A tool's name as the provider accepts it; "" if ``name`` is blank."""
-    is_bare = not name.strip(" \0\t\r\n")
-    return "" if is_bare else rule.no_names.sub("_", name)[: rule.longest_name]
+    is_blank = not name.strip(" \0\t\r\n")
+    return "" if is_blank else rule.no_names.sub("_", name)[: rule.longest_name]
 
 
 def id_for(rule: Rule, id: str) -> str:
     """``id`` if the provider accepts it, else an id derived from it."""
-    is_taken = id and not rule.no_ids.search(id)
-    return id if is_taken else made_id(id)
+    return id if id and not rule.no_ids.search(id) else made_id(id)
 
 
 _OTHER_ID = "this provider accepts only other ids, and each only once"
 
 
 def _pair(
-    turn: Rendering,
-    calls: dict[str, list[TurnBlock]],
-    results: tuple[TurnResult, ...],
+    turn: Rendering, calls: dict[str, list[TurnBlock]], results: tuple[TurnResult, ...]
 ) -> None:
     """Assigns results to the calls with the same id, in order. If there are more
     results than calls, the last ones count."""
-    left = {id: list(same) for id, same in calls.items()}
+    unanswered = {id: list(twins) for id, twins in calls.items()}
     surplus = Counter(result.tool_call_id for result in results)
-    for id, same in calls.items():
-        surplus[id] -= len(same)
+    for id, twins in calls.items():
+        surplus[id] -= len(twins)
     waiting = {b.tool_call_id: b for b in turn.blocks if b.awaits == _APPROVAL}
     for result in results:
         id = result.tool_call_id
@@ -144,14 +136,16 @@ def _pair(
             surplus[id] -= 1
             turn.lose(None, "tool-result", f"another result for {id} comes later")
         else:
-            call = left[id].pop(0)
+            call = unanswered[id].pop(0)
             turn.answers.append((call, evolve(result, tool_call_id=call.tool_call_id)))
     for call in waiting.values():
         turn.lose(call, "tool-result", _UNDECIDED)
     answered_ids = {
         block.tool_call_id for block in turn.blocks if block.type == "tool-result"
     }
-    for call in (call for id in left if id not in answered_ids for call in left[id]):
+    for call in (
+        call for id in unanswered if id not in answered_ids for call in unanswered[id]
+    ):
         turn.lose(call, "tool-result", _OPEN)
     _surpass(
         turn, answered_ids & {result.tool_call_id for result in results} & calls.keys()
@@ -159,8 +153,7 @@ def _pair(
 
 
 def _surpass(turn: Rendering, ids: set[str | None]) -> None:
-    """Drops the results in the turn for calls (``ids``) for which the host has a result
-    as well."""
+    """Drops the turn's results for calls (``ids``) that the host answers as well."""
     for block in turn.blocks:
         if block.type == "tool-result" and block.tool_call_id in ids:
             turn.lose(block, "tool-result", "the host has another result")

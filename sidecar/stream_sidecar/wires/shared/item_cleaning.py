@@ -1,8 +1,7 @@
 """What the wires' cleaners of requests have in common.
 
-A cleaner is a member of a wire's row. It gets the items of one request in order, as the
-driver (`requests.refusals`) has them after the steps for all wires, and removes what
-only this wire's providers refuse. Its state is that of one request.
+A cleaner gets the items of one request in order, after the steps for all wires
+(`requests.refusals`), and removes what only this wire's providers refuse.
 """
 
 from __future__ import annotations
@@ -54,9 +53,9 @@ class Cleaning:
         """The place of the item at hand in the request."""
         return f"/{self.shape.items}/{self.number}"
 
-    def lose(self, inner: str, what: str, why: str) -> None:
+    def lose(self, inner: str, kind: str, reason: str) -> None:
         """Reports, once, what is removed at ``inner`` of the item at hand."""
-        lost = LostPart(self.path + inner, what, why)
+        lost = LostPart(self.path + inner, kind, reason)
         if lost not in self._reported:
             self._reported.add(lost)
             self.lost.append(lost)
@@ -72,18 +71,17 @@ class Cleaning:
     def without_reasoning(
         self, message: JsonObject, name: str, why_not: Callable[[Json], str]
     ) -> JsonObject:
-        """``message`` without the parts of its list ``name`` that ``why_not`` gives a
-        reason for."""
+        """``message`` without the refused parts of its list ``name``."""
         parts = message.get(name)
         if not isinstance(parts, list):
             return message
-        kept: list[Json] = []
+        allowed: list[Json] = []
         for number, part in enumerate(parts):
-            if why := why_not(part):
-                self.lose(f"/{name}/{number}", "reasoning", why)
+            if reason := why_not(part):
+                self.lose(f"/{name}/{number}", "reasoning", reason)
             else:
-                kept.append(part)
-        return changed(message, {name: same(parts, kept)})
+                allowed.append(part)
+        return changed(message, {name: same(parts, allowed)})
 
     def with_members(self, holder: JsonObject, names: tuple[str, ...]) -> JsonObject:
         """``holder`` with only its members ``names``; the provider knows no others."""
@@ -95,8 +93,7 @@ class Cleaning:
 
 
 class ItemCleaner:
-    """Cleans the items of one request. This one is for wires that refuse nothing but
-    what all wires refuse."""
+    """Cleans the items of one request. This one is for wires that refuse nothing."""
 
     def __init__(self, cleaning: Cleaning) -> None:
         self.cleaning = cleaning
@@ -106,42 +103,33 @@ class ItemCleaner:
         return item
 
     def clean_end(self, item: JsonObject) -> JsonObject | None:
-        """An item of the model's turn that ends the request, which may go on after a
-        pause, as it may be sent; None if it may not."""
+        """An item of the turn that ends the request, as it may be sent, or None."""
         return item
 
     def note_removed(self) -> None:
         """Notes that an item went whole before it came here, or after."""
 
 
-def first_text(holder: JsonObject, names: tuple[str, ...]) -> str:
-    """The first of the members ``names`` that is a string and not empty, else ""."""
-    texts = (holder.get(name) for name in names)
-    return next((text for text in texts if isinstance(text, str) and text), "")
-
-
 def without_nulls(
     holder: JsonObject, names: Collection[str], inner: Mapping[str, Collection[str]]
 ) -> JsonObject:
     """``holder`` without its members of null, except for ``names``; and without those
-    in the objects of its members ``inner``, except for the names there.
-
-    Dumps of SDKs' objects (``model_dump()``) have a null for each member that is not
-    set, but the schema of a request accepts null only in some: each wire has these in a
-    table. What a call or a schema of a tool has inside is data and stays.
-    """
+    in the objects of its members ``inner``, except for the names there. Dumps of SDKs'
+    objects (``model_dump()``) have a null for each member that is not set, but a schema
+    accepts null only in some. What a call or a tool's schema has inside is data and
+    stays."""
     holder = _without(holder, names)
-    news: dict[str, Json] = {}
-    for name, kept in inner.items():
+    members: dict[str, Json] = {}
+    for name, nullable in inner.items():
         value = holder.get(name)
         if isinstance(value, dict):
-            news[name] = _without(value, kept)
+            members[name] = _without(value, nullable)
         elif isinstance(value, list):
-            parts = [_without(v, kept) if isinstance(v, dict) else v for v in value]
-            news[name] = same(value, parts)
-    return changed(holder, news)
+            parts = [_without(v, nullable) if isinstance(v, dict) else v for v in value]
+            members[name] = same(value, parts)
+    return changed(holder, members)
 
 
 def _without(holder: JsonObject, names: Collection[str]) -> JsonObject:
-    left = {n: v for n, v in holder.items() if v is not None or n in names}
-    return holder if len(left) == len(holder) else left
+    filled = {n: v for n, v in holder.items() if v is not None or n in names}
+    return holder if len(filled) == len(holder) else filled

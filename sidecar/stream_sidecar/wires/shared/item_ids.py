@@ -1,8 +1,7 @@
 """The ids of Responses items: which of them OpenAI accepts, and those of the sidecar.
 
-Not a wire: shared by the writers of documents and of requests. OpenAI checks the ids of
-the items in a request. Only some types of items require an id. An id that the sidecar
-made has a mark, `_MADE`, that no provider uses, and is known by it alone.
+OpenAI checks the ids of the items in a request; only some types require one. An id that
+the sidecar made has a mark, `_MADE`, that no provider uses.
 """
 
 from __future__ import annotations
@@ -44,29 +43,26 @@ _CHECKED = tuple(PREFIXES)[:5]
 (nodetool-ai/nodetool#4252), 'msg' (openai/codex#33176), 'rs'
 (jlcodes99/cockpit-tools#2090), 'ctc' (can1357/oh-my-pi#977)."""
 
-BOUND_TO_ID = frozenset(
-    (
-        "web_search_call",
-        "file_search_call",
-        "code_interpreter_call",
-        "image_generation_call",
-        "computer_call",
-        "local_shell_call",
-        "mcp_call",
-        "mcp_list_tools",
-        "mcp_approval_request",
-        "program",
-        "program_output",
-    )
-)
+BOUND_TO_ID = {
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "image_generation_call",
+    "computer_call",
+    "local_shell_call",
+    "mcp_call",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "program",
+    "program_output",
+}
 """Types that must have an id (openai-python, types/responses/
 response_input_item_param.py). Such an item cannot go without it."""
 
 _ACCEPTED = patterns.compile("[a-zA-Z0-9_-]+")
-"""Matches ids with "letters, numbers, underscores, or dashes"
-(langchain-ai/langchainjs#11044)."""
+"""Matches the ids that OpenAI accepts (langchain-ai/langchainjs#11044)."""
 
-_GIVEN = patterns.compile("(?!call_|item_)[a-z]{1,8}_")
+_PREFIX = patterns.compile("(?!call_|item_)[a-z]{1,8}_")
 """Matches the beginning of ids that OpenAI gives to items of other types. ``call_`` is
 an id of a call, ``item_`` one of a part of an item."""
 
@@ -79,7 +75,7 @@ def is_accepted(kind: str, id: str) -> bool:
         return False
     if kind in _CHECKED:
         return id.startswith(PREFIXES[kind])
-    return kind not in PREFIXES or _GIVEN.match(id) is not None
+    return kind not in PREFIXES or _PREFIX.match(id) is not None
 
 
 def made_item_id(kind: str, *seeds: str) -> str:

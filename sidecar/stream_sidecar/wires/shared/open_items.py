@@ -1,9 +1,8 @@
 """What a writer has begun and not ended: the bookkeeping of all writers.
 
-An answer is written as items, whatever the wire calls them: content blocks, output
-items, calls in a list. An item of text or reasoning is open until another begins. A
-call is open until it is complete. A call that the provider ran may stay open until its
-result comes, and a result may come before its call. What an item is, the writer says.
+An item is what the wire makes of it: a content block, an output item, a call in a list.
+Text or reasoning is open until another item begins, a call until it is complete. A call
+that the provider ran may stay open until its result, which may come before the call.
 """
 
 from __future__ import annotations
@@ -68,16 +67,13 @@ class OpenItems(Generic[Item, Served]):
     # Calls
 
     def fragment(self, event: ToolCallDelta) -> str:
-        """The part of a fragment of arguments that can be written now.
-
-        An empty object waits until the call is complete: it may stand for arguments
-        that were cut off before they began.
-        """
+        """The part of a fragment of arguments that can be written now. An empty object
+        waits until the call is complete: its arguments may have been cut off."""
         block, text = event.block, event.arguments_delta
-        known = self._arguments.get(block, Arguments.NOTHING)
-        if known is Arguments.AN_EMPTY_OBJECT:
+        amount = self._arguments.get(block, Arguments.NOTHING)
+        if amount is Arguments.AN_EMPTY_OBJECT:
             text = "{}" + text
-        if known is not Arguments.SOME and text == "{}":
+        if amount is not Arguments.SOME and text == "{}":
             self._arguments[block] = Arguments.AN_EMPTY_OBJECT
             return ""
         if text:
@@ -85,16 +81,15 @@ class OpenItems(Generic[Item, Served]):
         return text
 
     def end_call(self, call: ToolCall) -> tuple[Item | None, str]:
-        """The open item of a complete call, which ends now, and the rest of the
-        arguments."""
+        """The open item of a complete call, which ends now, and further arguments."""
         assert call.block is not None  # every call of a stream has one
         if call.executor != "server" and call.state == "complete":
             self.whole_calls += 1
         elif call.executor != "server":
             self.cut_calls += 1
         is_begun = self._arguments.get(call.block) is Arguments.SOME
-        rest = "" if is_begun else arguments_of(call)
-        return self.calls.pop(call.block, None), rest
+        arguments = "" if is_begun else arguments_of(call)
+        return self.calls.pop(call.block, None), arguments
 
     # Calls that the provider ran
 

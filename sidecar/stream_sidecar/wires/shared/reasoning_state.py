@@ -1,9 +1,4 @@
-"""State of native reasoning that goes back to the provider, on wires without blocks.
-
-Not a wire: a helper. `ProviderBlocks` finds the borders of the provider's reasoning
-blocks in fields that have none. `Details` merges streamed ``reasoning_details`` into
-the list that the next request must carry. `ReasoningState` holds both for one choice.
-"""
+"""State of native reasoning that goes back to the provider, on wires without blocks."""
 
 from __future__ import annotations
 
@@ -20,15 +15,13 @@ _TEXTS = ("text", "summary")
 
 @define
 class ProviderBlocks:
-    """Counts the provider's reasoning blocks in one field.
-
-    A block is over if its signature (or other state) has come, and text follows without
-    this signature (wires/README.md, "LiteLLM's proxy").
-    """
+    """Counts the provider's reasoning blocks in one field. A block is over if its
+    signature (or other state) has come, and text follows without this signature
+    (wires/README.md, "LiteLLM's proxy")."""
 
     count: int = 0
-    used: bool = False
-    sealed: bool = False
+    is_used: bool = False
+    is_sealed: bool = False
     signature: str | None = None
 
     @property
@@ -38,33 +31,32 @@ class ProviderBlocks:
 
     def text(self, signature: str | None) -> None:
         """Notes text. ``signature``: the signature in its item, or None."""
-        if self.sealed and (signature is None or signature != self.signature):
+        if self.is_sealed and (signature is None or signature != self.signature):
             self._next()
-        self.used = True
+        self.is_used = True
 
     def sign(self, signature: str) -> None:
-        """Notes a signature. A repetition of the block's own signature changes
-        nothing."""
+        """Notes a signature; a repetition of the block's own changes nothing."""
         if signature == self.signature:
             return
-        if self.sealed:
+        if self.is_sealed:
             self._next()
         self.seal()
         self.signature = signature
 
     def seal(self) -> None:
         """Notes state without a signature, which ends the current block."""
-        self.used = self.sealed = True
+        self.is_used = self.is_sealed = True
 
     def single(self) -> None:
         """Notes a block that is one complete item (redacted thinking)."""
-        if self.used:
+        if self.is_used:
             self._next()
         self.seal()
 
     def _next(self) -> None:
         self.count += 1
-        self.used = self.sealed = False
+        self.is_used = self.is_sealed = False
         self.signature = None
 
 
@@ -88,12 +80,12 @@ class _Detail:
 
     def continues(self, item: JsonObject) -> bool:
         """Whether ``item`` is a further fragment of this item."""
-        held = self.fields
-        if any(_differ(held.get(name), item.get(name)) for name in ("id", "signature")):
+        fields = self.fields
+        if any(_differ(fields.get(n), item.get(n)) for n in ("id", "signature")):
             return False
         if any(item.get(name) for name in _TEXTS):
-            return not held.get("signature") or bool(item.get("signature"))
-        return bool(item.get("id")) or not _differ(held.get("data"), item.get("data"))
+            return not fields.get("signature") or bool(item.get("signature"))
+        return bool(item.get("id")) or not _differ(fields.get("data"), item.get("data"))
 
 
 def _differ(one: Json, other: Json) -> bool:
@@ -135,8 +127,8 @@ class ReasoningState:
 
     ``block``: the key of the latest block in any field; fields without blocks use it.
     ``carried``: lists in LiteLLM's ``provider_specific_fields`` that the next request
-    needs. ``kept``: fields of the message that the next request needs unchanged.
-    ``bound``: signatures that came with a call, and go back with it.
+    needs. ``unchanged``: fields of the message that it needs as they came. ``bound``:
+    signatures that came with a call, and go back with it.
     """
 
     block: int | None = None
@@ -144,7 +136,7 @@ class ReasoningState:
     signed: dict[int | None, str] = field(factory=dict)
     details: Details = field(factory=Details)
     carried: dict[str, list[Json]] = field(factory=dict)
-    kept: JsonObject = field(factory=dict)
+    unchanged: JsonObject = field(factory=dict)
     bound: set[str] = field(factory=set)
     has_grown: bool = False
 
@@ -152,12 +144,11 @@ class ReasoningState:
         return self.fields.setdefault(name, ProviderBlocks())
 
     def sign(self, blocks: ProviderBlocks, signature: str) -> bool:
-        """Notes a signature. False: it came already, in another field with the same
-        content."""
+        """Notes a signature. False: it came already, in another field's copy."""
         blocks.sign(signature)
-        known = self.signed.get(blocks.key) == signature
+        is_known = self.signed.get(blocks.key) == signature
         self.signed[blocks.key] = signature
-        return not known
+        return not is_known
 
     def merge(self, item: JsonObject) -> None:
         self.details.merge(item)
@@ -169,17 +160,17 @@ class ReasoningState:
         return self.carried.setdefault(name, [])
 
     def keep(self, name: str, value: Json) -> None:
-        self.kept[name] = value
+        self.unchanged[name] = value
         self.has_grown = True
 
     def opaque(self) -> JsonObject | None:
-        """The message fields to send back; None if nothing has changed since the last
-        call."""
+        """The message fields to send back; None if nothing changed since last time."""
         if not self.has_grown:
             return None
         self.has_grown = False
+        bound = self.bound
         fields = {
-            name: [item for item in items if not self._is_bound(item)]
+            name: [x for x in items if not (isinstance(x, str) and x in bound)]
             for name, items in self.carried.items()
         }
         opaque: JsonObject = {
@@ -187,9 +178,6 @@ class ReasoningState:
             "provider_specific_fields": {
                 name: items for name, items in fields.items() if items
             },
-            **self.kept,
+            **self.unchanged,
         }
         return {name: value for name, value in opaque.items() if value} or None
-
-    def _is_bound(self, item: Json) -> bool:
-        return isinstance(item, str) and item in self.bound

@@ -1,10 +1,8 @@
 """The turn that a writer of requests gets, and the reports of what gets lost.
 
-Not a wire: a helper of every ``request``. A `Rendering` has the blocks that the host
-wants to send, the provider's rule, and the list of losses. The content of a tool's
-result is text, or parts as MCP and most providers write them (``{"type": "text",
-"text": "4"}``), or any other value. For wires that accept only text, other values
-become JSON text.
+The content of a tool's result is text, or parts as MCP and most providers write them
+(``{"type": "text", "text": "4"}``), or any other value. For wires that accept only
+text, other values become JSON text.
 """
 
 from __future__ import annotations
@@ -65,8 +63,7 @@ class Lost(PublicRecord):
 
 @frozen
 class LostPart(PublicRecord):
-    """A report of what was removed or changed in a request, at ``path`` of its body,
-    and why."""
+    """A report of what was removed or changed at ``path`` of a request, and why."""
 
     path: str
     what: str
@@ -92,13 +89,12 @@ class Rendering:
     approvals: list[tuple[TurnBlock, TurnResult]] = field(factory=list)
     lost: list[Lost] = field(factory=list)
 
-    def lose(self, block: TurnBlock | None, what: What, why: str) -> None:
-        """Reports a loss. ``block``: None if the host's own value is lost. Only the
-        first reason for a block is kept."""
+    def lose(self, block: TurnBlock | None, what: What, reason: str) -> None:
+        """Reports a loss: of a block the first reason, of the host (None) each."""
         number = None if block is None else block.block
-        was_lost = any(each.block == number and each.what == what for each in self.lost)
+        was_lost = any(one.block == number and one.what == what for one in self.lost)
         if block is None or not was_lost:
-            self.lost.append(Lost(number, what, why))
+            self.lost.append(Lost(number, what, reason))
 
     @cached_property
     def calls(self) -> list[TurnBlock]:
@@ -116,14 +112,13 @@ class Rendering:
         return {call.tool_call_id for call in calls}
 
     def lose_server_tools(self) -> None:
-        """Reports the calls and results of a server's tools, for a wire without a place
-        for them."""
-        why = "this wire has no place for a server's tools"
+        """Reports a server's tools as lost, for a wire without a place for them."""
+        reason = "this wire has no place for a server's tools"
         for block in self.blocks:
             if block.type == "tool-result":
-                self.lose(block, "tool-result", why)
+                self.lose(block, "tool-result", reason)
             elif block.type == "tool-call" and block.executor == "server":
-                self.lose(block, "tool-call", why)
+                self.lose(block, "tool-call", reason)
 
     @property
     def must_think(self) -> bool:
@@ -132,30 +127,27 @@ class Rendering:
         return required == "turns" or bool(required and self.calls)
 
     def thinks(self, block: TurnBlock) -> bool:
-        """Whether the reasoning in ``block`` goes back. Otherwise reports it as
-        lost."""
+        """Whether the reasoning in ``block`` goes back; else reports it as lost."""
         if self.reasoning == "none":
             return False
-        wanted = self.rule.reasoning
-        if wanted == "never":
+        policy = self.rule.reasoning
+        if policy == "never":
             self.lose(block, "reasoning", "this provider refuses to be sent reasoning")
-        elif wanted == "calls" and self.reasoning == "auto" and not self.calls:
+        elif policy == "calls" and self.reasoning == "auto" and not self.calls:
             self.lose(block, "reasoning", "this provider wants it with calls only")
         else:
             return True
         return False
 
     def signs(self, block: TurnBlock) -> bool:
-        """Whether the reasoning in ``block`` has a signature that the next provider may
-        have written."""
+        """Whether ``block`` has a signature that the next provider may have written."""
         if not block.signature or not self.rule.one_model or is_base64(block.signature):
             return bool(block.signature)
         self.lose(block, "state", "its signature is no base64")
         return False
 
     def thoughts(self) -> list[TurnBlock]:
-        """The blocks of reasoning that go back, for wires on which their place does not
-        matter."""
+        """The blocks of reasoning that go back, where their place does not matter."""
         return [
             block
             for block in self.blocks
@@ -163,23 +155,22 @@ class Rendering:
         ]
 
     def text(self, *, refusal: bool | None = None) -> str:
-        """The text of the whole answer. ``refusal``: True for only its refusals, False
-        for only the text that is no refusal, None for both."""
+        """The answer's text: of its refusals, of the rest, or of both (None)."""
         kinds = (True, False) if refusal is None else (refusal,)
         texts = (block for block in self.blocks if block.type == "text")
-        return "".join(each.text for each in texts if bool(each.refusal) in kinds)
+        return "".join(text.text for text in texts if bool(text.refusal) in kinds)
 
     def arguments(self, call: TurnBlock) -> str:
         """The raw arguments of a call; ``{}`` if the provider would refuse them."""
         is_text = call.arguments_format == "text" or self.rule.raw_arguments
-        if is_text or object_of(call) is not None:
+        if is_text or object_of(call.arguments) is not None:
             return call.arguments
         self.lose(call, "arguments", _NO_OBJECT)
         return "{}"
 
     def input(self, call: TurnBlock) -> JsonObject:
         """The arguments of a call as an object; an empty one if they are no object."""
-        value = object_of(call)
+        value = object_of(call.arguments)
         if value is None:
             self.lose(call, "arguments", _NO_OBJECT)
         return value or {}
@@ -192,14 +183,16 @@ class Rendering:
     def _cited(self) -> defaultdict[int, list[JsonObject]]:
         """Block -> its citations, completed: long values come only with the first
         citation of a source (protocol.md, "citation")."""
-        found: defaultdict[int, list[JsonObject]] = defaultdict(list)
-        whole: dict[int, JsonObject] = {}
+        citations: defaultdict[int, list[JsonObject]] = defaultdict(list)
+        long_values: dict[int, JsonObject] = {}
         for citation in self.citations:
-            if isinstance(citation.raw, dict):
-                first = whole.setdefault(citation.source, _long(citation.raw))
+            raw = citation.raw
+            if isinstance(raw, dict):
+                values = {name: raw[name] for name in raw if is_long(raw[name])}
+                values = long_values.setdefault(citation.source, values)
                 for number in citation.blocks:
-                    found[number].append(first | citation.raw)
-        return found
+                    citations[number].append(values | raw)
+        return citations
 
     def says(self, result: TurnResult) -> str:
         """A tool's result as text, for a wire that accepts nothing else."""
@@ -215,14 +208,8 @@ class Rendering:
 _NO_OBJECT = "the arguments are no JSON object"
 
 
-def _long(first: JsonObject) -> JsonObject:
-    """The values of a source's first citation that its later ones leave out."""
-    return {name: value for name, value in first.items() if is_long(value)}
-
-
 def caller_of(turn: Rendering, call: TurnBlock, key: str) -> JsonObject:
-    """The member ``caller`` of a call that a program of this provider made; such a
-    caller has ``key``. Empty if the model itself made the call."""
+    """A call's ``caller``, with ``key``, if a program of this provider made it."""
     caller = call.caller if isinstance(call.caller, dict) else {}
     if key in caller:
         return {"caller": caller}
@@ -231,10 +218,10 @@ def caller_of(turn: Rendering, call: TurnBlock, key: str) -> JsonObject:
     return {}
 
 
-def object_of(call: TurnBlock) -> JsonObject | None:
+def object_of(arguments: str) -> JsonObject | None:
     """The arguments of a call; None if they are no JSON object."""
     try:
-        value: Json = loads(call.arguments or "{}")
+        value: Json = loads(arguments or "{}")
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
@@ -262,8 +249,7 @@ def is_blank(part: JsonObject) -> bool:
 
 
 def text_of(content: Json) -> str:
-    """``content``: text, or the joined texts of its parts; any other value as JSON
-    text."""
+    """``content`` if it is text, "" for null, any other value as JSON text."""
     if content is None or isinstance(content, str):
         return content or ""
     return dumps(content)
@@ -277,9 +263,9 @@ def in_blocks(
     """A message of content blocks, followed by the user's message with the results. A
     message without content is left out, because it would be refused."""
     pairs = [(block, blocks[block.type](turn, block)) for block in turn.blocks]
-    written = _closed(turn, [(block, item) for block, item in pairs if item])
+    pairs_written = _closed(turn, [(block, item) for block, item in pairs if item])
     content = {
-        "assistant": without_last_thoughts(turn, written),
+        "assistant": without_last_thoughts(turn, pairs_written),
         "user": [answer(turn, call, result) for call, result in turn.answers],
     }
     return [
@@ -288,14 +274,13 @@ def in_blocks(
 
 
 def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
-    """``written`` without a server's calls that have no result, and without its results
-    that have no call: both would be refused. Calls whose result may come in the next
-    response stay."""
+    """``written`` without a server's calls whose result neither came nor may come, and
+    its results that have no call: both would be refused."""
     calls, results = (
         {block.tool_call_id for block, _ in written if block.type == kind}
         for kind in ("tool-call", "tool-result")
     )
-    left = []
+    paired = []
     for block, item in written:
         id, is_result = block.tool_call_id, block.type == "tool-result"
         is_server = block.type == "tool-call" and block.executor == "server"
@@ -304,15 +289,15 @@ def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
         elif is_server and id not in results and not turn.continues:
             turn.lose(block, "tool-call", "it broke off: it has no result")
         else:
-            left.append((block, item))
-    return left
+            paired.append((block, item))
+    return paired
 
 
 def without_last_thoughts(
     turn: Rendering, written: list[WrittenBlock]
 ) -> list[JsonObject]:
-    """The items of ``written`` without the reasoning at their end, which would be
-    refused because nothing follows it. Other state of a provider counts as content."""
+    """The items of ``written`` without the reasoning at their end, which is refused
+    because nothing follows it. Other state of a provider counts as content."""
     while written and is_thought(*written[-1]):
         turn.lose(written.pop()[0], "reasoning", "nothing follows it, so it is refused")
     return [item for _, item in written]

@@ -1,11 +1,10 @@
 """What each provider requires of an assistant's turn in a request, and what it refuses.
 
-Not a wire: the type of the rows in the tables ``RULES`` beside the writers of requests.
 Two rows answer for a request: the first that fits and names the provider says what the
 server refuses, and the first that fits and names only the model says what the model
 needs. ``source``: how the rule is known, such as a page of the provider's
-documentation, the words of its refusal, or a public thread. A new provider is one row
-(wires/README.md, "Requests").
+documentation, the words of its refusal, or a public thread (wires/README.md,
+"Requests").
 """
 
 from __future__ import annotations
@@ -55,17 +54,15 @@ Refused: TypeAlias = Literal[
 - of Responses: a search with one query in place of a list; reasoning without content
 """
 
-_OF_MESSAGES: frozenset[Refused] = frozenset(
-    (
-        "lists",
-        "models-lists",
-        "empty-lists",
-        "empty-calls",
-        "null-content",
-        "missing-content",
-        "nulls",
-    )
-)
+_OF_MESSAGES: set[Refused] = {
+    "lists",
+    "models-lists",
+    "empty-lists",
+    "empty-calls",
+    "null-content",
+    "missing-content",
+    "nulls",
+}
 """Shapes of single messages, which a gateway translates."""
 
 _NEVER = "(?!)"
@@ -120,8 +117,7 @@ class Names:
 
     @property
     def maker(self) -> str:
-        """The maker of the model; of one with an unknown name, the maker whose models
-        alone this provider serves; "" if neither is known."""
+        """The maker of the model, else of all models of the provider; "" if unknown."""
         return maker_of(self.model) or seller(self.provider)
 
 
@@ -132,14 +128,12 @@ def differ(one: str, other: str) -> bool:
 
 def maker_of(model: str) -> str:
     """The maker of a model; "" if the name does not show it."""
-    found = (m for m, name in _NAMED.items() if name.search(model))
-    return next(found, "")
+    return next((maker for maker, name in _NAMED.items() if name.search(model)), "")
 
 
 def seller(provider: str) -> str:
     """The maker whose models alone a provider serves; "" for other providers."""
-    found = (maker for maker, name in _SOLD.items() if name.search(provider))
-    return next(found, "")
+    return next((maker for maker, name in _SOLD.items() if name.search(provider)), "")
 
 
 def model_name(model: str) -> str:
@@ -257,11 +251,11 @@ def rule_for(
 
 
 def _both(server: Rule, model: Rule) -> Rule:
-    """A rule of two rows: what the ``model`` needs, unless the ``server`` refuses it,
-    and what either refuses."""
+    """A rule of two rows: the ``model``'s needs that the ``server`` allows, and the
+    refusals of both."""
     is_refused = server.reasoning == "never"
     is_servers = is_refused or server.is_gateway
-    refuses = model.refuses - (_OF_MESSAGES if server.is_gateway else frozenset())
+    refuses = model.refuses - (_OF_MESSAGES if server.is_gateway else set())
     return evolve(
         server,
         source=f"{server.source}; {model.source}",
@@ -274,15 +268,15 @@ def _both(server: Rule, model: Rule) -> Rule:
         has_refusals=model.has_refusals and server.has_refusals,
         is_closed=model.is_closed or server.is_closed,
         no_end=model.no_end or server.no_end,
-        no_ids=_either(server.no_ids, model.no_ids),
-        no_names=_either(server.no_names, model.no_names),
+        no_ids=_any_of(server.no_ids, model.no_ids),
+        no_names=_any_of(server.no_names, model.no_names),
         longest_name=min(model.longest_name, server.longest_name),
         longest_key=min(model.longest_key, server.longest_key),
         refuses=refuses | server.refuses,
-        no_prefix=_either(server.no_prefix, model.no_prefix),
+        no_prefix=_any_of(server.no_prefix, model.no_prefix),
     )
 
 
-def _either(one: re.Pattern[str], other: re.Pattern[str]) -> re.Pattern[str]:
+def _any_of(one: re.Pattern[str], other: re.Pattern[str]) -> re.Pattern[str]:
     parts = dict.fromkeys((one.pattern, other.pattern))
     return any_case("|".join(f"(?:{part})" for part in parts))

@@ -1,6 +1,5 @@
 """Where the requests of each wire have turns, calls and the answers to calls.
 
-Not a wire: the type of the rows' ``shape``, with which `requests` reads any request.
 An answer is a tool's result from the client. A call or an answer is the object with the
 call's id: a part of a turn, the only member of a part (``{"toolUse": {"toolUseId":
 "a"}}``), or an item of its own. Never raises for any JSON value.
@@ -8,6 +7,7 @@ call's id: a part of a turn, the only member of a part (``{"toolUse": {"toolUseI
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from stream_sidecar.records import frozen
@@ -29,22 +29,18 @@ _ROLES: dict[str, Author] = {
     "developer": "system",
 }
 _FUNCTIONS = ("function", "custom")
-_CLIENTS = frozenset(
-    (
-        "function_call",
-        "custom_tool_call",
-        "shell_call",
-        "local_shell_call",
-        "apply_patch_call",
-        "computer_call",
-        "tool_search_call",
-    )
+_CLIENTS = (
+    "function_call",
+    "custom_tool_call",
+    "shell_call",
+    "local_shell_call",
+    "apply_patch_call",
+    "computer_call",
+    "tool_search_call",
 )
 """Types of items that are calls for the client to answer."""
 
-CLIENTS_OUTPUTS = frozenset(
-    (*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output")
-)
+CLIENTS_OUTPUTS = (*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output")
 
 
 @frozen
@@ -105,8 +101,7 @@ class RequestShape:
         return _ROLES.get(role, "") if isinstance(role, str) else ""
 
     def change_calls(self, item: JsonObject, change: Change) -> JsonObject | None:
-        """The item with its calls changed; calls that ``change`` turns into None are
-        removed."""
+        """The item with its calls changed; those that become None are removed."""
         if not self.parts:
             return change(item) if self.calls(item) else item
         return _each(item, self.parts, self.call, change)
@@ -129,8 +124,7 @@ class RequestShape:
         return [item] if is_call and self.role(item) == "model" else []
 
     def answers(self, item: Json) -> list[JsonObject]:
-        """The answers of the client's tools. Answers in a turn of the model come from
-        the server's tools and do not count."""
+        """The answers of the client's tools; a turn of the model has the server's."""
         if not isinstance(item, dict) or (self.answer and self.role(item) == "model"):
             return []
         if self.answer:
@@ -144,14 +138,12 @@ class RequestShape:
 
 
 def _is_servers(call: JsonObject) -> bool:
-    """Whether the server answers a call that looks like one for the client
-    (Bedrock)."""
+    """Whether the server answers a call that looks like one for the client: Bedrock."""
     return type_of(call) == "server_tool_use"
 
 
 def held(part: Json, word: str) -> JsonObject | None:
-    """The object that a part holds: the part itself if ``word`` is its type, or its
-    member ``word``; else None."""
+    """The object in a part: the part itself of type ``word``, or a member ``word``."""
     if not isinstance(part, dict):
         return None
     if not word or part.get("type") == word:
@@ -161,19 +153,18 @@ def held(part: Json, word: str) -> JsonObject | None:
 
 
 def _each(item: JsonObject, name: str, word: str, change: Change) -> JsonObject:
-    """The item with its parts changed; parts that ``change`` turns into None are
-    removed."""
+    """The item with its parts changed; those that become None are removed."""
     parts = item.get(name)
     if not isinstance(parts, list):
         return item
     news: list[Json] = []
     for part in parts:
         inner = held(part, word)
-        new = change(inner) if inner and not _is_servers(inner) else inner
-        if new is inner:
+        new_inner = change(inner) if inner and not _is_servers(inner) else inner
+        if new_inner is inner:
             news.append(part)
-        elif new is not None:
-            news.append(new if inner is part else {**part, word: new})
+        elif new_inner is not None:
+            news.append(new_inner if inner is part else {**part, word: new_inner})
     return changed(item, {name: same(parts, news)})
 
 
@@ -185,17 +176,17 @@ def name_of(call: JsonObject) -> Json:
 def function_of(call: JsonObject) -> JsonObject:
     """The object with a call's name and arguments."""
     inner = (call.get(word) for word in _FUNCTIONS)
-    return next((each for each in inner if isinstance(each, dict)), call)
+    return next((function for function in inner if isinstance(function, dict)), call)
 
 
-def with_function(call: JsonObject, **news: Any) -> JsonObject:
+def with_function(call: JsonObject, **members: Any) -> JsonObject:
     """``call`` with new members in its function."""
     function = function_of(call)
-    new = changed(function, news)
-    if new is function or function is call:
-        return call if new is function else new
+    new_function = changed(function, members)
+    if new_function is function or function is call:
+        return call if new_function is function else new_function
     word = next(word for word in _FUNCTIONS if call.get(word) is function)
-    return {**call, word: new}
+    return {**call, word: new_function}
 
 
 def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
@@ -206,22 +197,17 @@ def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
 
 def same(old: list[Json], new: list[Json]) -> list[Json]:
     """``old`` if ``new`` has the same items, else ``new``."""
-    is_same = len(old) == len(new) and all(map(_is, old, new))
-    return old if is_same else new
-
-
-def _is(one: Json, other: Json) -> bool:
-    return one is other
+    return old if len(old) == len(new) and all(map(is_, old, new)) else new
 
 
 def sum_of(values: list[Json]) -> Json:
     """The joined content of turns with one role: texts, or lists of parts."""
-    said = [value for value in values if value]
-    if all(isinstance(value, str) for value in said):
-        return "\n\n".join(said) if said else values[-1]
-    if all(isinstance(value, str | list) for value in said):
-        return [part for value in said for part in _listed(value)]
-    return said[-1]
+    contents = [value for value in values if value]
+    if all(isinstance(value, str) for value in contents):
+        return "\n\n".join(contents) if contents else values[-1]
+    if all(isinstance(value, str | list) for value in contents):
+        return [part for value in contents for part in _listed(value)]
+    return contents[-1]
 
 
 def _listed(content: str | list[Json]) -> list[Json]:

@@ -1,8 +1,7 @@
 """The row of a wire: everything that the rest of the project knows about it.
 
-Each wire has one in its file, or in the ``__init__`` of its folder, and
-``stream_sidecar.wires`` lists them. Example: ``ROW = WireRow("toy", "Toy", ToyWire,
-fits)`` is a wire that can only be read (wires/README.md, "Adding a wire").
+``ROW = WireRow("toy", "Toy", ToyWire, fits)`` is a wire that can only be read
+(wires/README.md, "Adding a wire").
 """
 
 from __future__ import annotations
@@ -131,14 +130,12 @@ class WireRow:
     drops_seals: tuple[SealDropper, ...] = ()
 
     def make(self, provider: str | None) -> Wire:
-        """A new reader."""
         return self.reader(self, provider)
 
     def make_writer(
         self, source: str, origins: Mapping[int, Origin], stream: str = ""
     ) -> EventWriter:
-        """A new writer for a stream that was read from the wire ``source``. ``stream``:
-        the host's id of it."""
+        """A new writer for the host's ``stream``, which was read from ``source``."""
         assert self.writer is not None
         return self.writer(self, source, origins, stream)
 

@@ -52,20 +52,14 @@ class UsageShape:
 
     @counts.default
     def _counts(self) -> tuple[Paths, ...]:
-        paths = (
-            self.input,
-            self.output,
-            self.total,
-            self.cache_read,
-            self.cache_write,
-        )
+        paths = self.input, self.output, self.total, self.cache_read, self.cache_write
         return *paths, self.reasoning, *self.more_input
 
     @places.default
     def _places(self) -> dict[str, list[int]]:
         places = dict[str, list[int]]()
         for place, paths in enumerate(self.counts):
-            for name in {each for path in paths for each in (path, path.split(".")[0])}:
+            for name in {part for path in paths for part in (path, path.split(".")[0])}:
                 places.setdefault(name, []).append(place)
         return places
 
@@ -78,11 +72,10 @@ def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
     """The counts of a provider's usage object; None if it has none."""
     if not isinstance(value, dict):
         return None
-    found = _counts_of(shape.complete(value), shape)
-    inputs, output, total, reads, writes, reasoning, *more = found
+    all_counts = _counts_of(shape.complete(value), shape)
+    inputs, output, total, reads, writes, reasoning, *additions = all_counts
     if inputs is not None:
-        for each in more:
-            inputs += each or 0
+        inputs += sum(count or 0 for count in additions)
     if reasoning is not None:
         output = _with_reasoning(shape, inputs, output, total, reasoning)
     counts = inputs, output, total, reads, writes, reasoning
@@ -90,11 +83,8 @@ def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
 
 
 def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
-    """``usage`` with the three counts that a wire's clients expect.
-
-    Input and output become 0 if they are missing or no integer, and a missing total
-    their sum. ``{"input_tokens": 3, "output_tokens": ""}`` gets 0 and a total of 3.
-    """
+    """``usage`` with the three counts that a wire's clients expect: input and output, 0
+    if they are missing or no integer, and a total, by default their sum."""
     names = (shape.input[0], shape.output[0], shape.total[0])
     integers = {name: usage[name] for name in names if type(usage.get(name)) is int}
     counts = {name: integers.get(name, 0) for name in names[:2]}
@@ -106,22 +96,21 @@ def _counts_of(value: JsonObject, shape: UsageShape) -> list[int | None]:
     """The counts of ``value``, in the order of ``shape.counts``. It looks at each field
     of ``value`` once, because some providers send counts in every chunk. `count_of`
     reads fields that are no plain numbers."""
-    found: list[int | None] = [None] * len(shape.counts)
+    counts: list[int | None] = [None] * len(shape.counts)
     places = shape.places
     for name, count in value.items():
         for place in places.get(name, ()):
             paths = shape.counts[place]
             is_plain = type(count) is int and count >= 0 and name in paths
-            if is_plain and found[place] is None:
-                found[place] = count
+            if is_plain and counts[place] is None:
+                counts[place] = count
             elif count is not None:
-                found[place] = count_of(value, paths)
-    return found
+                counts[place] = count_of(value, paths)
+    return counts
 
 
 def merge_usage(old: Json, new: Json) -> Json:
-    """``new`` laid over ``old``: for each field and each detail, the last value not
-    null."""
+    """``new`` laid over ``old``: of each field and detail the last value not null."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return old if new is None else new
     if _NESTED.isdisjoint(map(type, new.values())):
@@ -130,12 +119,10 @@ def merge_usage(old: Json, new: Json) -> Json:
     for name, value in new.items():
         if value is None:
             continue
-        known = merged.get(name) if isinstance(value, dict) else None
-        if isinstance(known, dict):
-            details = {
-                key: detail for key, detail in value.items() if detail is not None
-            }
-            value = {**known, **details}
+        details_so_far = merged.get(name) if isinstance(value, dict) else None
+        if isinstance(details_so_far, dict):
+            details = {key: item for key, item in value.items() if item is not None}
+            value = {**details_so_far, **details}
         merged[name] = value
     return merged
 
@@ -146,9 +133,7 @@ _NESTED = frozenset((dict, type(None)))
 
 def own_usage(merged: Json, new: Json) -> Json:
     """The usage object to report: ``merged``, or ``new`` alone if that is much shorter.
-
-    Otherwise everything reported once would be reported again with every count.
-    """
+    Else everything reported once would be reported again with every count."""
     if merged is new or merged == new:
         return merged
     size = len(dumps(merged))
@@ -157,8 +142,7 @@ def own_usage(merged: Json, new: Json) -> Json:
 
 
 _INHERITED = 1024
-"""At most this many code points of earlier usage are reported again with later
-usage."""
+"""At most so many code points of earlier usage are reported again with later usage."""
 
 
 def _with_reasoning(
@@ -168,8 +152,7 @@ def _with_reasoning(
     total: int | None,
     reasoning: int,
 ) -> int | None:
-    """The output including reasoning. If it is unclear whether it is included, the
-    total decides."""
+    """The output including reasoning; the total decides if it is not clear."""
     if output is None:
         return reasoning if shape.reasoning_is_more else None
     is_more = shape.reasoning_is_more
@@ -183,15 +166,15 @@ def _with_reasoning(
 def count_of(value: dict[str, Any], paths: Paths) -> int | None:
     """The first count at one of ``paths`` that is an integer and not negative."""
     for path in paths:
-        found: Any = value.get(path)
-        if found is None and "." in path:
-            first, _, name = path.partition(".")
-            holder = value.get(first)
-            found = holder.get(name) if isinstance(holder, dict) else None
-        if type(found) is float and found.is_integer():
-            found = int(found)
-        if type(found) is int and found >= 0:
-            return found
+        count: Any = value.get(path)
+        if count is None and "." in path:
+            outer, _, name = path.partition(".")
+            holder = value.get(outer)
+            count = holder.get(name) if isinstance(holder, dict) else None
+        if type(count) is float and count.is_integer():
+            count = int(count)
+        if type(count) is int and count >= 0:
+            return count
     return None
 
 
@@ -230,26 +213,23 @@ def finish_reason(raw: str | None, own: Mapping[str, str]) -> str:
     RECITATION``. ``own``: words in lower case that have a meaning only on this wire.
     """
     word = (raw or "").lower()
-    known, _, cause = word.partition(":")
-    for each in (word, cause.strip(), known):
-        if reason := own.get(each) or _REASON_OF.get(each):
+    known_word, _, cause = word.partition(":")
+    for key in (word, cause.strip(), known_word):
+        if reason := own.get(key) or _REASON_OF.get(key):
             return reason
     return "unknown"
 
 
 def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
-    """Counts under a wire's names: the reverse of `read_usage`.
-
-    Other members of the provider's own object are kept, if `read_usage` then still
-    returns the same counts. xAI leaves reasoning out of its output: our number, with
-    reasoning, replaces it.
-    """
-    written, counts = _named(usage, shape), _counts(usage)
+    """Counts under a wire's names: the reverse of `read_usage`. Other members of the
+    provider's own object are kept, if `read_usage` then still returns the same counts.
+    xAI leaves reasoning out of its output: our number, with reasoning, replaces it."""
+    counts_written, counts = _named(usage, shape), _counts(usage)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
     if _read_counts(raw, shape) != counts:
-        return written
-    whole = merge_usage(raw, written)
-    return dict(whole if _read_counts(whole, shape) == counts else raw)
+        return counts_written
+    merged = merge_usage(raw, counts_written)
+    return dict(merged if _read_counts(merged, shape) == counts else raw)
 
 
 _counts = attrgetter(
@@ -264,12 +244,12 @@ _counts = attrgetter(
 
 def _read_counts(raw: JsonObject, shape: UsageShape) -> Any:
     """The counts in a provider's usage object; None if it is of another wire."""
-    own = read_usage(raw, shape)
-    return None if own is None else _counts(own)
+    usage = read_usage(raw, shape)
+    return None if usage is None else _counts(usage)
 
 
 def _named(usage: Usage, shape: UsageShape) -> JsonObject:
-    written = dict[str, Any]()
+    members = dict[str, Any]()
     reads, writes = usage.cache_read_tokens, usage.cache_write_tokens
     inputs, output = usage.input_tokens, usage.output_tokens
     reasoning = usage.reasoning_tokens
@@ -289,8 +269,8 @@ def _named(usage: Usage, shape: UsageShape) -> JsonObject:
         (shape.reasoning, reasoning),
     ):
         if paths and count is not None:
-            _put(written, paths[0], count)
-    return written
+            _put(members, paths[0], count)
+    return members
 
 
 def _total(usage: Usage) -> int | None:
@@ -301,6 +281,6 @@ def _total(usage: Usage) -> int | None:
 
 def _put(holder: JsonObject, path: str, count: int) -> None:
     *outer, name = path.split(".")
-    for each in outer:
-        holder = holder.setdefault(each, {})
+    for key in outer:
+        holder = holder.setdefault(key, {})
     holder[name] = count

@@ -1,14 +1,9 @@
 """The base of all writers, which turn events into documents of their wire.
 
-A writer is the reverse of a wire's reader: the reader turns a provider's documents into
-parts, the writer turns events into such documents. It gets events in order, and only
-those that are final: ``stream.emission`` has decided before about calls found in the
-text, so nothing written is ever retracted. A whole body is the sum of its stream: a
-writer ``fold``s its own documents.
-
-A writer is a class with a method for each event that its wire has a place for
-(`_METHODS`), with ``end`` and ``fold``; its wire's row names it. A method appends to
-``chunks``.
+A writer gets events in order, and only those that are final: ``stream.emission`` has
+decided before about calls found in the text, so nothing written is ever retracted. It
+has a method for each event that its wire has a place for (`_METHODS`), which appends to
+``chunks``. A whole body is the sum of its stream: a writer ``fold``s its own documents.
 """
 
 from __future__ import annotations
@@ -84,23 +79,23 @@ class TextPlaces:
         start, end = citation.start, citation.end
         if start is None or end is None:
             return None
-        first = self._place(citation.blocks or (), start)
-        last = self._place(citation.blocks or (), max(start, end - 1))
-        if first is None or last is None:
+        begin = self._place(citation.blocks or (), start)
+        final = self._place(citation.blocks or (), max(start, end - 1))
+        if begin is None or final is None:
             return None
-        return first, last + (end > start)
+        return begin, final + (end > start)
 
     def _place(self, blocks: tuple[int, ...], position: int) -> int | None:
-        found = None
+        place = None
         for block in blocks:
             size, start = self.sizes.get(block), self.starts.get(block, 0)
             if size is None:
                 return None
-            found = start + min(position, size)
+            place = start + min(position, size)
             if position < size:
                 break
             position -= size
-        return found
+        return place
 
 
 class ChunkWriter(ABC):
@@ -165,9 +160,9 @@ class ChunkWriter(ABC):
 
     def origin_of(self, call: ToolCall) -> Origin:
         """What is known about a complete call."""
-        known, is_free = self.origin(call.block), call.arguments_format == "text"
-        state = call.opaque, call.caller, call.raw, known.kind
-        return Origin(known.item, call.executor == "server", is_free, *state)
+        origin, is_free = self.origin(call.block), call.arguments_format == "text"
+        state = call.opaque, call.caller, call.raw, origin.kind
+        return Origin(origin.item, call.executor == "server", is_free, *state)
 
     def describe(self, event: Metadata) -> None:
         """Notes the response's identity: the first id and the last model count."""
@@ -190,11 +185,7 @@ class ChunkWriter(ABC):
 
     def finish_word(self, finish: Finish) -> str:
         """The wire's word for how a choice ended; the provider's own word if it means
-        the same.
-
-        A raw ``stop`` beside calls becomes ``tool_calls`` if the wire has a word for
-        that.
-        """
+        the same. A raw ``stop`` beside calls does not."""
         raw = finish.raw or ""
         if raw and self.is_own and self.row.reason_of(raw) == finish.reason:
             return raw
@@ -206,20 +197,18 @@ class ChunkWriter(ABC):
         return portable(raw.get("error")) if isinstance(raw, dict) else None
 
     def cited(self, event: Citation) -> tuple[str | None, str | None]:
-        """Url and title of a citation, including those that came with an earlier
-        one."""
-        known = self._sources.setdefault((event.choice, event.source), {})
+        """Url and title of a citation, or those that came with an earlier one."""
+        values = self._sources.setdefault((event.choice, event.source), {})
         for name in ("url", "title"):
             value = getattr(event, name)
             if value is not None and len(value) > LONG:
-                known.setdefault(name, value)
-        return event.url or known.get("url"), event.title or known.get("title")
+                values.setdefault(name, value)
+        return event.url or values.get("url"), event.title or values.get("title")
 
     def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
-        """The url and the title to write for ``event``. A long url or title is written
-        only with the first citation of its source. For a later citation of the source,
-        a long title is None; if the url is long, the result is None, and the citation
-        is not written."""
+        """The url and the title to write for ``event``. Long ones are written only with
+        the first citation of their source. Later, a long title is None; with a long
+        url, the result is None, and the citation is not written."""
         url, title = self.cited(event)
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
@@ -231,8 +220,7 @@ class ChunkWriter(ABC):
 
 
 def repeated_head(head: JsonObject) -> JsonObject:
-    """``head``, the members with which every document begins, without the long values
-    that only the first document has."""
+    """The members with which every document begins, without the longest values."""
     return {
         name: value
         for name, value in head.items()
