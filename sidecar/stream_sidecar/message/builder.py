@@ -30,6 +30,7 @@ class _Building:
     channel: events.ChannelName
     body: bytearray = field(factory=bytearray)
     source: str | None = None
+    refusal: bool | None = None
     #: fields of the block's ends, by name
     state: dict[str, Any] = field(factory=dict)
 
@@ -38,11 +39,12 @@ class _Building:
         return self.body.decode("utf-8", "surrogatepass")
 
     def build(self, number: int) -> TextBlock | ReasoningBlock:
-        text = self.text
+        """The block in its final channel: reasoning is no refusal, whatever channel its
+        text had at first."""
         if self.channel == "text":
-            state = self.state
-            return TextBlock(number, text, state.get("opaque"), state.get("refusal"))
-        return ReasoningBlock(number, text, self.source, **self.state)
+            opaque = self.state.get("opaque")
+            return TextBlock(number, self.text, opaque, self.refusal)
+        return ReasoningBlock(number, self.text, self.source, **self.state)
 
 
 _STATE = ("signature", "opaque", "raw_text", "fields", "seal_broken")
@@ -210,8 +212,8 @@ class MessageBuilder:
         building = self._building(event.choice, event.block, channel)
         if isinstance(event, events.ReasoningDelta):
             building.source = event.source
-        elif event.refusal:
-            building.state["refusal"] = True
+        else:
+            building.refusal = building.refusal or event.refusal
         self._last, self._last_block = building, event.block
         return building
 
