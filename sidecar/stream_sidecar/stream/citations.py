@@ -30,8 +30,6 @@ from stream_sidecar.values.units import width
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-__all__ = ["CitationResolver", "marked"]
-
 Fields: TypeAlias = dict[str, Any]
 """Keyword arguments of `stream_sidecar.events.Citation` except ``seq`` and
 ``choice``."""
@@ -90,14 +88,12 @@ class CitationResolver:
 
     @property
     def left_out(self) -> int:
-        """The number of citations that were left out because there were too many for
-        the text."""
+        """How many citations were left out: too many for the text."""
         return self._sources.left_out
 
     @property
     def waits(self) -> bool:
-        """Whether a citation can be returned as soon as enough of the text is
-        decided."""
+        """Whether a citation is returned as soon as enough of the text is decided."""
         return bool(self._placeless or self._spans)
 
     def push(self, part: CitationPart) -> None:
@@ -116,10 +112,10 @@ class CitationResolver:
         """Returns the citations whose span has become certain."""
         if not self._placeless and not self._has_shown():
             return []
-        found, self._placeless = self._placeless, []
+        pendings, self._placeless = self._placeless, []
         while self._has_shown():
-            found.append(heappop(self._spans)[2])
-        return self._fields_of(found, _always, {})
+            pendings.append(heappop(self._spans)[2])
+        return self._fields_of(pendings, lambda _block: True, {})
 
     def close(self, block_text: Callable[[int], str | None]) -> list[Fields]:
         """Returns all other citations. ``block_text`` returns the final text of a
@@ -129,11 +125,11 @@ class CitationResolver:
         for pending in self._beyond_text:
             self._convert(pending)
         waiting = [pending for _, _, pending in self._spans]
-        found = [*self._placeless, *waiting, *self._markers.values()]
-        found.sort(key=_number_of)
+        pendings = [*self._placeless, *waiting, *self._markers.values()]
+        pendings.sort(key=_number_of)
         texts = {block: block_text(block) for block in self._map.blocks}
         live = {block: text for block, text in texts.items() if text is not None}
-        return self._fields_of(found, live.__contains__, self._marked(live))
+        return self._fields_of(pendings, live.__contains__, self._marked(live))
 
     def _has_shown(self) -> bool:
         """Whether all text before the end of the next span is decided."""
@@ -153,8 +149,8 @@ class CitationResolver:
             self._placeless.append(pending)
             return
         pending.start, pending.end = base + start, base + end
-        known = self._map.units(self._map.length, part.unit)
-        if part.unit == "code-point" or pending.end <= known:
+        length = self._map.units(self._map.length, part.unit)
+        if part.unit == "code-point" or pending.end <= length:
             self._convert(pending)
         else:
             self._beyond_text.append(pending)
@@ -188,8 +184,7 @@ class CitationResolver:
         self._placeless.append(pending)
 
     def _end(self, pendings: list[_Pending], *, exact: bool) -> None:
-        """Ends the spans of all ``pendings`` with the raw text so far. ``exact``: this
-        end is certain."""
+        """Ends the spans with the raw text so far. ``exact``: this end is certain."""
         for pending in pendings:
             if pending.start < self._map.length:
                 pending.end, pending.exact = self._map.length, exact
@@ -219,12 +214,12 @@ class CitationResolver:
 
     def _fields_of(
         self,
-        found: list[_Pending],
+        pendings: list[_Pending],
         is_live: Callable[[int], bool],
         marked: dict[int, list[Fields]],
     ) -> list[Fields]:
-        given = []
-        for pending in found:
+        citations = []
+        for pending in pendings:
             part, places = pending.part, marked.get(pending.number)
             for number, place in enumerate(places or [self._place(pending, is_live)]):
                 if number == 1 and not part.again:  # only a marker has several places
@@ -232,8 +227,8 @@ class CitationResolver:
                 place = {"exact": pending.exact or place is _NOWHERE, **place}
                 fields = self._sources.fields(part, place, self._map.length)
                 if fields is not None:
-                    given.append(fields)
-        return given
+                    citations.append(fields)
+        return citations
 
     def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
         """The place of a citation, cut off at the end of the answer; `_NOWHERE` if it
@@ -247,20 +242,19 @@ class CitationResolver:
 
     def _marked(self, live: dict[int, str]) -> dict[int, list[Fields]]:
         """Number of a citation -> the places of its marker in the visible text."""
-        found: dict[int, list[Fields]] = {}
+        marked: dict[int, list[Fields]] = {}
         if self._markers:
             for block, text in live.items():
                 for marker, place in _occurrences(text, self._markers):
-                    places = found.setdefault(self._markers[marker].number, [])
+                    places = marked.setdefault(self._markers[marker].number, [])
                     places.append({"blocks": (block,), **place})
-        return found
+        return marked
 
 
 def marked(
-    references: Iterable[str], marker: str, choice: int, at: int
+    references: Iterable[str], marker: str, choice: int, position: int
 ) -> Iterator[CitationPart]:
-    """The citations of a ``marker`` in the text: one for each of ``references``.
-    ``at``: the position of the marker."""
+    """The citations of a ``marker`` in the text: one for each of ``references``."""
     raw = {"marker": marker}
     for reference in references:
         yield CitationPart(
@@ -269,8 +263,8 @@ def marked(
             choice,
             "marker",
             "offsets",
-            start=at,
-            end=at,
+            start=position,
+            end=position,
             document=reference,
         )
         raw = {}  # the whole marker with the first of them
@@ -297,8 +291,8 @@ def _occurrences(
     lengths = sorted({len(marker) for marker in markers if marker}, reverse=True)
     heads = "".join(sorted({re.escape(marker[0]) for marker in markers if marker}))
     end = end_utf16 = 0
-    found = patterns.compile(f"[{heads}]" if heads else "(?!)")
-    for match in found.finditer(text):
+    head = patterns.compile(f"[{heads}]" if heads else "(?!)")
+    for match in head.finditer(text):
         start = match.start()
         sizes = (size for size in lengths if text[start : start + size] in markers)
         size = next(sizes, 0) if start >= end else 0
@@ -306,16 +300,5 @@ def _occurrences(
             start_utf16 = end_utf16 + width(text[end:start], "utf16")
             marker, end = text[start : start + size], start + size
             end_utf16 = start_utf16 + width(marker, "utf16")
-            yield (
-                marker,
-                {
-                    "start": start,
-                    "end": end,
-                    "start_utf16": start_utf16,
-                    "end_utf16": end_utf16,
-                },
-            )
-
-
-def _always(_block: int) -> bool:
-    return True
+            place = {"start": start, "end": end}
+            yield marker, {**place, "start_utf16": start_utf16, "end_utf16": end_utf16}

@@ -97,15 +97,7 @@ class _Undecided:
     documents: list[Document] = field(factory=list)
     size: int = 0
 
-    def push(self, document: Document) -> bool:
-        """Keeps a document. Returns False if there are now too many documents, or they
-        are too long."""
-        self.documents.append(document)
-        self.size += text_size(document.value)
-        return len(self.documents) <= _MOST_UNDECIDED and self.size <= _MAX_BODY
-
     def take(self) -> list[Document]:
-        """Removes and returns all documents."""
         documents, self.documents, self.size = self.documents, [], 0
         return documents
 
@@ -177,8 +169,8 @@ class Intake:
         return self._frames(frames)
 
     def close(self) -> Iterator[list[Part]]:
-        """Returns the parts of what is left in the framing, and of documents that
-        fitted no wire."""
+        """The parts of what is left in the framing, and of documents that fit no
+        wire."""
         yield from self._frames(self._framer.close())
         if self._reader is None and self._undecided.documents:
             yield from self._begin(FALLBACK)
@@ -204,14 +196,12 @@ class Intake:
             return []
         message = "text that is no document of the wire"
         text = "".join(self._strays)
-        parts = self._lost()
-        if text:
-            parts.insert(0, DiagnosticPart("malformed-chunk", message, raw=text))
-        return parts
+        parts = [DiagnosticPart("malformed-chunk", message, raw=text)] if text else []
+        return [*parts, *self._lost()]
 
     def _lost(self) -> list[Part]:
-        """Reports how many characters of text between documents were left out, because
-        all of it exceeded the limit of a document; [] if none were."""
+        """Reports how many characters of text between documents exceeded the limit of a
+        document, and were left out."""
         if self._room >= 0:
             return []
         message = f"{-self._room} characters that are no document were left out"
@@ -224,8 +214,7 @@ class Intake:
         return not self.used and bool(unread)
 
     def silence(self) -> list[Part]:
-        """Reports why nothing usable came, in the words of the input if there are
-        any."""
+        """Reports why nothing usable came, if possible in the words of the input."""
         body = "".join(self._strays)[:_MAX_BODY] or self._body
         if body:
             error = normalize_error(body, provider=self.options.provider)
@@ -315,14 +304,17 @@ class Intake:
     def _wait(self, document: Document) -> Iterator[list[Part]]:
         """Keeps a document that fits no wire. If there are too many, none of them waits
         any longer, and a later document can still decide the wire."""
-        if self._undecided.push(document):
+        undecided = self._undecided
+        undecided.documents.append(document)
+        undecided.size += text_size(document.value)
+        if len(undecided.documents) <= _MOST_UNDECIDED and undecided.size <= _MAX_BODY:
             return
-        for each in self._undecided.take():
-            if isinstance(each.value, str):
-                self._stray(each.value)
+        for waiting in undecided.take():
+            if isinstance(waiting.value, str):
+                self._stray(waiting.value)
             else:
                 message = "the document fits no wire"
-                part = DiagnosticPart("unknown-chunk", message, raw=each.value)
+                part = DiagnosticPart("unknown-chunk", message, raw=waiting.value)
                 yield self._noted([part])
 
     def _begin(self, wire: str) -> Iterator[list[Part]]:
@@ -334,8 +326,7 @@ class Intake:
             yield self._read(document)
 
     def _decided(self) -> list[Part]:
-        """The metadata that ``auto`` has decided: wire and framing. A decoded object
-        has no framing."""
+        """The wire and framing that ``auto`` found. A decoded object has no framing."""
         options = self.options
         wire = self.wire if options.wire == "auto" else None
         is_framed = options.framing == "auto" != self.framing and options.wire != "text"

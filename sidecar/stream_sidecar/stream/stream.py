@@ -60,17 +60,17 @@ class Stream:
         self.options = options
         self._outlet = outlet = outlet_of(options)
         self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
-        self._outlet.listener = listener
-        self._outlet.builder.provider = options.provider
-        self._outlet.builder.model = options.model
-        self._outlet.binds = partial(_binds, options.model, self._outlet.builder)
+        outlet.listener = listener
+        outlet.builder.provider = options.provider
+        outlet.builder.model = options.model
+        outlet.binds = partial(_binds, options.model, outlet.builder)
         self._intake = Intake(options)
         #: joins the halves of characters of text whose parts no writer needs
         self._joiner = None if self._emitting else self._intake.text_joiner
         #: whether such text takes the short way of `push`: no half character waits
         self._short = self._joiner is not None
         make = surroundings if earlier is None else earlier.surroundings
-        shared = make(options, self._outlet)
+        shared = make(options, outlet)
         self.profile = shared.profile
         self.policy = shared.policy
         self._choices = Choices(shared, self._intake)
@@ -117,9 +117,7 @@ class Stream:
                     if events is not None:
                         return events
         for parts in self._intake.push(chunk):
-            self._choices.take(parts)
-            if self._emitting is not None:
-                self._pass(parts, self._emitting)
+            self._take(parts)
         if self._joiner:
             self._framed += 1
             self._short = not self._joiner.held
@@ -133,9 +131,7 @@ class Stream:
         ``error``: what the host knows of a failed transport (``status``, ``headers``,
         ``body``)."""
         for parts in self._intake.close():
-            self._choices.take(parts)
-            if self._emitting is not None:
-                self._pass(parts, self._emitting)
+            self._take(parts)
         ending = self._choices.ending
         ending.reason = reason
         ending.done = ending.done or self._intake.done
@@ -148,7 +144,7 @@ class Stream:
         self._outlet.end_run()
         self._outlet.closing()
         for choice in choices.values():
-            choice.flush()
+            choice.channel.flush()
         self._choices.take(self._intake.end())
         for choice in choices.values():
             choice.end()
@@ -167,7 +163,7 @@ class Stream:
         ``error`` of `close`."""
         choices, intake = self._choices, self._intake
         ending = choices.ending
-        is_over = ending.ended or choices.is_finished
+        is_over = ending.is_ended or choices.is_finished
         choices.take(intake.last_words(is_over=is_over))
         if ending.reason == "error":
             error = closing_error(host, self.options.provider)
@@ -177,7 +173,7 @@ class Stream:
             choices.take(intake.silence())
         else:
             choices.take(intake.strays())
-        if not (ending.over or intake.silent or choices.is_finished):
+        if not (ending.is_explained or intake.silent or choices.is_finished):
             message = "the stream ended without a finish reason or an end mark"
             choices.diagnostic(DiagnosticPart("missing-terminator", message))
         choices.diagnostics.close()
@@ -213,9 +209,13 @@ class Stream:
         for choice in self._choices.all.values():
             choice.forget()
 
-    def _pass(self, parts: list[Part], outlet: EmittingOutlet) -> None:
-        """Notes a document that was read, and the state after it, for the writer."""
-        document = self._intake.document
+    def _take(self, parts: list[Part]) -> None:
+        """Handles the parts of a document. Notes the document and the state after it
+        for the writer, if there is one."""
+        self._choices.take(parts)
+        outlet, document = self._emitting, self._intake.document
+        if outlet is None:
+            return
         if document is not None and self.wire != outlet.emit.wire:
             outlet.is_foreign = True
             return
