@@ -63,18 +63,6 @@ class CitationResolver:
     retracted later.
     """
 
-    __slots__ = (
-        "_beyond_text",
-        "_blocks",
-        "_count",
-        "_following",
-        "_map",
-        "_markers",
-        "_placeless",
-        "_sources",
-        "_spans",
-    )
-
     def __init__(self, text_map: TextMap) -> None:
         self._map = text_map
         self._count = 0
@@ -207,8 +195,7 @@ class CitationResolver:
         self._wait(pending)
 
     def _wait(self, pending: _Pending) -> None:
-        """Lets a citation with a known span wait until the text of the span is
-        decided."""
+        """Lets a citation wait until the text of its span is decided."""
         # An insertion at 0 has a place only when there is a block.
         heappush(self._spans, (max(pending.end, 1), pending.number, pending))
 

@@ -103,8 +103,7 @@ class _Undecided:
 
 
 class Intake:
-    """Reads chunks: ``push`` each, then ``close``. After that, ``silence`` says why
-    nothing came.
+    """Reads chunks.
 
     ``documents``: how many documents came. ``lists``: how many lists of parts were
     returned (see `NativeText`). ``done``: an end mark came. ``used``: a
