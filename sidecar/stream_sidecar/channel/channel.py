@@ -48,10 +48,8 @@ class Channel:
 
     def border(self, *, call: bool, opaque: Any = None) -> None:
         """Decides held text, because a structured call (``call``) or the end of a block
-        on the wire comes next (text rule 13.4).
-
-        ``opaque``: provider state of the block that ends.
-        """
+        on the wire comes next (text rule 13.4). ``opaque``: provider state of the block
+        that ends."""
         self.flush(followed=call)
         if self.blocks.open is not None and opaque is not None:
             self.blocks.open.opaque = opaque
@@ -67,10 +65,7 @@ class Channel:
 
     def flush(self, *, followed: bool = False) -> None:
         """Decides held text as if the text ended here; reasoning, fence and line
-        continue.
-
-        ``followed``: a structured call follows.
-        """
+        continue. ``followed``: a structured call follows."""
         self.answer.flush(followed=followed)
         self.native.flush()
         self._tagged.flush()

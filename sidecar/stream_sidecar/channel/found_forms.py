@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from stream_sidecar.message.outlet import Outlet
     from stream_sidecar.text.pieces import Piece
 
-_FAILURES: tuple[tuple[str, Severity, str], ...] = (
-    ("malformed-tool-text", "info", "what looks like a call cannot be read: text"),
-    ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
-)
-_FAILURE_OF = {failure[0]: failure for failure in _FAILURES}
-"""Code of a `Failed` -> code, severity and message of its diagnostic."""
-
+_FAILURES = {
+    "malformed-tool-text": "what looks like a call cannot be read: text",
+    "undeclared-tool-text": "a call of a tool that nobody declared: text",
+}
+"""Code of a `Failed` -> the message of its diagnostic."""
 
 _LACKING: tuple[str, Severity, str] = (
     "missing-closer",
@@ -91,7 +89,8 @@ class FoundForms:
         """Counts and passes on ``taken``, the form or failed candidate of ``piece``.
         ``reasoning``: the piece is in reasoning, not in the answer."""
         if isinstance(taken, Failed):
-            self.outlet.diagnose(self.choice, *_FAILURE_OF[taken.code])
+            message = _FAILURES[taken.code]
+            self.outlet.diagnose(self.choice, taken.code, "info", message)
         elif piece[0] is PieceKind.RESULT:
             self.outlet.counters.tool_results_stripped += 1
             self._end_text()
@@ -135,9 +134,8 @@ class FoundForms:
             self.sink.written_calls(*call)
 
     def forget_calls(self, start: int) -> None:
-        """Drops the waiting calls from position ``start`` on, because they will be
-        found again."""
-        self._late_calls = [each for each in self._late_calls if each[1][2] < start]
+        """Drops the waiting calls from ``start`` on, which will be found again."""
+        self._late_calls = [call for call in self._late_calls if call[1][2] < start]
 
     def send_results(self) -> None:
         results, self._late_results = self._late_results, []
