@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from stream_sidecar.message.outlet import Outlet
     from stream_sidecar.text.pieces import Piece
 
-_FAILURES = {
-    "malformed-tool-text": "what looks like a call cannot be read: text",
-    "undeclared-tool-text": "a call of a tool that nobody declared: text",
-}
-"""Code of a `Failed` -> the message of its diagnostic."""
+_FAILURES: tuple[tuple[str, Severity, str], ...] = (
+    ("malformed-tool-text", "info", "what looks like a call cannot be read: text"),
+    ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
+)
+_FAILURE_OF = {failure[0]: failure for failure in _FAILURES}
+"""Code of a `Failed` -> code, severity and message of its diagnostic."""
 
 _LACKING: tuple[str, Severity, str] = (
     "missing-closer",
@@ -89,8 +90,7 @@ class FoundForms:
         """Counts and passes on ``taken``, the form or failed candidate of ``piece``.
         ``reasoning``: the piece is in reasoning, not in the answer."""
         if isinstance(taken, Failed):
-            message = _FAILURES[taken.code]
-            self.outlet.diagnose(self.choice, taken.code, "info", message)
+            self.outlet.diagnose(self.choice, *_FAILURE_OF[taken.code])
         elif piece[0] is PieceKind.RESULT:
             self.outlet.counters.tool_results_stripped += 1
             self._end_text()

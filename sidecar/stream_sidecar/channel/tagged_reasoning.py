@@ -182,7 +182,7 @@ class TaggedReasoning:
         number = self.outlet.builder.last_reasoning(self.choice)
         if number is None:
             return False
-        text, _ = self.outlet.builder.text_with(self.choice, (number,))
+        text = self.outlet.builder.text_with(self.choice, number)
         probe = self._shared.shown()
         pieces = [*probe.push(text), *probe.flush()]
         if any(piece[0] in _REMOVED for piece in pieces):

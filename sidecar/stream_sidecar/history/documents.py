@@ -321,11 +321,6 @@ def named_model(record: Json) -> str | None:
 
 def _origin(record: dict[str, Json], names: tuple[str, ...]) -> str | None:
     """The first of ``names`` that a record, or an object in it for them, has."""
-    inner = (at(record, path) for path in _ORIGIN_HOLDERS if path[0] in record)
-    holders = (record, *(each for each in inner if isinstance(each, dict)))
-    return next(filter(None, (_first_string(each, names) for each in holders)), None)
-
-
-def _first_string(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
-    values = (value.get(name) for name in names)
-    return next((each for each in values if isinstance(each, str) and each), None)
+    paths = [(), *(path for path in _ORIGIN_HOLDERS if path[0] in record)]
+    values = (at(record, (*path, name)) for path in paths for name in names)
+    return next((value for value in values if isinstance(value, str) and value), None)

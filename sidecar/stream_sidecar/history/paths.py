@@ -25,8 +25,8 @@ def at(value: Json, path: Path) -> Json:
 
 def list_at(value: Json, path: Path) -> list[Json]:
     """The list at ``path``, [] if there is none."""
-    found = at(value, path)
-    return found if isinstance(found, list) else []
+    items = at(value, path)
+    return items if isinstance(items, list) else []
 
 
 def part_number(path: Path) -> int:
