@@ -162,14 +162,12 @@ class Answer:
         self._called()
 
     def _called(self) -> None:
-        """Notes that a call begins here: no later orphan closer turns the text before
-        the call into reasoning."""
+        """Notes a call: no orphan closer makes the text before it reasoning."""
         self._since_call = array("Q")
         self._empty_at_call = self.empty
 
     def flush(self, *, followed: bool) -> None:
-        """Decides held text as if the text ended here. ``followed``: a structured call
-        follows."""
+        """Decides held text as if it ended here, or a structured call ``followed``."""
         self.settle()
         if half := self.joiner.close():
             if self.outlet.listener is not None:
@@ -203,8 +201,7 @@ class Answer:
     # For the run
 
     def account(self, text: str) -> None:
-        """Does the bookkeeping for the ``text`` of a run: all that `_take` does except
-        for sending events."""
+        """Does for the ``text`` of a run all that `_take` does except sending."""
         self.map.raw(text)
         self._blocks.extend(text)
         ((kind, *_, start, end),) = self._reader.show_passed(text)
@@ -214,8 +211,7 @@ class Answer:
             self._shown(text, start, end)
 
     def hold(self, text: str) -> None:
-        """Gives the text engine the ``text`` that the run has held back: perhaps the
-        beginning of a delimiter."""
+        """Gives the text engine what the run held: perhaps part of a delimiter."""
         self.map.raw(text)
         self._take(self._reader.push(text))
 

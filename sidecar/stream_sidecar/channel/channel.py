@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 class Channel:
-    """The text and reasoning of one choice. Calls, results and citations found in them
-    go to ``sink``."""
+    """The text and reasoning of one choice. What is found in them goes to ``sink``."""
 
     def __init__(self, choice: int, shared: Surroundings, sink: FormSink) -> None:
         outlet, limit = shared.outlet, shared.options.limits.max_document_chars

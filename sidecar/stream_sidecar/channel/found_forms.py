@@ -61,8 +61,7 @@ REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
 
 
 class FormSink(Protocol):
-    """Gets what a model wrote into its text. ``piece`` has the text and its
-    positions."""
+    """Gets what a model wrote into its text; ``piece`` has the text and its place."""
 
     def written_calls(
         self, taken: Taken, piece: Piece, channel: ChannelName

@@ -118,8 +118,7 @@ class NativeReasoning:
         block: int | str | None,
         field: str | None,
     ) -> None:
-        """Adds provider state to ``block``. If the block has no text at all, the state
-        came in ``field``."""
+        """Adds state to ``block``, which came in ``field`` if this has no text."""
         if block is not None and block != self._block:
             self._block = block
             self._blocks.begin_native()

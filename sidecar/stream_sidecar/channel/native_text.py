@@ -76,8 +76,7 @@ class NativeText:
         self._document_start = 0
 
     def push(self, field: str, text: str, document: int) -> tuple[str, str]:
-        """The part of ``text`` that is new, and the part that ``field`` repeats (text
-        rule 8.6)."""
+        """The part of ``text`` that is new, and the repeated one (text rule 8.6)."""
         if document != self._document:
             self._document, self._document_start = document, self.size
         state = self._fields.get(field)

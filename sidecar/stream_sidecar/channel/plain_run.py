@@ -53,8 +53,7 @@ class RunOwner(Protocol):
         """Gets the text of all deltas since its last call."""
 
     def hold(self, text: str) -> None:
-        """Gets the text held back at the end of the run: perhaps the beginning of a
-        literal."""
+        """Gets the held text at the end of the run: perhaps part of a literal."""
 
     def note_held(self, in_run: int) -> None:
         """Gets the highest number of code points that were held back after a delta."""

@@ -147,8 +147,7 @@ class _Formats:
 
 
 def _formats_of(options: StreamOptions) -> _Formats:
-    """How the model of ``options`` writes, by its profile or by the response template
-    that the host gave."""
+    """How the model writes, by its profile or the host's response template."""
     profile = profile_of(options.model, options.provider)
     policy, auto = options.policy, options.policy.dialects == "auto"
     tags = policy.reasoning.tags

@@ -103,8 +103,7 @@ class TaggedReasoning:
             self._release(block)
 
     def exit(self, *, nested: bool) -> None:
-        """Ends the block at a closer. After a ``nested`` closer a new block begins
-        (text rule 7.3)."""
+        """Ends the block; after a ``nested`` closer another begins (text rule 7.3)."""
         if self.policy.precedence == "merge":
             self._settle(self._is_copy)
         else:
@@ -170,8 +169,7 @@ class TaggedReasoning:
         self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
 
     def _live(self, block: _Block) -> tuple[int, ...]:
-        """The event blocks in which ``block`` was sent and that were not retracted as
-        copies of native text."""
+        """The event blocks of ``block`` that were not retracted as copies."""
         retracted = self._copies if self._same is not None and self._same.same else ()
         return tuple(number for number in block.sent if number not in retracted)
 

@@ -91,8 +91,7 @@ class TextMap:
         self.length += len(text)
 
     def visible(self, start: int, end: int, block: int) -> None:
-        """Notes that the raw code points ``start`` to ``end`` are shown next in
-        ``block``."""
+        """Notes that these raw code points are shown next in ``block``."""
         segment = self._last_segment
         if segment.end == start and segment.block == block:
             segment.end = end
@@ -203,8 +202,7 @@ class TextMap:
             del self._texts[:count], self._starts[:count]
 
     def _begins(self, unit: Unit) -> list[int]:
-        """For each stretch, the number of units before it. Counted only when it is
-        needed."""
+        """For each stretch, the number of units before it, counted on demand."""
         starts, offsets = self._starts, self._offsets[unit]
         for index in range(len(offsets) - 1, len(starts) - 1):
             if index < 0:
@@ -230,8 +228,7 @@ class TextMap:
             self._forget(len(self._segments) - self._most)
 
     def _forget(self, count: int) -> None:
-        """Drops the first ``count`` segments, and the blocks that end before the other
-        segments."""
+        """Drops the first ``count`` segments, and the blocks that end with them."""
         del self._segments[:count]
         self._known_from = self._segments[0].start
         rank = self._ranks[self._segments[0].block]
@@ -253,8 +250,7 @@ class TextMap:
         return segment.position + raw - segment.start, segment.position_utf16 + utf16
 
     def _span(self, start: int, end: int) -> tuple[_Segment, _Segment] | None:
-        """The first and the last segment that the raw span touches; None if it touches
-        none."""
+        """The first and the last segment that the raw span touches, if any."""
         head = bisect_right(self._segments, start, key=_start_of) - 1
         if head < 0 or self._segments[head].end <= start:
             head += 1

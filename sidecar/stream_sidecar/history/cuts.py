@@ -110,8 +110,7 @@ def _paired(points: list[int]) -> Iterator[JsonSpan]:
 
 
 def drops_of(text: str, message: StoredMessage, parts: Iterable[str]) -> dict[str, Cut]:
-    """For each of ``parts``, the cut that removes this part alone from its array, with
-    one comma."""
+    """For each of ``parts``, the cut of it alone and of one comma."""
     paths = {part: _path_in_document(message, part) for part in parts}
     lists = {path[:-1] for path in paths.values()}
     places = locate(text, lists) if lists else {}

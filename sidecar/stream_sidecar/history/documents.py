@@ -291,8 +291,7 @@ def _texts(
 
 
 def _is_of_tool(value: Json) -> bool:
-    """Whether ``value`` is a record of a tool, by the names of its members or by its
-    type."""
+    """Whether the names of members or the type are those of a tool's record."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")

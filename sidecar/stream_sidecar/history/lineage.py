@@ -75,8 +75,7 @@ def answer_of(record: Json) -> str | None:
 
 
 class RecordsBeforeSeals:
-    """Which records of a log come before a bound seal of another record. ``add`` gets
-    all of them, in their order."""
+    """Which records come before a bound seal. ``add`` gets all, in their order."""
 
     def __init__(self) -> None:
         self._lineage = Lineage()

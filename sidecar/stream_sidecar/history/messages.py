@@ -175,8 +175,7 @@ def read_message(
     model: str | None = None,
     provider: str | None = None,
 ) -> StoredMessage:
-    """Everything that is known of the message ``value``. ``shape``: its row, None if it
-    is not a model's."""
+    """Reads ``value``. ``shape``: its row, None if it is not a model's."""
     holders = [
         each
         for each in (at(value, holder) for holder in (shape or MESSAGE).holders)

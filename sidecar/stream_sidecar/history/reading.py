@@ -80,8 +80,7 @@ class TextReading:
 
 
 def reading_options(options: StreamOptions) -> StreamOptions:
-    """The options of the streams that read a field. The caller keeps them, for
-    speed."""
+    """The options of the streams that read a field, made once for speed."""
     policy = evolve(options.policy, trace=True)
     return evolve(options, wire=_WIRE, framing="json", policy=policy)
 

@@ -132,8 +132,7 @@ def removals_in(
 
 
 class _Judged:
-    """What is decided about the finds of each reading of a field. What stays once stays
-    in every later reading."""
+    """What is decided about the finds. What stays once stays in later readings."""
 
     def __init__(self, texts: list[PlacedText], judge: Judge) -> None:
         self._texts, self._judge = texts, judge

@@ -155,8 +155,7 @@ def _replaced(value: Json, tree: dict[Any, Any]) -> Json:
 
 
 def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
-    """The removals as edits; removals that touch are one edit, and so are halves of
-    characters."""
+    """The removals as edits: one for removals, or for halves, that touch."""
     joined: list[Edit] = []
     for piece in pieces:
         path, new = pointer_to(piece.text.path), _replacement(piece)

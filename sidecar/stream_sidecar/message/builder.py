@@ -39,8 +39,7 @@ class _Building:
         return self.body.decode("utf-8", "surrogatepass")
 
     def build(self, number: int) -> TextBlock | ReasoningBlock:
-        """The block in its final channel: reasoning is no refusal, whatever channel its
-        text had at first."""
+        """The block in its final channel: reasoning is no refusal."""
         if self.channel == "text":
             opaque = self.state.get("opaque")
             return TextBlock(number, self.text, opaque, self.refusal)
@@ -199,8 +198,7 @@ class MessageBuilder:
             building.body += text.encode("utf-8", "surrogatepass")
 
     def _begin(self, event: events.TextDelta | events.ReasoningDelta) -> _Building:
-        """The block of the delta ``event``. It is remembered, because most deltas
-        continue the last block."""
+        """The block of a delta, remembered because most deltas continue it."""
         if isinstance(event, events.ReasoningDelta):
             building = self._building(event.choice, event.block, "reasoning")
             building.source = event.source

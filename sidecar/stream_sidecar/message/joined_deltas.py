@@ -32,8 +32,7 @@ class JoinedDeltas:
         self._run: list[Delta] = []  # the first of them is the event at ``_index``
 
     def add(self, events: Iterable[Event]) -> int:
-        """Adds ``events``, and returns how many of them were joined to the event before
-        them."""
+        """Adds ``events``; returns how many were joined to the one before them."""
         return sum(map(self._add, events))
 
     def _add(self, event: Event) -> bool:

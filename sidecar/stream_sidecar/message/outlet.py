@@ -138,8 +138,7 @@ class Outlet:
         return self._blocks - 1
 
     def native_block(self) -> int:
-        """Begins a block of native reasoning. If something before it was removed, state
-        that is bound to it is broken."""
+        """Begins native reasoning; a removal before it breaks its bound state."""
         number = self.block()
         if self.removals and self.binds():
             self.broken.add(number)
@@ -196,8 +195,7 @@ class Outlet:
             self.seq -= self._joined.add(events)
 
     def as_one(self, steps: Iterable[None]) -> None:
-        """Runs the ``steps``, which read one text slice by slice. Deltas that continue
-        each other become one event."""
+        """Runs ``steps``, the slices of one text, and joins the deltas of them."""
         self._joined = joined = JoinedDeltas(self._events)
         for _ in steps:
             pass

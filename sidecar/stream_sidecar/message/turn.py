@@ -84,8 +84,7 @@ class Turn:
     finish: TurnFinish = TurnFinish()
 
     def all_blocks(self) -> tuple[TurnBlock, ...]:
-        """The blocks of the message in their order; without ``blocks``, those that its
-        other fields make."""
+        """The blocks in their order; without ``blocks``, those of the other fields."""
         if self.blocks:
             return self.blocks
         texts = [TurnBlock("reasoning", text=self.reasoning)] if self.reasoning else []

@@ -173,8 +173,7 @@ def _unknown_members(
 
 @cache
 def _members(kind: Any) -> dict[str, Any]:
-    """The members that an object of ``kind`` may have, with the types of their values;
-    None is not among the types."""
+    """The members of an object of ``kind``, with their types without None."""
     types = get_type_hints(kind)
     return {camel(each.name): _without_none(types[each.name]) for each in fields(kind)}
 

@@ -189,8 +189,7 @@ class Sessions:
     def _pushed_all(
         self, stream_id: str, entry: OpenStream, chunks: list[Any]
     ) -> PushResult:
-        """The result of several chunks. It also has the stream's last ``seq`` after
-        each chunk."""
+        """The result of several chunks, with the last ``seq`` after each."""
         if self.room < 0:
             self._count_held(chunks)
         stream, emission = entry.stream, entry.emission
@@ -207,7 +206,7 @@ class Sessions:
     def close(self, params: CloseParams) -> CloseResult:
         entry = self._use(params.stream_id)
         events = entry.stream.close(params.why, params.failure)
-        message, stats = entry.stream.message(), _stats(entry)
+        message, stats = entry.stream.message(), entry.stream.stats(entry.pushes)
         emission = entry.emission
         chunks = None if emission is None else emission.close(events, message)
         self._forget(params.stream_id, "closed")
@@ -218,7 +217,8 @@ class Sessions:
     def snapshot(self, params: SnapshotParams) -> SnapshotResult:
         entry = self._use(params.stream_id)
         stream = entry.stream
-        return SnapshotResult(stream.message(), _stats(entry), stream.last_seq)
+        stats = stream.stats(entry.pushes)  # requests of the host, not chunks
+        return SnapshotResult(stream.message(), stats, stream.last_seq)
 
     def list(self, params: NoParams) -> ListResult:
         self._expire()
@@ -341,11 +341,6 @@ def stream_options(
 def _named(counts: Iterable[int]) -> dict[str, Any]:
     """Counters by name; empty if nothing was counted."""
     return dict(zip(_COUNTERS, counts, strict=False))
-
-
-def _stats(entry: OpenStream) -> Stats:
-    """The stream's counters; ``pushes`` counts requests of the host, not chunks."""
-    return entry.stream.stats(entry.pushes)
 
 
 def _row(stream_id: str, entry: OpenStream) -> StreamRow:

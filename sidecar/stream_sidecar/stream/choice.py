@@ -185,8 +185,7 @@ class Choice:
         self.outlet.diagnose(self.number, "cancelled-tool-call", "info", message)
 
     def result(self, part: ResultPart) -> None:
-        """Sends a server's result. A result with the key of an earlier result replaces
-        that result."""
+        """Sends a server's result, which replaces an earlier one with its key."""
         block = self._results.get(part.key) if part.key is not None else None
         if block is None:
             self.channel.border(call=False)

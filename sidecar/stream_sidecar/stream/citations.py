@@ -124,8 +124,7 @@ class CitationResolver:
         return bool(self._spans) and self._spans[0][0] <= self._map.shown
 
     def _at_offsets(self, pending: _Pending) -> None:
-        """Handles a citation with the provider's own offsets. Without an end, the start
-        is an insertion point."""
+        """Handles the provider's own offsets; without an end, an insertion point."""
         part = pending.part
         start, end = part.start, part.start if part.end is None else part.end
         if start is None or end is None or not 0 <= start <= end:
@@ -161,8 +160,7 @@ class CitationResolver:
         self._blocks.append(pending)
 
     def _at_marker(self, pending: _Pending) -> None:
-        """Handles a citation of a marker in the text. A marker means one source: the
-        last source reported for it."""
+        """Handles a marker in the text: the last source reported for it counts."""
         marker = pending.part.marker or ""
         if marker in self._markers:
             self._placeless.append(self._markers[marker])
@@ -182,8 +180,7 @@ class CitationResolver:
         pendings.clear()
 
     def _convert(self, pending: _Pending) -> None:
-        """Converts the span from the provider's units to code points. A character that
-        is cut belongs to the span."""
+        """Converts the span to code points. A character that is cut belongs to it."""
         try:
             start, begins = self._map.position(pending.start, pending.part.unit)
             end, ends = self._map.position(pending.end, pending.part.unit)
@@ -218,8 +215,7 @@ class CitationResolver:
         return citations
 
     def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
-        """The place of a citation, cut off at the end of the answer; `_NOWHERE` if it
-        has none."""
+        """The place of a citation within the answer; `_NOWHERE` if it has none."""
         length = self._map.length
         start, end = min(pending.start, length), min(pending.end, length)
         if end < start or (start == end and pending.start != pending.end):

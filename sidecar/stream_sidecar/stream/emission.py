@@ -246,13 +246,13 @@ class Emission:
         chunks, promoted = self.push(events), [*self._promoted(message)]
         removals = self._outlet.removals
         self._documents.push([], self._end(message, promoted))
-        is_other = promoted or (removals and _cites(message))
-        chunks += self._documents.end(removals, is_other=bool(is_other))
+        cites = any(choice.citations for choice in message.choices or (message,))
+        is_other = bool(promoted) or (removals > 0 and cites)
+        chunks += self._documents.end(removals, is_other=is_other)
         return [*chunks, END] if self._outlet.marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
-        """The whole clean response. If nothing leaked, this is the response that
-        came."""
+        """The whole clean response: as it came, if nothing leaked."""
         outlet, row = self._outlet, self._writer.row
         chunks = [chunk for document in outlet.passed for chunk in document.chunks]
         is_one = len(outlet.passed) == len(chunks) == 1
@@ -345,8 +345,7 @@ class Emission:
 
     @cached_property
     def _accepts_tagged(self) -> bool:
-        """Whether tagged reasoning is written into the wire's field for reasoning,
-        decided when the first comes."""
+        """Whether tagged reasoning goes into the wire's field, decided at the first."""
         emit, options = self._outlet.emit, self._options
         if emit.reasoning != "auto":
             return emit.reasoning == "include"
@@ -399,10 +398,6 @@ def outlet_of(options: StreamOptions) -> Outlet:
     return EmittingOutlet(emit, parts=policy.message.parts, trace=policy.trace)
 
 
-def _cites(message: Message) -> bool:
-    return any(choice.citations for choice in message.choices or (message,))
-
-
 def _broken_in(message: Message) -> set[int]:
     """The blocks whose state is bound to text that was changed."""
     return {
@@ -422,8 +417,7 @@ def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:
 
 
 def _events_of(message: Message) -> Iterator[Event]:
-    """The message as events: whole blocks, each followed by the citations that end in
-    it."""
+    """The message as events: each block, then the citations that end in it."""
     if message.metadata is not None:
         yield message.metadata
     for choice in message.choices or (message,):

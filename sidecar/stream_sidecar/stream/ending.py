@@ -52,8 +52,7 @@ class Ending:
         return self.done or self.implicit or is_broken_off
 
     def derive(self, last: FinishPart | None, calls: list[ToolCall]) -> str:
-        """The reason of a choice. ``last``: its last finish chunk; None if none came.
-        ``calls``: its calls."""
+        """The reason of a choice. ``last``: its last finish chunk, if one came."""
         if self.reason in _CLOSED_BY_HOST:
             return _CLOSED_BY_HOST[self.reason]
         if self.error is not None:

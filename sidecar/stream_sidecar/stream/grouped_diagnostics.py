@@ -74,8 +74,7 @@ def message_and_count(diagnostic: Diagnostic) -> tuple[str, int]:
 
 
 def _is_small(value: Any) -> bool:
-    """Whether ``value`` is at most a few characters, or a list or object with at most
-    one member like this."""
+    """Whether ``value`` is at most a short text, or holds at most one like this."""
     if isinstance(value, dict | list):
         items = value.values() if isinstance(value, dict) else value
         names = value if isinstance(value, dict) else ()

@@ -168,8 +168,7 @@ class Intake:
         return self._frames(frames)
 
     def close(self) -> Iterator[list[Part]]:
-        """The parts of what is left in the framing, and of documents that fit no
-        wire."""
+        """The parts of what is left in the framing, and of undecided documents."""
         yield from self._frames(self._framer.close())
         if self._reader is None and self._undecided.documents:
             yield from self._begin(FALLBACK)
@@ -199,8 +198,7 @@ class Intake:
         return [*parts, *self._lost()]
 
     def _lost(self) -> list[Part]:
-        """Reports how many characters of text between documents exceeded the limit of a
-        document, and were left out."""
+        """Reports how many characters between documents exceeded the limit."""
         if self._room >= 0:
             return []
         message = f"{-self._room} characters that are no document were left out"

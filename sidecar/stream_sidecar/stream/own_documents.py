@@ -101,14 +101,12 @@ class OwnDocuments:
         return chunks
 
     def before(self) -> list[Chunk]:
-        """Returns the waiting documents as the writer made them. From now on only the
-        writer's documents are emitted."""
+        """The waiting documents as the writer made them, as all from now on."""
         self.written = True
         return self._take()
 
     def end(self, removals: int, *, is_other: bool) -> list[Chunk]:
-        """The waiting documents at the end. ``is_other``: the end differs from the
-        provider's own."""
+        """The waiting documents. ``is_other``: the end is not the provider's own."""
         self._switch_if(is_other or removals > self._removals)
         return self._take()
 
@@ -208,8 +206,7 @@ def _around_items(written: list[Any], originals: list[Any], row: WireRow) -> lis
 
 
 def _is_alike(written: Any, original: Any) -> bool:
-    """Whether both are objects of one type: after a removal an object of another type
-    may be in the same place."""
+    """Whether both are objects of one type; a removal may have moved another in."""
     are_objects = type(written) is type(original) is dict
     return are_objects and original.get("type") in (None, written.get("type"))
 

@@ -37,8 +37,7 @@ _REST = {
 
 
 class PartsRun:
-    """The run after ``parts``, which are all of one kind. Until ``end`` this is the
-    outlet's ``run``."""
+    """The run after ``parts`` of one kind: the outlet's ``run`` until ``end``."""
 
     def __init__(
         self, outlet: Outlet, parts: Sequence[Part], reader: RunReader

@@ -104,8 +104,7 @@ class Stream:
         return Emission(self.options, self._emitting, self.wire)
 
     def push(self, chunk: object) -> list[Event]:
-        """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
-        value (one decoded document)."""
+        """The events of one chunk: a slice of the body, or a decoded document."""
         self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
@@ -159,8 +158,7 @@ class Stream:
         return self._outlet.take()
 
     def _report_end(self, host: dict[str, Any]) -> None:
-        """Reports errors and diagnostics that are known only at the end. ``host``: the
-        ``error`` of `close`."""
+        """Reports what is known only at the end. ``host``: the ``error`` of `close`."""
         choices, intake = self._choices, self._intake
         ending = choices.ending
         is_over = ending.is_ended or choices.is_finished
@@ -210,8 +208,7 @@ class Stream:
             choice.forget()
 
     def _take(self, parts: list[Part]) -> None:
-        """Handles the parts of a document. Notes the document and the state after it
-        for the writer, if there is one."""
+        """Handles the parts of a document, and notes it for the writer, if any."""
         self._choices.take(parts)
         outlet, document = self._emitting, self._intake.document
         if outlet is None:
@@ -235,7 +232,6 @@ class Stream:
 
 
 def _binds(model: str | None, builder: MessageBuilder) -> bool:
-    """Whether the model that the host or the response names binds its state to
-    everything before it."""
+    """Whether the named model binds its state to everything before it."""
     response_model = builder.metadata.model if builder.metadata else None
     return any(binding_of(each) is not None for each in (model, response_model))
