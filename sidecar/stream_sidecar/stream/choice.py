@@ -110,7 +110,7 @@ class Choice:
         if channel.blocks.refuses:
             channel.refuse(is_refusal=False)
         channel.answer.text(part.text)
-        if self._citations is not None and self._citations.waits:
+        if self._citations is not None and self._citations.has_waiting:
             channel.answer.settle()
             self._cite(self._citations.ready())
 

@@ -80,7 +80,7 @@ class CitationResolver:
         return self._sources.left_out
 
     @property
-    def waits(self) -> bool:
+    def has_waiting(self) -> bool:
         """Whether a citation is returned as soon as enough of the text is decided."""
         return bool(self._placeless or self._spans)
 

@@ -78,16 +78,16 @@ class EmittingOutlet(Outlet):
         self.passed: list[ReadDocument] = []
         self.between = 0  # the `seq` of the last event that belongs to no document
         self.is_foreign = False  # the stream is read on another wire
-        self.over = False  # every choice has its finish
-        self.failed = False  # the stream failed, and no document says so
-        self.marked = False  # the wire's own end mark came
+        self.is_over = False  # every choice has its finish
+        self.has_failed = False  # the stream failed, and no document says so
+        self.is_marked = False  # the wire's own end mark came
         self._item: Origin | None = None
-        self._moved = 0
+        self._moves = 0
 
     @property
     def removals(self) -> int:
         """How often something was removed or moved so far."""
-        return self._moved + super().removals
+        return self._moves + super().removals
 
     def passes(self, document: Document, held: int, *, is_unread: bool) -> None:
         """Notes that a document of the same wire was read. ``held``: how many code
@@ -99,7 +99,7 @@ class EmittingOutlet(Outlet):
             chunks = [_chunk(item, event) for item in values]
         between = self.between if is_unread else None
         self.passed.append(
-            ReadDocument(chunks, self.seq, self.removals, held, self.over, between)
+            ReadDocument(chunks, self.seq, self.removals, held, self.is_over, between)
         )
 
     def block(self) -> int:
@@ -120,13 +120,13 @@ class EmittingOutlet(Outlet):
         super().plain(events)
         for event in events:
             if type(event) is ReasoningDelta and event.source == "tag":
-                self._moved += 1
+                self._moves += 1
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         super().send(make, choice, *args, **fields)
-        self.failed = self.failed or (make is ProviderError and self.is_closing)
+        self.has_failed = self.has_failed or (make is ProviderError and self.is_closing)
         if make in (Reclassify, Retract):
-            self._moved += 1
+            self._moves += 1
             if not self.is_closing:
                 self._report(make(0, choice, *args, **fields))
 
@@ -249,7 +249,7 @@ class Emission:
         cites = any(choice.citations for choice in message.choices or (message,))
         is_other = bool(promoted) or (removals > 0 and cites)
         chunks += self._documents.end(removals, is_other=is_other)
-        return [*chunks, END] if self._outlet.marked else [*chunks]
+        return [*chunks, END] if self._outlet.is_marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
         """The whole clean response: as it came, if nothing leaked."""
@@ -257,7 +257,7 @@ class Emission:
         chunks = [chunk for document in outlet.passed for chunk in document.chunks]
         is_one = len(outlet.passed) == len(chunks) == 1
         original = chunks[0] if is_one else None
-        if original is not None and not (outlet.removals or outlet.failed):
+        if original is not None and not (outlet.removals or outlet.has_failed):
             return original
         outlet.broken |= _broken_in(message)
         states, self._states = self._states, None

@@ -130,7 +130,7 @@ class Intake:
         self._undecided = _Undecided()
         self._body = ""  # texts of diagnostics, up to a limit
         self._strays: list[str] = []  # text that no diagnostic has yet
-        self._said: list[DiagnosticPart] = []  # text since the last document
+        self._latest: list[DiagnosticPart] = []  # text since the last document
         self._room = options.limits.max_document_chars
         if options.wire != "auto":
             self._reader = WIRES[options.wire].make(options.provider)
@@ -155,12 +155,12 @@ class Intake:
     def held(self) -> int:
         """At most this many code points are not passed on yet."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
-        said = sum(len(part.raw) for part in self._said)
-        return self._framer.held + self._undecided.size + strays + said
+        latest = sum(len(part.raw) for part in self._latest)
+        return self._framer.held + self._undecided.size + strays + latest
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
         frames = self._framer.push(chunk)
-        if len(frames) == 1 and self._state is _State.READING and not self._said:
+        if len(frames) == 1 and self._state is _State.READING and not self._latest:
             (frame,) = frames
             if isinstance(frame, Document):
                 self.documents += 1
@@ -181,11 +181,11 @@ class Intake:
     def last_words(self, *, is_over: bool) -> list[Part]:
         """The parts for text after the last document. If the stream has no end (not
         ``is_over``), this text is the error that ended it."""
-        said, self._said = self._said, []
-        if is_over or not said:
-            return self._noted([*said])
+        parts, self._latest = self._latest, []
+        if is_over or not parts:
+            return self._noted([*parts])
         self.used = True
-        text = "\n".join(part.raw for part in said)
+        text = "\n".join(part.raw for part in parts)
         return [normalize_error(text, provider=self.options.provider)]
 
     def strays(self) -> list[Part]:
@@ -227,7 +227,7 @@ class Intake:
             self.document = None
             self.is_unread = False
             if isinstance(frame, Document | LongDocument):
-                if self._said:
+                if self._latest:
                     yield self.last_words(is_over=True)
                 self.documents += 1
                 yield from self._document(frame)
@@ -247,9 +247,9 @@ class Intake:
             return [normalize_error(raw, provider=self.options.provider)]
         if not _WORDS.match(raw):
             return [frame]
-        room = _MOST_SAID - sum(len(part.raw) for part in self._said)
+        room = _MOST_SAID - sum(len(part.raw) for part in self._latest)
         if head := raw[:room]:
-            self._said.append(evolve(frame, raw=head))
+            self._latest.append(evolve(frame, raw=head))
         return [evolve(frame, raw=raw[room:])] if raw[room:] else []
 
     def _document(self, document: Document | LongDocument) -> Iterator[list[Part]]:

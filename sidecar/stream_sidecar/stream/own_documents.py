@@ -39,7 +39,7 @@ class ReadDocument:
 
     ``chunks``: the document as it may be emitted unchanged; empty if it may not.
     ``last``: the ``seq`` of its last event. ``removals``: how often something was
-    removed or moved so far. ``held``: how many code points are held back. ``over``:
+    removed or moved so far. ``held``: how many code points are held back. ``is_over``:
     every choice has its finish. ``between``: the document is above the limit and has
     text that was not read, so it is emitted unchanged in any case; the events up to
     this ``seq`` come before it. None: the document was read.
@@ -49,14 +49,14 @@ class ReadDocument:
     last: int
     removals: int
     held: int
-    over: bool
+    is_over: bool
     between: int | None = None
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether all text up to this document is decided. False after the last finish,
         because then the stream's end is waited for."""
-        return not (self.held or self.over)
+        return not (self.held or self.is_over)
 
 
 @define(eq=False)
@@ -81,22 +81,27 @@ class OwnDocuments:
         self._waiting.append((originals, written))
         self._lags = not (written or self.row.stands_alone)
 
-    def after(self, passed: ReadDocument, *, cites: bool, stays: bool) -> list[Chunk]:
+    def after(self, document: ReadDocument, *, cites: bool, stays: bool) -> list[Chunk]:
         """The chunks to emit after the document was read. ``cites``: it has positions
         in the text, which are wrong after a removal. ``stays``: later documents may
         have state that a removal broke, so no more of them is emitted as it came."""
         is_many = len(self._waiting) > MOST_WAITING
-        is_full = (is_many or passed.held > self.most_held) and not passed.over
-        is_undecided = is_full and not passed.settled
-        is_misplaced = cites and passed.removals > 0
-        self._switch_if(not passed.chunks or is_undecided or is_misplaced)
-        self._switch_if(passed.removals > self._removals)
-        is_ready = passed.settled and (is_full or not self._lags)
+        is_full = (is_many or document.held > self.most_held) and not document.is_over
+        is_undecided = is_full and not document.is_settled
+        is_misplaced = cites and document.removals > 0
+        self._switch_if(not document.chunks or is_undecided or is_misplaced)
+        self._switch_if(document.removals > self._removals)
+        is_ready = document.is_settled and (is_full or not self._lags)
         if not (is_ready or self.written):
             return []
         chunks = self._take()
-        self._removals = passed.removals
-        if passed.settled and passed.chunks and self.row.stands_alone and not stays:
+        self._removals = document.removals
+        if (
+            document.is_settled
+            and document.chunks
+            and self.row.stands_alone
+            and not stays
+        ):
             self.written = False
         return chunks
 

@@ -56,7 +56,6 @@ class PartsRun:
 
     @property
     def held(self) -> int:
-        """Always 0: nothing is held back."""
         return 0
 
     def push_parts(self, parts: list[Part]) -> list[Event] | None:
@@ -84,7 +83,6 @@ class PartsRun:
         return [self._make(seq, text)]
 
     def settle(self) -> None:
-        """Does the bookkeeping; the run continues."""
         texts, self._texts = self._texts, []
         if texts:
             self._most = self._account(texts, MOST)

@@ -136,7 +136,7 @@ class Stream:
         ending.done = ending.done or self._intake.done
         if self._emitting is not None:
             is_own = self._emitting.emit.wire == self.wire
-            self._emitting.marked = is_own and self._intake.done
+            self._emitting.is_marked = is_own and self._intake.done
         ending.implicit = self.wire == "text"
         self._choices.choice(0)  # the message's top level, whatever came
         choices = self._choices.all
@@ -218,13 +218,13 @@ class Stream:
             return
         kinds = {*map(type, parts)}
         if document is None:
-            outlet.failed = outlet.failed or ErrorPart in kinds
+            outlet.has_failed = outlet.has_failed or ErrorPart in kinds
             outlet.between = outlet.seq
             return
         if not _SAYING.isdisjoint(kinds):
-            outlet.over = False
+            outlet.is_over = False
         if FinishPart in kinds:
-            outlet.over = all(choice.last for choice in self._choices.all.values())
+            outlet.is_over = all(choice.last for choice in self._choices.all.values())
         held = outlet.held
         for choice in self._choices.all.values():
             held += choice.channel.readers.held
