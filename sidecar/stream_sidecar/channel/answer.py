@@ -250,8 +250,7 @@ class Answer:
 
     def _decide_doubted(self, piece: Piece | None) -> bool:
         """Reclassifies reasoning that is text after all if ``piece`` is exactly the
-        text that was sent. Otherwise retracts it. Returns whether ``piece`` was sent by
-        this."""
+        text that was sent, else retracts it. Returns whether this sent ``piece``."""
         doubted, self._doubted = self._doubted, None
         if doubted is None or not doubted[0]:
             return False

@@ -26,9 +26,8 @@ HOLD_LIMIT: tuple[str, Severity, str] = (
 
 
 class Readers:
-    """``answer`` reads the answer's text, ``native`` the native reasoning. Each is None
-    until its first text comes. ``tagged``: how many code points of tagged reasoning
-    wait."""
+    """``answer`` reads the answer's text, ``native`` the native reasoning; None before
+    its first text. ``tagged``: how many code points of tagged reasoning wait."""
 
     def __init__(self, counters: TextCounters) -> None:
         self.answer: Rereading | None = None

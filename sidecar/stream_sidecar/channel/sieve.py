@@ -91,8 +91,7 @@ class Sieve:
 
 
 def _has_needed(text: str, form: Form, results: dict[Form, bool]) -> bool:
-    """Whether ``text`` has one of the literals that ``form`` needs, if it needs any.
-    ``results``: those for the same text so far."""
+    """Whether ``text`` has a literal that ``form`` needs; kept in ``results``."""
     if form.needs and form not in results:
         results[form] = any(need in text for need in form.needs)
     return results.get(form, True)

@@ -140,9 +140,8 @@ class TaggedReasoning:
             self._settle(self._is_begun_copy)
 
     def judge(self, doubt: Doubt | None) -> bool:
-        """Whether a block that is still open at the end is text, so that it has to be
-        read again (text rules 7.1 and 7.5). Reports the open block. ``doubt``: the
-        reader's doubt about it."""
+        """Whether a block that is still open at the end is text, and has to be read
+        again (text rules 7.1 and 7.5). Reports the block. ``doubt``: the reader's."""
         block = self._block
         if block is None:
             return False
@@ -155,9 +154,8 @@ class TaggedReasoning:
         return doubt.is_whole
 
     def give_back(self, *, closing: bool) -> tuple[int, ...]:
-        """Drops the open block, which is text and comes again. Returns the event blocks
-        in which it was sent. ``closing``: the stream closes, and `judge` has reported
-        the block."""
+        """Drops the open block, which is text and comes again. Returns its event
+        blocks. ``closing``: `judge` has reported it, because the stream closes."""
         block, self._block = self._open, None
         self._readers.tagged, block.held = 0, []
         if not closing:

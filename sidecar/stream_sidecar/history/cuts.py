@@ -89,8 +89,8 @@ def changes_of(
 
 
 def halves_replaced(written: str) -> str:
-    """Halves of characters as a JSON text has them, replaced by U+FFFD: an escape by an
-    escape of its length, also in a string within a string."""
+    """Halves of characters in JSON text replaced by U+FFFD, escapes by escapes of their
+    length, also in a string within a string."""
     return without_halves(_HALF_ESCAPE.sub(r"\1fffd", written))
 
 

@@ -238,9 +238,8 @@ class _Search:
     def _within_text(
         self, text: str, path: Path, around: _Around
     ) -> Iterator[StoredMessage]:
-        """The messages in a string of JSON. A string that was cut off, like an
-        attribute that was too long, has no messages: the strings in it go to
-        ``unread``."""
+        """The messages in a string of JSON. The strings in one that was cut off, like
+        an attribute that was too long, go to ``unread``."""
         try:
             value = loads(text)
         except (ValueError, RecursionError):

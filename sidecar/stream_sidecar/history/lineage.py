@@ -67,9 +67,8 @@ def links_of(record: Json) -> Json:
 
 
 def answer_of(record: Json) -> str | None:
-    """The id of the answer that a record has a block of: Claude Code writes a record
-    for each block. With calls at the same time they are on several branches, and the
-    agent sends all of them."""
+    """The id of the answer of which a record has a block. With calls at the same time,
+    Claude Code has its records on several branches, and sends all of them."""
     id = at(record, ("message", "id"))
     return id if isinstance(id, str) else None
 

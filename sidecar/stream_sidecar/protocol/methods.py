@@ -23,12 +23,7 @@ from stream_sidecar.protocol.converter import (
     structure,
     unstructure,
 )
-from stream_sidecar.protocol.ignored import (
-    TYPES,
-    ignored,
-    refuse_ignored,
-    unwritten,
-)
+from stream_sidecar.protocol.ignored import TYPES, ignored, refuse_ignored, unwritten
 from stream_sidecar.protocol.params import (
     ClassifyParams,
     ClassifyResult,
@@ -178,8 +173,7 @@ METHODS: dict[str, Method] = {method.name: method for method in _ROWS}
 
 
 def _chunk_or_chunks(params: PushParams) -> None:
-    """Accepts one of the two. ``chunk: null`` is a chunk, but equals absent if there
-    are ``chunks``."""
+    """``chunk: null`` is a chunk, but equals absent if there are ``chunks``."""
     if params.chunks is None:
         if params.chunk is ABSENT:
             raise Invalid("is missing", ".chunk")

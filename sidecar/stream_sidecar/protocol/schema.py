@@ -65,15 +65,13 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
     },
 }
 
+_TOOL_MEMBERS = ("type", "function", "custom", "input_schema")
 _SPELLINGS: dict[type, JsonObject] = {
     Tool: {
         "description": "A tool as Chat Completions or Anthropic spell it, or a"
         " provider's own tool, named by its `type`.",
         "type": "object",
-        "anyOf": [
-            {"required": [name]}
-            for name in ("type", "function", "custom", "input_schema")
-        ],
+        "anyOf": [{"required": [name]} for name in _TOOL_MEMBERS],
     }
 }
 

@@ -147,9 +147,8 @@ class CitationResolver:
         self._wait(pending)
 
     def _follows(self, pending: _Pending) -> None:
-        """Handles a citation of the text that follows. If text came since the earlier
-        citations of this kind, that text is theirs, and their span ends here. This end
-        is a guess."""
+        """Handles a citation of the text that follows. Text since the earlier citations
+        of this kind is theirs, and their span ends here, which is a guess."""
         if self._following and self._following[-1].start < self._map.length:
             self._end(self._following, exact=False)
         pending.start = self._map.length

@@ -142,9 +142,8 @@ class Intake:
 
     @property
     def text_joiner(self) -> SurrogateJoiner | None:
-        """What joins the halves of characters, if the host named the wire ``text``.
-        While it holds nothing, each chunk without half characters would become one
-        `TextPart`."""
+        """What joins the halves of characters, on the wire ``text`` alone. While it
+        holds nothing, a chunk without half characters would become one `TextPart`."""
         return self._framer.joiner if self.options.wire == "text" else None
 
     @property

@@ -61,9 +61,8 @@ class ReadDocument:
 
 @define(eq=False)
 class OwnDocuments:
-    """The documents that wait, as they came and as the writer made them. ``written``:
-    the writer's documents are emitted. ``most_held``: at most this many code points
-    wait undecided."""
+    """The documents that wait, as they came and as the writer made them; ``written``:
+    these are emitted. ``most_held``: at most so many code points wait undecided."""
 
     row: WireRow
     most_held: int
@@ -175,9 +174,8 @@ _COUNTS = ("usage", "usageMetadata")
 
 
 def around(written: JsonObject, original: JsonObject, row: WireRow) -> JsonObject:
-    """``written`` with the members of ``original`` that it lacks and no event carries,
-    or has only by default, and without empty members that ``original`` does not
-    have."""
+    """``written`` with the members of ``original`` that it lacks, or has by default,
+    and no event carries, and without empty members that ``original`` lacks."""
     dressed = {
         name: value
         for name, value in written.items()

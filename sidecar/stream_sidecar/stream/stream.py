@@ -201,9 +201,8 @@ class Stream:
         )
 
     def forget(self) -> None:
-        """Breaks the cycles of references between the readers, so that their memory is
-        freed without the garbage collector. Call this when the closed stream is not
-        needed any more."""
+        """Breaks the cycles of references, so that memory is freed without the garbage
+        collector. Call this when the closed stream is not needed any more."""
         for choice in self._choices.all.values():
             choice.forget()
 
