@@ -54,7 +54,7 @@ ROOMS: dict[str, str] = {
         " parts errors events options values provider_errors templates dialects "
         "message wires tools stream history"
     ),
-    "api": " errors events options values message protocol",
+    "api": " errors events options values message wires protocol",
     "transports": " errors values protocol api",
     "explain": (
         " errors events options values forms dialects message wires channel stream "
@@ -279,7 +279,6 @@ def _provider(name: str) -> str:
 
 
 NAMED_ELSEWHERE = {
-    "api.option_types": "the words by which a host chooses a wire",
     "protocol.announced": "the words that the handshake and the schema announce",
     "transports.*": "which wire a URL or an HTTP library's body is of",
     "dialects.*": "families of models of the same name",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stream_sidecar.events import BlockEnd, Reclassify, Retract, TextDelta
 from stream_sidecar.message.builder import MessageBuilder
+from stream_sidecar.message.message import ReasoningBlock
 
 
 def test_only_live_text_blocks_have_a_text() -> None:
@@ -16,6 +17,14 @@ def test_only_live_text_blocks_have_a_text() -> None:
     assert builder.block_text(0, 0) is None
     assert builder.block_text(0, 1) == "answer"
     assert builder.block_text(0, 2) is None
+
+
+def test_a_refusal_that_becomes_reasoning_is_none() -> None:
+    builder = MessageBuilder()
+    builder.push(TextDelta(1, 0, 0, "I will not", refusal=True))
+    builder.push(Reclassify(2, 0, (0,), "reasoning"))
+
+    assert builder.build().blocks == (ReasoningBlock(0, "I will not"),)
 
 
 def test_the_end_of_a_retracted_block_brings_nothing_back() -> None:

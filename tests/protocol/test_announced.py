@@ -19,7 +19,6 @@ from stream_sidecar.options import Emit
 from stream_sidecar.protocol.announced import HEADER_NAMES
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.params import OpenParams
-from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.requests.seals import HEADERS
 
 PAGE = ROOT / "sidecar" / "stream_sidecar" / "protocol" / "announced.py"
@@ -32,7 +31,6 @@ def _params(kind: type) -> Iterator[str]:
 
 
 NAMES = {
-    "WIRE_NAMES": ("auto", *WIRES),
     "FRAMING_NAMES": tuple(FRAMINGS),
     "DIALECT_NAMES": tuple(DIALECTS),
     "METHOD_NAMES": tuple(METHODS),

@@ -122,7 +122,7 @@ def imported() -> list[Path]:
     return [Path(name) for name in output.split()]
 
 
-_MAKERS = ("DiagnosticPart", "diagnose", "report", "diagnostic")
+_MAKERS = ("DiagnosticPart", "diagnose", "diagnostic", "report", "part")
 
 
 def _code(node: ast.expr) -> str | None:

@@ -148,6 +148,16 @@ def test_a_result_that_grows_replaces_itself() -> None:
     assert [result.content for result in fed.message.tool_results] == ["42"]
 
 
+def test_a_refusal_that_was_reasoning_is_in_the_message() -> None:
+    """An orphan closer makes the refusal before it reasoning (text rule 9.2)."""
+    params = {**CHAT, "model": "deepseek-r1"}
+    texts = ("I will not", " say it</think>", "Sorry")
+    fed = feed(params, [{"choices": [{"delta": {"refusal": each}}]} for each in texts])
+    assert_sound(fed, params)
+    assert (fed.message.reasoning, fed.message.text) == ("I will not say it", "Sorry")
+    assert fed.message.blocks[1].refusal
+
+
 def test_native_text_beyond_the_limit_is_not_compared() -> None:
     """What mirrors say is compared up to ``maxDocumentChars``, and never lost."""
     params = {**CHAT, "limits": {"maxDocumentChars": 4}}

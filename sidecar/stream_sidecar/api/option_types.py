@@ -10,29 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
-Wire: TypeAlias = Literal[
-    "auto",
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-    "gemini",
-    "ollama",
-    "bedrock-converse",
-    "cohere",
-    "mistral-conversations",
-    "workers-ai",
-    "text",
-]
-RequestWire: TypeAlias = Literal[
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-    "gemini",
-    "ollama",
-    "bedrock-converse",
-    "cohere",
-]
-EmitWire: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
+from stream_sidecar.wires import EmitWire as EmitWire
+from stream_sidecar.wires import RequestWire as RequestWire
+from stream_sidecar.wires import WireName
+
+Wire: TypeAlias = Literal["auto", WireName]
 Framing: TypeAlias = Literal[
     "auto", "json", "sse", "ndjson", "json-array", "aws-eventstream", "text"
 ]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stream_sidecar.events import Severity
     from stream_sidecar.text.rereading import Rereading
 
-_Again: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
+_Doubted: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
 """Blocks of reasoning that turned out to be text, and the start and end of their raw
 text."""
 
@@ -65,7 +65,7 @@ class Answer:
         self._blocks = blocks
         self._forms = forms
         self._watch = None if shared.watch is None else ResultWatch(shared)
-        self._again: _Again | None = None  # reasoning that turned out to be text
+        self._doubted: _Doubted | None = None  # reasoning that turned out to be text
         self._unread = ""  # the first text, if it was shown before there was a reader
 
     # Input
@@ -103,8 +103,8 @@ class Answer:
         if block is None or self._is_watched:
             return
         thinks = reader.first.reasoning.depth > 0
-        fits = block.source == ("tag" if thinks else None)
-        if fits and (not thinks or self._tagged.passes):
+        is_same_channel = block.source == ("tag" if thinks else None)
+        if is_same_channel and (not thinks or self._tagged.passes):
             PlainRun(self, passage, block.number, thinks=thinks)
 
     def _shows_unread(self, text: str) -> bool:
@@ -122,9 +122,8 @@ class Answer:
 
     @property
     def _reader(self) -> Rereading:
-        """The reader. It is made when text has to be read, because native reasoning
-        before the text shows that the choice did not begin its reasoning in the
-        prompt."""
+        """The reader, made when text has to be read: native reasoning before the text
+        shows that the choice did not begin its reasoning in the prompt."""
         readers = self._readers
         if readers.answer is None:
             readers.answer = self._shared.answer(
@@ -138,8 +137,7 @@ class Answer:
 
     @property
     def _is_watched(self) -> bool:
-        """Whether somebody needs each piece of text at once, so that no run may
-        begin."""
+        """Whether somebody needs each piece of text at once, without a run."""
         return self.outlet.trace or self._blocks.refuses or self._watch is not None
 
     def _begin_to_wait(self, reader: Rereading) -> None:
@@ -147,9 +145,9 @@ class Answer:
         such text, and nobody else wants to see it at once."""
         if self._is_watched or self.outlet.listener or self._readers.tagged:
             return
-        stays, most = reader.first.undeciding_patterns()
-        if stays and not self.joiner.held:
-            PlainRun(self, stays=stays, room=most)
+        patterns, room = reader.first.undeciding_patterns()
+        if patterns and not self.joiner.held:
+            PlainRun(self, stays=patterns, room=room)
 
     def settle(self) -> None:
         """Ends the run if there is one, and does its bookkeeping."""
@@ -164,14 +162,12 @@ class Answer:
         self._called()
 
     def _called(self) -> None:
-        """Notes that a call begins here: no later orphan closer turns the text before
-        the call into reasoning."""
+        """Notes a call: no orphan closer makes the text before it reasoning."""
         self._since_call = array("Q")
         self._empty_at_call = self.empty
 
     def flush(self, *, followed: bool) -> None:
-        """Decides held text as if the text ended here. ``followed``: a structured call
-        follows."""
+        """Decides held text as if it ended here, or a structured call ``followed``."""
         self.settle()
         if half := self.joiner.close():
             if self.outlet.listener is not None:
@@ -179,8 +175,8 @@ class Answer:
             self.map.raw(half)
             self._take(self._reader.push(half))
         opens = self._shared.policy.reasoning.starts_open == "open"
-        goes_on = self._unread and not self.outlet.is_closing
-        if self._readers.answer is not None or opens or goes_on:
+        continues = self._unread and not self.outlet.is_closing
+        if self._readers.answer is not None or opens or continues:
             self._take(self._reader.flush(followed=followed))
         if self._watch is not None:
             for _ in range(self._watch.flush(followed=followed)):
@@ -193,7 +189,7 @@ class Answer:
         reader = self._readers.answer
         if reader is not None and self._tagged.judge(reader.first.reasoning.doubt):
             self._take(reader.read_again())
-            self._decide_again(None)
+            self._decide_doubted(None)
             self._blocks.end()
 
     def replace_by_reasoning(self) -> None:
@@ -205,8 +201,7 @@ class Answer:
     # For the run
 
     def account(self, text: str) -> None:
-        """Does the bookkeeping for the ``text`` of a run: all that `_take` does except
-        for sending events."""
+        """Does for the ``text`` of a run all that `_take` does except sending."""
         self.map.raw(text)
         self._blocks.extend(text)
         ((kind, *_, start, end),) = self._reader.show_passed(text)
@@ -216,8 +211,7 @@ class Answer:
             self._shown(text, start, end)
 
     def hold(self, text: str) -> None:
-        """Gives the text engine the ``text`` that the run has held back: perhaps the
-        beginning of a delimiter."""
+        """Gives the text engine what the run held: perhaps part of a delimiter."""
         self.map.raw(text)
         self._take(self._reader.push(text))
 
@@ -233,38 +227,36 @@ class Answer:
 
     def _take(self, pieces: Pieces) -> None:
         for piece in pieces if len(pieces) < 2 else merged(pieces):
-            if self._again is None or not self._decide_again(piece):
+            if self._doubted is None or not self._decide_doubted(piece):
                 self._READ[piece[0]](self, piece)
 
     def _read_so_far(self) -> None:
-        """Turns the pieces that are decided so far into events, in the middle of a
-        text."""
+        """Sends what is decided so far, in the middle of a text."""
         self._take(self._reader.take_decided())
 
-    def _doubted(self, piece: Piece) -> None:
+    def _doubt(self, piece: Piece) -> None:
         """Notes that the open reasoning is text. The next piece shows whether its text
         is exactly what was sent."""
         self._blocks.end()
-        sent = self._tagged.give_back(closing=self.outlet.is_closing)
+        blocks = self._tagged.give_back(closing=self.outlet.is_closing)
         calls = (
             number
             for number, call in self.outlet.builder.calls(self.choice)
-            if sent and number > sent[0]
+            if blocks and number > blocks[0]
             if (call.origin, call.channel) == ("text", "reasoning")
         )
-        self._again = (*sent, *calls), piece[2:]
+        self._doubted = (*blocks, *calls), piece[2:]
         self._forms.forget_calls(piece[2])
 
-    def _decide_again(self, piece: Piece | None) -> bool:
+    def _decide_doubted(self, piece: Piece | None) -> bool:
         """Reclassifies reasoning that is text after all if ``piece`` is exactly the
-        text that was sent. Otherwise retracts it. Returns whether ``piece`` was sent by
-        this."""
-        again, self._again = self._again, None
-        if again is None or not again[0]:
+        text that was sent, else retracts it. Returns whether this sent ``piece``."""
+        doubted, self._doubted = self._doubted, None
+        if doubted is None or not doubted[0]:
             return False
-        blocks, extent = again
-        sent = self.outlet.builder.any_text(self.choice, blocks[0])
-        is_whole = piece == (PieceKind.TEXT, sent, *extent)
+        blocks, extent = doubted
+        sent_text = self.outlet.builder.any_text(self.choice, blocks[0])
+        is_whole = piece == (PieceKind.TEXT, sent_text, *extent)
         if piece is None or not is_whole or len(blocks) > 1:
             self.outlet.retract(self.choice, blocks, extent)
             return False
@@ -300,8 +292,7 @@ class Answer:
             self._called()
 
     def _reopen(self, _piece: Piece) -> None:
-        """Turns the visible text since the last tool call into reasoning (text rule
-        9.2)."""
+        """Makes the visible text since the last call reasoning (text rule 9.2)."""
         self._blocks.end()
         if self._since_call:
             self._tagged.reclassify(tuple(self._since_call))
@@ -330,6 +321,6 @@ class Answer:
         PieceKind.EXIT_CALL: _exit,
         PieceKind.CUT: _exit,
         PieceKind.REOPEN: _reopen,
-        PieceKind.AGAIN: _doubted,
+        PieceKind.AGAIN: _doubt,
         **dict.fromkeys(WRITTEN_KINDS, _form),
     }

@@ -58,10 +58,9 @@ class Blocks:
     def text(self, text: str, span: Span | None) -> int:
         block = self._ready("text", None)
         block.size += len(text)
-        outlet = self.outlet
-        seq = outlet.seq + 1
+        seq = self.outlet.seq + 1
         values = seq, self.choice, block.number, text, span, self.refuses
-        outlet.delta(TextDelta(*values))
+        self.outlet.delta(TextDelta(*values))
         return block.number
 
     def reasoning(
@@ -75,22 +74,19 @@ class Blocks:
         provider's fields in which the text came; the collection may still grow."""
         block = self._ready("reasoning", source, fields)
         block.size += len(text)
-        outlet = self.outlet
-        seq, number = outlet.seq + 1, block.number
-        outlet.delta(ReasoningDelta(seq, self.choice, number, text, source, span))
-        return block.number
+        seq, number = self.outlet.seq + 1, block.number
+        self.outlet.delta(ReasoningDelta(seq, self.choice, number, text, source, span))
+        return number
 
     @property
     def native(self) -> Callable[[int, str], ReasoningDelta]:
-        """A function that makes a delta of the open block from a ``seq`` and a text.
-        The open block must be native reasoning."""
+        """Makes a delta of the open block, native reasoning, from ``seq`` and text."""
         assert self.open is not None  # a run belongs to it
         choice, number = self.choice, self.open.number
         return lambda seq, text: ReasoningDelta(seq, choice, number, text, "native")
 
     def extend(self, text: str) -> None:
-        """Adds ``text`` to the open block. The deltas with this text were sent
-        before."""
+        """Adds ``text``, which has been sent, to the open block."""
         block = self.open
         assert block is not None  # a run belongs to it
         block.size += len(text)
@@ -129,13 +125,11 @@ class Blocks:
             self._send_end(block)
 
     def end_native(self) -> None:
-        """Ends the open block if it is native reasoning."""
-        if self.open is not None and self.open.source == "native":
+        if self.is_native_open:
             self.end()
 
     def begin_native(self) -> None:
-        """Ends the block of native reasoning: the next native reasoning begins a new
-        one."""
+        """Lets the next native reasoning begin a new block."""
         self.end_native()
         self._native = None
 
@@ -158,7 +152,6 @@ class Blocks:
 
     @property
     def is_native_open(self) -> bool:
-        """Whether a block of native reasoning is open."""
         return self.open is not None and self.open.source == "native"
 
     @property
@@ -189,11 +182,11 @@ class Blocks:
         """The text of ``block`` with all that cleaning took out of it; None if texts
         are not kept. Call this once: it empties ``removed``."""
         text = self.outlet.builder.any_text(self.choice, block.number)
-        all_removed, block.removed = block.removed, []
+        removals, block.removed = block.removed, []
         if text is None:
             return None
-        parts, position = [], 0
-        for at, removed in all_removed:
-            parts += [text[position:at], removed]
-            position = at
-        return "".join([*parts, text[position:]])
+        parts, end = [], 0
+        for position, removed in removals:
+            parts += [text[end:position], removed]
+            end = position
+        return "".join([*parts, text[end:]])

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 class Channel:
-    """The text and reasoning of one choice. Calls, results and citations found in them
-    go to ``sink``."""
+    """The text and reasoning of one choice. What is found in them goes to ``sink``."""
 
     def __init__(self, choice: int, shared: Surroundings, sink: FormSink) -> None:
         outlet, limit = shared.outlet, shared.options.limits.max_document_chars
@@ -48,10 +47,8 @@ class Channel:
 
     def border(self, *, call: bool, opaque: Any = None) -> None:
         """Decides held text, because a structured call (``call``) or the end of a block
-        on the wire comes next (text rule 13.4).
-
-        ``opaque``: provider state of the block that ends.
-        """
+        on the wire comes next (text rule 13.4). ``opaque``: provider state of the block
+        that ends."""
         self.flush(followed=call)
         if self.blocks.open is not None and opaque is not None:
             self.blocks.open.opaque = opaque
@@ -67,10 +64,7 @@ class Channel:
 
     def flush(self, *, followed: bool = False) -> None:
         """Decides held text as if the text ended here; reasoning, fence and line
-        continue.
-
-        ``followed``: a structured call follows.
-        """
+        continue. ``followed``: a structured call follows."""
         self.answer.flush(followed=followed)
         self.native.flush()
         self._tagged.flush()

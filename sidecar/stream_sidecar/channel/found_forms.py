@@ -29,7 +29,6 @@ _FAILURES: tuple[tuple[str, Severity, str], ...] = (
 _FAILURE_OF = {failure[0]: failure for failure in _FAILURES}
 """Code of a `Failed` -> code, severity and message of its diagnostic."""
 
-
 _LACKING: tuple[str, Severity, str] = (
     "missing-closer",
     "info",
@@ -62,8 +61,7 @@ REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
 
 
 class FormSink(Protocol):
-    """Gets what a model wrote into its text. ``piece`` has the text and its
-    positions."""
+    """Gets what a model wrote into its text; ``piece`` has the text and its place."""
 
     def written_calls(
         self, taken: Taken, piece: Piece, channel: ChannelName
@@ -135,9 +133,8 @@ class FoundForms:
             self.sink.written_calls(*call)
 
     def forget_calls(self, start: int) -> None:
-        """Drops the waiting calls from position ``start`` on, because they will be
-        found again."""
-        self._late_calls = [each for each in self._late_calls if each[1][2] < start]
+        """Drops the waiting calls from ``start`` on, which will be found again."""
+        self._late_calls = [call for call in self._late_calls if call[1][2] < start]
 
     def send_results(self) -> None:
         results, self._late_results = self._late_results, []

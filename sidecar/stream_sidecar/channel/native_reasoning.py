@@ -63,13 +63,13 @@ class NativeReasoning:
     ) -> None:
         """Reads ``given``, a text of the native ``field``, which belongs to ``block``
         of the provider. ``document``: the number of the document (see `NativeText`)."""
-        new, said = self._mirrors.push(field, given, document)
-        if said:
-            self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
+        new, repeated = self._mirrors.push(field, given, document)
+        if repeated:
+            self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, repeated)
         text = self.joiner.push(new)
         if self.outlet.listener is not None:
-            known = given[: len(given) - len(new)]
-            self.outlet.listener.reasoning(self.choice, field, known, len(said), text)
+            known, size = given[: len(given) - len(new)], len(repeated)
+            self.outlet.listener.reasoning(self.choice, field, known, size, text)
         is_next = bool(text) and (self._blocks.signed or block != self._block)
         if is_next:
             self._block = block
@@ -97,14 +97,9 @@ class NativeReasoning:
             return None
         if not blocks.is_native_open or blocks.signed or block != self._block:
             return None  # the next reasoning begins another block
-        if self.joiner.held or self._tagged.needs_native:
+        is_compared = self.joiner.held or self._tagged.needs_native
+        if is_compared or not mirrors.in_step(fields):
             return None
-        if not mirrors.in_step(fields):
-            return None
-        search = passage[0].pattern.search  # lines do not matter in reasoning
-
-        def matters(text: str) -> bool:
-            return search(text) is not None
 
         def account(texts: list[str], more: int) -> int:
             if texts:
@@ -113,7 +108,8 @@ class NativeReasoning:
                 mirrors.extend(fields, text, len(texts))
             return mirrors.longest(fields, more)
 
-        return RunReader(matters, blocks.native, account)
+        # lines do not matter in reasoning
+        return RunReader(passage[0].pattern.search, blocks.native, account)
 
     def state(
         self,
@@ -122,15 +118,13 @@ class NativeReasoning:
         block: int | str | None,
         field: str | None,
     ) -> None:
-        """Adds provider state to ``block``. If the block has no text at all, the state
-        came in ``field``."""
+        """Adds state to ``block``, which came in ``field`` if this has no text."""
         if block is not None and block != self._block:
             self._block = block
             self._blocks.begin_native()
         self._blocks.state(signature, opaque, field)
 
     def flush(self) -> None:
-        """Decides held text as if the text ended here."""
         half, native = self.joiner.close(), self._readers.native
         if native is None:
             return

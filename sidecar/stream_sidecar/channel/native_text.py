@@ -76,34 +76,35 @@ class NativeText:
         self._document_start = 0
 
     def push(self, field: str, text: str, document: int) -> tuple[str, str]:
-        """The part of ``text`` that is new, and the part that ``field`` repeats (text
-        rule 8.6)."""
+        """The part of ``text`` that is new, and the repeated one (text rule 8.6)."""
         if document != self._document:
             self._document, self._document_start = document, self.size
         state = self._fields.get(field)
         if state is None:
             state = self._fields[field] = _Field(field in self._cumulative)
-        said = ""
+        repetition = ""
         if 0 < state.size <= len(text) and self._repeats(state, text):
-            said, text = text[: state.size], text[state.size :]
+            repetition, text = text[: state.size], text[state.size :]
         state.size += len(text)
         state.deltas += 1
         data = text.encode("utf-8", "surrogatepass")
-        old = self._mirrored(state, data)
-        state.position += old
-        new = data[old:] if old else data
-        if new:
+        mirrored = self._mirrored(state, data)
+        state.position += mirrored
+        if mirrored:
+            data = data[mirrored:]
+            text = data.decode("utf-8", "surrogatepass")
+        if data:
             state.jump(self.size)
-            self._append(new)
+            self._append(data)
             state.position = self.size
-        return new.decode("utf-8", "surrogatepass") if old else text, said
+        return text, repetition
 
     def in_step(self, fields: list[str]) -> bool:
         """Whether each of ``fields`` has said all of the native text so far. Then text
         that comes next in all of them, in this order, is new and is given once."""
-        known = [self._fields[name] for name in fields]
-        is_each_once = len(set(fields)) == len(fields)
-        return is_each_once and all(each.position == self.size for each in known)
+        are_different = len(set(fields)) == len(fields)
+        positions = {self._fields[name].position for name in fields}
+        return are_different and positions <= {self.size}
 
     def longest(self, fields: list[str], count: int) -> int:
         """How many code points each of the next ``count`` texts may have without a
@@ -123,8 +124,7 @@ class NativeText:
             state.position = self.size
 
     def says(self, field: str, *, restarts: bool) -> None:
-        """Notes that the current block has text in ``field``. ``restarts``: a new block
-        begins."""
+        """Notes that the current block, or a new one, has text in ``field``."""
         if restarts:
             self.fields = []
         if field not in self.fields:
@@ -146,16 +146,15 @@ class NativeText:
         for position in (state.position, self._document_start):
             if position < state.position:
                 continue
-            known = self._slice(position, len(text))
-            if known and text.startswith(known):
+            mirrored = self._slice(position, len(text))
+            if mirrored and text.startswith(mirrored):
                 state.jump(position)
-                return len(known)
+                return len(mirrored)
         return 0
 
     def _repeats(self, state: _Field, text: str) -> bool:
-        """Whether ``text`` begins with all text of its field so far, and is long enough
-        to be a resend or a snapshot. It must have at least as many characters as that
-        text."""
+        """Whether ``text`` begins with all text of its field so far, which is not
+        longer, and is long enough to be a resend or a snapshot."""
         size = state.size
         if len(text) == size:
             is_long = size >= _RESEND_SIZE and state.deltas > 1
@@ -164,8 +163,8 @@ class NativeText:
         if self.size > self.limit or not (is_long or state.cumulative):
             return False
         spans = [*state.spans, (state.start, state.position)]
-        said = b"".join(self._given[start:end] for start, end in spans)
-        return text.startswith(said.decode("utf-8", "surrogatepass"))
+        field_text = b"".join(self._given[start:end] for start, end in spans)
+        return text.startswith(field_text.decode("utf-8", "surrogatepass"))
 
     def _slice(self, start: int, size: int) -> bytes:
         return bytes(self._given[start : start + size])
@@ -177,21 +176,20 @@ class NativeText:
 
 
 class Collapsed:
-    """Collapses white space: each run of it becomes one blank, and the ends have
-    none."""
+    """Collapses white space: each run becomes one blank, and the ends have none."""
 
     def __init__(self) -> None:
-        self._blank = False
-        self._begun = False
+        self._ends_blank = False
+        self._has_words = False
 
     def push(self, text: str) -> str:
         words = text.split()
         if not words:
-            self._blank = self._blank or bool(text)
+            self._ends_blank = self._ends_blank or bool(text)
             return ""
-        lead = self._begun and (self._blank or text[0].isspace())
-        self._blank, self._begun = text[-1].isspace(), True
-        return (" " if lead else "") + " ".join(words)
+        is_apart = self._has_words and (self._ends_blank or text[0].isspace())
+        self._ends_blank, self._has_words = text[-1].isspace(), True
+        return (" " if is_apart else "") + " ".join(words)
 
 
 class SameText:
@@ -206,20 +204,20 @@ class SameText:
         self.size = 0
         self.same: bool | None = None
         self._tagged, self._native = Collapsed(), Collapsed()
-        self._want, self._have = hashlib.blake2b(), hashlib.blake2b()
-        self._read = 0
+        self._tagged_hash, self._native_hash = hashlib.blake2b(), hashlib.blake2b()
+        self._native_size = 0
 
     def tagged(self, text: str) -> None:
         text = self._tagged.push(text)
         self.size += len(text)
-        self._want.update(text.encode())
+        self._tagged_hash.update(text.encode())
 
     def native(self, text: str) -> bool:
-        """Adds native text. Returns whether the tagged text is now known to be the
-        same."""
-        text = self._native.push(text)[: self.size - self._read]
-        self._read += len(text)
-        self._have.update(text.encode())
-        if self._read == self.size:
-            self.same = self.size > 0 and self._want.digest() == self._have.digest()
+        """Adds native text. Returns whether the tagged text is known to be the same."""
+        text = self._native.push(text)[: self.size - self._native_size]
+        self._native_size += len(text)
+        self._native_hash.update(text.encode())
+        if self._native_size == self.size:
+            is_equal = self._tagged_hash.digest() == self._native_hash.digest()
+            self.same = self.size > 0 and is_equal
         return bool(self.same)

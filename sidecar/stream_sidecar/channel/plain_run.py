@@ -53,8 +53,7 @@ class RunOwner(Protocol):
         """Gets the text of all deltas since its last call."""
 
     def hold(self, text: str) -> None:
-        """Gets the text held back at the end of the run: perhaps the beginning of a
-        literal."""
+        """Gets the held text at the end of the run: perhaps part of a literal."""
 
     def note_held(self, in_run: int) -> None:
         """Gets the highest number of code points that were held back after a delta."""
@@ -72,22 +71,6 @@ class PlainRun:
     Without a ``passage`` the text only waits for the text engine: text that all
     patterns in ``stays`` match in full, at most ``room`` code points.
     """
-
-    __slots__ = (
-        "_block",
-        "_each",
-        "_held",
-        "_outlet",
-        "_owner",
-        "_passage",
-        "_peak",
-        "_room",
-        "_search",
-        "_stays",
-        "_texts",
-        "_thinks",
-        "choice",
-    )
 
     def __init__(
         self,
@@ -107,7 +90,7 @@ class PlainRun:
         self._stays = stays
         self._room = room
         self._texts: list[str] = []
-        self._each = _FEW
+        self._interval = _FEW
         self._held = ""
         self._peak = 0
         self._set_passage(passage)
@@ -120,7 +103,6 @@ class PlainRun:
         return len(self._held)
 
     def _set_passage(self, passage: Passage | None) -> None:
-        """Sets the fast path for the next text."""
         self._passage = passage
         if passage is None or passage[1] or self._held:
             self._search: Search = _ANYTHING
@@ -139,7 +121,7 @@ class PlainRun:
         self._texts.append(text)
         outlet = self._outlet
         outlet.seq = seq = outlet.seq + 1
-        if not seq % self._each:
+        if not seq % self._interval:
             self.settle()
         if self._thinks:
             block = self._block
@@ -156,22 +138,23 @@ class PlainRun:
         if self._passage is None:
             return self._waiting(text)
         gates, gate = self._passage
-        begun = "" if self._held else gate
-        whole = begun + text
-        found = gates.pattern.search(whole) if begun else match
-        if found is None or found.lastgroup == "last":
-            self._set_passage(
-                (gates, NO_GATE if found is None else whole[found.start() :])
-            )
+        if gate and not self._held:
+            gated = gate + text
+            gate_match = gates.pattern.search(gated)
+        else:
+            gated, gate_match = text, match
+        if gate_match is None or gate_match.lastgroup == "last":
+            next_gate = NO_GATE if gate_match is None else gated[gate_match.start() :]
+            self._set_passage((gates, next_gate))
             return text
         text = self._held + text
-        read = gates.read_slice(gate, text, self._owner.fails)
-        if read is None:
+        progress = gates.read_slice(gate, text, self._owner.fails)
+        if progress is None:
             return None
-        end = read[0]
+        end = progress[0]
         self._held = text[end:]
         self._peak = max(self._peak, len(self._held))
-        self._set_passage(read[1:])
+        self._set_passage(progress[1:])
         return text[:end]
 
     def _waiting(self, text: str) -> str | None:
@@ -179,9 +162,8 @@ class PlainRun:
         held = self._held + text
         if len(held) > self._room or has_half(text):
             return None
-        for each in self._stays:
-            if each.fullmatch(text) is None:
-                return None
+        if not all(pattern.fullmatch(text) for pattern in self._stays):
+            return None
         self._held, self._peak = held, max(self._peak, len(held))
         return ""
 
@@ -192,7 +174,7 @@ class PlainRun:
             self._peak = 0
         if self._texts:
             text = "".join(self._texts)
-            self._each = _MANY if len(text) < _SHORT * len(self._texts) else _FEW
+            self._interval = _MANY if len(text) < _SHORT * len(self._texts) else _FEW
             self._texts.clear()
             self._owner.account(text)
 

@@ -26,9 +26,8 @@ HOLD_LIMIT: tuple[str, Severity, str] = (
 
 
 class Readers:
-    """``answer`` reads the answer's text, ``native`` the native reasoning. Each is None
-    until its first text comes. ``tagged``: how many code points of tagged reasoning
-    wait."""
+    """``answer`` reads the answer's text, ``native`` the native reasoning; None before
+    its first text. ``tagged``: how many code points of tagged reasoning wait."""
 
     def __init__(self, counters: TextCounters) -> None:
         self.answer: Rereading | None = None
@@ -56,10 +55,7 @@ class Readers:
         """The `Share` of all readers except the first reading of the answer."""
         assert self.answer is not None  # it asks
         calls, held = self.answer.share()
-        beside = calls, held + self.tagged
-        return (
-            beside if self.native is None else total_share(beside, self.native.share())
-        )
+        return total_share((calls, held + self.tagged), self.native_share())
 
     def beside_native(self) -> Share:
         """The `Share` of all readers except that of native reasoning."""
@@ -69,6 +65,5 @@ class Readers:
         return total_share(answer.first.share(), answer.share(), (0, self.tagged))
 
     def forget(self) -> None:
-        """Drops the readers, which know this object, so that no cycle of references is
-        left."""
+        """Drops the readers, which know this object: no cycle of references is left."""
         self.answer = self.native = None

@@ -26,26 +26,25 @@ class ResultWatch:
     def __init__(self, shared: Surroundings) -> None:
         assert shared.watch is not None  # the caller looked
         limit = shared.options.limits.max_held_chars
-        families = shared.profile.dialects
-        words = lexicon((), families, about=("results", "echoes"))
+        words = lexicon((), shared.profile.dialects, about=("results", "echoes"))
         rules = Rules(words, shared.watch, "outside-code", limit, limit)
-        self._found = 0
+        self._count = 0
         self._splitter: Splitter | None = Splitter(rules)
 
     def push(self, text: str) -> None:
         splitter = self._splitter
         if splitter is None:
             return
-        self._found += _results(splitter.push(text))
+        self._count += _count_results(splitter.push(text))
         if not (splitter.shown.is_start or splitter.held):
             self._splitter = None  # the answer has begun
 
     def flush(self, *, followed: bool) -> int:
         if self._splitter is not None:
-            self._found += _results(self._splitter.flush(followed=followed))
-        found, self._found = self._found, 0
-        return found
+            self._count += _count_results(self._splitter.flush(followed=followed))
+        count, self._count = self._count, 0
+        return count
 
 
-def _results(pieces: Pieces) -> int:
+def _count_results(pieces: Pieces) -> int:
     return sum(piece[0] is PieceKind.RESULT for piece in pieces)

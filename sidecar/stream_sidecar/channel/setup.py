@@ -109,20 +109,26 @@ class Surroundings:
         """The splitter for the native reasoning of a new choice."""
         return Splitter(self._rules(others, native=True))
 
-    def _rules(self, others: Callable[[], Share], **own: Any) -> Rules:
-        limits, scope = self.options.limits, self.policy.reasoning.scope
-        held, call = limits.max_held_chars, limits.max_call_chars
-        keeps = self.policy.reasoning.unclosed == "text"
-        known = self.lexicon, self.context, scope, held, call, others
-        return Rules(*known, keeps_reasoning=keeps, **own)
+    def _rules(self, others: Callable[[], Share], **more: Any) -> Rules:
+        limits, reasoning = self.options.limits, self.policy.reasoning
+        return Rules(
+            self.lexicon,
+            self.context,
+            reasoning.scope,
+            limits.max_held_chars,
+            limits.max_call_chars,
+            others,
+            keeps_reasoning=reasoning.unclosed == "text",
+            **more,
+        )
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:
     """The options on which the surroundings of a stream depend: equal results mean
     equal surroundings. The profile's name stands for the model."""
     profile = profile_of(options.model, options.provider)
-    given = options.response_template
-    return profile.name, options.tools, options.policy, options.limits, given
+    template = options.response_template
+    return profile.name, options.tools, options.policy, options.limits, template
 
 
 @frozen
@@ -141,8 +147,7 @@ class _Formats:
 
 
 def _formats_of(options: StreamOptions) -> _Formats:
-    """How the model of ``options`` writes, by its profile or by the response template
-    that the host gave."""
+    """How the model writes, by its profile or the host's response template."""
     profile = profile_of(options.model, options.provider)
     policy, auto = options.policy, options.policy.dialects == "auto"
     tags = policy.reasoning.tags
@@ -170,9 +175,16 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     """The surroundings of a new stream."""
     policy, formats = options.policy, _formats_of(options)
     named, tagging = formats.named, _tagging(policy, formats.named)
-    tools = _by_name(options.tools)
-    rules = _echo_rules(options, named)
-    mode, echoes = policy.tool_results.mode, tools != {} or bool(rules.known)
+    tools = None  # the host gave no list of tools
+    if options.tools is not None:
+        tools = {tool.name: tool for tool in options.tools}
+    results = policy.tool_results
+    rules = EchoRules(
+        frozenset(results.indicators),
+        KnownResults(map(known_value, results.known)),
+        options.limits.max_held_chars if "gemini-call" in named else PATIENCE,
+    )
+    echoes = tools != {} or bool(rules.known)
     words = lexicon(
         formats.tags,
         formats.families,
@@ -191,25 +203,9 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
         words,
         context,
         rules,
-        Context(tools, rules, "off") if mode == "report" and echoes else None,
+        Context(tools, rules, "off") if results.mode == "report" and echoes else None,
         outlet,
         tools,
-    )
-
-
-def _by_name(tools: tuple[Tool, ...] | None) -> dict[str, Tool] | None:
-    """The declared tools by name; None if the host gave no list of tools."""
-    return None if tools is None else {tool.name: tool for tool in tools}
-
-
-def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
-    """How to recognize a repeated result. ``named``: the dialects that the host or the
-    profile named."""
-    results = options.policy.tool_results
-    return EchoRules(
-        frozenset(results.indicators),
-        KnownResults(map(known_value, results.known)),
-        options.limits.max_held_chars if "gemini-call" in named else PATIENCE,
     )
 
 

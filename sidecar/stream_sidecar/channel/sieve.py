@@ -45,16 +45,16 @@ class Sieve:
             return False
         budget = _MOST * len(text) + _FIRST
         results: dict[Form, bool] = {}
-        for at in self._line_starts(text):
+        for start in self._line_starts(text):
             openings = tuple(
                 opening
                 for opening in self._lexicon.openings_at(
-                    text, at, at_start=True, final=True
+                    text, start, at_start=True, final=True
                 )
                 if _has_needed(text, opening.form, results)
             )
             if openings:
-                budget -= self._read(openings, text, at, budget)
+                budget -= self._read(openings, text, start, budget)
                 if budget < 0:
                     return False
         return True
@@ -64,37 +64,34 @@ class Sieve:
 
     def _line_starts(self, text: str) -> Iterator[int]:
         """The first index after the blanks of each line that may begin a form."""
-        first = len(text) - len(text.lstrip())
-        if first < len(text):
-            yield first
+        blanks = len(text) - len(text.lstrip())
+        if blanks < len(text):
+            yield blanks
         needs = any(need in text for need in self._lexicon.needed_literals)
-        at: int | None = 0
-        while at is not None:
-            at = self._lexicon.find_line_opener(text, at, len(text), with_needs=needs)
-            if at is not None:
-                yield at
+        find, index = self._lexicon.find_line_opener, 0
+        while (start := find(text, index, len(text), with_needs=needs)) is not None:
+            yield start
+            index = start
 
     def _read(
-        self, openings: tuple[Opening, ...], text: str, at: int, budget: int
+        self, openings: tuple[Opening, ...], text: str, start: int, budget: int
     ) -> int:
-        """How many code points a candidate at index ``at`` read before it failed. The
-        result is more than ``budget`` if the candidate did not fail, or would cost too
-        much."""
-        candidate = Candidate(at, openings, self._context)
-        start, size = at, _FIRST
+        """How many code points a candidate at index ``start`` read before it failed.
+        More than ``budget`` if it did not fail, or would cost too much."""
+        candidate = Candidate(start, openings, self._context)
+        end, size = start, _FIRST
         while True:
-            piece, at = text[at : at + size], at + size
-            verdict = candidate.push(piece, self._room, final=at >= len(text))
+            piece, end = text[end : end + size], end + size
+            verdict = candidate.push(piece, self._room, final=end >= len(text))
             if isinstance(verdict, Failed):
-                return budget + 1 if verdict.full else at - start
-            if verdict is not None or at >= len(text) or at - start > budget:
+                return budget + 1 if verdict.full else end - start
+            if verdict is not None or end >= len(text) or end - start > budget:
                 return budget + 1
             size *= 2
 
 
 def _has_needed(text: str, form: Form, results: dict[Form, bool]) -> bool:
-    """Whether ``text`` has one of the literals that ``form`` needs, if it needs any.
-    ``results``: those for the same text so far."""
+    """Whether ``text`` has a literal that ``form`` needs; kept in ``results``."""
     if form.needs and form not in results:
-        results[form] = any(each in text for each in form.needs)
+        results[form] = any(need in text for need in form.needs)
     return results.get(form, True)

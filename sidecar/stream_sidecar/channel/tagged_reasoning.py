@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from stream_sidecar.channel.native_text import NativeText
     from stream_sidecar.channel.readers import Readers
     from stream_sidecar.channel.setup import Surroundings
-    from stream_sidecar.forms.grammar import Extent
     from stream_sidecar.text.doubt import Doubt
-    from stream_sidecar.text.splitter import Splitter
 
 _REMOVED = {
     *FORM_KINDS,
@@ -83,9 +81,8 @@ class TaggedReasoning:
         self._collapsed = Collapsed()
 
     def enter(self, *, waiting: int) -> None:
-        """Begins a block after an opener. ``waiting``: how many characters of the
-        answer wait before the opener; they count towards the hold limit (text rule
-        7.2)."""
+        """Begins a block after an opener. ``waiting``: so many characters of the answer
+        wait before it, and count towards the hold limit (text rule 7.2)."""
         if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
             self.blocks.end()
         self._block, self._waiting = _Block(), waiting
@@ -99,15 +96,14 @@ class TaggedReasoning:
         block.held.append(piece)
         readers = self._readers
         readers.tagged += len(piece[1])
-        held = readers.tagged + self._waiting + readers.native_share()[1]
-        if held > self.max_held:
+        size = readers.tagged + self._waiting + readers.native_share()[1]
+        if size > self.max_held:
             block.passing = True
             self.outlet.diagnose(self.choice, *HOLD_LIMIT)
             self._release(block)
 
     def exit(self, *, nested: bool) -> None:
-        """Ends the block at a closer. After a ``nested`` closer a new block begins
-        (text rule 7.3)."""
+        """Ends the block; after a ``nested`` closer another begins (text rule 7.3)."""
         if self.policy.precedence == "merge":
             self._settle(self._is_copy)
         else:
@@ -139,30 +135,27 @@ class TaggedReasoning:
             self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
 
     def flush(self) -> None:
-        """Decides held text as if the text ended here."""
         self._waiting = 0
         if self._block is not None:
             self._settle(self._is_begun_copy)
 
     def judge(self, doubt: Doubt | None) -> bool:
-        """Whether a block that is still open at the end is text, so that it has to be
-        read again (text rules 7.1 and 7.5). Reports the open block. ``doubt``: the
-        reader's doubt about it."""
+        """Whether a block that is still open at the end is text, and has to be read
+        again (text rules 7.1 and 7.5). Reports the block. ``doubt``: the reader's."""
         block = self._block
         if block is None:
             return False
         self._report()
-        stays = self.policy.unclosed == "reasoning"
-        if stays or doubt is None or not self._live(block):
+        is_certain = self.policy.unclosed == "reasoning"
+        if is_certain or doubt is None or not self._live(block):
             return False
         if not doubt.is_whole:
             self.outlet.diagnose(self.choice, *HOLD_LIMIT)
         return doubt.is_whole
 
     def give_back(self, *, closing: bool) -> tuple[int, ...]:
-        """Drops the open block, which is text and comes again. Returns the event blocks
-        in which it was sent. ``closing``: the stream closes, and `judge` has reported
-        the block."""
+        """Drops the open block, which is text and comes again. Returns its event
+        blocks. ``closing``: `judge` has reported it, because the stream closes."""
         block, self._block = self._open, None
         self._readers.tagged, block.held = 0, []
         if not closing:
@@ -174,10 +167,9 @@ class TaggedReasoning:
         self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
 
     def _live(self, block: _Block) -> tuple[int, ...]:
-        """The event blocks in which ``block`` was sent, without those that were
-        retracted as copies of native text."""
-        gone = self._copies if self._same is not None and self._same.same else ()
-        return tuple(number for number in block.sent if number not in gone)
+        """The event blocks of ``block`` that were not retracted as copies."""
+        retracted = self._copies if self._same is not None and self._same.same else ()
+        return tuple(number for number in block.sent if number not in retracted)
 
     def to_answer(self) -> bool:
         """Makes the last block of reasoning, native or tagged, the answer (text rule
@@ -186,15 +178,17 @@ class TaggedReasoning:
         number = self.outlet.builder.last_reasoning(self.choice)
         if number is None:
             return False
-        text, _ = self.outlet.builder.text_with(self.choice, (number,))
-        if _removals(self._shared.shown(), text):
+        text = self.outlet.builder.text_with(self.choice, number)
+        probe = self._shared.shown()
+        pieces = [*probe.push(text), *probe.flush()]
+        if any(piece[0] in _REMOVED for piece in pieces):
             return False
         self.outlet.send(Reclassify, self.choice, (number,), "text")
         return True
 
     @property
     def needs_native(self) -> bool:
-        """Whether it has to get the native text that comes, to compare it."""
+        """Whether further native text has to be compared."""
         same = self._same
         return self._native is not None or (same is not None and same.same is None)
 
@@ -216,13 +210,13 @@ class TaggedReasoning:
 
     def _send(self, block: _Block, piece: Piece) -> None:
         number = self.blocks.reasoning(piece[1], "tag", self.outlet.span(*piece[2:]))
-        self._sent(block, number, piece[1])
+        self._note_sent(block, number, piece[1])
 
     def extend(self, text: str) -> None:
         """Notes that ``text`` has been sent in the open block."""
-        self._sent(self._open, self._open.sent[-1], text)
+        self._note_sent(self._open, self._open.sent[-1], text)
 
-    def _sent(self, block: _Block, number: int, text: str) -> None:
+    def _note_sent(self, block: _Block, number: int, text: str) -> None:
         if number not in block.sent[-1:]:
             block.sent.append(number)
         if not self._is_second:
@@ -255,37 +249,26 @@ class TaggedReasoning:
     def _is_begun_copy(self, text: str) -> bool:
         """Whether the native text begins with ``text``, or continues with it after the
         part that equals tagged text sent before (text rule 8.4)."""
-        words = Collapsed().push(text)
-        sent = self._same.size if self._same is not None else 0
-        head = self._head()
-        return head.startswith(words) or head[sent:].lstrip().startswith(words)
+        words, head = Collapsed().push(text), self._head()
+        size = self._same.size if self._same is not None else 0
+        return head.startswith(words) or head[size:].lstrip().startswith(words)
 
     def _is_copy(self, text: str) -> bool:
         """Whether ``text`` repeats the native text, from the native text's beginning or
         from where the last copy ended (text rule 8.5)."""
         words, head = Collapsed().push(text), self._head()
-        for start in (self._copied, 0):
-            at = start + head.startswith(" ", start)
-            if head.startswith(words, at):
-                self._copied = at + len(words)
+        for end in (self._copied, 0):
+            start = end + head.startswith(" ", end)
+            if head.startswith(words, start):
+                self._copied = start + len(words)
                 return True
         return False
 
     def _head(self) -> str:
-        """The beginning of the native text as it was sent, with white space
-        collapsed."""
+        """The beginning of the native text as sent, with white space collapsed."""
         if self._native is None:
             text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
-            probe = self._shared.native()
-            sent = (
-                piece for piece in probe.push(text) if piece[0] is PieceKind.REASONING
-            )
-            words = "".join(piece[1] for piece in sent)
-            self._native = self._collapsed.push(words)
+            pieces = self._shared.native().push(text)
+            texts = [piece[1] for piece in pieces if piece[0] is PieceKind.REASONING]
+            self._native = self._collapsed.push("".join(texts))
         return self._native
-
-
-def _removals(probe: Splitter, text: str) -> set[Extent]:
-    """The extents in ``text`` of what ``probe`` removes from it."""
-    pieces = [*probe.push(text), *probe.flush()]
-    return {(start, end) for kind, _, start, end in pieces if kind in _REMOVED}

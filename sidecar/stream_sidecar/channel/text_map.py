@@ -42,17 +42,17 @@ class ForgottenError(Exception):
 
 @define
 class _Segment:
-    """Raw code points ``start`` to ``end``, shown at position ``at`` of ``block``.
+    """Raw code points ``start`` to ``end``, shown at ``position`` of ``block``.
 
-    ``at_utf16``: the same position in UTF-16 units. ``utf16``: the raw UTF-16 units
-    before ``start``; None if they are not known.
+    ``position_utf16``: the same in UTF-16 units. ``utf16``: the raw UTF-16 units before
+    ``start``; None if they are not known.
     """
 
     start: int
     end: int
     block: int
-    at: int = 0
-    at_utf16: int = 0
+    position: int = 0
+    position_utf16: int = 0
     utf16: int | None = None
 
 
@@ -65,22 +65,6 @@ class TextMap:
     about that many segments and stretches, so its memory is bounded. Then `place`
     returns None for older text.
     """
-
-    __slots__ = (
-        "_kept_to",
-        "_known_from",
-        "_last",
-        "_most",
-        "_offsets",
-        "_order",
-        "_ranks",
-        "_segments",
-        "_starts",
-        "_tails",
-        "_texts",
-        "border",
-        "length",
-    )
 
     def __init__(self, most: int | None = None) -> None:
         self._most = most
@@ -95,7 +79,7 @@ class TextMap:
         self._kept_to = 0
         self._segments: list[_Segment] = []
         self._known_from = 0
-        self._last = _Segment(0, 0, -1)
+        self._last_segment = _Segment(0, 0, -1)
         self._order: list[int] = []
         self._ranks: dict[int, int] = {}
         self._tails: dict[int, _Segment] = {}
@@ -107,11 +91,10 @@ class TextMap:
         self.length += len(text)
 
     def visible(self, start: int, end: int, block: int) -> None:
-        """Notes that the raw code points ``start`` to ``end`` are shown next in
-        ``block``."""
-        last = self._last
-        if last.end == start and last.block == block:
-            last.end = end
+        """Notes that these raw code points are shown next in ``block``."""
+        segment = self._last_segment
+        if segment.end == start and segment.block == block:
+            segment.end = end
         elif start < end:
             self._open(start, end, block)
 
@@ -122,7 +105,7 @@ class TextMap:
     @property
     def shown(self) -> int:
         """The position before which all raw text has been decided."""
-        return self._last.end
+        return self._last_segment.end
 
     @property
     def blocks(self) -> list[int]:
@@ -159,15 +142,15 @@ class TextMap:
         if index < 0:
             return self._ascii(offset, unit), True
         start, text = starts[index], texts[index]
-        rest, size = offset - offsets[index], width(text, unit)
-        if rest >= size:
-            return start + len(text) + rest - size, True
+        units, size = offset - offsets[index], width(text, unit)
+        if units >= size:
+            return start + len(text) + units - size, True
 
-        def before(count: int) -> int:
+        def units_of(count: int) -> int:
             return width(text[:count], unit)
 
-        count = bisect_right(range(len(text)), rest, key=before) - 1
-        return start + count, before(count) == rest
+        count = bisect_right(range(len(text)), units, key=units_of) - 1
+        return start + count, units_of(count) == units
 
     def place(
         self, start: int, end: int, is_live: Callable[[int], bool]
@@ -175,28 +158,32 @@ class TextMap:
         """The place of the raw span in the visible blocks, as fields of an event; None
         if the span has no place, or it was forgotten. ``is_live``: whether a block is
         not retracted."""
-        found = self._point(start) if start == end else self._span(start, end)
-        if found is None or start < self._known_from:
+        ends = self._point(start) if start == end else self._span(start, end)
+        if ends is None or start < self._known_from:
             return None
-        first, last = found
-        low, high = self._ranks[first.block], self._ranks[last.block]
+        head, tail = ends
+        low, high = self._ranks[head.block], self._ranks[tail.block]
         if high - low >= _MOST_BLOCKS:
             return None
         blocks = [block for block in self._order[low : high + 1] if is_live(block)]
         if not blocks:
             return None
+        # In a block that was retracted, the span begins and ends at 0.
+        begin = finish = 0, 0
         try:
-            before = [self._size(block) for block in blocks if block != last.block]
-            begin = self._at(first, max(start, first.start), first.block == blocks[0])
-            finish = self._at(last, min(end, last.end), last.block == blocks[-1])
+            if head.block == blocks[0]:
+                begin = self._position(head, max(start, head.start))
+            if tail.block == blocks[-1]:
+                finish = self._position(tail, min(end, tail.end))
+            sizes = [self._size(block) for block in blocks if block != tail.block]
         except ForgottenError:
             return None
         return {
             "blocks": tuple(blocks),
             "start": begin[0],
-            "end": finish[0] + sum(size for size, _ in before),
+            "end": finish[0] + sum(size for size, _ in sizes),
             "start_utf16": begin[1],
-            "end_utf16": finish[1] + sum(size for _, size in before),
+            "end_utf16": finish[1] + sum(size for _, size in sizes),
         }
 
     def _keep(self, text: str) -> None:
@@ -209,80 +196,68 @@ class TextMap:
                 self._texts.append(piece)
                 self._kept_to = start + _STRETCH
         if self._most is not None and len(self._starts) > 2 * self._most:
-            gone = len(self._starts) - self._most
+            count = len(self._starts) - self._most
             for unit in self._offsets:
-                del self._begins(unit)[:gone]
-            del self._texts[:gone], self._starts[:gone]
+                del self._begins(unit)[:count]
+            del self._texts[:count], self._starts[:count]
 
     def _begins(self, unit: Unit) -> list[int]:
-        """For each stretch, the number of units before it. Counted only when it is
-        needed."""
+        """For each stretch, the number of units before it, counted on demand."""
         starts, offsets = self._starts, self._offsets[unit]
-        for last in range(len(offsets) - 1, len(starts) - 1):
-            if last < 0:
+        for index in range(len(offsets) - 1, len(starts) - 1):
+            if index < 0:
                 offsets.append(starts[0])
                 continue
-            text = self._texts[last]
-            beyond = starts[last + 1] - starts[last] - len(text)
-            offsets.append(offsets[last] + width(text, unit) + beyond)
+            text = self._texts[index]
+            beyond = starts[index + 1] - starts[index] - len(text)
+            offsets.append(offsets[index] + width(text, unit) + beyond)
         return offsets
 
     def _open(self, start: int, end: int, block: int) -> None:
         segment = _Segment(start, end, block)
-        self._measure(segment)
+        with suppress(ForgottenError):
+            if block in self._ranks:
+                segment.position, segment.position_utf16 = self._size(block)
+            segment.utf16 = self.units(start, "utf16")
         if block not in self._ranks:
             self._ranks[block] = len(self._order)
             self._order.append(block)
         self._segments.append(segment)
-        self._tails[block] = self._last = segment
+        self._tails[block] = self._last_segment = segment
         if self._most is not None and len(self._segments) > 2 * self._most:
             self._forget(len(self._segments) - self._most)
 
     def _forget(self, count: int) -> None:
-        """Drops the first ``count`` segments, and the blocks that end before the other
-        segments."""
+        """Drops the first ``count`` segments, and the blocks that end with them."""
         del self._segments[:count]
         self._known_from = self._segments[0].start
-        gone = self._ranks[self._segments[0].block]
-        for block in self._order[:gone]:
+        rank = self._ranks[self._segments[0].block]
+        for block in self._order[:rank]:
             del self._tails[block]
-        del self._order[:gone]
+        del self._order[:rank]
         self._ranks = {block: rank for rank, block in enumerate(self._order)}
-
-    def _measure(self, segment: _Segment) -> None:
-        """Sets where ``segment`` begins in the block, and in the raw answer in UTF-16
-        units, if this is known."""
-        with suppress(ForgottenError):
-            if segment.block in self._ranks:
-                segment.at, segment.at_utf16 = self._size(segment.block)
-            segment.utf16 = self.units(segment.start, "utf16")
 
     def _size(self, block: int) -> tuple[int, int]:
         """The length of what was shown in ``block``: code points and UTF-16 units."""
-        tail = self._tails[block]
-        return self._at(tail, tail.end, True)
+        return self._position(self._tails[block], self._tails[block].end)
 
-    def _at(self, segment: _Segment, position: int, is_live: bool) -> tuple[int, int]:
-        """Converts the raw ``position``, which is in ``segment``, to a position in the
-        block's text: code points and UTF-16 units. Both are 0 if the block was
-        retracted (not ``is_live``)."""
-        if not is_live:
-            return 0, 0
+    def _position(self, segment: _Segment, raw: int) -> tuple[int, int]:
+        """Converts the position ``raw``, which is in ``segment``, to a position in the
+        block's text: code points and UTF-16 units."""
         if segment.utf16 is None:
             raise ForgottenError
-        utf16 = self.units(position, "utf16") - segment.utf16
-        return segment.at + position - segment.start, segment.at_utf16 + utf16
+        utf16 = self.units(raw, "utf16") - segment.utf16
+        return segment.position + raw - segment.start, segment.position_utf16 + utf16
 
     def _span(self, start: int, end: int) -> tuple[_Segment, _Segment] | None:
-        """The first and the last segment that the raw span touches; None if it touches
-        none."""
-        first = bisect_right(self._segments, start, key=_start_of) - 1
-        if first < 0 or self._segments[first].end <= start:
-            first += 1
-        last = bisect_left(self._segments, end, key=_start_of) - 1
-        if first > last:
+        """The first and the last segment that the raw span touches, if any."""
+        head = bisect_right(self._segments, start, key=_start_of) - 1
+        if head < 0 or self._segments[head].end <= start:
+            head += 1
+        tail = bisect_left(self._segments, end, key=_start_of) - 1
+        if head > tail:
             return None
-        return self._segments[first], self._segments[last]
+        return self._segments[head], self._segments[tail]
 
     def _point(self, position: int) -> tuple[_Segment, _Segment] | None:
         """The segment that contains ``position`` or ends there, else the segment that

@@ -29,30 +29,29 @@ class BoundTexts:
 
     def __init__(
         self,
-        found: Iterable[StoredMessage],
+        messages: Iterable[StoredMessage],
         model: str | None,
         is_later: Callable[[], bool] = lambda: False,
         *,
         unseals: bool = False,
     ) -> None:
-        self._found, self._model, self._is_later = found, model, is_later
+        self._messages, self._model, self._is_later = messages, model, is_later
         self._unseals = unseals
 
     @cached_property
-    def _last(self) -> tuple[int, float]:
+    def _last_seal(self) -> tuple[int, float]:
         """The number of the last message with a seal, and the order of this seal."""
-        last, order = -1, -inf
-        for number, each in enumerate(self._found):
-            seals = seals_of(each, self._model)
+        sealed, order = -1, -inf
+        for number, message in enumerate(self._messages):
+            seals = seals_of(message, self._model)
             orders = [s.order for s in seals if not (self._unseals and s.in_list)]
             if orders:
-                last, order = number, max(orders)
-        return last, order
+                sealed, order = number, max(orders)
+        return sealed, order
 
     def until(self, number: int) -> float:
-        """Texts of the message with this ``number`` are bound if their order is less
-        than the result."""
-        last, order = self._last
-        if number < last or self._is_later():
+        """Below this order the texts of the message with this ``number`` are bound."""
+        sealed, order = self._last_seal
+        if number < sealed or self._is_later():
             return inf
-        return order if number == last else -inf
+        return order if number == sealed else -inf

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 NAME = ".aider.chat.history.md"
 
-_BEGUN = patterns.compile(r"^# aider chat started at ", re.MULTILINE)
-_ASKED = patterns.compile(r"^#### ", re.MULTILINE)
+_START = patterns.compile(r"^# aider chat started at ", re.MULTILINE)
+_QUESTION = patterns.compile(r"^#### ", re.MULTILINE)
 _ENDS = ("#### ", "> ", "# aider chat started at ")
 
 
@@ -32,20 +32,20 @@ def is_chat_log(name: str, text: str) -> bool:
     chat needs the ``name`` of the log, because other texts have headings, too."""
     if not name.endswith(".md"):
         return False
-    return bool(_BEGUN.search(text) or (name.endswith(NAME) and _ASKED.search(text)))
+    return bool(_START.search(text) or (name.endswith(NAME) and _QUESTION.search(text)))
 
 
 def answers_in(text: str) -> Iterator[Cut]:
     """The spans of the model's answers, without the blanks around them."""
-    at, begun, answers = 0, 0, False
+    position, start, is_answer = 0, 0, False
     for line in text.split("\n"):
         if line.startswith(_ENDS):
-            if answers:
-                yield from _stripped(text, begun, at)
-            answers, begun = line.startswith("#### "), at + len(line)
-        at += len(line) + 1
-    if answers:
-        yield from _stripped(text, begun, len(text))
+            if is_answer:
+                yield from _stripped(text, start, position)
+            is_answer, start = line.startswith("#### "), position + len(line)
+        position += len(line) + 1
+    if is_answer:
+        yield from _stripped(text, start, len(text))
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Cut]:

@@ -36,28 +36,29 @@ def spans_of(
 ) -> list[list[Cut]]:
     """The places of the findings or removals in ``text``, the document of the messages:
     one list of spans for each message."""
-    wanted = [(found, _by_path(found, findings)) for found, findings in by_message]
-    paths = [path for _, strings in wanted for path, _ in strings]
+    by_path = [
+        [
+            (_path_in_document(message, pointer), list(group))
+            for pointer, group in groupby(findings, key=lambda finding: finding.path)
+        ]
+        for message, findings in by_message
+    ]
+    paths = [path for strings in by_path for path, _ in strings]
     places = locate(text, paths) if paths else {}  # without, it may be no JSON
     return [
-        [span for path, each in strings for span in _cuts(places[path], each)]
-        for _, strings in wanted
+        [span for path, group in strings for span in _cuts(places[path], group)]
+        for strings in by_path
     ]
 
 
-def _by_path(
-    found: StoredMessage, findings: list[Finding] | list[Removal]
-) -> list[tuple[Path, list[Any]]]:
-    return [
-        ((*found.path, *path_of(pointer, found.message)), list(group))
-        for pointer, group in groupby(findings, key=lambda each: each.path)
-    ]
+def _path_in_document(message: StoredMessage, pointer: str) -> Path:
+    return (*message.path, *path_of(pointer, message.message))
 
 
-def edited_in(found: StoredMessage, repair: Repair) -> list[Path]:
+def edited_in(message: StoredMessage, repair: Repair) -> list[Path]:
     """The paths, in the document, of the strings that a repair edits."""
     pointers = dict.fromkeys(edit.path for edit in repair.edits)
-    return [(*found.path, *path_of(each, found.message)) for each in pointers]
+    return [_path_in_document(message, pointer) for pointer in pointers]
 
 
 def changes_of(
@@ -67,14 +68,14 @@ def changes_of(
     They are sorted and do not overlap."""
     strings: dict[Path, list[Edit]] = {}
     dropped: dict[Path, set[int]] = {}
-    for found, repair in repairs:
-        gone = {path_of(each, found.message) for each in repair.dropped}
-        for part in gone:
-            dropped.setdefault((*found.path, *part[:-1]), set()).add(int(part[-1]))
+    for message, repair in repairs:
+        parts = {_path_in_document(message, pointer) for pointer in repair.dropped}
+        for part in parts:
+            dropped.setdefault(part[:-1], set()).add(int(part[-1]))
         for edit in repair.edits:
-            path = path_of(edit.path, found.message)
-            if not any(path[:end] in gone for end in range(len(path) + 1)):
-                strings.setdefault((*found.path, *path), []).append(edit)
+            path = _path_in_document(message, edit.path)
+            if not any(path[:end] in parts for end in range(len(path) + 1)):
+                strings.setdefault(path, []).append(edit)
     places = locate(text, [*strings, *dropped])
     changes = [
         (start, end, halves_replaced(text[start:end]) if edit.new_text else "")
@@ -88,8 +89,8 @@ def changes_of(
 
 
 def halves_replaced(written: str) -> str:
-    """Halves of characters as a JSON text has them, replaced by U+FFFD: an escape by an
-    escape of its length, also in a string within a string."""
+    """Halves of characters in JSON text replaced by U+FFFD, escapes by escapes of their
+    length, also in a string within a string."""
     return without_halves(_HALF_ESCAPE.sub(r"\1fffd", written))
 
 
@@ -108,21 +109,17 @@ def _paired(points: list[int]) -> Iterator[JsonSpan]:
     return zip(points[::2], points[1::2], strict=True)
 
 
-def drops_of(text: str, found: StoredMessage, parts: Iterable[str]) -> dict[str, Cut]:
-    """For each of ``parts``, the cut that removes this part alone from its array, with
-    one comma."""
-    paths = {part: (*found.path, *path_of(part, found.message)) for part in parts}
+def drops_of(text: str, message: StoredMessage, parts: Iterable[str]) -> dict[str, Cut]:
+    """For each of ``parts``, the cut of it alone and of one comma."""
+    paths = {part: _path_in_document(message, part) for part in parts}
     lists = {path[:-1] for path in paths.values()}
     places = locate(text, lists) if lists else {}
-    inner = {path: items(places[path]) for path in lists}
-    alone = {
-        part: _without(inner[path[:-1]], {int(path[-1])}, int(path[-1]))
-        for part, path in paths.items()
-    }
-    return {
-        part: next(_outward(places[paths[part][:-1]], spans))
-        for part, spans in alone.items()
-    }
+    spans = {path: items(places[path]) for path in lists}
+    cuts = {}
+    for part, (*path, number) in paths.items():
+        cut = _without(spans[tuple(path)], {int(number)}, int(number))
+        cuts[part] = next(_outward(places[tuple(path)], cut))
+    return cuts
 
 
 def _without(
@@ -144,9 +141,9 @@ def _without(
 
 
 def spliced(text: str, changes: Iterable[Change]) -> str:
-    kept: list[str] = []
-    at = 0
+    parts: list[str] = []
+    position = 0
     for start, end, new in changes:
-        kept += (text[at:start], new)
-        at = end
-    return "".join([*kept, text[at:]])
+        parts += (text[position:start], new)
+        position = end
+    return "".join([*parts, text[position:]])

@@ -71,7 +71,7 @@ def says_digests(text: bytes) -> bool:
 
 
 def has_digest(value: Json) -> bool:
-    """Whether ``value`` is an object and one of its own members is a digest."""
+    """Whether a member of ``value``, an object, is a digest."""
     return isinstance(value, dict) and any(
         isinstance(digest, str)
         and is_digest_name(name)
@@ -93,8 +93,8 @@ def names_sealed_in(manifest: Json) -> Iterator[str]:
     Example: ``a.json`` in ``{"path": "a.json", "sha256": "3bd6.."}``.
     """
     if has_digest(manifest):
-        yield from (each for each in manifest.values() if isinstance(each, str))
+        yield from (value for value in manifest.values() if isinstance(value, str))
     if isinstance(manifest, dict):
         manifest = [*manifest.values()]
-    for each in manifest if isinstance(manifest, list) else ():
-        yield from names_sealed_in(each)
+    for member in manifest if isinstance(manifest, list) else ():
+        yield from names_sealed_in(member)

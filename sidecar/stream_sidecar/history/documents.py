@@ -238,9 +238,8 @@ class _Search:
     def _within_text(
         self, text: str, path: Path, around: _Around
     ) -> Iterator[StoredMessage]:
-        """The messages in a string of JSON. A string that was cut off, like an
-        attribute that was too long, has no messages: the strings in it go to
-        ``unread``."""
+        """The messages in a string of JSON. The strings in one that was cut off, like
+        an attribute that was too long, go to ``unread``."""
         try:
             value = loads(text)
         except (ValueError, RecursionError):
@@ -291,8 +290,7 @@ def _texts(
 
 
 def _is_of_tool(value: Json) -> bool:
-    """Whether ``value`` is a record of a tool, by the names of its members or by its
-    type."""
+    """Whether the names of members or the type are those of a tool's record."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")
@@ -321,11 +319,6 @@ def named_model(record: Json) -> str | None:
 
 def _origin(record: dict[str, Json], names: tuple[str, ...]) -> str | None:
     """The first of ``names`` that a record, or an object in it for them, has."""
-    inner = (at(record, path) for path in _ORIGIN_HOLDERS if path[0] in record)
-    holders = (record, *(each for each in inner if isinstance(each, dict)))
-    return next(filter(None, (_first_string(each, names) for each in holders)), None)
-
-
-def _first_string(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
-    values = (value.get(name) for name in names)
-    return next((each for each in values if isinstance(each, str) and each), None)
+    paths = [(), *(path for path in _ORIGIN_HOLDERS if path[0] in record)]
+    values = (at(record, (*path, name)) for path in paths for name in names)
+    return next((value for value in values if isinstance(value, str) and value), None)

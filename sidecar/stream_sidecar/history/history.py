@@ -55,15 +55,15 @@ class Readings:
     def of(self, model: str | None) -> tuple[StreamOptions, Sieve]:
         """The options for ``model``, and the sieve that decides whether a text has to
         be read. ``model`` of None: the model of the options."""
-        known = self._of.get(model)
-        if known is None:
+        pair = self._of.get(model)
+        if pair is None:
             if len(self._of) >= _MODELS:  # names come from strangers
                 self._of.clear()
             options = self._options
             if model is not None:
                 options = evolve(options, model=model)
-            known = self._of[model] = (options, Sieve(options))
-        return known
+            pair = self._of[model] = (options, Sieve(options))
+        return pair
 
 
 class History:
@@ -110,14 +110,13 @@ class History:
     def examine(
         self, message: StoredMessage, bound_until: Callable[[], float] | None = None
     ) -> ExaminedMessage:
-        """What is found in the next message. ``bound_until`` as in
-        `Judge`."""
+        """What is found in the next message. ``bound_until`` as in `Judge`."""
         fields = []
         if message.fields:
             options, sieve = self._readings.of(message.own_model or message.model)
             judge = Judge(self._kinds, self._wants, bound_until)
-            read = (removals_in(e, options, sieve, judge) for e in message.fields)
-            fields = [field for field in read if field is not None]
+            removals = (removals_in(f, options, sieve, judge) for f in message.fields)
+            fields = [field for field in removals if field is not None]
         self.learn(message.results)
         return ExaminedMessage(message.message, fields)
 

@@ -29,56 +29,52 @@ _KEEPING = frozenset(("preservedSegment", "preservedMessages"))
 """A summary with one of these is sent before the last messages that came before it."""
 
 
-def _compaction(record: dict[str, Json]) -> dict[str, Json]:
-    """What Claude Code notes where it has put a summary in place of old messages."""
-    noted = record.get("compactMetadata")
-    return noted if isinstance(noted, dict) else {}
-
-
 class Lineage:
     """Which record of a log a record continues: its parent, if it names one, else the
     record before it. Logs with names of parents have several branches."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._last = -1
+        self._last_number = -1
 
     def parent_of(self, number: int, record: Json) -> int:
         """The number of the record that ``record`` continues; -1: it continues none.
         All records have to be given, in their order."""
-        parent, self._last = self._last, number
+        previous, self._last_number = self._last_number, number
         if not isinstance(record, dict):
-            return parent
+            return previous
         for name, link in _LINKS:
-            id, named = record.get(name), record.get(link, parent)
+            id = record.get(name)
             if isinstance(id, str) and link in record:
                 self._numbers[id] = number
-                if named is None and _KEEPING.isdisjoint(_compaction(record)):
+                parent = record[link]
+                # What Claude Code notes where it put a summary in place of messages.
+                summary = record.get("compactMetadata")
+                members = summary if isinstance(summary, dict) else ()
+                if parent is None and _KEEPING.isdisjoint(members):
                     return -1
-                named = named or record.get("logicalParentUuid")
-                return self._numbers.get(str(named), parent)
-        return parent
+                parent = parent or record.get("logicalParentUuid")
+                return self._numbers.get(str(parent), previous)
+        return previous
 
 
 def links_of(record: Json) -> Json:
     """``record`` with what `RecordsBeforeSeals` reads of it."""
     if not isinstance(record, dict):
         return None
-    kept = {name: record[name] for name in _OF_LINKS if name in record}
-    return {**kept, "message": {"id": answer_of(record)}}
+    links = {name: record[name] for name in _OF_LINKS if name in record}
+    return {**links, "message": {"id": answer_of(record)}}
 
 
 def answer_of(record: Json) -> str | None:
-    """The id of the answer that a record has a block of: Claude Code writes a record
-    for each block. With calls at the same time they are on several branches, and the
-    agent sends all of them."""
+    """The id of the answer of which a record has a block. With calls at the same time,
+    Claude Code has its records on several branches, and sends all of them."""
     id = at(record, ("message", "id"))
     return id if isinstance(id, str) else None
 
 
 class RecordsBeforeSeals:
-    """Which records of a log come before a bound seal of another record. ``add`` gets
-    all of them, in their order."""
+    """Which records come before a bound seal. ``add`` gets all, in their order."""
 
     def __init__(self) -> None:
         self._lineage = Lineage()

@@ -175,8 +175,7 @@ def read_message(
     model: str | None = None,
     provider: str | None = None,
 ) -> StoredMessage:
-    """Everything that is known of the message ``value``. ``shape``: its row, None if it
-    is not a model's."""
+    """Reads ``value``. ``shape``: its row, None if it is not a model's."""
     holders = [
         each
         for each in (at(value, holder) for holder in (shape or MESSAGE).holders)
@@ -185,11 +184,11 @@ def read_message(
     calls = [StoredCall(item) for item in _calls(holders)]
     fields = []
     if shape is not None:
-        before = [Thought(text, beside=True) for text in _thoughts(holders)]
+        thoughts = [Thought(text, beside=True) for text in _thoughts(holders)]
         for body in shape.bodies:
             items = list(_field(value, body, shape.parts))
             if any(isinstance(item, Text) for item in items):
-                fields.append((*before, *items, *calls))
+                fields.append((*thoughts, *items, *calls))
     is_object = isinstance(value, dict)
     return StoredMessage(
         message=value,
@@ -291,19 +290,15 @@ def _call_of(part: dict[str, Json]) -> dict[str, Json] | None:
 def _thought_of(part: dict[str, Json]) -> str | None:
     """The text of a part of reasoning, "" if it is encrypted; None for another part."""
     if part.get("thought") is True:
-        return _text(part, "text")
+        return _word(part, "text") or ""
     if isinstance(part.get("reasoningContent"), dict):
-        inner = part["reasoningContent"].get("reasoningText")
-        return _text(inner, "text") if isinstance(inner, dict) else ""
+        text = at(part, ("reasoningContent", "reasoningText", "text"))
+        return text if isinstance(text, str) else ""
     if part.get("type") in ("thinking", "redacted_thinking"):
-        return _text(part, "thinking")
+        return _word(part, "thinking") or ""
     if part.get("type") == "reasoning":
-        return _text(part, "text") or _text(part, "reasoning")
+        return _word(part, "text") or _word(part, "reasoning") or ""
     return None
-
-
-def _text(holder: dict[str, Json], name: str) -> str:
-    return _word(holder, name) or ""
 
 
 def _word(holder: dict[str, Json], name: str) -> str | None:
@@ -315,16 +310,12 @@ def _word(holder: dict[str, Json], name: str) -> str | None:
 def _has_state(holder: Json) -> bool:
     if not isinstance(holder, dict) or _MAY_HAVE_STATE.isdisjoint(holder):
         return False
-    if any(holder.get(name) for name in _STATE):
-        return True
-    return any(_has_state_within(holder.get(name)) for name in _STATE_HOLDERS)
-
-
-def _has_state_within(value: Json) -> bool:
-    if not isinstance(value, dict):
-        return False
-    inner = [each for each in value.values() if isinstance(each, dict)]
-    return any(each.get(name) for each in (value, *inner) for name in _STATE)
+    objects = [holder]
+    for name in _STATE_HOLDERS:
+        if isinstance(value := holder.get(name), dict):
+            members = (member for member in value.values() if isinstance(member, dict))
+            objects += [value, *members]
+    return any(item.get(name) for item in objects for name in _STATE)
 
 
 # Tool results

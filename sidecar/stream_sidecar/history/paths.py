@@ -25,13 +25,12 @@ def at(value: Json, path: Path) -> Json:
 
 def list_at(value: Json, path: Path) -> list[Json]:
     """The list at ``path``, [] if there is none."""
-    found = at(value, path)
-    return found if isinstance(found, list) else []
+    items = at(value, path)
+    return items if isinstance(items, list) else []
 
 
 def part_number(path: Path) -> int:
-    """The number of the part of a message in which ``path`` is; 0 for a text that is
-    the whole content."""
+    """The number of the message's part with ``path``; 0 for text without parts."""
     return next((step for step in path if isinstance(step, int)), 0)
 
 

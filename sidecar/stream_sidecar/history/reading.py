@@ -80,8 +80,7 @@ class TextReading:
 
 
 def reading_options(options: StreamOptions) -> StreamOptions:
-    """The options of the streams that read a field. The caller keeps them, for
-    speed."""
+    """The options of the streams that read a field, made once for speed."""
     policy = evolve(options.policy, trace=True)
     return evolve(options, wire=_WIRE, framing="json", policy=policy)
 
@@ -134,12 +133,12 @@ def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextRead
 
 def texts_of(items: Iterable[StoredItem]) -> list[tuple[int, int, Text]]:
     """The texts of a field with their spans in the joined text."""
-    found, start = [], 0
+    texts, start = [], 0
     for item in items:
         if isinstance(item, Text):
-            found.append((start, start + len(item.text), item))
+            texts.append((start, start + len(item.text), item))
             start += len(item.text)
-    return found
+    return texts
 
 
 def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
@@ -147,9 +146,9 @@ def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading
     again as ``closed``: a stored text without a closing tag had its reasoning removed
     before, so all of it is an answer."""
     reading, rule = _read(items, options), options.policy.reasoning
-    shown = sum(len(item.text) for item in items if isinstance(item, Text))
-    shown -= sum(end - start for start, end, _ in reading.removals)
-    if shown or rule.starts_open != "open":
+    size = sum(len(item.text) for item in items if isinstance(item, Text))
+    size -= sum(end - start for start, end, _ in reading.removals)
+    if size or rule.starts_open != "open":
         return reading
     policy = evolve(options.policy, reasoning=evolve(rule, starts_open="closed"))
     return _read(items, evolve(options, policy=policy))
@@ -158,14 +157,14 @@ def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading
 def _touched(items: tuple[StoredItem, ...], removals: list[Mark]) -> set[int]:
     """Numbers of the locked texts that would lose something."""
     starts = [start for start, _, _ in removals]
-    touched, at = set(), 0
+    touched, end = set(), 0
     for number, item in enumerate(items):
         if not isinstance(item, Text):
             continue
-        start, at = at, at + len(item.text)
+        start, end = end, end + len(item.text)
         if item.locked and item.text.strip(STAND_IN):
-            last = bisect_right(starts, at - 1) - 1
-            if last >= 0 and removals[last][1] > start:
+            index = bisect_right(starts, end - 1) - 1
+            if index >= 0 and removals[index][1] > start:
                 touched.add(number)
     return touched
 
@@ -174,43 +173,43 @@ def _read(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
     stream = Stream(options)
     events: list[Event] = []
     for number, item in enumerate(items):
-        pushed = [e for each in _blocks(item, number) for e in stream.push(each)]
-        if isinstance(item, Thought):  # what is found in reasoning is not in the text
-            pushed = [e for e in pushed if isinstance(e, _OF_TEXT)]
-        events += pushed
+        for document in _documents(item, number):
+            # What is found in reasoning is not in the text.
+            kinds = _OF_TEXT if isinstance(item, Thought) else object
+            events += [e for e in stream.push(document) if isinstance(e, kinds)]
     events += stream.close()
     size = sum(len(item.text) for item in items if isinstance(item, Text))
     calls = [e for e in events if isinstance(e, ToolCall)]
-    gone = {n for e in events if isinstance(e, Retract) for n in e.blocks}
+    retracted = {n for e in events if isinstance(e, Retract) for n in e.blocks}
     return TextReading(
         _grouped(_gaps(_marks(events), size)),
-        _reasoning(events, gone),
+        _reasoning(events, retracted),
         [e for e in events if isinstance(e, ToolResult) and e.source == "echo"],
-        [e for e in calls if e.origin == "text" and e.block not in gone],
+        [e for e in calls if e.origin == "text" and e.block not in retracted],
     )
 
 
-def _reasoning(events: list[Event], gone: set[int]) -> list[str]:
+def _reasoning(events: list[Event], retracted: set[int]) -> list[str]:
     """The reasoning in the text, block by block."""
     blocks: dict[int, list[str]] = {}
-    final: dict[int, str] = {}
+    channels: dict[int, str] = {}
     for event in events:
         if isinstance(event, Reclassify):
-            final |= dict.fromkeys(event.blocks, event.to)
+            channels |= dict.fromkeys(event.blocks, event.to)
         elif isinstance(event, ReasoningDelta) and event.source == "tag":
             blocks.setdefault(event.block, []).append(event.text)
-            final.setdefault(event.block, "reasoning")
+            channels.setdefault(event.block, "reasoning")
         elif isinstance(event, TextDelta):
             blocks.setdefault(event.block, []).append(event.text)
     texts = (
         "".join(pieces).replace(STAND_IN, "")
         for block, pieces in sorted(blocks.items())
-        if final.get(block) == "reasoning" and block not in gone
+        if channels.get(block) == "reasoning" and block not in retracted
     )
     return [text for text in texts if text]
 
 
-def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
+def _documents(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
     """The documents of one block: the start, with the whole content, and the end."""
     content: dict[str, Any] = {"type": "text", "text": ""}
     if isinstance(item, Text):
@@ -232,27 +231,27 @@ def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
 def _marks(events: list[Event]) -> list[Mark]:
     """The spans of the text's events, with their kinds: first the visible spans, then
     the others, each in the order of the text."""
-    final: dict[int, str] = {}
+    channels: dict[int, str] = {}
     for event in events:
         if isinstance(event, Reclassify):
-            final |= dict.fromkeys(event.blocks, event.to)
+            channels |= dict.fromkeys(event.blocks, event.to)
         elif isinstance(event, Retract):
-            final |= dict.fromkeys(event.blocks, "reasoning")
-    marks = [mark for event in events if (mark := _mark(event, final)) is not None]
+            channels |= dict.fromkeys(event.blocks, "reasoning")
+    marks = [mark for event in events if (mark := _mark(event, channels)) is not None]
     return sorted(marks, key=lambda mark: (mark[2] != VISIBLE, mark[0]))
 
 
-def _mark(event: Event, final: dict[int, str]) -> Mark | None:
+def _mark(event: Event, channels: dict[int, str]) -> Mark | None:
     span = getattr(event, "span", None)
     if span is None or isinstance(event, Retract):
         return None
     kind = _LEFTOVER
     if isinstance(event, TextDelta):
-        kind = final.get(event.block, VISIBLE)
+        kind = channels.get(event.block, VISIBLE)
     elif isinstance(event, ReasoningDelta):
         if event.source == "native":
             return None
-        kind = final.get(event.block, "reasoning")
+        kind = channels.get(event.block, "reasoning")
     elif isinstance(event, ToolCall | ToolResult):
         kind = event.type
     else:
@@ -263,20 +262,22 @@ def _mark(event: Event, final: dict[int, str]) -> Mark | None:
 
 def _gaps(marks: list[Mark], size: int) -> list[Mark]:
     """The spans from 0 to ``size`` that are in no visible mark, each of one kind."""
-    shown = [mark for mark in marks if mark[2] == VISIBLE]
+    visible = [mark for mark in marks if mark[2] == VISIBLE]
     hidden = [mark for mark in marks if mark[2] != VISIBLE]
-    gaps, at, number = [], 0, 0
-    for start, end, _ in [*shown, (size, size, VISIBLE)]:
-        while at < start:
-            while number < len(hidden) and hidden[number][1] <= at:
+    gaps, position, number = [], 0, 0
+    for start, end, _ in [*visible, (size, size, VISIBLE)]:
+        while position < start:
+            while number < len(hidden) and hidden[number][1] <= position:
                 number += 1
-            known = hidden[number] if number < len(hidden) else (start, start, "")
-            if known[0] > at:
-                gaps.append((at, min(known[0], start), _LEFTOVER))
+            low, high, kind = start, start, ""
+            if number < len(hidden):
+                low, high, kind = hidden[number]
+            if low > position:
+                gaps.append((position, min(low, start), _LEFTOVER))
             else:
-                gaps.append((at, min(known[1], start), known[2]))
-            at = gaps[-1][1]
-        at = max(at, end)
+                gaps.append((position, min(high, start), kind))
+            position = gaps[-1][1]
+        position = max(position, end)
     return gaps
 
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _ROUNDS = 8
 """At most so many readings of a field. Nearly always the second finds nothing."""
 
-
 Wants: TypeAlias = "Callable[[RemovedSpan], bool]"
 
 
@@ -103,25 +102,29 @@ def removals_in(
     readings: list[TextReading] = []
     kept = [(start, end) for start, end, _ in texts]
     removed: list[Mark] = []
-    left = items
+    shortened = items
     while len(readings) < _ROUNDS:
-        reading = read_text(left, options)
+        reading = read_text(shortened, options)
         cut = judged.removed(unlocked(moved(reading.removals, kept), texts))
         if not cut:
             break
         readings.append(reading)
         removed += cut
         kept = without(kept, cut)
-        left = _shortened(items, texts, kept)
-        if not has_to_be_read(left, sieve):
+        shorter = iter(kept_texts(texts, kept))
+        shortened = tuple(
+            evolve(item, text=next(shorter)) if isinstance(item, Text) else item
+            for item in items
+        )
+        if not has_to_be_read(shortened, sieve):
             break
     removed += judged.removed(halves_in(texts, kept))
     marks, bound = sorted([*removed, *judged.bound]), frozenset(judged.bound)
-    found = [*pieces_of(marks, texts)]
-    by_mark = [*zip(marks, found, strict=True)]
+    pieces = [*pieces_of(marks, texts)]
+    by_mark = [*zip(marks, pieces, strict=True)]
     return FieldRemovals(
         items=items,
-        found=found,
+        found=pieces,
         removed=[piece for mark, piece in by_mark if mark not in bound],
         bound=[piece for mark, piece in by_mark if mark in bound],
         readings=readings,
@@ -129,31 +132,31 @@ def removals_in(
 
 
 class _Judged:
-    """What is decided about the finds of each reading of a field. What stays once stays
-    in every later reading."""
+    """What is decided about the finds. What stays once stays in later readings."""
 
     def __init__(self, texts: list[PlacedText], judge: Judge) -> None:
         self._texts, self._judge = texts, judge
-        self._stays: list[Mark] = []
+        self._staying: list[Mark] = []
         self.bound: list[Mark] = []
 
-    def removed(self, found: list[Mark]) -> list[Mark]:
-        """The marks of ``found``, which are sorted, that are removed."""
+    def removed(self, marks: list[Mark]) -> list[Mark]:
+        """Returns those of the sorted ``marks`` that are removed."""
         if self._judge == _EVERYTHING_GOES:
-            return found
-        new, number, stays = [], 0, self._stays
-        for mark in found:
-            while number < len(stays) and stays[number][1] <= mark[0]:
+            return marks
+        undecided, number, staying = [], 0, self._staying
+        for mark in marks:
+            while number < len(staying) and staying[number][1] <= mark[0]:
                 number += 1
-            if number == len(stays) or stays[number][0] >= mark[1]:
-                new.append(mark)
+            if number == len(staying) or staying[number][0] >= mark[1]:
+                undecided.append(mark)
         removed: list[Mark] = []
-        for mark, piece in zip(new, pieces_of(new, self._texts), strict=True):
+        pieces = pieces_of(undecided, self._texts)
+        for mark, piece in zip(undecided, pieces, strict=True):
             decision = self._judge.decision(piece)
-            (removed if decision is Decision.REMOVED else stays).append(mark)
+            (removed if decision is Decision.REMOVED else staying).append(mark)
             if decision is Decision.BOUND:
                 self.bound.append(mark)
-        stays.sort()
+        staying.sort()
         return removed
 
 
@@ -161,14 +164,3 @@ def _has_halves(items: tuple[StoredItem, ...]) -> bool:
     """Whether a text that may change has halves of characters."""
     texts = (item for item in items if isinstance(item, Text) and not item.locked)
     return any(not text.text.isascii() and has_half(text.text) for text in texts)
-
-
-def _shortened(
-    items: tuple[StoredItem, ...], texts: list[PlacedText], kept: list[tuple[int, int]]
-) -> tuple[StoredItem, ...]:
-    """The items, with the kept pieces of their texts."""
-    shorter = iter(kept_texts(texts, kept))
-    return tuple(
-        evolve(item, text=next(shorter)) if isinstance(item, Text) else item
-        for item in items
-    )

@@ -35,9 +35,9 @@ def counted_as(
 ) -> Named:
     """The names under which a message is counted, given the names ``counted`` so far.
     Models beyond `MODELS` are counted together, without a name."""
-    named = provider and provider[:_LONGEST_NAME], model and model[:_LONGEST_NAME]
-    is_one_more = named not in counted and len(counted) >= MODELS
-    return (None, None) if is_one_more else named
+    names = provider and provider[:_LONGEST_NAME], model and model[:_LONGEST_NAME]
+    is_one_more = names not in counted and len(counted) >= MODELS
+    return (None, None) if is_one_more else names
 
 
 @define
@@ -86,8 +86,8 @@ class RepairCounts:
     def add(self, counters: ModelRepairCounters) -> None:
         with self._lock:
             name = counted_as(counters.provider, counters.model, self._models)
-            known = ModelRepairCounters(provider=name[0], model=name[1])
-            _add(self._models.setdefault(name, known), counters)
+            zero = ModelRepairCounters(provider=name[0], model=name[1])
+            _add(self._models.setdefault(name, zero), counters)
 
     def total(self) -> AllRepairCounters:
         """The totals of all models together, with copies of each model's counters."""
@@ -96,14 +96,14 @@ class RepairCounts:
             total = AllRepairCounters(
                 by_model=[evolve(each, removed={**each.removed}) for each in models]
             )
-        for each in total.by_model:
-            _add(total, each)
+        for model in total.by_model:
+            _add(total, model)
         return total
 
 
-def _add(total: RepairCounters, more: RepairCounters) -> None:
-    total.messages += more.messages
-    total.changed += more.changed
-    total.blocked += more.blocked
-    for kind, count in more.removed.items():
+def _add(total: RepairCounters, counters: RepairCounters) -> None:
+    total.messages += counters.messages
+    total.changed += counters.changed
+    total.blocked += counters.blocked
+    for kind, count in counters.removed.items():
         total.removed[kind] = total.removed.get(kind, 0) + count

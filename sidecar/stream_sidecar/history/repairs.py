@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.history.messages import Text, Thought
-from stream_sidecar.history.paths import at, pointer_to
+from stream_sidecar.history.paths import pointer_to
 from stream_sidecar.history.results import (
     SURROGATE,
     Edit,
@@ -25,7 +25,6 @@ from stream_sidecar.values.jsontext import is_portable
 from stream_sidecar.values.surrogates import without_halves
 
 if TYPE_CHECKING:
-    from stream_sidecar.history.messages import StoredItem
     from stream_sidecar.history.removals import FieldRemovals
     from stream_sidecar.history.spans import RemovedSpan
     from stream_sidecar.parts import Json
@@ -57,43 +56,42 @@ class ExaminedMessage:
         the message is cut in the text of its document, so the repair has no new one:
         building it costs as much as everything else."""
         message = ABSENT if in_place else self.message
-        stays = [_removal(piece) for field in self.fields for piece in field.bound]
+        bound = [_removal(piece) for field in self.fields for piece in field.bound]
         removed = [piece for field in self.fields for piece in field.removed]
-        if in_place and not (removed or stays):
+        if in_place and not (removed or bound):
             return _NO_REPAIR
-        more: Any = {"bound": True, "stays": stays} if stays else {}
+        seals: Any = {"bound": True, "stays": bound} if bound else {}
         texts = _new_texts(removed)
-        blocked = any(_is_emptied(field, texts) for field in self.fields)
-        if blocked or not removed:
-            return Repair(False, blocked, _portable(message), **more)
+        is_blocked = any(_is_emptied(field, texts) for field in self.fields)
+        if is_blocked or not removed:
+            return Repair(False, is_blocked, _portable(message), **seals)
         parts = {piece.text.path: piece.text.part for piece in removed}
-        gone = [part for path, part in parts.items() if part and not texts[path]]
+        dropped = [part for path, part in parts.items() if part and not texts[path]]
         if not in_place:
-            message = _portable(_rebuilt(message, texts, gone))
-        readings = [each for field in self.fields for each in field.readings]
+            message = _portable(_rebuilt(message, texts, dropped))
+        readings = [reading for field in self.fields for reading in field.readings]
         return Repair(
             changed=True,
             blocked=False,
             message=message,
             edits=_edits(removed),
             removed=[_removal(piece) for piece in removed],
-            dropped=[pointer_to(path) for path in gone],
-            reasoning="".join(text for one in readings for text in one.reasoning)
-            or None,
-            tool_results=[each for one in readings for each in one.results] or None,
-            tool_calls=[each for one in readings for each in one.calls] or None,
-            **more,
+            dropped=[pointer_to(path) for path in dropped],
+            reasoning="".join(text for r in readings for text in r.reasoning) or None,
+            tool_results=[result for r in readings for result in r.results] or None,
+            tool_calls=[call for r in readings for call in r.calls] or None,
+            **seals,
         )
 
 
 def _finding(piece: RemovedSpan) -> Finding:
-    where = (piece.start, piece.end, piece.start_utf16, piece.end_utf16)
-    return Finding(piece.kind, pointer_to(piece.text.path), *where, piece.removed)
+    ends = (piece.start, piece.end, piece.start_utf16, piece.end_utf16)
+    return Finding(piece.kind, pointer_to(piece.text.path), *ends, piece.removed)
 
 
 def _removal(piece: RemovedSpan) -> Removal:
-    where = (pointer_to(piece.text.path), piece.start, piece.end)
-    return Removal(piece.kind, *where, piece.removed)
+    place = (pointer_to(piece.text.path), piece.start, piece.end)
+    return Removal(piece.kind, *place, piece.removed)
 
 
 def _replacement(piece: RemovedSpan) -> str:
@@ -104,26 +102,25 @@ def _new_texts(removed: list[RemovedSpan]) -> dict[Path, str]:
     """The texts from which something is removed, without it, by their paths."""
     texts: dict[Path, str] = {}
     for text, pieces in groupby(removed, key=lambda piece: piece.text):
-        kept: list[str] = []
-        read_to = 0
+        parts: list[str] = []
+        end = 0
         for piece in pieces:
-            kept += (text.text[read_to : piece.start], _replacement(piece))
-            read_to = piece.end
-        texts[text.path] = "".join((*kept, text.text[read_to:]))
+            parts += (text.text[end : piece.start], _replacement(piece))
+            end = piece.end
+        texts[text.path] = "".join((*parts, text.text[end:]))
     return texts
 
 
 def _is_emptied(field: FieldRemovals, texts: dict[Path, str]) -> bool:
-    """Whether a field changes and then has no text, call or other part."""
-    return bool(field.removed) and not any(_is_left(e, texts) for e in field.items)
-
-
-def _is_left(item: StoredItem, texts: dict[Path, str]) -> bool:
-    """Whether an item is left as content. Blank text and reasoning in a field of its
-    own do not count."""
-    if isinstance(item, Text):
-        return bool(texts.get(item.path, item.text).strip())
-    return not (isinstance(item, Thought) and item.beside)
+    """Whether a field changes and then has no text, call or other part. Blank text and
+    reasoning in a field of its own are no content."""
+    is_left = any(
+        texts.get(item.path, item.text).strip()
+        if isinstance(item, Text)
+        else not (isinstance(item, Thought) and item.beside)
+        for item in field.items
+    )
+    return bool(field.removed) and not is_left
 
 
 def _portable(message: Json) -> Json:
@@ -131,17 +128,16 @@ def _portable(message: Json) -> Json:
     return message if message is ABSENT or is_portable(message) else ABSENT
 
 
-def _rebuilt(message: Json, texts: dict[Path, str], gone: list[Path]) -> Json:
-    """A copy of the message with the new texts and without the parts that are gone.
+def _rebuilt(message: Json, texts: dict[Path, str], dropped: list[Path]) -> Json:
+    """A copy of the message with the new texts and without the ``dropped`` parts.
     Values that hold none of these are not copied."""
     tree: dict[Any, Any] = {}
-    for path in (*texts, *gone):
-        inner = tree
+    values = {**texts, **dict.fromkeys(dropped, _GONE)}
+    for path, value in values.items():
+        branch = tree
         for name in path:
-            inner = inner.setdefault(name, {})
-        inner[_NEW] = texts.get(path, _GONE)
-    for path in gone:
-        at(tree, path)[_NEW] = _GONE
+            branch = branch.setdefault(name, {})
+        branch[_NEW] = value
     return _replaced(message, tree)
 
 
@@ -149,8 +145,8 @@ def _replaced(value: Json, tree: dict[Any, Any]) -> Json:
     if _NEW in tree:
         return tree[_NEW]
     if isinstance(value, dict):
-        news = {name: _replaced(value[name], inner) for name, inner in tree.items()}
-        return {**value, **news}
+        members = {name: _replaced(value[name], tree[name]) for name in tree}
+        return {**value, **members}
     items = (
         _replaced(item, tree[number]) if number in tree else item
         for number, item in enumerate(value)
@@ -159,17 +155,16 @@ def _replaced(value: Json, tree: dict[Any, Any]) -> Json:
 
 
 def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
-    """The removals as edits; removals that touch are one edit, and so are halves of
-    characters."""
+    """The removals as edits: one for removals, or for halves, that touch."""
     joined: list[Edit] = []
     for piece in pieces:
         path, new = pointer_to(piece.text.path), _replacement(piece)
         start, start_utf16 = piece.start, piece.start_utf16
-        last = joined[-1] if joined else None
-        touches = last is not None and (last.path, last.end) == (path, start)
-        if last is not None and touches and bool(last.new_text) == bool(new):
+        edit = joined[-1] if joined else None
+        touches = edit is not None and (edit.path, edit.end) == (path, start)
+        if edit is not None and touches and bool(edit.new_text) == bool(new):
             joined.pop()
-            start, start_utf16 = last.start, last.start_utf16
-            new = last.new_text + new
+            start, start_utf16 = edit.start, edit.start_utf16
+            new = edit.new_text + new
         joined.append(Edit(path, start, piece.end, start_utf16, piece.end_utf16, new))
     return joined

@@ -33,8 +33,7 @@ KINDS: Final = (
 
 
 def chosen_kinds(only: Collection[str], but: Collection[str]) -> frozenset[str] | None:
-    """The kinds in ``only`` (all if it is empty) without those in ``but``. None if
-    nobody chose."""
+    """The kinds in ``only`` (or all) without ``but``. None if nobody chose."""
     if not (only or but):
         return None
     return frozenset(only or KINDS) - frozenset(but)

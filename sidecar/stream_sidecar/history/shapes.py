@@ -82,8 +82,7 @@ class RecordShape:
         return (*beside, *((*path, "additional_kwargs") for path in beside))
 
     def fits(self, value: Json, path: Path) -> bool:
-        """Whether ``value``, at ``path`` of its document, is a model's record of this
-        kind."""
+        """Whether ``value``, at ``path``, is a model's record of this kind."""
         return (
             (not self.within or _ends(path, self.within))
             and not (self.opens and path[-1:] == (0,))
@@ -99,8 +98,8 @@ class RecordShape:
 def _ends(path: Path, pattern: tuple[Any, ...]) -> bool:
     last = path[-len(pattern) :]
     return len(last) == len(pattern) and all(
-        isinstance(step, int) if wanted is ITEM else step == wanted
-        for step, wanted in zip(last, pattern, strict=True)
+        isinstance(step, int) if name is ITEM else step == name
+        for step, name in zip(last, pattern, strict=True)
     )
 
 
@@ -311,31 +310,22 @@ def shape_of(
 
 
 def _candidates(value: Json, path: Path) -> tuple[RecordShape, ...]:
-    """The rows that may fit ``value``, by its values at their first names, or by
-    ``path``."""
+    """The rows that may fit, by the first names of ``value`` or by ``path``."""
     if path and "response" in path[-3:]:
         return SHAPES
-    if not isinstance(value, dict) or _NAMES.isdisjoint(value):
+    if not isinstance(value, dict) or _BY_NAME.keys().isdisjoint(value):
         return ()
-    return tuple(
-        each
-        for name, by_word in _BY_NAME.items()
-        if name in value
-        for each in _rows_for(value[name], by_word)
-    )
-
-
-def _rows_for(
-    word: Json, by_word: dict[str | int, tuple[RecordShape, ...]]
-) -> tuple[RecordShape, ...]:
-    if isinstance(word, str | int) and word in by_word:
-        return by_word[word]
-    return by_word[_OTHER]
+    rows: tuple[RecordShape, ...] = ()
+    for name, by_word in _BY_NAME.items():
+        if name in value:
+            word = value[name]
+            is_known = isinstance(word, str | int) and word in by_word
+            rows += by_word[word if is_known else _OTHER]
+    return rows
 
 
 def is_question(first: Json) -> bool:
-    """Whether ``first``, the first item of a list, is the user's opening question
-    (`RecordShape.opens`)."""
+    """Whether ``first`` is the user's opening question (`RecordShape.opens`)."""
     return any(
         all(_is_one_of(at(first, place), known) for place, known in each.also)
         for each in _OPENED
@@ -382,24 +372,19 @@ _OTHER = ""
 
 
 def _by_word(name: str | int) -> dict[str | int, tuple[RecordShape, ...]]:
-    """The rows whose ``author`` begins with ``name``, by the words there that mean a
-    model."""
-    rows = [each for each in SHAPES if each.author[:1] == (name,)]
-    deeper = tuple(each for each in rows if each.author[1:] or not each.models)
-    words = {word for each in rows if each not in deeper for word in each.models}
+    """The rows whose ``author`` begins with ``name``, by the model's words there."""
+    rows = [row for row in SHAPES if row.author[:1] == (name,)]
+    deeper = tuple(row for row in rows if row.author[1:] or not row.models)
+    words = {word for row in rows if row not in deeper for word in row.models}
     of_words = {
-        word: tuple(each for each in rows if each in deeper or word in each.models)
+        word: tuple(row for row in rows if row in deeper or word in row.models)
         for word in words
     }
     return {**of_words, _OTHER: deeper}
 
 
-_OPENED = tuple(each for each in SHAPES if each.opens)
-_NAMES = frozenset(each.author[0] for each in SHAPES if each.author)
-_BY_NAME = {
-    name: _by_word(name)
-    for name in dict.fromkeys(each.author[0] for each in SHAPES if each.author)
-}
+_OPENED = tuple(row for row in SHAPES if row.opens)
+_BY_NAME = {row.author[0]: _by_word(row.author[0]) for row in SHAPES if row.author}
 """The rows by the first name of their ``author``, then by the word that a record has
 there."""
 

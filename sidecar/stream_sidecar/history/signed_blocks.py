@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path
 
 _THOUGHTS = frozenset(("thinking", "reasoning"))
-_SAYING = ASSISTANT | {"thinking"}
+_MODEL_ROLES = ASSISTANT | {"thinking"}
 """Roles of the model; Continue keeps thinking in messages of its own."""
 
 _SIGNATURES: tuple[Path, ...] = (
@@ -57,28 +57,28 @@ class SealedBlock:
         return bool(self.path) and isinstance(self.path[-1], int)
 
 
-def seals_of(found: StoredMessage, model: str | None) -> list[SealedBlock]:
+def seals_of(message: StoredMessage, model: str | None) -> list[SealedBlock]:
     """The bound seals of a model's message. ``model``: the model, if neither the
     message nor its document names one."""
-    is_said = found.shape is not None or found.role in _SAYING
-    known = found.own_model or found.model or model
-    if not is_said or binding_of(known) is None:
+    is_of_model = message.shape is not None or message.role in _MODEL_ROLES
+    author = message.own_model or message.model or model
+    if not is_of_model or binding_of(author) is None:
         return []
-    seals = []
-    for body in dict.fromkeys(((), *(found.shape or MESSAGE).bodies)):
-        if is_signed(at(found.message, body)):
+    value, seals = message.message, []
+    for body in dict.fromkeys(((), *(message.shape or MESSAGE).bodies)):
+        if is_signed(at(value, body)):
             seals.append(SealedBlock(body, 0))
-        for number, part in enumerate(list_at(found.message, body)):
-            inner = [()] if is_signed(part) else _details_in(part)
-            seals += [SealedBlock((*body, number, *each), number) for each in inner]
+        for number, part in enumerate(list_at(value, body)):
+            places = [()] if is_signed(part) else _details_in(part)
+            seals += [SealedBlock((*body, number, *path), number) for path in places]
     states = [
         (name, number)
         for name in STATE_LISTS
-        for number, part in enumerate(list_at(found.message, (name,)))
+        for number, part in enumerate(list_at(value, (name,)))
         if is_signed(part)
     ]
     # The first of these comes before the content, and any more come after it.
-    seals += [SealedBlock(each, inf if n else -1) for n, each in enumerate(states)]
+    seals += [SealedBlock(path, inf if n else -1) for n, path in enumerate(states)]
     return seals
 
 
@@ -91,7 +91,7 @@ def is_signed(part: Json) -> bool:
     if not ("Thinking" in part or (isinstance(kind, str) and kind in _THOUGHTS)):
         return False
     signs = [at(part, path) for path in _SIGNATURES]
-    signs += [each.get("signature") for _, each in _of_providers(part)]
+    signs += [state.get("signature") for _, state in _of_providers(part)]
     is_detailed = any(True for _ in _details_in(part))
     return is_detailed or any(isinstance(sign, str) and sign for sign in signs)
 
@@ -100,16 +100,16 @@ def _of_providers(part: Json) -> Iterator[tuple[Path, dict[str, Json]]]:
     """What a part keeps for each provider, with its place."""
     for name in _OF_PROVIDERS:
         inner = at(part, (name,))
-        for provider, each in inner.items() if isinstance(inner, dict) else ():
-            if isinstance(each, dict):
-                yield (name, provider), each
+        for provider, state in inner.items() if isinstance(inner, dict) else ():
+            if isinstance(state, dict):
+                yield (name, provider), state
 
 
 def _details_in(part: Json) -> Iterator[Path]:
     """The places of signed details of OpenRouter, which the AI SDK keeps in a part of
     thinking and in a call's."""
-    for place, each in _of_providers(part):
-        for number, detail in enumerate(list_at(each, ("reasoning_details",))):
+    for place, state in _of_providers(part):
+        for number, detail in enumerate(list_at(state, ("reasoning_details",))):
             if signature_of(detail):
                 yield (*place, "reasoning_details", number)
 

@@ -46,75 +46,75 @@ def pieces_of(
     removals: Iterable[Mark], texts: list[PlacedText]
 ) -> Iterator[RemovedSpan]:
     """The removals, each within one text, as `RemovedSpan`s."""
-    number = at = units = 0
+    number = position = units = 0
     for start, end, kind in removals:
         while texts[number][1] <= start:
-            number, at, units = number + 1, 0, 0
+            number, position, units = number + 1, 0, 0
         base, _, text = texts[number]
-        first, last = start - base, end - base
-        start_utf16 = units + width(text.text[at:first], "utf16")
-        units = start_utf16 + width(text.text[first:last], "utf16")
-        at = last
-        yield RemovedSpan(text, kind, first, last, start_utf16, units)
+        start, end = start - base, end - base
+        start_utf16 = units + width(text.text[position:start], "utf16")
+        units = start_utf16 + width(text.text[start:end], "utf16")
+        position = end
+        yield RemovedSpan(text, kind, start, end, start_utf16, units)
 
 
 def kept_texts(texts: list[PlacedText], kept: list[Span]) -> list[str]:
     """The kept pieces of every text, joined; both lists are sorted."""
-    found, number = [], 0
+    joined, number = [], 0
     for start, end, text in texts:
         pieces = []
         while number < len(kept) and kept[number][0] < end:
-            first, last = kept[number]
-            pieces.append(text.text[first - start : last - start])
+            low, high = kept[number]
+            pieces.append(text.text[low - start : high - start])
             number += 1
-        found.append("".join(pieces))
-    return found
+        joined.append("".join(pieces))
+    return joined
 
 
 def moved(removals: list[Mark], kept: list[Span]) -> list[Mark]:
     """Removals in the kept text, as spans of the original text."""
-    moved, number, before = [], 0, 0
+    marks, number, skipped = [], 0, 0
     for start, end, kind in removals:
         while start < end:
-            first, last = kept[number]
-            if start >= before + last - first:
-                before += last - first
+            low, high = kept[number]
+            if start >= skipped + high - low:
+                skipped += high - low
                 number += 1
                 continue
-            at = first + start - before
-            size = min(end - start, last - at)
-            moved.append((at, at + size, kind))
+            original = low + start - skipped
+            size = min(end - start, high - original)
+            marks.append((original, original + size, kind))
             start += size
-    return moved
+    return marks
 
 
 def unlocked(removals: list[Mark], texts: list[PlacedText]) -> list[Mark]:
     """Removals split at the borders of texts, without those in locked texts."""
-    found, number = [], 0
+    marks, number = [], 0
     for start, end, kind in removals:
         while start < end:
             while texts[number][1] <= start:
                 number += 1
             stop = min(end, texts[number][1])
             if not texts[number][2].locked:
-                found.append((start, stop, kind))
+                marks.append((start, stop, kind))
             start = stop
-    return found
+    return marks
 
 
 def without(kept: list[Span], cut: list[Mark]) -> list[Span]:
     """``kept`` without the spans of ``cut``; both are sorted."""
-    found, number = [], 0
+    spans, number = [], 0
     for start, end in kept:
         while number < len(cut) and cut[number][0] < end:
-            first, last, _ = cut[number]
-            if start < first:
-                found.append((start, first))
-            start = last
+            low, high, _ = cut[number]
+            if start < low:
+                spans.append((start, low))
+            start = high
             number += 1
         if start < end:
-            found.append((start, end))
-    return found
+            spans.append((start, end))
+    return spans
 
 
 _HALF = patterns.compile(
@@ -125,14 +125,14 @@ _HALF = patterns.compile(
 
 def halves_in(texts: list[PlacedText], kept: list[Span]) -> list[Mark]:
     """The halves of characters in the kept pieces of texts that are not locked."""
-    found, number = [], 0
+    marks, number = [], 0
     for start, _, text in texts:
         if text.locked or text.text.isascii() or not has_half(text.text):
             continue
         for half in _HALF.finditer(text.text):
-            at = start + half.start()
-            while number < len(kept) and kept[number][1] <= at:
+            position = start + half.start()
+            while number < len(kept) and kept[number][1] <= position:
                 number += 1
-            if number < len(kept) and kept[number][0] <= at:
-                found.append((at, at + 1, SURROGATE))
-    return found
+            if number < len(kept) and kept[number][0] <= position:
+                marks.append((position, position + 1, SURROGATE))
+    return marks

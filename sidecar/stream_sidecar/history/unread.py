@@ -138,8 +138,7 @@ def may_be_said(document: Json, unread: UnreadText) -> bool:
 
 
 def _words_around(document: Json, unread: UnreadText) -> Iterator[set[str]]:
-    """The words of each name that leads to a text and of each record around it, from
-    the inside out."""
+    """The words of each name and record around a text, from the inside out."""
     holders = [at(document, unread.path[:end]) for end in range(len(unread.path))]
     for step, holder in zip(unread.path[::-1], holders[::-1], strict=True):
         yield _words(step)

@@ -26,7 +26,7 @@ RepairedMessage: TypeAlias = "tuple[StoredMessage, Repair]"
 
 def unsealed(
     document: Json,
-    found: list[StoredMessage],
+    messages: list[StoredMessage],
     repairs: list[RepairedMessage],
     model: str | None,
     *,
@@ -36,66 +36,65 @@ def unsealed(
     too, and how many seals these are. ``is_after``: the document comes after an edit,
     which breaks all its seals. A message without other content is removed from its
     list."""
-    edit = (-1, -inf) if is_after else first_edit(found, repairs)
+    edit = (-1, -inf) if is_after else first_edit(messages, repairs)
     if edit is None:
         return repairs, 0
-    made = {each.path: (each, repair) for each, repair in repairs}
+    by_path = {message.path: (message, repair) for message, repair in repairs}
     count = 0
-    for number, each in enumerate(found):
-        seals = seals_of(each, model)
-        gone = [s.path for s in seals if s.in_list and (number, s.order) > edit]
-        if gone:
-            count += len(gone)
-            repair = made[each.path][1] if each.path in made else _NOTHING_ELSE
-            pointers = [*repair.dropped, *map(pointer_to, gone)]
-            made[each.path] = _emptied(document, each, pointers) or (
-                each,
-                evolve(repair, dropped=pointers),
-            )
-    return [*made.values()], count
+    for number, message in enumerate(messages):
+        seals = seals_of(message, model)
+        broken = [s.path for s in seals if s.in_list and (number, s.order) > edit]
+        if broken:
+            count += len(broken)
+            _, repair = by_path.get(message.path, (message, _NOTHING_ELSE))
+            pointers = [*repair.dropped, *map(pointer_to, broken)]
+            unsealed_message = message, evolve(repair, dropped=pointers)
+            removal = _emptied(document, message, pointers)
+            by_path[message.path] = removal or unsealed_message
+    return [*by_path.values()], count
 
 
 _NOTHING_ELSE = Repair(True, False, ABSENT)
 
 
 def _emptied(
-    document: Json, found: StoredMessage, dropped: list[str]
+    document: Json, message: StoredMessage, dropped: list[str]
 ) -> RepairedMessage | None:
     """The removal of a message from its list, if the parts that are ``dropped`` are all
     its content; None if it has other content, or is in no list."""
-    items = at(document, found.path[:-1])
-    if not (found.path and isinstance(items, list) and is_emptied(found, dropped)):
+    path = message.path
+    items = at(document, path[:-1])
+    if not (path and isinstance(items, list) and is_emptied(message, dropped)):
         return None
-    holder = evolve(found, path=found.path[:-1], message=items)
-    return holder, evolve(_NOTHING_ELSE, dropped=[f"/{found.path[-1]}"])
+    holder = evolve(message, path=path[:-1], message=items)
+    return holder, evolve(_NOTHING_ELSE, dropped=[f"/{path[-1]}"])
 
 
-def is_emptied(found: StoredMessage, dropped: list[str]) -> bool:
+def is_emptied(message: StoredMessage, dropped: list[str]) -> bool:
     """Whether the parts that are ``dropped`` are all the content of a message."""
-    if found.has_calls:
+    if message.has_calls:
         return False
-    gone = set(dropped)
-    for body in (found.shape or MESSAGE).bodies:
-        value = at(found.message, body)
+    for body in (message.shape or MESSAGE).bodies:
+        value = at(message.message, body)
         numbers = range(len(value)) if isinstance(value, list) else ()
         places = (pointer_to((*body, number)) for number in numbers)
-        if (isinstance(value, str) and value) or not gone.issuperset(places):
+        if (isinstance(value, str) and value) or not {*dropped}.issuperset(places):
             return False
     return bool(dropped)
 
 
 def first_edit(
-    found: list[StoredMessage], repairs: list[RepairedMessage]
+    messages: list[StoredMessage], repairs: list[RepairedMessage]
 ) -> tuple[int, float] | None:
     """The number of the first message that the ``repairs`` edit, and the order of the
     text. None: they edit nothing that a provider could have sealed."""
-    numbers = {each.path: number for number, each in enumerate(found)}
+    numbers = {message.path: number for number, message in enumerate(messages)}
     edits = (
-        (numbers[each.path], part_number(path))
-        for each, repair in repairs
+        (numbers[message.path], part_number(path))
+        for message, repair in repairs
         for removal in repair.removed
         if removal.kind != SURROGATE
-        for path in [path_of(removal.path, each.message)]
-        if str(at(each.message, path)).strip()
+        for path in [path_of(removal.path, message.message)]
+        if str(at(message.message, path)).strip()
     )
     return min(edits, default=None)

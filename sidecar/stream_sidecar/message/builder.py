@@ -30,6 +30,7 @@ class _Building:
     channel: events.ChannelName
     body: bytearray = field(factory=bytearray)
     source: str | None = None
+    refusal: bool | None = None
     #: fields of the block's ends, by name
     state: dict[str, Any] = field(factory=dict)
 
@@ -38,11 +39,11 @@ class _Building:
         return self.body.decode("utf-8", "surrogatepass")
 
     def build(self, number: int) -> TextBlock | ReasoningBlock:
-        text = self.text
+        """The block in its final channel: reasoning is no refusal."""
         if self.channel == "text":
-            state = self.state
-            return TextBlock(number, text, state.get("opaque"), state.get("refusal"))
-        return ReasoningBlock(number, text, self.source, **self.state)
+            opaque = self.state.get("opaque")
+            return TextBlock(number, self.text, opaque, self.refusal)
+        return ReasoningBlock(number, self.text, self.source, **self.state)
 
 
 _STATE = ("signature", "opaque", "raw_text", "fields", "seal_broken")
@@ -108,46 +109,41 @@ class MessageBuilder:
         return building.text
 
     def any_text(self, choice: int, block: int) -> str | None:
-        """The text so far of ``block``, a block of text or reasoning; None if it is not
-        kept."""
+        """The text so far of a block of text or reasoning; None if it is not kept."""
         building = self._choices[choice].texts.get(block)
         return None if building is None else building.text
 
     def last_reasoning(self, choice: int) -> int | None:
         """The number of the last block of reasoning that is not blank. None if there is
         no such block, or texts are not kept."""
-        texts = sorted(self._choices[choice].texts.items(), reverse=True)
-        reasons = (each for each in texts if each[1].channel == "reasoning")
-        return next((n for n, each in reasons if not each.text.isspace()), None)
+        for number, building in sorted(self._choices[choice].texts.items())[::-1]:
+            if building.channel == "reasoning" and not building.text.isspace():
+                return number
+        return None
 
-    def text_with(self, choice: int, blocks: tuple[int, ...]) -> tuple[str, int]:
-        """The visible text as if ``blocks`` belonged to it, and the position in this
-        text (code points) at which the first of ``blocks`` begins. Call this only if
-        texts are kept."""
-        known, more = self._choices[choice].texts, set(blocks)
-        texts = {
-            number: building.text
-            for number, building in sorted(known.items())
-            if building.channel == "text" or number in more
-        }
-        before = (text for number, text in texts.items() if number < blocks[0])
-        return "".join(texts.values()), sum(map(len, before))
+    def text_with(self, choice: int, block: int) -> str:
+        """The visible text as if ``block`` belonged to it; only if texts are kept."""
+        texts = (
+            building.text
+            for number, building in sorted(self._choices[choice].texts.items())
+            if building.channel == "text" or number == block
+        )
+        return "".join(texts)
 
     def sealed_behind(self, choice: int, block: int) -> list[int]:
         """The blocks with provider state behind ``block``."""
         texts = self._choices[choice].texts
-        return [n for n, each in texts.items() if n > block and _is_sealed(each)]
+        return [n for n in texts if n > block and _is_sealed(texts[n])]
 
     def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
-        """The calls of a choice, each with the number of its block, in the order of
-        arrival."""
+        """The calls of a choice in the order of arrival, with their blocks' numbers."""
         return list(self._choices[choice].calls.items())
 
     def build(self) -> Message:
-        first = self._build(0)
+        message = self._build(0)
         if len(self._choices) == 1:
-            return first
-        return evolve(first, choices=tuple(map(self._build, sorted(self._choices))))
+            return message
+        return evolve(message, choices=tuple(map(self._build, sorted(self._choices))))
 
     def _build(self, number: int) -> Message:
         choice = self._choices[number]
@@ -170,9 +166,9 @@ class MessageBuilder:
     def _metadata(self) -> events.Metadata | None:
         if not self.provider and not self.model:
             return self.metadata
-        known = self.metadata or events.Metadata(1)  # no event brought any
-        model = known.model or self.model
-        return evolve(known, model=model, host_provider=self.provider)
+        metadata = self.metadata or events.Metadata(1)  # no event brought any
+        model = metadata.model or self.model
+        return evolve(metadata, model=model, host_provider=self.provider)
 
     def _joined(
         self, blocks: list[Block], kind: type[TextBlock | ReasoningBlock]
@@ -202,16 +198,13 @@ class MessageBuilder:
             building.body += text.encode("utf-8", "surrogatepass")
 
     def _begin(self, event: events.TextDelta | events.ReasoningDelta) -> _Building:
-        """The block of the delta ``event``. It is remembered, because most deltas
-        continue the last block."""
-        channel: events.ChannelName = (
-            "text" if isinstance(event, events.TextDelta) else "reasoning"
-        )
-        building = self._building(event.choice, event.block, channel)
+        """The block of a delta, remembered because most deltas continue it."""
         if isinstance(event, events.ReasoningDelta):
+            building = self._building(event.choice, event.block, "reasoning")
             building.source = event.source
-        elif event.refusal:
-            building.state["refusal"] = True
+        else:
+            building = self._building(event.choice, event.block, "text")
+            building.refusal = building.refusal or event.refusal
         self._last, self._last_block = building, event.block
         return building
 
@@ -252,16 +245,15 @@ class MessageBuilder:
         self._usage = event
 
     def _describe(self, event: events.Metadata) -> None:
-        known = self.metadata
-        if known is None:
+        if self.metadata is None:
             self.metadata = event
             return
-        new = {
+        values = {
             field.name: value
             for field in fields(events.Metadata)
             if (value := getattr(event, field.name)) is not None
         }
-        self.metadata = evolve(known, **new)
+        self.metadata = evolve(self.metadata, **values)
 
     def _finish(self, event: events.Finish) -> None:
         self._choices[event.choice].finish = event

@@ -26,42 +26,39 @@ class JoinedDeltas:
     """Joins the deltas that ``add`` appends to ``events``, the list of all events,
     until ``end``."""
 
-    __slots__ = ("_at", "_events", "_run")
-
     def __init__(self, events: list[Event]) -> None:
         self._events = events
-        self._at = 0
-        self._run: list[Delta] = []  # the first of them is the event at ``_at``
+        self._index = 0
+        self._run: list[Delta] = []  # the first of them is the event at ``_index``
 
     def add(self, events: Iterable[Event]) -> int:
-        """Adds ``events``, and returns how many of them were joined to the event before
-        them."""
+        """Adds ``events``; returns how many were joined to the one before them."""
         return sum(map(self._add, events))
 
     def _add(self, event: Event) -> bool:
         assert isinstance(event, _DELTAS)  # ``Outlet.plain`` gets nothing else
-        run, known = self._run, self._events
-        if run and known[-1] is run[0] and _continues(run[-1], event):
+        run, events = self._run, self._events
+        if run and events[-1] is run[0] and _continues(run[-1], event):
             run.append(event)
             return True
         self.end()
-        self._at, self._run = len(known), [event]
-        known.append(event)
+        self._index, self._run = len(events), [event]
+        events.append(event)
         return False
 
     def end(self) -> None:
         """Replaces the first delta of the run with the joined delta."""
         run = self._run
         if len(run) > 1:
-            first, last = run[0], run[-1]
-            text = "".join([each.text for each in run])
-            span = (first.span[0], last.span[1]) if first.span and last.span else None
-            self._events[self._at] = evolve(first, text=text, span=span)
+            head, tail = run[0], run[-1]
+            text = "".join([delta.text for delta in run])
+            span = (head.span[0], tail.span[1]) if head.span and tail.span else None
+            self._events[self._index] = evolve(head, text=text, span=span)
 
 
-def _continues(last: Delta, delta: Delta) -> bool:
-    """Whether ``delta`` continues ``last``: same block, same type and, if both have a
-    span, nothing was removed between them."""
-    if delta.block != last.block or type(delta) is not type(last):
+def _continues(previous: Delta, delta: Delta) -> bool:
+    """Whether ``delta`` continues ``previous``: same block, same type and, if both have
+    a span, nothing was removed between them."""
+    if delta.block != previous.block or type(delta) is not type(previous):
         return False
-    return not (last.span and delta.span) or last.span[1] == delta.span[0]
+    return not (previous.span and delta.span) or previous.span[1] == delta.span[0]

@@ -138,8 +138,7 @@ class Outlet:
         return self._blocks - 1
 
     def native_block(self) -> int:
-        """Begins a block of native reasoning and returns its number. If something
-        before it was removed, state that is bound to it is broken."""
+        """Begins native reasoning; a removal before it breaks its bound state."""
         number = self.block()
         if self.removals and self.binds():
             self.broken.add(number)
@@ -153,12 +152,10 @@ class Outlet:
         return stripped + counters.tool_calls_from_text
 
     def open_item(self, id: str, kind: str) -> None:
-        """Notes that an item of the provider begins. Does nothing here: only the outlet
-        of a stream with ``emit`` needs it."""
+        """Notes that an item of the provider begins, for a stream with ``emit``."""
 
     def open_call(self, block: int, origin: Callable[[], Origin]) -> None:
-        """Notes that a call begins in ``block``. ``origin`` returns what a writer needs
-        to know about the call. Does nothing here, like ``open_item``."""
+        """Notes that a call begins in ``block``, for a stream with ``emit``."""
 
     def send(
         self,
@@ -185,8 +182,7 @@ class Outlet:
                 self.send(BlockEnd, choice, block, "reasoning", seal_broken=True)
 
     def delta(self, event: TextDelta | ReasoningDelta) -> None:
-        """Sends a delta that already has the next number. This is the fast way for most
-        events."""
+        """Sends a delta that already has the next number: the fast way."""
         self.seq = event.seq
         self.plain([event])
         self.builder.push(event)
@@ -199,8 +195,7 @@ class Outlet:
             self.seq -= self._joined.add(events)
 
     def as_one(self, steps: Iterable[None]) -> None:
-        """Runs the ``steps``, which read one text slice by slice. Deltas that continue
-        each other become one event."""
+        """Runs ``steps``, the slices of one text, and joins the deltas of them."""
         self._joined = joined = JoinedDeltas(self._events)
         for _ in steps:
             pass
@@ -213,7 +208,6 @@ class Outlet:
         return 0 if self.run is None else self.run.held
 
     def end_run(self) -> None:
-        """Ends the run, if there is one."""
         if self.run is not None:
             self.run.end()
 
@@ -231,7 +225,7 @@ class Outlet:
         if waiting is not None and self.trace:  # the second reading reports them again
             diagnostics = waiting[Diagnostic]
             diagnostics[:] = [
-                each for each in diagnostics if not _is_within(each(0), choice, place)
+                make for make in diagnostics if not _is_within(make(0), choice, place)
             ]
 
     def post(self, event: Event) -> None:
@@ -246,8 +240,7 @@ class Outlet:
             self.send(numbered, event.choice)
 
     def span(self, start: int, end: int) -> Span | None:
-        """The ``span`` of an event: start and end with the policy ``trace``, else
-        None."""
+        """The ``span`` of an event: only with the policy ``trace``."""
         return (start, end) if self.trace else None
 
     def diagnose(
@@ -264,8 +257,7 @@ class Outlet:
         self.send(Diagnostic, choice, code, severity, message, raw, span)
 
     def closing(self) -> None:
-        """Notes that the stream closes. From now on events that belong after the held
-        text wait for ``release``."""
+        """From now on events that belong after the held text wait for ``release``."""
         self._waiting = {make: [] for make in CLOSING_ORDER}
 
     @property

@@ -43,9 +43,9 @@ def _source(citations: list[Citation]) -> Source:
     urls, titles = [each.url for each in citations], [each.title for each in citations]
     excerpts = dict.fromkeys(each.cited_text for each in citations if each.cited_text)
     return Source(
-        citations[0].kind,
-        len(citations),
-        tuple(excerpts),
-        next(filter(None, urls), urls[-1]),
-        next(filter(None, titles), titles[-1]),
+        kind=citations[0].kind,
+        citations=len(citations),
+        excerpts=tuple(excerpts),
+        url=next(filter(None, urls), urls[-1]),
+        title=next(filter(None, titles), titles[-1]),
     )

@@ -84,15 +84,14 @@ class Turn:
     finish: TurnFinish = TurnFinish()
 
     def all_blocks(self) -> tuple[TurnBlock, ...]:
-        """The blocks of the message in their order; without ``blocks``, those that its
-        other fields make."""
+        """The blocks in their order; without ``blocks``, those of the other fields."""
         if self.blocks:
             return self.blocks
-        said = [TurnBlock("reasoning", text=self.reasoning)] if self.reasoning else []
-        said += [TurnBlock("text", text=self.text)] if self.text else []
+        texts = [TurnBlock("reasoning", text=self.reasoning)] if self.reasoning else []
+        texts += [TurnBlock("text", text=self.text)] if self.text else []
         typed = [evolve(call, type="tool-call") for call in self.tool_calls]
         typed += [evolve(result, type="tool-result") for result in self.tool_results]
-        return (*said, *sorted(typed, key=lambda block: block.block or 0))
+        return (*texts, *sorted(typed, key=lambda block: block.block or 0))
 
 
 @frozen

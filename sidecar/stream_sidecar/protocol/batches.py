@@ -45,11 +45,11 @@ def repair_messages(
 ) -> RepairResult:
     """``message/repair``: the repaired messages, which `Sessions` counts."""
     # Read only if something has to be removed: most batches have no seal to look for.
-    named = (
-        read_message(each, shape_of(each), model=named_model(each))
-        for each in params.messages
+    stored = (
+        read_message(item, shape_of(item), model=named_model(item))
+        for item in params.messages
     )
-    bound = BoundTexts(named, params.model)
+    bound = BoundTexts(stored, params.model)
     history = _history(sessions, params)
     results: list[Repair] = []
     for number, item in enumerate(_watched(params.messages, watch)):
@@ -76,6 +76,6 @@ def _history(sessions: Sessions, params: HistoryParams) -> History:
 
 
 def _watched(items: list[T], watch: BatchWatch) -> Iterator[T]:
-    for done, item in enumerate(items):
-        watch(done, len(items))
+    for number, item in enumerate(items):
+        watch(number, len(items))
         yield item

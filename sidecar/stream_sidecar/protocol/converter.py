@@ -81,8 +81,8 @@ def unstructure(value: Any) -> Any:
 
 def _to_dict(self: PublicRecord) -> dict[str, Any]:
     """The JSON value as the protocol writes it."""
-    found: dict[str, Any] = whole(unstructure(self))
-    return found
+    written: dict[str, Any] = whole(unstructure(self))
+    return written
 
 
 PublicRecord.to_dict = _to_dict  # type: ignore[method-assign]
@@ -97,11 +97,11 @@ def class_reader(kind: Any) -> ValueReader:
     required = [each.name for each in fields(kind) if each.default is NOTHING]
 
     def read_class(value: Any, _kind: Any) -> Any:
-        found = read(value, kind)
+        arguments = read(value, kind)
         for name in required:
-            if name not in found:
+            if name not in arguments:
                 raise Invalid("is missing", f".{camel(name)}")
-        return kind(**found)
+        return kind(**arguments)
 
     return _checked(read_class, CHECKS.get((kind, "")))
 
@@ -129,7 +129,7 @@ def fields_reader(kind: Any, reader_of: Callable[[Any], ValueReader]) -> ValueRe
     def read_fields(value: Any, _kind: Any) -> dict[str, Any]:
         if type(value) is not dict:
             raise Invalid("must be an object")
-        found = {}
+        values = {}
         try:
             for key, item in value.items():
                 step = get(key)
@@ -137,12 +137,12 @@ def fields_reader(kind: Any, reader_of: Callable[[Any], ValueReader]) -> ValueRe
                     continue
                 name, part, read = step
                 if read is None:
-                    found[name] = item
+                    values[name] = item
                 elif item is not None:
-                    found[name] = read(item, part)
+                    values[name] = read(item, part)
         except Invalid as error:
             raise Invalid(error.reason, f".{key}{error.path}") from None
-        return found
+        return values
 
     return read_fields
 
@@ -152,9 +152,9 @@ def _checked(read: ValueReader, check: Callable[[Any], None] | None) -> ValueRea
         return read
 
     def read_checked(value: Any, kind: Any) -> Any:
-        found = read(value, kind)
-        check(found)
-        return found
+        result = read(value, kind)
+        check(result)
+        return result
 
     return read_checked
 
@@ -240,26 +240,26 @@ outside of a stream."""
 def class_writer(kind: Any) -> ValueWriter:
     """A writer of instances of the attrs class ``kind`` as objects. It is called for
     every event, so cattrs generates its code from the fields."""
-    types, own = get_type_hints(kind), fields(kind)
+    types, attributes = get_type_hints(kind), fields(kind)
     constants = [name for name, hint in types.items() if get_origin(hint) is ClassVar]
-    written = [own[0].evolve(name=name, default=NOTHING) for name in constants]
-    written += [each.evolve(default=_nothing(each)) for each in own]
+    members = [attributes[0].evolve(name=name, default=NOTHING) for name in constants]
+    members += [each.evolve(default=_left_out(each)) for each in attributes]
     rows: dict[str, Any] = {
-        each.name: override(
-            rename=camel(each.name),
+        member.name: override(
+            rename=camel(member.name),
             omit_if_default=True,
-            unstruct_hook=_value_writer(types[each.name]) or identity,
+            unstruct_hook=_value_writer(types[member.name]) or identity,
         )
-        for each in written
+        for member in members
     }
-    return make_dict_unstructure_fn_from_attrs(written, kind, converter, **rows)
+    return make_dict_unstructure_fn_from_attrs(members, kind, converter, **rows)
 
 
-def _nothing(each: Any) -> Any:
-    """The value with which the field is left out."""
-    if each.name in NOT_ZERO:
+def _left_out(attribute: Any) -> Any:
+    """The value with which the attribute is left out."""
+    if attribute.name in NOT_ZERO:
         return 0
-    return ABSENT if each.metadata == NULLABLE else None
+    return ABSENT if attribute.metadata == NULLABLE else None
 
 
 SHARED: set[type] = set()
@@ -271,8 +271,8 @@ class _Writers(dict[type, ValueWriter]):
 
     def __missing__(self, kind: type) -> ValueWriter:
         write = class_writer(kind)
-        self[kind] = _remembering(write) if kind in SHARED else write
-        return self[kind]
+        write = self[kind] = _remembering(write) if kind in SHARED else write
+        return write
 
 
 _MOST_SHARED = 32
@@ -280,15 +280,15 @@ _MOST_SHARED = 32
 
 def _remembering(write: ValueWriter) -> ValueWriter:
     """A writer that remembers what it wrote for the last few instances."""
-    known: dict[int, tuple[Any, Any]] = {}  # by id, which an instance in here keeps
+    pairs: dict[int, tuple[Any, Any]] = {}  # by id, which an instance in here keeps
 
     def write_once(value: Any) -> Any:
-        found = known.get(id(value))
-        if found is None:
-            if len(known) == _MOST_SHARED:
-                known.clear()
-            found = known[id(value)] = value, write(value)
-        return found[1]
+        pair = pairs.get(id(value))
+        if pair is None:
+            if len(pairs) == _MOST_SHARED:
+                pairs.clear()
+            pair = pairs[id(value)] = value, write(value)
+        return pair[1]
 
     return write_once
 
@@ -309,7 +309,7 @@ def _value_writer(kind: Any) -> ValueWriter | None:
         write = _value_writer(get_args(kind)[0])
         if write is None:
             return None if origin is list else list
-        return lambda items: [write(each) for each in items]
+        return lambda items: [write(item) for item in items]
     if origin in (Union, UnionType):
         return _union_writer([part for part in get_args(kind) if part is not NoneType])
     return None

@@ -101,11 +101,14 @@ def shake_hands(params: Any) -> Handshake:
         params = {}
     if not isinstance(params, dict):
         raise InvalidParamsError("params: must be an object", path="params")
-    given = _given_options(params.get("initializationOptions"))
+    # The options of other servers are beside it, and are ignored.
+    members = params.get("initializationOptions")
+    given = members.get("streamSidecar") if isinstance(members, dict) else None
+    given = {} if given is None else given
     options = _connection_options(given)
     limits = patched(Limits(), options.limits or {})
     process_id = params.get("processId")
-    ours = Capabilities(
+    capabilities = Capabilities(
         protocol_version=PROTOCOL_VERSION,
         wires=WIRE_NAMES,
         framings=FRAMING_NAMES,
@@ -125,19 +128,11 @@ def shake_hands(params: Any) -> Handshake:
             "capabilities": {
                 "positionEncoding": _position_encoding(params),
                 **LSP_CAPABILITIES,
-                "experimental": {"streamSidecar": unstructure(ours)},
+                "experimental": {"streamSidecar": unstructure(capabilities)},
             },
             "serverInfo": {"name": "stream-sidecar", "version": __version__},
         },
     )
-
-
-def _given_options(initialization_options: Any) -> Any:
-    """The options under ``streamSidecar``; those of other servers are ignored."""
-    ours = None
-    if isinstance(initialization_options, dict):
-        ours = initialization_options.get("streamSidecar")
-    return {} if ours is None else ours
 
 
 def _connection_options(given: Any) -> ConnectionOptions:

@@ -10,14 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from types import NoneType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    TypeAlias,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from attrs import fields, has
 
@@ -80,11 +73,10 @@ def refuse_ignored(given: Any, kind: type) -> None:
         # Imported here: only a mistake needs it.
         from difflib import get_close_matches
 
-        place, _, name = f"params{path}".rpartition(".")
-        near = get_close_matches(name, known, n=1)
+        near = get_close_matches(path.rpartition(".")[2], known, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        where = f"{place}.{name}"
-        raise InvalidParamsError(f"{where}: is not known{hint}", path=where)
+        full_path = f"params{path}"
+        raise InvalidParamsError(f"{full_path}: is not known{hint}", path=full_path)
 
 
 def known_members(tool: dict[str, Any]) -> dict[str, Any]:
@@ -132,8 +124,10 @@ def _of_tool(tool: Any) -> Iterator[_UnknownMember]:
             yield from _prefixed(f".{name}", _unknown_members(inner, _TOOL_MEMBERS))
 
 
-def _prefixed(place: str, found: Iterator[_UnknownMember]) -> Iterator[_UnknownMember]:
-    return ((place + path, known) for path, known in found)
+def _prefixed(
+    place: str, members: Iterator[_UnknownMember]
+) -> Iterator[_UnknownMember]:
+    return ((place + path, known) for path, known in members)
 
 
 def unwritten(given: Any) -> Iterator[str]:
@@ -179,8 +173,7 @@ def _unknown_members(
 
 @cache
 def _members(kind: Any) -> dict[str, Any]:
-    """The members that an object of ``kind`` may have, with the types of their values;
-    None is not among the types."""
+    """The members of an object of ``kind``, with their types without None."""
     types = get_type_hints(kind)
     return {camel(each.name): _without_none(types[each.name]) for each in fields(kind)}
 

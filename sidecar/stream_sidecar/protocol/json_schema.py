@@ -67,7 +67,7 @@ class Definitions:
     """
 
     rules: SchemaRules
-    found: dict[str, JsonObject] = field(factory=dict)
+    by_name: dict[str, JsonObject] = field(factory=dict)
     _names: dict[tuple[Any, bool], str] = field(factory=dict)
 
     def of(self, hint: Any, *, reads: bool = False) -> JsonObject:
@@ -83,34 +83,34 @@ class Definitions:
     ) -> JsonObject:
         """A reference to the definition of ``key``, which the first reference makes."""
         if (key, reads) not in self._names:
-            if name in self.found:
+            if name in self.by_name:
                 name += "Input" if reads else "Output"
             self._names[key, reads] = name
-            self.found[name] = {}  # it may contain itself
-            self.found[name] = make()
+            self.by_name[name] = {}  # it may contain itself
+            self.by_name[name] = make()
         return {"$ref": f"#/$defs/{self._names[key, reads]}"}
 
 
 # Classes
 
 
-def _class(made: Definitions, kind: Any, reads: bool) -> JsonObject:
-    make = partial(_object, made, kind, reads, patch=False)
-    own = made.refer(kind, kind.__name__, reads, make)
-    if not reads or kind not in made.rules.spellings:
-        return own
+def _class(defs: Definitions, kind: Any, reads: bool) -> JsonObject:
+    make = partial(_object, defs, kind, reads, patch=False)
+    ours = defs.refer(kind, kind.__name__, reads, make)
+    if not reads or kind not in defs.rules.spellings:
+        return ours
     name = f"Provider{kind.__name__}"
-    other = made.rules.spellings[kind]
-    return {"anyOf": [own, made.refer(name, name, reads, lambda: other)]}
+    theirs = defs.refer(name, name, reads, lambda: defs.rules.spellings[kind])
+    return {"anyOf": [ours, theirs]}
 
 
-def _patch(made: Definitions, kind: Any, reads: bool) -> JsonObject:
+def _patch(defs: Definitions, kind: Any, reads: bool) -> JsonObject:
     """Some fields of a class, and of the classes in it."""
-    make = partial(_object, made, kind, reads, patch=True)
-    return made.refer(("patch", kind), f"{kind.__name__}Patch", reads, make)
+    make = partial(_object, defs, kind, reads, patch=True)
+    return defs.refer(("patch", kind), f"{kind.__name__}Patch", reads, make)
 
 
-def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> JsonObject:
+def _object(defs: Definitions, kind: Any, reads: bool, *, patch: bool) -> JsonObject:
     hints = get_type_hints(kind)
     properties = {
         camel(name): {"const": getattr(kind, name)}
@@ -118,53 +118,53 @@ def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> JsonOb
         if get_origin(hint) is ClassVar
     }
     required = [*properties]
-    for each in fields(kind):
-        hint = hints[each.name]
-        part = _field(made, kind, each.name, hint, reads, patch=patch)
-        if not patch and _is_required(made, kind, each, hint, reads):
-            required.append(camel(each.name))
+    for attribute in fields(kind):
+        hint = hints[attribute.name]
+        part = _field(defs, kind, attribute.name, hint, reads, patch=patch)
+        if not patch and _is_required(defs, kind, attribute, hint, reads):
+            required.append(camel(attribute.name))
         elif reads:
             part = _or_null(part)
-        properties[camel(each.name)] = part
-    written: JsonObject = {"description": prose(kind), "type": "object"}
-    written |= {"properties": properties} if properties else {}
-    written |= {"required": required} if required else {}
-    return written | (_facts(kind, "") if reads and not patch else {})
+        properties[camel(attribute.name)] = part
+    schema: JsonObject = {"description": prose(kind), "type": "object"}
+    schema |= {"properties": properties} if properties else {}
+    schema |= {"required": required} if required else {}
+    return schema | (_facts(kind, "") if reads and not patch else {})
 
 
 def _field(
-    made: Definitions, kind: Any, name: str, hint: Any, reads: bool, *, patch: bool
+    defs: Definitions, kind: Any, name: str, hint: Any, reads: bool, *, patch: bool
 ) -> JsonObject:
     """The schema of a field that is not absent."""
     hint = _without_none(hint)
     if patch and has(hint):
-        return _patch(made, hint, reads)
-    part = made.of(hint, reads=reads)
+        return _patch(defs, hint, reads)
+    part = defs.of(hint, reads=reads)
     if reads:
         return {**part, **_facts(kind, name)}
     if name in NOT_ZERO:
         return {**part, "minimum": 1}
-    known = made.rules.known_values.get((kind, name))
-    return {**part, "x-open-enum": list(known)} if known else part
+    values = defs.rules.known_values.get((kind, name))
+    return {**part, "x-open-enum": list(values)} if values else part
 
 
 def _facts(kind: Any, name: str) -> JsonObject:
     """The keywords for what the converter checks beside the type, if there are any."""
-    found: JsonObject = getattr(CHECKS.get((kind, name)), "schema", {})
-    return found
+    keywords: JsonObject = getattr(CHECKS.get((kind, name)), "schema", {})
+    return keywords
 
 
 def _is_required(
-    made: Definitions, kind: Any, each: Any, hint: Any, reads: bool
+    defs: Definitions, kind: Any, attribute: Any, hint: Any, reads: bool
 ) -> bool:
     """Whether the converter requires the field (``reads``), or always writes it."""
     if reads:
-        return each.default is NOTHING
-    if each.name == "seq" and kind in made.rules.numbered:
+        return attribute.default is NOTHING
+    if attribute.name == "seq" and kind in defs.rules.numbered:
         return True
     may_be_none = hint in (Any, object) or NoneType in get_args(hint)
-    is_later = (kind, each.name) in made.rules.later
-    return each.name not in NOT_ZERO and not may_be_none and not is_later
+    is_later = (kind, attribute.name) in defs.rules.later
+    return attribute.name not in NOT_ZERO and not may_be_none and not is_later
 
 
 def prose(kind: Any) -> str:
@@ -217,9 +217,9 @@ def _is_union(hint: Any) -> bool:
     return get_origin(hint) in (Union, UnionType)
 
 
-def _named_union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
+def _named_union(defs: Definitions, hint: Any, reads: bool) -> JsonObject:
     """A union of classes that differ in ``type``, with a variant for later versions."""
-    name = made.rules.unions[hint]
+    name = defs.rules.unions[hint]
     kinds = get_args(hint)
     types = [vars(kind)["type"] for kind in kinds]
     unknown = {
@@ -236,16 +236,16 @@ def _named_union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
             "type": "object",
             "required": ["type", "seq"] if numbered else ["type"],
             "oneOf": [
-                *(made.of(kind, reads=reads) for kind in kinds),
-                made.refer(f"Unknown{name}", f"Unknown{name}", reads, lambda: unknown),
+                *(defs.of(kind, reads=reads) for kind in kinds),
+                defs.refer(f"Unknown{name}", f"Unknown{name}", reads, lambda: unknown),
             ],
         }
 
-    return made.refer(hint, name, reads, make)
+    return defs.refer(hint, name, reads, make)
 
 
-def _union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
-    options = [made.of(part, reads=reads) for part in get_args(hint)]
+def _union(defs: Definitions, hint: Any, reads: bool) -> JsonObject:
+    options = [defs.of(part, reads=reads) for part in get_args(hint)]
     if all([*option] == ["type"] for option in options):
         return {"type": [option["type"] for option in options]}
     return {"anyOf": options}
@@ -256,12 +256,12 @@ def _literal(_: Definitions, hint: Any, reads: bool) -> JsonObject:
     return {"type": "string", key: [*get_args(hint)]}
 
 
-def _list(made: Definitions, hint: Any, reads: bool) -> JsonObject:
-    items = made.of(get_args(hint)[0], reads=reads)
+def _list(defs: Definitions, hint: Any, reads: bool) -> JsonObject:
+    items = defs.of(get_args(hint)[0], reads=reads)
     return {"type": "array", "items": items} if items else {"type": "array"}
 
 
-def _span(made: Definitions, _: Any, reads: bool) -> JsonObject:
+def _span(defs: Definitions, _: Any, reads: bool) -> JsonObject:
     edge = {"type": "integer"}
     span = {
         "description": "A range of code points in the wire's channel, with removals.",
@@ -269,14 +269,14 @@ def _span(made: Definitions, _: Any, reads: bool) -> JsonObject:
         "properties": {"start": edge, "end": edge},
         "required": ["start", "end"],
     }
-    return made.refer("Span", "Span", reads, lambda: span)
+    return defs.refer("Span", "Span", reads, lambda: span)
 
 
 _MAKERS: tuple[tuple[Callable[[Any], bool], Maker], ...] = (
     (lambda hint: hint in (Any, object), lambda *_: {}),
     (
         lambda hint: isinstance(hint, NewType),
-        lambda made, hint, reads: made.of(hint.__supertype__, reads=reads),
+        lambda defs, hint, reads: defs.of(hint.__supertype__, reads=reads),
     ),
     (lambda hint: hint in _SIMPLE, lambda _made, hint, _: {"type": _SIMPLE[hint]}),
     (lambda hint: hint == Span, _span),

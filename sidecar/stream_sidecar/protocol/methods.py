@@ -23,12 +23,7 @@ from stream_sidecar.protocol.converter import (
     structure,
     unstructure,
 )
-from stream_sidecar.protocol.ignored import (
-    TYPES,
-    ignored,
-    refuse_ignored,
-    unwritten,
-)
+from stream_sidecar.protocol.ignored import TYPES, ignored, refuse_ignored, unwritten
 from stream_sidecar.protocol.params import (
     ClassifyParams,
     ClassifyResult,
@@ -114,9 +109,9 @@ def _lazy(
     (``lookups.classify_calls``). The first request imports its module."""
     module, function = place.split(".")
 
-    def handler(*given: Any) -> Any:
-        found = import_module(f"stream_sidecar.protocol.{module}")
-        return getattr(found, function)(*given)
+    def handler(*arguments: Any) -> Any:
+        home = import_module(f"stream_sidecar.protocol.{module}")
+        return getattr(home, function)(*arguments)
 
     handler.__annotations__["return"] = result.__name__
     return Method(name, params, handler, **more)
@@ -134,24 +129,23 @@ def _with_unwritten(rendered: RenderResult, params: Any) -> RenderResult:
     """``rendered``, which also reports as lost what was given and is not known."""
     paths = (*ignored(params, RenderParams), *unwritten(params))
     lost = [Lost(None, "unknown", f"this version does not know {p}") for p in paths]
-    given = params["message"]
-    is_bare = given and all(given.get(name) is None for name in _PARTS)
+    message = params["message"]
+    is_bare = message and all(message.get(name) is None for name in _PARTS)
     if is_bare and not rendered.messages:
         lost.append(Lost(None, "text", _WITHOUT_PARTS))
     return evolve(rendered, lost=[*rendered.lost, *lost])
 
 
-_PUSH = Method(
-    "stream/push",
-    PushParams,
-    Sessions.push,
-    notifies="stream/events",
-    quick=Sessions.push_plain,
-)
 _INSPECT, _REPAIR = "batches.inspect_messages", "batches.repair_messages"
 _ROWS = (
     Method("stream/open", OpenParams, Sessions.open, completed=_with_ignored),
-    _PUSH,
+    Method(
+        "stream/push",
+        PushParams,
+        Sessions.push,
+        notifies="stream/events",
+        quick=Sessions.push_plain,
+    ),
     Method("stream/close", CloseParams, Sessions.close),
     Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
     Method("stream/list", NoParams, Sessions.list),
@@ -179,8 +173,7 @@ METHODS: dict[str, Method] = {method.name: method for method in _ROWS}
 
 
 def _chunk_or_chunks(params: PushParams) -> None:
-    """Accepts one of the two. ``chunk: null`` is a chunk, but equals absent if there
-    are ``chunks``."""
+    """``chunk: null`` is a chunk, but equals absent if there are ``chunks``."""
     if params.chunks is None:
         if params.chunk is ABSENT:
             raise Invalid("is missing", ".chunk")
@@ -212,11 +205,11 @@ _CONTENT = ("text", "reasoning", "blocks", "toolCalls", "toolResults")
 def _typed(value: Any) -> Any:
     """The message, with a type for each entry of the lists that say what it is:
     `tool/classify` returns calls without one."""
-    given = value.items() if type(value) is dict else ()
-    lists = {name: item for name, item in given if name in TYPES and type(item) is list}
+    members = value.items() if type(value) is dict else ()
     typed = {
         name: [{**e, "type": TYPES[name]} if type(e) is dict else e for e in entries]
-        for name, entries in lists.items()
+        for name, entries in members
+        if name in TYPES and type(entries) is list
     }
     return value | typed if typed else value
 
@@ -227,8 +220,8 @@ def _turn(value: Any, kind: Any) -> Any:
     turn = _read_turn(_typed(value), kind)
     names = [name for name, item in value.items() if item is not None]
     if names and not {*names} & {*_CONTENT}:
-        given = ", ".join(name[:64] for name in names[:8])
-        raise Invalid(f"must have one of {', '.join(_CONTENT)}, but has only {given}")
+        listed = ", ".join(name[:64] for name in names[:8])
+        raise Invalid(f"must have one of {', '.join(_CONTENT)}, but has only {listed}")
     return turn
 
 

@@ -3,10 +3,11 @@ and patches, which are some fields of a policy or of limits by name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NewType, TypeVar
+from typing import TYPE_CHECKING, Any, NewType, TypeVar, get_args
 
 from attrs import evolve, fields, has
 
+from stream_sidecar.events import ToolKind
 from stream_sidecar.options import (
     EchoPolicy,
     Limits,
@@ -27,7 +28,7 @@ from stream_sidecar.protocol.converter import (
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 T = TypeVar("T")
 
@@ -40,22 +41,10 @@ LimitsPatch = NewType("LimitsPatch", dict[str, Any])
 ResponseTemplate = NewType("ResponseTemplate", dict[str, Any])
 """A response template of Hugging Face, unchanged."""
 
-
 PATCHES: dict[Any, type] = {PolicyPatch: Policy, LimitsPatch: Limits}
 """Types of params that hold some fields of a class -> that class."""
 
-TOOL_KINDS = (
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch-mode",
-    "other",
-)
+TOOL_KINDS: tuple[str, ...] = get_args(ToolKind)
 
 
 @frozen
@@ -77,14 +66,12 @@ def _check_not_empty(value: str) -> None:
 not_empty = Check(_check_not_empty, {"minLength": 1})
 
 
-def one_of(names: Iterable[str]) -> Check:
-    known = tuple(names)
-
+def one_of(names: tuple[str, ...]) -> Check:
     def check(value: str) -> None:
-        if value not in known:
-            raise Invalid(f"must be one of {', '.join(known)}")
+        if value not in names:
+            raise Invalid(f"must be one of {', '.join(names)}")
 
-    return Check(check, {"enum": [*known]})
+    return Check(check, {"enum": [*names]})
 
 
 def at_least(least: int) -> Check:
@@ -155,9 +142,9 @@ def _tool(value: Any) -> Any:
     spelled = {**value, **inner} if isinstance(inner, dict) else dict(value)
     if spelled.get("name") is None and value.get("type") not in ("function", "custom"):
         spelled["name"] = value.get("type")
-    for other in ("input_schema", "parameters"):
+    for name in ("input_schema", "parameters"):
         if spelled.get("inputSchema") is None:
-            spelled["inputSchema"] = spelled.get(other)
+            spelled["inputSchema"] = spelled.get(name)
     return spelled
 
 
@@ -178,18 +165,18 @@ converter.register_structure_hook(ResponseTemplate, _read_template)
 converter.register_structure_hook(
     Tool, lambda value, kind: _read_tool(_tool(value), kind)
 )
-for _part, _whole in PATCHES.items():
-    converter.register_structure_hook(_part, patch_reader(_whole))
+for _patch, _kind in PATCHES.items():
+    converter.register_structure_hook(_patch, patch_reader(_kind))
 
 
 def patched(base: T, patch: dict[str, Any]) -> T:
     """``base`` with the fields in ``patch`` replaced, in nested classes as well."""
     if not patch:
         return base
-    whole: Any = base
+    record: Any = base
     changes = {}
     for name, value in patch.items():
-        old = getattr(whole, name)
-        changes[name] = patched(old, value) if has(type(old)) else value
-    changed: T = evolve(whole, **changes)
+        member = getattr(record, name)
+        changes[name] = patched(member, value) if has(type(member)) else value
+    changed: T = evolve(record, **changes)
     return changed

@@ -171,8 +171,7 @@ def _is_same(one: Json, other: Json) -> bool:
 
 
 def tools_of(body: JsonObject) -> tuple[Tool, ...] | None:
-    """The tools that a request declares, in any wire's spelling; None if it has no
-    list of tools."""
+    """The tools that a request declares in any wire's spelling; None: no list."""
     config = body.get("toolConfig")
     declared = body.get("tools", config.get("tools") if isinstance(config, dict) else 0)
     if not isinstance(declared, list):

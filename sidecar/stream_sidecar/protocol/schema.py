@@ -65,15 +65,13 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
     },
 }
 
+_TOOL_MEMBERS = ("type", "function", "custom", "input_schema")
 _SPELLINGS: dict[type, JsonObject] = {
     Tool: {
         "description": "A tool as Chat Completions or Anthropic spell it, or a"
         " provider's own tool, named by its `type`.",
         "type": "object",
-        "anyOf": [
-            {"required": [name]}
-            for name in ("type", "function", "custom", "input_schema")
-        ],
+        "anyOf": [{"required": [name]} for name in _TOOL_MEMBERS],
     }
 }
 
@@ -86,7 +84,7 @@ def schema() -> JsonObject:
     types by titles, and invent names for definitions without a title.
     """
     refusals = tuple(kind.kind for kind in _error_classes())
-    made = Definitions(
+    definitions = Definitions(
         SchemaRules(
             unions={events.Event: "Event", Block: "Block"},
             patches=PATCHES,
@@ -97,11 +95,11 @@ def schema() -> JsonObject:
         )
     )
     for method in METHODS.values():
-        made.of(method.params, reads=True)
-        made.of(result_of(method))
-    made.of(ConnectionOptions, reads=True)
-    made.of(Capabilities)
-    made.of(params.PushRefusal)
+        definitions.of(method.params, reads=True)
+        definitions.of(result_of(method))
+    definitions.of(ConnectionOptions, reads=True)
+    definitions.of(Capabilities)
+    definitions.of(params.PushRefusal)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "StreamSidecar",
@@ -110,7 +108,7 @@ def schema() -> JsonObject:
         "properties": _root(table()),
         "$defs": {
             name: {"title": name, **definition}
-            for name, definition in sorted(made.found.items())
+            for name, definition in sorted(definitions.by_name.items())
         },
     }
 
@@ -172,17 +170,17 @@ def _row(method: Method) -> JsonObject:
 
 def _outside_streams() -> set[Any]:
     """Event classes that some result also has outside of a stream, without ``seq``."""
-    found: set[Any] = set()
-    rest: list[Any] = [result_of(method) for method in METHODS.values()]
-    while rest:
-        hint = rest.pop()
-        if hint in (events.Event, Message) or (has(hint) and hint in found):
+    classes: set[Any] = set()
+    hints: list[Any] = [result_of(method) for method in METHODS.values()]
+    while hints:
+        hint = hints.pop()
+        if hint in (events.Event, Message) or (has(hint) and hint in classes):
             continue
         if has(hint):
-            found.add(hint)
-            rest += get_type_hints(hint).values()
-        rest += get_args(hint)
-    return found & {*events.EVENTS}
+            classes.add(hint)
+            hints += get_type_hints(hint).values()
+        hints += get_args(hint)
+    return classes & {*events.EVENTS}
 
 
 def _error_classes() -> list[type[UsageError]]:

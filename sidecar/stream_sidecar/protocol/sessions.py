@@ -20,7 +20,6 @@ from stream_sidecar import errors
 from stream_sidecar.history.repair_counts import Named, RepairCounts, counted_as
 from stream_sidecar.options import Limits, Policy, StreamOptions
 from stream_sidecar.protocol.converter import unstructure
-from stream_sidecar.protocol.open_stream import OpenStream
 from stream_sidecar.protocol.params import (
     AllCounters,
     CloseParams,
@@ -42,6 +41,7 @@ from stream_sidecar.protocol.params import (
     StreamRow,
 )
 from stream_sidecar.protocol.reading_options import patched
+from stream_sidecar.records import define
 from stream_sidecar.stream.earlier_streams import EarlierStreams
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import encode
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.events import Event
     from stream_sidecar.message.message import Message, Stats
+    from stream_sidecar.stream.emission import Emission
 
 _REMEMBERED = 4096
 """How many ids of closed and expired streams are remembered."""
@@ -59,9 +60,23 @@ _REMEMBERED = 4096
 _WIDEST = 4
 """Bytes of the longest code point in UTF-8; each held code point counts as so many."""
 
-_COUNTED = tuple(each.name for each in fields(Counters))
-_counts_of = attrgetter(*_COUNTED[1:])
+_COUNTERS = tuple(each.name for each in fields(Counters))
+_counts_of = attrgetter(*_COUNTERS[1:])
 """The counters of a stream that are added up; ``messages`` is counted separately."""
+
+
+@define
+class OpenStream:
+    """An open stream, and what the host can see of it. ``opened`` is in seconds since
+    1970; ``used``, its last use, is the monotonic clock's. ``pushes`` counts requests,
+    not chunks."""
+
+    stream: Stream
+    opened: float
+    used: float
+    metadata: Any
+    emission: Emission | None
+    pushes: int = 0
 
 
 class Sessions:
@@ -86,7 +101,7 @@ class Sessions:
         self._started = monotonic()
         self._streams: dict[str, OpenStream] = {}  # with a timeout: in the order of use
         self._earlier = EarlierStreams()
-        self._gone: dict[str, str] = {}
+        self._ended: dict[str, str] = {}  # by id, how
         self._names = map("stream-{}".format, count(1))
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
         self._counters: dict[Named, tuple[int, ...]] = {}
@@ -117,7 +132,7 @@ class Sessions:
             params.metadata,
             stream.emission(),
         )
-        self._gone.pop(stream_id, None)
+        self._ended.pop(stream_id, None)
         self._counts["opened"] += 1
         return OpenResult(
             stream_id,
@@ -174,8 +189,7 @@ class Sessions:
     def _pushed_all(
         self, stream_id: str, entry: OpenStream, chunks: list[Any]
     ) -> PushResult:
-        """The result of several chunks. It also has the stream's last ``seq`` after
-        each chunk."""
+        """The result of several chunks, with the last ``seq`` after each."""
         if self.room < 0:
             self._count_held(chunks)
         stream, emission = entry.stream, entry.emission
@@ -192,7 +206,7 @@ class Sessions:
     def close(self, params: CloseParams) -> CloseResult:
         entry = self._use(params.stream_id)
         events = entry.stream.close(params.why, params.failure)
-        message, stats = entry.stream.message(), _stats(entry)
+        message, stats = entry.stream.message(), entry.stream.stats(entry.pushes)
         emission = entry.emission
         chunks = None if emission is None else emission.close(events, message)
         self._forget(params.stream_id, "closed")
@@ -203,7 +217,8 @@ class Sessions:
     def snapshot(self, params: SnapshotParams) -> SnapshotResult:
         entry = self._use(params.stream_id)
         stream = entry.stream
-        return SnapshotResult(stream.message(), _stats(entry), stream.last_seq)
+        stats = stream.stats(entry.pushes)  # requests of the host, not chunks
+        return SnapshotResult(stream.message(), stats, stream.last_seq)
 
     def list(self, params: NoParams) -> ListResult:
         self._expire()
@@ -240,14 +255,14 @@ class Sessions:
         """Raises if all streams together could hold back too much after ``chunks``."""
         limit = self.limits.max_held_bytes
         held = sum(entry.stream.held for entry in self._streams.values())
-        alone = _WIDEST * text_size(chunks)
-        value = _WIDEST * held + alone
+        size = _WIDEST * text_size(chunks)
+        value = _WIDEST * held + size
         if value > limit:
             raise errors.LimitExceededError(
                 f"streams would hold back {value} bytes, maxHeldBytes is {limit}",
                 limit=limit,
                 value=value,
-                retryable=alone <= limit,
+                retryable=size <= limit,
             )
         self.room = (limit - value) // _WIDEST
 
@@ -260,7 +275,7 @@ class Sessions:
                 self._streams[stream_id] = entry
         entry = self._streams.get(stream_id)
         if entry is None:
-            reason = self._gone.get(stream_id, "never")
+            reason = self._ended.get(stream_id, "never")
             raise errors.StreamNotFoundError(
                 f'stream "{stream_id}" {_NOT_OPEN[reason]}',
                 streamId=stream_id,
@@ -283,19 +298,17 @@ class Sessions:
     def _forget(self, stream_id: str, reason: str) -> None:
         del self._streams[stream_id]
         self._counts[reason] += 1
-        self._gone[stream_id] = reason
-        if len(self._gone) > _REMEMBERED:
-            del self._gone[next(iter(self._gone))]
+        self._ended[stream_id] = reason
+        if len(self._ended) > _REMEMBERED:
+            del self._ended[next(iter(self._ended))]
 
     def _count(self, options: StreamOptions, message: Message, stats: Stats) -> None:
-        said = message.metadata
-        provider = options.provider or (said.provider if said else None)
-        model = options.model or (said.model if said else None)
+        metadata = message.metadata
+        provider = options.provider or (metadata.provider if metadata else None)
+        model = options.model or (metadata.model if metadata else None)
         name = counted_as(provider, model, self._counters)
-        counts, known = (1, *_counts_of(stats)), self._counters.get(name)
-        self._counters[name] = (
-            counts if known is None else tuple(map(add, known, counts))
-        )
+        total = self._counters.get(name, (0,) * len(_COUNTERS))
+        self._counters[name] = tuple(map(add, total, (1, *_counts_of(stats))))
 
 
 _NOT_OPEN = {
@@ -309,10 +322,10 @@ def stream_options(
     params: OpenParams | NormalizeParams, policy: Policy, limits: Limits
 ) -> StreamOptions:
     """The options of a new stream; ``policy`` and ``limits`` are the connection's."""
-    textual = "text" in (params.wire, params.framing)
+    is_text = "text" in (params.wire, params.framing)
     return StreamOptions(
-        wire="text" if textual else params.wire,
-        framing="text" if textual else params.framing,
+        wire="text" if is_text else params.wire,
+        framing="text" if is_text else params.framing,
         encoding=params.encoding,
         provider=params.provider,
         model=params.model,
@@ -327,12 +340,7 @@ def stream_options(
 
 def _named(counts: Iterable[int]) -> dict[str, Any]:
     """Counters by name; empty if nothing was counted."""
-    return dict(zip(_COUNTED, counts, strict=False))
-
-
-def _stats(entry: OpenStream) -> Stats:
-    """The stream's counters; ``pushes`` counts requests of the host, not chunks."""
-    return entry.stream.stats(entry.pushes)
+    return dict(zip(_COUNTERS, counts, strict=False))
 
 
 def _row(stream_id: str, entry: OpenStream) -> StreamRow:

@@ -57,8 +57,8 @@ def _id_of(outlet: Outlet, stream: str, choice: str, number: str) -> str:
     """An id for a call that has none. It is made from the response's id, the host's
     ``streamId``, the choice and the call's ``number`` in it. So calls of other turns
     have other ids: Claude Code drops a call with an id that it knows."""
-    known = outlet.builder.metadata
-    response = "" if known is None else known.id or ""
+    metadata = outlet.builder.metadata
+    response = "" if metadata is None else metadata.id or ""
     return made_id(response, stream, choice, number)
 
 
@@ -72,8 +72,8 @@ _INVENTED: tuple[str, events.Severity, str] = (
 class Choice:
     """Consumes the parts of one choice. ``intake`` knows the wire of the stream.
 
-    Closing has five steps, which give the order of the last events: ``flush``, ``end``,
-    ``end_results``, ``judge``, ``finish``.
+    Closing has five steps, which give the order of the last events: ``flush`` of the
+    channel, ``end``, ``end_results``, ``judge``, ``finish``.
     """
 
     def __init__(self, number: int, shared: Surroundings, intake: Intake) -> None:
@@ -83,8 +83,8 @@ class Choice:
         self.tools = shared.tools
         self.channel = Channel(number, shared, self)
         self._intake = intake
-        own = shared.options.stream_id or "", str(number)
-        self._make_id = partial(_id_of, self.outlet, *own)
+        stream_id = shared.options.stream_id or ""
+        self._make_id = partial(_id_of, self.outlet, stream_id, str(number))
         limit = shared.options.limits.max_call_chars
         self._calls = CallAssembler(number, limit, self._make_id)
         self._twins = Twins()
@@ -110,7 +110,7 @@ class Choice:
         if channel.blocks.refuses:
             channel.refuse(is_refusal=False)
         channel.answer.text(part.text)
-        if self._citations is not None and self._citations.waits:
+        if self._citations is not None and self._citations.has_waiting:
             channel.answer.settle()
             self._cite(self._citations.ready())
 
@@ -134,9 +134,9 @@ class Choice:
         if part.origin == "finish-message" and part.name not in (self.tools or ()):
             return  # a guess; its text is in a diagnostic
         for call, delta in self._calls.push(part):
-            begun = call.block is not None
+            has_begun = call.block is not None
             self._give_block(call)
-            if not call.ended or (begun and delta):
+            if not call.ended or (has_begun and delta):
                 self._send_delta(call, delta)
             if call.ended:
                 self._send_call(call)
@@ -145,19 +145,20 @@ class Choice:
     def begin_run(self, parts: list[Part]) -> None:
         """Begins a run (see `PartsRun`) after the ``parts`` of a document, if further
         parts that differ from them only in their text need no full reading."""
-        reader, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
-        first, owners = parts[0], {(part.choice, part.block) for part in said}
-        if len(said) == len(parts) and len(owners) == 1:
-            fields = [part.field for part in said]
-            reader = self.channel.native.continuation(fields, said[0].block)
-        elif len(parts) == 1 and isinstance(first, CallPart):
-            reader = self._call_reader(first)
+        reader = None
+        thoughts = [part for part in parts if isinstance(part, ReasoningPart)]
+        owners = {(part.choice, part.block) for part in thoughts}
+        if len(thoughts) == len(parts) and len(owners) == 1:
+            fields = [part.field for part in thoughts]
+            reader = self.channel.native.continuation(fields, thoughts[0].block)
+        elif len(parts) == 1 and isinstance(parts[0], CallPart):
+            reader = self._call_reader(parts[0])
         if reader is not None:
             PartsRun(self.outlet, parts, reader)
 
     def _call_reader(self, part: CallPart) -> RunReader | None:
-        """The fast reader for further fragments of the call of ``part``, the latest
-        fragment; None if each of them must be read in full."""
+        """The fast reader for the fragments after ``part`` of the same call; None if
+        each of them must be read in full."""
         entry = self._calls.continuing(part)
         if entry is None:
             return None
@@ -177,16 +178,14 @@ class Choice:
         self._end_calls(self._calls.end(part))
 
     def cancel_calls(self, part: CallCancelPart) -> None:
-        """Notes that nobody waits for these calls any more. What was sent of them
-        stays."""
+        """Notes that nobody waits for these calls any more. What was sent stays."""
         for call in self._sent.values():
             call.cancelled = call.cancelled or call.id in part.ids
-        said = "the provider took back these calls"
-        self.outlet.diagnose(self.number, "cancelled-tool-call", "info", said)
+        message = "the provider took back these calls"
+        self.outlet.diagnose(self.number, "cancelled-tool-call", "info", message)
 
     def result(self, part: ResultPart) -> None:
-        """Sends a server's result. A result with the key of an earlier result replaces
-        that result."""
+        """Sends a server's result, which replaces an earlier one with its key."""
         block = self._results.get(part.key) if part.key is not None else None
         if block is None:
             self.channel.border(call=False)
@@ -236,7 +235,7 @@ class Choice:
         no text, the policy leaves the calls' text in the answer (text rule 11.1)."""
         _, text, start, _ = piece
         assert taken.opening is not None  # every call has a dialect
-        found = open_calls(
+        calls = open_calls(
             taken.calls,
             text or taken.raw,
             start,
@@ -247,40 +246,36 @@ class Choice:
             make_id=self._make_id,
         )
         self._written += len(taken.calls)
-        for call, span in found:
+        for call, span in calls:
             call.block = self.outlet.block()
             self._classify(call, None, span if self.outlet.trace and text else None)
 
     def written_result(self, taken: Taken, piece: Piece) -> None:
         """Sends a result that the model repeated or made up."""
         rules, content = self.shared.rules, taken.content
-        known = rules.knows(content)
-        invented = not known and (self._written > 0 or bool(rules.known))
+        is_known = rules.knows(content)
         self.outlet.send(
             events.ToolResult,
             self.number,
             block=self.outlet.block(),
             content=content,
             source="echo",
-            executed=True if known else False if self._written else None,
+            executed=True if is_known else False if self._written else None,
             raw=piece[1],
             span=self.outlet.span(*piece[2:]),
         )
-        if invented:
+        if not is_known and (self._written or rules.known):
             self.outlet.diagnose(self.number, *_INVENTED)
 
     def written_citation(self, taken: Taken, piece: Piece) -> None:
         """Adds the citations of a marker: one for each of its references."""
         _, text, start, end = piece
-        at = self._marker[0] if start == self._marker[1] else start
-        self._marker = at, end  # markers in a row stand at one place
-        for part in marked(taken.content, text, self.number, at):
+        position = self._marker[0] if start == self._marker[1] else start
+        self._marker = position, end  # markers in a row stand at one place
+        for part in marked(taken.content, text, self.number, position):
             self.cite(part)
 
     # The end
-
-    def flush(self) -> None:
-        self.channel.flush()
 
     def end(self) -> None:
         """Ends the blocks and the calls, and sends all citations that are left."""
@@ -291,7 +286,8 @@ class Choice:
             message = f"{count} half characters had no other half and became U+FFFD"
             self.outlet.diagnose(self.number, "surrogate-repaired", "info", message)
         if self._citations is not None:
-            self._cite(self._citations.close(self._block_text))
+            block_text = partial(self.outlet.builder.block_text, self.number)
+            self._cite(self._citations.close(block_text))
             if left_out := self._citations.left_out:
                 message = f"{left_out} references to sources: too many for the text"
                 self.outlet.diagnose(self.number, "citation-limit", "warning", message)
@@ -341,9 +337,6 @@ class Choice:
         calls = self.outlet.builder.calls(self.number)
         return [settle_call(call, self._sent[block], context) for block, call in calls]
 
-    def _block_text(self, block: int) -> str | None:
-        return self.outlet.builder.block_text(self.number, block)
-
     # Calls
 
     def _give_block(self, call: OpenCall) -> None:
@@ -356,8 +349,7 @@ class Choice:
             self._ids[call.key] = call.id
 
     def _send_delta(self, call: OpenCall, delta: str) -> None:
-        """Sends ``delta``, a fragment of the call's arguments. The first fragment has
-        the id and the name."""
+        """Sends a fragment of the call's arguments, the first with the id and name."""
         header = () if call.header_sent else (call.id, call.name)
         assert call.block is not None  # the call has begun
         if header:

@@ -100,8 +100,8 @@ class Choices:
             if events is None:
                 run.end()  # it lasts no longer than its documents
         elif type(run) is PlainRun and type(first) is TextPart and len(parts) == 1:
-            fits = first.choice == run.choice and first.text
-            events = run.push(first.text) if fits else None
+            is_next = first.choice == run.choice and first.text
+            events = run.push(first.text) if is_next else None
         if events is not None:
             self._outlet.plain(events)
             return
@@ -144,21 +144,19 @@ class Choices:
     def _count(self, part: UsagePart) -> None:
         """Sends the totals if they are new. Totals replace earlier totals, they are
         never added; a field that is missing keeps its value."""
-        known, latest = self._usage, _counts_of(part)
-        if latest != known:
-            both = zip(known, latest, strict=True)
-            counts = tuple([old if new is None else new for old, new in both])
-            if counts != known:
-                self._usage = counts
-                self._outlet.send(Usage, 0, part.raw, *counts)
+        pairs = zip(self._usage, _counts_of(part), strict=True)
+        counts = tuple([known if latest is None else latest for known, latest in pairs])
+        if counts != self._usage:
+            self._usage = counts
+            self._outlet.send(Usage, 0, part.raw, *counts)
 
     def _finish(self, part: FinishPart) -> None:
         self.choice(part.choice).finished(part)
         if part.reason != "unknown":
-            self.ending.recover()
+            self.ending.error = None  # the stream recovered from it
 
     def error(self, part: ErrorPart) -> None:
-        self.ending.failed(part)
+        self.ending.error = part
         has_content = self._outlet.has_content
         self._outlet.send(
             ProviderError,

@@ -43,12 +43,10 @@ class CitationSources:
     """Makes the fields of one citation after the other. ``left_out``: the number of
     citations that were left out because there were too many."""
 
-    __slots__ = ("_room", "_seen", "_sources", "left_out")
-
     def __init__(self) -> None:
         self.left_out = 0
         self._room = _ROOM
-        self._seen: set[tuple[object, ...]] = set()
+        self._sent: set[tuple[object, ...]] = set()
         self._sources: dict[tuple[str, str], _Source] = {}
 
     def fields(
@@ -57,17 +55,17 @@ class CitationSources:
         """The fields of a citation at ``place``; None if the same citation was sent
         before, or if an answer of ``length`` code points has no room for it."""
         key = _key(part)
-        known = self._sources.get(key)
-        own = frozenset() if part.again else _long(part.url, part.title)
-        source = known or _Source(len(self._sources), own)
+        known_source = self._sources.get(key)
+        texts = frozenset() if part.again else _long(part.url, part.title)
+        source = known_source or _Source(len(self._sources), texts)
         values = _values(part, source.texts)
         raw = dumps(values["raw"])
         identity = (*place.values(), *_identity(values), raw)
-        if identity in self._seen or not self._has_room(part, values, raw, length):
+        if identity in self._sent or not self._has_room(part, values, raw, length):
             return None
-        self._seen.add(identity)
+        self._sent.add(identity)
         self._sources[key] = source
-        if known is None and not part.again:
+        if known_source is None and not part.again:
             values = _values(part, frozenset())
         return {**values, **place, "source": source.number}
 
@@ -80,7 +78,7 @@ class CitationSources:
             self._room += _SHARE * len(raw)
             return True
         texts = (values["url"], values["title"], values["cited_text"])
-        cost = _COST + len(raw) + sum(len(dumps(each)) for each in texts if each)
+        cost = _COST + len(raw) + sum(len(dumps(text)) for text in texts if text)
         if cost > self._room + _SHARE * length:
             self.left_out += 1
             return False
@@ -108,13 +106,13 @@ def _long(*texts: str | None) -> frozenset[str]:
 def _values(part: CitationPart, texts: frozenset[str]) -> dict[str, Any]:
     """The values of a citation without ``texts``, the long values that were sent
     before. A repeated citation has no long value at all."""
-    gone = _long(part.url, part.title, part.cited_text) if part.again else texts
     url, title, cited = part.url, part.title, part.cited_text
+    omitted = _long(url, title, cited) if part.again else texts
     return {
         "kind": part.kind,
         "role": part.role,
         "raw": without(part.raw, texts) if texts else part.raw,
-        "url": None if url in gone else url,
-        "title": None if title in gone else title,
-        "cited_text": None if part.again and cited in gone else cited,
+        "url": None if url in omitted else url,
+        "title": None if title in omitted else title,
+        "cited_text": None if part.again and cited in omitted else cited,
     }

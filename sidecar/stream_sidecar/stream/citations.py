@@ -30,8 +30,6 @@ from stream_sidecar.values.units import width
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-__all__ = ["CitationResolver", "marked"]
-
 Fields: TypeAlias = dict[str, Any]
 """Keyword arguments of `stream_sidecar.events.Citation` except ``seq`` and
 ``choice``."""
@@ -65,18 +63,6 @@ class CitationResolver:
     retracted later.
     """
 
-    __slots__ = (
-        "_beyond_text",
-        "_blocks",
-        "_count",
-        "_following",
-        "_map",
-        "_markers",
-        "_placeless",
-        "_sources",
-        "_spans",
-    )
-
     def __init__(self, text_map: TextMap) -> None:
         self._map = text_map
         self._count = 0
@@ -90,14 +76,12 @@ class CitationResolver:
 
     @property
     def left_out(self) -> int:
-        """The number of citations that were left out because there were too many for
-        the text."""
+        """How many citations were left out: too many for the text."""
         return self._sources.left_out
 
     @property
-    def waits(self) -> bool:
-        """Whether a citation can be returned as soon as enough of the text is
-        decided."""
+    def has_waiting(self) -> bool:
+        """Whether a citation is returned as soon as enough of the text is decided."""
         return bool(self._placeless or self._spans)
 
     def push(self, part: CitationPart) -> None:
@@ -116,10 +100,10 @@ class CitationResolver:
         """Returns the citations whose span has become certain."""
         if not self._placeless and not self._has_shown():
             return []
-        found, self._placeless = self._placeless, []
+        pendings, self._placeless = self._placeless, []
         while self._has_shown():
-            found.append(heappop(self._spans)[2])
-        return self._fields_of(found, _always, {})
+            pendings.append(heappop(self._spans)[2])
+        return self._fields_of(pendings, lambda _block: True, {})
 
     def close(self, block_text: Callable[[int], str | None]) -> list[Fields]:
         """Returns all other citations. ``block_text`` returns the final text of a
@@ -129,19 +113,18 @@ class CitationResolver:
         for pending in self._beyond_text:
             self._convert(pending)
         waiting = [pending for _, _, pending in self._spans]
-        found = [*self._placeless, *waiting, *self._markers.values()]
-        found.sort(key=_number_of)
+        pendings = [*self._placeless, *waiting, *self._markers.values()]
+        pendings.sort(key=_number_of)
         texts = {block: block_text(block) for block in self._map.blocks}
         live = {block: text for block, text in texts.items() if text is not None}
-        return self._fields_of(found, live.__contains__, self._marked(live))
+        return self._fields_of(pendings, live.__contains__, self._marked(live))
 
     def _has_shown(self) -> bool:
         """Whether all text before the end of the next span is decided."""
         return bool(self._spans) and self._spans[0][0] <= self._map.shown
 
     def _at_offsets(self, pending: _Pending) -> None:
-        """Handles a citation with the provider's own offsets. Without an end, the start
-        is an insertion point."""
+        """Handles the provider's own offsets; without an end, an insertion point."""
         part = pending.part
         start, end = part.start, part.start if part.end is None else part.end
         if start is None or end is None or not 0 <= start <= end:
@@ -153,8 +136,8 @@ class CitationResolver:
             self._placeless.append(pending)
             return
         pending.start, pending.end = base + start, base + end
-        known = self._map.units(self._map.length, part.unit)
-        if part.unit == "code-point" or pending.end <= known:
+        length = self._map.units(self._map.length, part.unit)
+        if part.unit == "code-point" or pending.end <= length:
             self._convert(pending)
         else:
             self._beyond_text.append(pending)
@@ -164,9 +147,8 @@ class CitationResolver:
         self._wait(pending)
 
     def _follows(self, pending: _Pending) -> None:
-        """Handles a citation of the text that follows. If text came since the earlier
-        citations of this kind, that text is theirs, and their span ends here. This end
-        is a guess."""
+        """Handles a citation of the text that follows. Text since the earlier citations
+        of this kind is theirs, and their span ends here, which is a guess."""
         if self._following and self._following[-1].start < self._map.length:
             self._end(self._following, exact=False)
         pending.start = self._map.length
@@ -177,8 +159,7 @@ class CitationResolver:
         self._blocks.append(pending)
 
     def _at_marker(self, pending: _Pending) -> None:
-        """Handles a citation of a marker in the text. A marker means one source: the
-        last source reported for it."""
+        """Handles a marker in the text: the last source reported for it counts."""
         marker = pending.part.marker or ""
         if marker in self._markers:
             self._placeless.append(self._markers[marker])
@@ -188,8 +169,7 @@ class CitationResolver:
         self._placeless.append(pending)
 
     def _end(self, pendings: list[_Pending], *, exact: bool) -> None:
-        """Ends the spans of all ``pendings`` with the raw text so far. ``exact``: this
-        end is certain."""
+        """Ends the spans with the raw text so far. ``exact``: this end is certain."""
         for pending in pendings:
             if pending.start < self._map.length:
                 pending.end, pending.exact = self._map.length, exact
@@ -199,8 +179,7 @@ class CitationResolver:
         pendings.clear()
 
     def _convert(self, pending: _Pending) -> None:
-        """Converts the span from the provider's units to code points. A character that
-        is cut belongs to the span."""
+        """Converts the span to code points. A character that is cut belongs to it."""
         try:
             start, begins = self._map.position(pending.start, pending.part.unit)
             end, ends = self._map.position(pending.end, pending.part.unit)
@@ -212,19 +191,18 @@ class CitationResolver:
         self._wait(pending)
 
     def _wait(self, pending: _Pending) -> None:
-        """Lets a citation with a known span wait until the text of the span is
-        decided."""
+        """Lets a citation wait until the text of its span is decided."""
         # An insertion at 0 has a place only when there is a block.
         heappush(self._spans, (max(pending.end, 1), pending.number, pending))
 
     def _fields_of(
         self,
-        found: list[_Pending],
+        pendings: list[_Pending],
         is_live: Callable[[int], bool],
         marked: dict[int, list[Fields]],
     ) -> list[Fields]:
-        given = []
-        for pending in found:
+        citations = []
+        for pending in pendings:
             part, places = pending.part, marked.get(pending.number)
             for number, place in enumerate(places or [self._place(pending, is_live)]):
                 if number == 1 and not part.again:  # only a marker has several places
@@ -232,12 +210,11 @@ class CitationResolver:
                 place = {"exact": pending.exact or place is _NOWHERE, **place}
                 fields = self._sources.fields(part, place, self._map.length)
                 if fields is not None:
-                    given.append(fields)
-        return given
+                    citations.append(fields)
+        return citations
 
     def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
-        """The place of a citation, cut off at the end of the answer; `_NOWHERE` if it
-        has none."""
+        """The place of a citation within the answer; `_NOWHERE` if it has none."""
         length = self._map.length
         start, end = min(pending.start, length), min(pending.end, length)
         if end < start or (start == end and pending.start != pending.end):
@@ -247,20 +224,19 @@ class CitationResolver:
 
     def _marked(self, live: dict[int, str]) -> dict[int, list[Fields]]:
         """Number of a citation -> the places of its marker in the visible text."""
-        found: dict[int, list[Fields]] = {}
+        marked: dict[int, list[Fields]] = {}
         if self._markers:
             for block, text in live.items():
                 for marker, place in _occurrences(text, self._markers):
-                    places = found.setdefault(self._markers[marker].number, [])
+                    places = marked.setdefault(self._markers[marker].number, [])
                     places.append({"blocks": (block,), **place})
-        return found
+        return marked
 
 
 def marked(
-    references: Iterable[str], marker: str, choice: int, at: int
+    references: Iterable[str], marker: str, choice: int, position: int
 ) -> Iterator[CitationPart]:
-    """The citations of a ``marker`` in the text: one for each of ``references``.
-    ``at``: the position of the marker."""
+    """The citations of a ``marker`` in the text: one for each of ``references``."""
     raw = {"marker": marker}
     for reference in references:
         yield CitationPart(
@@ -269,8 +245,8 @@ def marked(
             choice,
             "marker",
             "offsets",
-            start=at,
-            end=at,
+            start=position,
+            end=position,
             document=reference,
         )
         raw = {}  # the whole marker with the first of them
@@ -297,8 +273,8 @@ def _occurrences(
     lengths = sorted({len(marker) for marker in markers if marker}, reverse=True)
     heads = "".join(sorted({re.escape(marker[0]) for marker in markers if marker}))
     end = end_utf16 = 0
-    found = patterns.compile(f"[{heads}]" if heads else "(?!)")
-    for match in found.finditer(text):
+    head = patterns.compile(f"[{heads}]" if heads else "(?!)")
+    for match in head.finditer(text):
         start = match.start()
         sizes = (size for size in lengths if text[start : start + size] in markers)
         size = next(sizes, 0) if start >= end else 0
@@ -306,16 +282,5 @@ def _occurrences(
             start_utf16 = end_utf16 + width(text[end:start], "utf16")
             marker, end = text[start : start + size], start + size
             end_utf16 = start_utf16 + width(marker, "utf16")
-            yield (
-                marker,
-                {
-                    "start": start,
-                    "end": end,
-                    "start_utf16": start_utf16,
-                    "end_utf16": end_utf16,
-                },
-            )
-
-
-def _always(_block: int) -> bool:
-    return True
+            place = {"start": start, "end": end}
+            yield marker, {**place, "start_utf16": start_utf16, "end_utf16": end_utf16}

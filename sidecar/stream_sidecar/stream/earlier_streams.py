@@ -1,8 +1,7 @@
-"""What later streams of a host reuse from earlier ones.
+"""What later streams of a host reuse from earlier ones, as most have the same options.
 
-Streams mostly have the same options. `EarlierStreams` returns what `surroundings`
-returns. It remembers the last few results, which contain nothing of a stream, and
-returns one of them again if profile, tools, policy and limits are the same.
+`EarlierStreams` remembers the last few results of `surroundings`, which contain nothing
+of a stream, and returns one again if profile, tools, policy and limits are the same.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.channel.setup import Surroundings, decisive, surroundings
 from stream_sidecar.message.outlet import Outlet
+from stream_sidecar.records import evolve
 
 if TYPE_CHECKING:
     from stream_sidecar.options import StreamOptions
-
 
 _MOST = 8
 """At most this many surroundings are remembered: an agent and its helpers differ in
@@ -22,34 +21,19 @@ little."""
 
 
 class EarlierStreams:
-    """Makes the surroundings of new streams, from those of earlier streams if
-    possible."""
+    """Makes the surroundings of new streams, from earlier ones if possible."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[object, Surroundings]] = []  # the latest first
+        self._entries: list[tuple[object, Surroundings]] = []  # the latest first
 
     def surroundings(self, options: StreamOptions, outlet: Outlet) -> Surroundings:
-        known = self._find(options)
-        return Surroundings(
-            options,
-            known.profile,
-            known.policy,
-            known.lexicon,
-            known.context,
-            known.rules,
-            known.watch,
-            outlet,
-            known.tools,
-        )
-
-    def _find(self, options: StreamOptions) -> Surroundings:
-        wanted = decisive(options)
-        found = next((each for each in self._known if each[0] == wanted), None)
-        if found is None:
+        key = decisive(options)
+        entry = next((entry for entry in self._entries if entry[0] == key), None)
+        if entry is None:
             nobody = Outlet(parts=False, trace=False)
-            found = wanted, surroundings(options, nobody)
-            self._known = [found, *self._known[: _MOST - 1]]
-        elif found is not self._known[0]:
-            self._known.remove(found)
-            self._known.insert(0, found)
-        return found[1]
+            entry = key, surroundings(options, nobody)
+            self._entries = [entry, *self._entries[: _MOST - 1]]
+        elif entry is not self._entries[0]:
+            self._entries.remove(entry)
+            self._entries.insert(0, entry)
+        return evolve(entry[1], options=options, outlet=outlet)

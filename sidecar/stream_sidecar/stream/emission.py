@@ -25,7 +25,6 @@ from attrs import evolve
 from stream_sidecar.events import (
     BlockEnd,
     Citation,
-    Finish,
     ProviderError,
     ReasoningDelta,
     Reclassify,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from stream_sidecar.events import Event
     from stream_sidecar.message.message import Block, Message
     from stream_sidecar.options import Emit, StreamOptions
-    from stream_sidecar.parts import Document, Json, JsonObject
+    from stream_sidecar.parts import Document, JsonObject
 
 
 _Called = TypeVar("_Called", bound="ToolCall | ToolCallDelta | ToolResult")
@@ -79,31 +78,29 @@ class EmittingOutlet(Outlet):
         self.passed: list[ReadDocument] = []
         self.between = 0  # the `seq` of the last event that belongs to no document
         self.is_foreign = False  # the stream is read on another wire
-        self.over = False  # every choice has its finish
-        self.failed = False  # the stream failed, and no document says so
-        self.marked = False  # the wire's own end mark came
+        self.is_over = False  # every choice has its finish
+        self.has_failed = False  # the stream failed, and no document says so
+        self.is_marked = False  # the wire's own end mark came
         self._item: Origin | None = None
-        self._moved = 0
+        self._moves = 0
 
     @property
     def removals(self) -> int:
         """How often something was removed or moved so far."""
-        return self._moved + super().removals
+        return self._moves + super().removals
 
     def passes(self, document: Document, held: int, *, is_unread: bool) -> None:
         """Notes that a document of the same wire was read. ``held``: how many code
         points are undecided after it. ``is_unread``: it has text that was not read."""
         value, event = document.value, document.event
         values = value if type(value) is list else (value,)
-        chunks = [_chunk(each, event) for each in values if self._is_written(each)]
-        if len(chunks) < len(values):
-            chunks = []
+        chunks = []
+        if all(type(item) is dict and self._row.is_written(item) for item in values):
+            chunks = [_chunk(item, event) for item in values]
         between = self.between if is_unread else None
-        read = ReadDocument(chunks, self.seq, self.removals, held, self.over, between)
-        self.passed.append(read)
-
-    def _is_written(self, value: Json) -> bool:
-        return type(value) is dict and self._row.is_written(value)
+        self.passed.append(
+            ReadDocument(chunks, self.seq, self.removals, held, self.is_over, between)
+        )
 
     def block(self) -> int:
         number = super().block()
@@ -115,21 +112,21 @@ class EmittingOutlet(Outlet):
         self._item = Origin(id, kind=kind)
 
     def open_call(self, block: int, origin: Callable[[], Origin]) -> None:
-        own = origin()
-        known = self.origins.get(block, own)
-        self.origins[block] = evolve(own, item=known.item, kind=known.kind)
+        call = origin()
+        item = self.origins.get(block, call)
+        self.origins[block] = evolve(call, item=item.item, kind=item.kind)
 
     def plain(self, events: list[Event]) -> None:
         super().plain(events)
         for event in events:
             if type(event) is ReasoningDelta and event.source == "tag":
-                self._moved += 1
+                self._moves += 1
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         super().send(make, choice, *args, **fields)
-        self.failed = self.failed or (make is ProviderError and self.is_closing)
+        self.has_failed = self.has_failed or (make is ProviderError and self.is_closing)
         if make in (Reclassify, Retract):
-            self._moved += 1
+            self._moves += 1
             if not self.is_closing:
                 self._report(make(0, choice, *args, **fields))
 
@@ -165,13 +162,13 @@ class SentIds:
         if id is None or block is None:
             return event
         if isinstance(event, ToolResult):
-            sent = self._sent.get(self._calls.get(id, -1), id)
+            sent_id = self._sent.get(self._calls.get(id, -1), id)
         else:
-            taken = self._calls.setdefault(id, block) != block
-            made = made_id(id, str(block)) if taken else id
-            sent = self._sent.setdefault(block, made)
+            is_repeated = self._calls.setdefault(id, block) != block
+            new_id = made_id(id, str(block)) if is_repeated else id
+            sent_id = self._sent.setdefault(block, new_id)
             self._calls[id] = block
-        return event if sent == id else evolve(event, tool_call_id=sent)
+        return event if sent_id == id else evolve(event, tool_call_id=sent_id)
 
 
 class Emission:
@@ -189,65 +186,53 @@ class Emission:
         self._stream = options.stream_id or ""
         self._writer = row.make_writer(wire, outlet.origins, self._stream)
         self._left_out = defaultdict[int, list[str]](list)
-        self._decided: tuple[type, ...] = (
-            ToolCall,
-            ToolCallDelta,
-            ToolResult,
-            BlockEnd,
-        )
-        self._whole: set[str] = set()  # signatures that were written
+        #: kinds of events that are not always written as they are
+        self._decided: Any = (ToolCall, ToolCallDelta, ToolResult, BlockEnd)
+        if outlet.emit.reasoning != "include":
+            self._decided += (ReasoningDelta, Reclassify)
+        self._signatures: set[str] = set()  # those that were written
         self._states = row.states
         self._removals = 0  # before the document that is next
         self._ids = SentIds()
-        if outlet.emit.reasoning != "include":
-            self._decided += (ReasoningDelta, Reclassify)
 
     def push(self, events: list[Event]) -> list[Chunk]:
         if self._outlet.is_foreign:
             return self._documents.before() + self._write(events)
-        passed, self._outlet.passed = self._outlet.passed, []
+        documents, self._outlet.passed = self._outlet.passed, []
         chunks: list[Chunk] = []
-        at = 0
-        for each in passed:
-            end = bisect_right(events, each.last, at, key=_seq)
-            said = events[at:end]
-            if each.between is None:
-                self._documents.push(each.chunks, self._dressed(each, said))
-            else:
-                self._push_unread(each, said)
-            self._removals = each.removals
-            cites = each.removals > 0 and any(isinstance(e, Citation) for e in said)
-            stays = each.removals > 0 and self._outlet.binds()
-            chunks += self._documents.after(each, cites=cites, stays=stays)
-            at = end
-        rest = events[at:] if at else events
-        if rest:
-            self._push_without_document(rest)
+        start = 0
+        for document in documents:
+            end = bisect_right(events, document.last, start, key=_seq)
+            self._push_document(document, events[start:end])
+            is_cut = document.removals > 0
+            cites = is_cut and any(isinstance(e, Citation) for e in events[start:end])
+            stays = is_cut and self._outlet.binds()
+            chunks += self._documents.after(document, cites=cites, stays=stays)
+            self._removals = document.removals
+            start = end
+        if rest := events[start:]:  # of no document; errors are written in any case
+            written = self._write([e for e in rest if not isinstance(e, ProviderError)])
+            errors = self._write([e for e in rest if isinstance(e, ProviderError)])
+            self._documents.push(errors, written + errors)
         return chunks
 
-    def _dressed(self, read: ReadDocument, said: list[Event]) -> list[Chunk]:
-        """What is written in place of a document, with its state."""
-        ours = self._write(said)
+    def _push_document(self, document: ReadDocument, events: list[Event]) -> None:
+        """Adds a document, and what is written from its events in its place. If its
+        text was not read, it comes after the text that was held before it, and the
+        writer only notes its other events."""
+        chunks = document.chunks
+        if document.between is not None:
+            cut = bisect_right(events, document.between, key=_seq)
+            self._documents.push([], self._write(events[:cut]))
+            self._write(events[cut:])
+            self._documents.push(chunks, chunks)
+            return
+        written = self._write(events)
         if self._states is not None:
             is_broken = self._removals > 0 and self._outlet.binds()
-            for own in map(inside_of, read.chunks):
-                ours = self._states.add(own, ours, is_broken)
-        return ours
-
-    def _push_unread(self, read: ReadDocument, said: list[Event]) -> None:
-        """Adds a document whose text was not read, after the text that was held before
-        it. The writer notes the document's other events."""
-        own, cut = read.chunks, bisect_right(said, read.between, key=_seq)
-        self._documents.push([], self._write(said[:cut]))
-        self._write(said[cut:])
-        self._documents.push(own, own)
-
-    def _push_without_document(self, events: list[Event]) -> None:
-        """Adds events that belong to no document. An error among them is written in any
-        case."""
-        ours = self._write([e for e in events if not isinstance(e, ProviderError)])
-        errors = self._write([e for e in events if isinstance(e, ProviderError)])
-        self._documents.push(errors, ours + errors)
+            for original in map(inside_of, chunks):
+                written = self._states.add(original, written, is_broken)
+        self._documents.push(chunks, written)
 
     def _write(self, events: list[Event]) -> list[Chunk]:
         for event in events:
@@ -261,43 +246,47 @@ class Emission:
         chunks, promoted = self.push(events), [*self._promoted(message)]
         removals = self._outlet.removals
         self._documents.push([], self._end(message, promoted))
-        is_other = promoted or (removals and _cites(message))
-        chunks += self._documents.end(removals, is_other=bool(is_other))
-        return [*chunks, END] if self._outlet.marked else [*chunks]
+        cites = any(choice.citations for choice in message.choices or (message,))
+        is_other = bool(promoted) or (removals > 0 and cites)
+        chunks += self._documents.end(removals, is_other=is_other)
+        return [*chunks, END] if self._outlet.is_marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
-        """The whole clean response. If nothing leaked, this is the response that
-        came."""
-        came = [each.chunks for each in self._outlet.passed]
-        own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
-        if own is not None and not (self._outlet.removals or self._outlet.failed):
-            return own
-        self._outlet.broken |= _broken_in(message)
-        row, states = self._writer.row, self._states
-        self._states, origins = None, self._outlet.origins
-        self._writer = row.make_writer(wire, origins, self._stream)
+        """The whole clean response: as it came, if nothing leaked."""
+        outlet, row = self._outlet, self._writer.row
+        chunks = [chunk for document in outlet.passed for chunk in document.chunks]
+        is_one = len(outlet.passed) == len(chunks) == 1
+        original = chunks[0] if is_one else None
+        if original is not None and not (outlet.removals or outlet.has_failed):
+            return original
+        outlet.broken |= _broken_in(message)
+        states, self._states = self._states, None
+        self._writer = row.make_writer(wire, outlet.origins, self._stream)
         chunks = self._write(list(_events_of(message)))
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
-        is_broken = self._outlet.removals > 0 and self._outlet.binds()
-        if states is not None and own is not None and is_broken:
+        if original is None:
+            return body
+        if states is not None and outlet.removals > 0 and outlet.binds():
             body = states.cut(body)
-        return body if own is None else Chunk(around(body, inside_of(own), row))
+        return Chunk(around(body, inside_of(original), row))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """The claims that have become calls at the end."""
-        for each in message.choices or (message,):
-            if each.finish and each.finish.reason == "pause":
+        for choice in message.choices or (message,):
+            if choice.finish and choice.finish.reason == "pause":
                 continue  # the model goes on, and the host answers no call
-            for call in filter(self._is_promoted, each.tool_calls):
+            for call in filter(self._is_promoted, choice.tool_calls):
                 yield evolve(self._ids.of(call), origin="structured")
 
     def _end(self, message: Message, promoted: list[ToolCall]) -> list[Chunk]:
         calling, finishes = {call.choice for call in promoted}, []
-        for each in message.choices or (message,):
-            finish = each.finish
+        for choice in message.choices or (message,):
+            finish = choice.finish
             assert finish is not None  # the stream is closed
-            finishes.append(_with_calls(finish) if each.choice in calling else finish)
+            if choice.choice in calling and finish.reason == "stop":
+                finish = evolve(finish, reason="tool-calls", raw=None)
+            finishes.append(finish)
         return self._writer.push(promoted) + self._writer.close(finishes)
 
     def _written(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -325,10 +314,10 @@ class Emission:
         if self._states is not None and not self._outlet.is_foreign:
             event = _without(event, self._states.names)
         if is_broken or (event.raw_text is not None and self._outlet.binds()):
-            opaque = without_signatures(event.opaque, self._whole)
+            opaque = without_signatures(event.opaque, self._signatures)
             event = evolve(event, signature=None, opaque=opaque)
         else:
-            self._whole |= signatures_in(event.opaque) | {event.signature or ""}
+            self._signatures |= signatures_in(event.opaque) | {event.signature or ""}
         yield event
 
     @property
@@ -339,17 +328,15 @@ class Emission:
         """``event``, if it is not reasoning that is left out: tagged reasoning, or
         reasoning with a broken signature. Tagged reasoning that was left out is
         returned as text when it turns out to be text."""
-        if isinstance(event, ReasoningDelta) and event.source == "tag":
-            if self._accepts_tagged:
+        if not isinstance(event, ReasoningDelta):
+            yield event
+        elif event.source != "tag":
+            if self._includes_reasoning or event.block not in self._outlet.broken:
                 yield event
-            else:
-                self._left_out[event.block].append(event.text)
-            return
-        if isinstance(event, ReasoningDelta) and event.block in self._outlet.broken:
-            if self._includes_reasoning:
-                yield event
-            return
-        yield event
+        elif self._accepts_tagged:
+            yield event
+        else:
+            self._left_out[event.block].append(event.text)
         if isinstance(event, Reclassify) and event.to == "text":
             for block in event.blocks:
                 text = "".join(self._left_out.pop(block, ()))
@@ -358,8 +345,7 @@ class Emission:
 
     @cached_property
     def _accepts_tagged(self) -> bool:
-        """Whether tagged reasoning is written into the wire's field for reasoning. This
-        is decided when the first tagged reasoning comes."""
+        """Whether tagged reasoning goes into the wire's field, decided at the first."""
         emit, options = self._outlet.emit, self._options
         if emit.reasoning != "auto":
             return emit.reasoning == "include"
@@ -389,12 +375,12 @@ class Emission:
 
 def _without(event: BlockEnd, names: tuple[str, ...]) -> BlockEnd:
     """``event`` without the state that came in fields of these names."""
-    came = {*(event.fields or ()), *(event.opaque or ())}.intersection(names)
-    if not came:
+    fields, opaque = {*(event.fields or ())}, event.opaque or {}
+    if {*fields, *opaque}.isdisjoint(names):
         return event
-    left = {name: event.opaque[name] for name in event.opaque or () if name not in came}
-    signature = None if came.intersection(event.fields or ()) else event.signature
-    return evolve(event, signature=signature, opaque=left or None)
+    opaque = {name: opaque[name] for name in opaque if name not in names}
+    signature = event.signature if fields.isdisjoint(names) else None
+    return evolve(event, signature=signature, opaque=opaque or None)
 
 
 def _chunk(value: JsonObject, event: str | None) -> Chunk:
@@ -412,15 +398,14 @@ def outlet_of(options: StreamOptions) -> Outlet:
     return EmittingOutlet(emit, parts=policy.message.parts, trace=policy.trace)
 
 
-def _cites(message: Message) -> bool:
-    return any(each.citations for each in message.choices or (message,))
-
-
 def _broken_in(message: Message) -> set[int]:
     """The blocks whose state is bound to text that was changed."""
-    blocks = (b for each in message.choices or (message,) for b in each.blocks or ())
-    reasoning = (b for b in blocks if isinstance(b, ReasoningBlock))
-    return {each.block for each in reasoning if each.seal_broken}
+    return {
+        block.block
+        for choice in message.choices or (message,)
+        for block in choice.blocks or ()
+        if isinstance(block, ReasoningBlock) and block.seal_broken
+    }
 
 
 def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:
@@ -431,25 +416,19 @@ def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:
     return TextDelta(call.seq, call.choice, call.block, call.raw)
 
 
-def _with_calls(finish: Finish) -> Finish:
-    is_stop = finish.reason == "stop"
-    return evolve(finish, reason="tool-calls", raw=None) if is_stop else finish
-
-
 def _events_of(message: Message) -> Iterator[Event]:
-    """The message as events: whole blocks, each followed by the citations that end in
-    it."""
+    """The message as events: each block, then the citations that end in it."""
     if message.metadata is not None:
         yield message.metadata
-    for each in message.choices or (message,):
+    for choice in message.choices or (message,):
         cited: defaultdict[int, list[Citation]] = defaultdict(list)
-        for citation in each.citations:
+        for citation in choice.citations:
             cited[citation.blocks[-1] if citation.blocks else -1].append(citation)
-        for block in each.blocks or ():
-            yield from _events_of_block(block, each.choice)
+        for block in choice.blocks or ():
+            yield from _events_of_block(block, choice.choice)
             yield from cited.pop(block.block or 0, ())
         yield from chain(*cited.values())
-        yield from each.errors
+        yield from choice.errors
     if message.usage is not None:
         yield message.usage
 

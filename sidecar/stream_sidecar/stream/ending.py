@@ -41,43 +41,31 @@ class Ending:
     error: ErrorPart | None = None
 
     @property
-    def over(self) -> bool:
-        """Whether nothing is missing, or the missing part has been explained."""
-        return self.ended or self.reason != "eof"
+    def is_explained(self) -> bool:
+        """Whether nothing is missing, or it is known why something is."""
+        return self.is_ended or self.reason != "eof"
 
     @property
-    def ended(self) -> bool:
+    def is_ended(self) -> bool:
         """Whether the provider or the user ended the stream, and not the transport."""
-        ended = self.error is not None or self.reason == "cancelled"
-        return self.done or self.implicit or ended
-
-    def failed(self, error: ErrorPart) -> None:
-        self.error = error
-
-    def recover(self) -> None:
-        """Drops the error, because the provider gave a proper reason after it."""
-        self.error = None
+        is_broken_off = self.error is not None or self.reason == "cancelled"
+        return self.done or self.implicit or is_broken_off
 
     def derive(self, last: FinishPart | None, calls: list[ToolCall]) -> str:
-        """The reason of a choice. ``last``: its last finish chunk; None if none came.
-        ``calls``: its calls."""
+        """The reason of a choice. ``last``: its last finish chunk, if one came."""
         if self.reason in _CLOSED_BY_HOST:
             return _CLOSED_BY_HOST[self.reason]
         if self.error is not None:
             words = (self.error.provider_type or "", self.error.kind)
             reasons = (_ERROR_REASONS.get(word) for word in words)
             return next(filter(None, reasons), "error")
-        reason = self._provider_reason(last)
+        default = "stop" if self.implicit else "unknown"
+        reason = default if last is None else last.reason
         if reason in ("stop", "tool-calls"):
             return "tool-calls" if waits_for_client(calls) else "stop"
         if reason == "unknown" and last is None and self.done:
             return "tool-calls" if waits_for_client(calls) else "unknown"
         return reason
-
-    def _provider_reason(self, last: FinishPart | None) -> str:
-        if last is not None:
-            return last.reason
-        return "stop" if self.implicit else "unknown"
 
     def complete(self, last: FinishPart | None) -> bool:
         """Whether the provider ended the choice before the transport ended. ``last``:

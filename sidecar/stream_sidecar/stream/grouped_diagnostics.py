@@ -50,33 +50,31 @@ class GroupedDiagnostics:
             self._alone = max(0, self._alone - 1)
             self._outlet.send(Diagnostic, *key, part.raw)
         else:
-            found = self._waiting.setdefault(key, [])
-            found.append(part.raw)
-            if len(found) == _TOGETHER:
+            oddities = self._waiting.setdefault(key, [])
+            oddities.append(part.raw)
+            if len(oddities) == _TOGETHER:
                 self._send(key, self._waiting.pop(key))
 
     def close(self) -> None:
         waiting, self._waiting = self._waiting, {}
-        for key, found in waiting.items():
-            self._send(key, found)
+        for key, oddities in waiting.items():
+            self._send(key, oddities)
 
-    def _send(self, key: tuple[int, str, Severity, str], found: list[Any]) -> None:
+    def _send(self, key: tuple[int, str, Severity, str], oddities: list[Any]) -> None:
         choice, code, severity, message = key
-        message += _TIMES.format(len(found))
-        self._outlet.send(Diagnostic, choice, code, severity, message, found)
+        message += _TIMES.format(len(oddities))
+        self._outlet.send(Diagnostic, choice, code, severity, message, oddities)
 
 
 def message_and_count(diagnostic: Diagnostic) -> tuple[str, int]:
-    """The message of one oddity, and how many oddities ``diagnostic`` stands
-    for."""
+    """The message of one oddity, and how many oddities ``diagnostic`` stands for."""
     number = len(diagnostic.raw) if isinstance(diagnostic.raw, list) else 1
     message = diagnostic.message.removesuffix(_TIMES.format(number))
     return message, number if message != diagnostic.message else 1
 
 
 def _is_small(value: Any) -> bool:
-    """Whether ``value`` is at most a few characters, or a list or object with at most
-    one member like this."""
+    """Whether ``value`` is at most a short text, or holds at most one like this."""
     if isinstance(value, dict | list):
         items = value.values() if isinstance(value, dict) else value
         names = value if isinstance(value, dict) else ()

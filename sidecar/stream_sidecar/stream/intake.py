@@ -97,22 +97,13 @@ class _Undecided:
     documents: list[Document] = field(factory=list)
     size: int = 0
 
-    def push(self, document: Document) -> bool:
-        """Keeps a document. Returns False if there are now too many documents, or they
-        are too long."""
-        self.documents.append(document)
-        self.size += text_size(document.value)
-        return len(self.documents) <= _MOST_UNDECIDED and self.size <= _MAX_BODY
-
     def take(self) -> list[Document]:
-        """Removes and returns all documents."""
         documents, self.documents, self.size = self.documents, [], 0
         return documents
 
 
 class Intake:
-    """Reads chunks: ``push`` each, then ``close``. After that, ``silence`` says why
-    nothing came.
+    """Reads chunks.
 
     ``documents``: how many documents came. ``lists``: how many lists of parts were
     returned (see `NativeText`). ``done``: an end mark came. ``used``: a
@@ -139,7 +130,7 @@ class Intake:
         self._undecided = _Undecided()
         self._body = ""  # texts of diagnostics, up to a limit
         self._strays: list[str] = []  # text that no diagnostic has yet
-        self._said: list[DiagnosticPart] = []  # text since the last document
+        self._latest: list[DiagnosticPart] = []  # text since the last document
         self._room = options.limits.max_document_chars
         if options.wire != "auto":
             self._reader = WIRES[options.wire].make(options.provider)
@@ -151,9 +142,8 @@ class Intake:
 
     @property
     def text_joiner(self) -> SurrogateJoiner | None:
-        """What joins the halves of characters, if the host named the wire ``text``.
-        While it holds nothing, each chunk without half characters would become one
-        `TextPart`."""
+        """What joins the halves of characters, on the wire ``text`` alone. While it
+        holds nothing, a chunk without half characters would become one `TextPart`."""
         return self._framer.joiner if self.options.wire == "text" else None
 
     @property
@@ -164,12 +154,12 @@ class Intake:
     def held(self) -> int:
         """At most this many code points are not passed on yet."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
-        said = sum(len(part.raw) for part in self._said)
-        return self._framer.held + self._undecided.size + strays + said
+        latest = sum(len(part.raw) for part in self._latest)
+        return self._framer.held + self._undecided.size + strays + latest
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
         frames = self._framer.push(chunk)
-        if len(frames) == 1 and self._state is _State.READING and not self._said:
+        if len(frames) == 1 and self._state is _State.READING and not self._latest:
             (frame,) = frames
             if isinstance(frame, Document):
                 self.documents += 1
@@ -177,8 +167,7 @@ class Intake:
         return self._frames(frames)
 
     def close(self) -> Iterator[list[Part]]:
-        """Returns the parts of what is left in the framing, and of documents that
-        fitted no wire."""
+        """The parts of what is left in the framing, and of undecided documents."""
         yield from self._frames(self._framer.close())
         if self._reader is None and self._undecided.documents:
             yield from self._begin(FALLBACK)
@@ -191,11 +180,11 @@ class Intake:
     def last_words(self, *, is_over: bool) -> list[Part]:
         """The parts for text after the last document. If the stream has no end (not
         ``is_over``), this text is the error that ended it."""
-        said, self._said = self._said, []
-        if is_over or not said:
-            return self._noted([*said])
+        parts, self._latest = self._latest, []
+        if is_over or not parts:
+            return self._noted([*parts])
         self.used = True
-        text = "\n".join(part.raw for part in said)
+        text = "\n".join(part.raw for part in parts)
         return [normalize_error(text, provider=self.options.provider)]
 
     def strays(self) -> list[Part]:
@@ -204,14 +193,11 @@ class Intake:
             return []
         message = "text that is no document of the wire"
         text = "".join(self._strays)
-        parts = self._lost()
-        if text:
-            parts.insert(0, DiagnosticPart("malformed-chunk", message, raw=text))
-        return parts
+        parts = [DiagnosticPart("malformed-chunk", message, raw=text)] if text else []
+        return [*parts, *self._lost()]
 
     def _lost(self) -> list[Part]:
-        """Reports how many characters of text between documents were left out, because
-        all of it exceeded the limit of a document; [] if none were."""
+        """Reports how many characters between documents exceeded the limit."""
         if self._room >= 0:
             return []
         message = f"{-self._room} characters that are no document were left out"
@@ -224,8 +210,7 @@ class Intake:
         return not self.used and bool(unread)
 
     def silence(self) -> list[Part]:
-        """Reports why nothing usable came, in the words of the input if there are
-        any."""
+        """Reports why nothing usable came, if possible in the words of the input."""
         body = "".join(self._strays)[:_MAX_BODY] or self._body
         if body:
             error = normalize_error(body, provider=self.options.provider)
@@ -241,7 +226,7 @@ class Intake:
             self.document = None
             self.is_unread = False
             if isinstance(frame, Document | LongDocument):
-                if self._said:
+                if self._latest:
                     yield self.last_words(is_over=True)
                 self.documents += 1
                 yield from self._document(frame)
@@ -261,9 +246,9 @@ class Intake:
             return [normalize_error(raw, provider=self.options.provider)]
         if not _WORDS.match(raw):
             return [frame]
-        room = _MOST_SAID - sum(len(part.raw) for part in self._said)
+        room = _MOST_SAID - sum(len(part.raw) for part in self._latest)
         if head := raw[:room]:
-            self._said.append(evolve(frame, raw=head))
+            self._latest.append(evolve(frame, raw=head))
         return [evolve(frame, raw=raw[room:])] if raw[room:] else []
 
     def _document(self, document: Document | LongDocument) -> Iterator[list[Part]]:
@@ -315,14 +300,17 @@ class Intake:
     def _wait(self, document: Document) -> Iterator[list[Part]]:
         """Keeps a document that fits no wire. If there are too many, none of them waits
         any longer, and a later document can still decide the wire."""
-        if self._undecided.push(document):
+        undecided = self._undecided
+        undecided.documents.append(document)
+        undecided.size += text_size(document.value)
+        if len(undecided.documents) <= _MOST_UNDECIDED and undecided.size <= _MAX_BODY:
             return
-        for each in self._undecided.take():
-            if isinstance(each.value, str):
-                self._stray(each.value)
+        for waiting in undecided.take():
+            if isinstance(waiting.value, str):
+                self._stray(waiting.value)
             else:
                 message = "the document fits no wire"
-                part = DiagnosticPart("unknown-chunk", message, raw=each.value)
+                part = DiagnosticPart("unknown-chunk", message, raw=waiting.value)
                 yield self._noted([part])
 
     def _begin(self, wire: str) -> Iterator[list[Part]]:
@@ -334,8 +322,7 @@ class Intake:
             yield self._read(document)
 
     def _decided(self) -> list[Part]:
-        """The metadata that ``auto`` has decided: wire and framing. A decoded object
-        has no framing."""
+        """The wire and framing that ``auto`` found. A decoded object has no framing."""
         options = self.options
         wire = self.wire if options.wire == "auto" else None
         is_framed = options.framing == "auto" != self.framing and options.wire != "text"

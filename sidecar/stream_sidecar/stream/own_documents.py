@@ -39,7 +39,7 @@ class ReadDocument:
 
     ``chunks``: the document as it may be emitted unchanged; empty if it may not.
     ``last``: the ``seq`` of its last event. ``removals``: how often something was
-    removed or moved so far. ``held``: how many code points are held back. ``over``:
+    removed or moved so far. ``held``: how many code points are held back. ``is_over``:
     every choice has its finish. ``between``: the document is above the limit and has
     text that was not read, so it is emitted unchanged in any case; the events up to
     this ``seq`` come before it. None: the document was read.
@@ -49,21 +49,20 @@ class ReadDocument:
     last: int
     removals: int
     held: int
-    over: bool
+    is_over: bool
     between: int | None = None
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether all text up to this document is decided. False after the last finish,
         because then the stream's end is waited for."""
-        return not (self.held or self.over)
+        return not (self.held or self.is_over)
 
 
 @define(eq=False)
 class OwnDocuments:
-    """The documents that wait, as they came and as the writer made them. ``written``:
-    the writer's documents are emitted. ``most_held``: at most this many code points
-    wait undecided."""
+    """The documents that wait, as they came and as the writer made them; ``written``:
+    these are emitted. ``most_held``: at most so many code points wait undecided."""
 
     row: WireRow
     most_held: int
@@ -71,44 +70,47 @@ class OwnDocuments:
     _waiting: list[tuple[list[Chunk], list[Chunk]]] = field(factory=list)
     _lags: bool = False  # the writer made no document from the last one
     _removals: int = 0  # as counted when documents were last emitted
-    _begun: bool = False
+    _has_begun: bool = False
     _early: list[Chunk] = field(factory=list)  # extra documents before all others
     #: the latest document of each type around which nothing is written yet
     _bare: dict[str | None, Chunk] = field(factory=dict)
 
-    def push(self, own: list[Chunk], ours: list[Chunk]) -> None:
-        """Adds a document: ``own`` as it came, and ``ours``, the documents that were
-        written from its events."""
-        self._waiting.append((own, ours))
-        self._lags = not (ours or self.row.stands_alone)
+    def push(self, originals: list[Chunk], written: list[Chunk]) -> None:
+        """Adds a document as it came, and the documents ``written`` from its events."""
+        self._waiting.append((originals, written))
+        self._lags = not (written or self.row.stands_alone)
 
-    def after(self, passed: ReadDocument, *, cites: bool, stays: bool) -> list[Chunk]:
+    def after(self, document: ReadDocument, *, cites: bool, stays: bool) -> list[Chunk]:
         """The chunks to emit after the document was read. ``cites``: it has positions
         in the text, which are wrong after a removal. ``stays``: later documents may
         have state that a removal broke, so no more of them is emitted as it came."""
         is_many = len(self._waiting) > MOST_WAITING
-        is_full = (is_many or passed.held > self.most_held) and not passed.over
-        undecided = is_full and not passed.settled
-        must_write = not passed.chunks or undecided or (cites and passed.removals > 0)
-        ready = passed.settled and (is_full or not self._lags)
-        self._switch_if(must_write or passed.removals > self._removals)
-        if not (ready or self.written):
+        is_full = (is_many or document.held > self.most_held) and not document.is_over
+        is_undecided = is_full and not document.is_settled
+        is_misplaced = cites and document.removals > 0
+        self._switch_if(not document.chunks or is_undecided or is_misplaced)
+        self._switch_if(document.removals > self._removals)
+        is_ready = document.is_settled and (is_full or not self._lags)
+        if not (is_ready or self.written):
             return []
         chunks = self._take()
-        self._removals = passed.removals
-        if passed.settled and passed.chunks and self.row.stands_alone and not stays:
+        self._removals = document.removals
+        if (
+            document.is_settled
+            and document.chunks
+            and self.row.stands_alone
+            and not stays
+        ):
             self.written = False
         return chunks
 
     def before(self) -> list[Chunk]:
-        """Returns the waiting documents as the writer made them. From now on only the
-        writer's documents are emitted."""
+        """The waiting documents as the writer made them, as all from now on."""
         self.written = True
-        return self._take() if self._waiting else []
+        return self._take()
 
     def end(self, removals: int, *, is_other: bool) -> list[Chunk]:
-        """The waiting documents at the end. ``is_other``: the end differs from the
-        provider's own."""
+        """The waiting documents. ``is_other``: the end is not the provider's own."""
         self._switch_if(is_other or removals > self._removals)
         return self._take()
 
@@ -119,32 +121,32 @@ class OwnDocuments:
     def _take(self) -> list[Chunk]:
         waiting, self._waiting = self._waiting, []
         if self.written:
-            return [*chain.from_iterable(self._dressed(*each) for each in waiting)]
-        self._begun = self._begun or bool(waiting)
-        return [*chain.from_iterable(own for own, _ in waiting)]
+            return [*chain.from_iterable(self._dressed(*pair) for pair in waiting)]
+        self._has_begun = self._has_begun or bool(waiting)
+        return [*chain.from_iterable(originals for originals, _ in waiting)]
 
-    def _dressed(self, own: list[Chunk], ours: list[Chunk]) -> Iterator[Chunk]:
-        """``ours``, each with the fields around it in ``own`` or in an earlier document
-        that was left out. ``own`` is added if it has only extra fields, for which
-        no writer has a place."""
-        if not ours and all(self.row.is_extra(inside_of(each)) for each in own):
-            self._early += own
+    def _dressed(self, originals: list[Chunk], written: list[Chunk]) -> Iterator[Chunk]:
+        """``written``, each with the fields around it in an original, perhaps an
+        earlier one that was left out. An original with nothing but extra fields, for
+        which no writer has a place, is added."""
+        if not written and all(self.row.is_extra(inside_of(one)) for one in originals):
+            self._early += originals
         else:
-            self._bare |= {_type(came): came for came in own}
-        for chunk in ours:
-            bare = self._bare.get(_type(chunk))
-            yield chunk if bare is None else self._around(chunk, bare)
-        for chunk in ours:
+            self._bare |= {_type(original): original for original in originals}
+        for chunk in written:
+            original = self._bare.get(_type(chunk))
+            yield chunk if original is None else self._around(chunk, original)
+        for chunk in written:
             self._bare.pop(_type(chunk), None)
-        self._begun = self._begun or bool(ours)
-        if self._begun:
+        self._has_begun = self._has_begun or bool(written)
+        if self._has_begun:
             yield from self._early
             self._early = []
 
-    def _around(self, chunk: Chunk, own: Chunk) -> Chunk:
-        inside = inside_of(own)
+    def _around(self, chunk: Chunk, original: Chunk) -> Chunk:
+        inside = inside_of(original)
         dressed = Chunk(around(chunk, inside, self.row))
-        return dressed if inside is own else Chunk({**own, "data": dressed})
+        return dressed if inside is original else Chunk({**original, "data": dressed})
 
 
 def _type(chunk: Chunk) -> str | None:
@@ -171,47 +173,45 @@ _COUNTS = ("usage", "usageMetadata")
 """The writer has all of their values, also those of earlier documents."""
 
 
-def around(ours: JsonObject, own: JsonObject, row: WireRow) -> JsonObject:
-    """``ours`` with the members of ``own`` that it lacks and no event carries, or has
-    only by default, and without empty members that ``own`` does not have."""
+def around(written: JsonObject, original: JsonObject, row: WireRow) -> JsonObject:
+    """``written`` with the members of ``original`` that it lacks, or has by default,
+    and no event carries, and without empty members that ``original`` lacks."""
     dressed = {
         name: value
-        for name, value in ours.items()
-        if name in own or (value and name not in _CONSTANT)
+        for name, value in written.items()
+        if name in original or (value and name not in _CONSTANT)
     }
-    defaults = row.defaults.get(str(ours.get("object")), frozenset())
-    for name, value in own.items():
-        known = None if name in defaults else ours.get(name)
-        if known is None:
+    defaults = row.defaults.get(str(written.get("object")), frozenset())
+    for name, value in original.items():
+        member = None if name in defaults else written.get(name)
+        if member is None:
             if name not in row.writer_members or not value:
                 dressed[name] = value
         elif name in _PLACES:
             continue
         elif name in _COUNTS and type(value) is dict:
-            dressed[name] = {each: known[each] for each in known if each in value}
-        elif type(known) is type(value) is dict:
-            if value.get("type") in (None, known.get("type")):
-                dressed[name] = around(known, value, row)
-        elif type(known) is type(value) is list:
-            dressed[name] = _around_each(known, value, row)
+            dressed[name] = {key: member[key] for key in member if key in value}
+        elif _is_alike(member, value):
+            dressed[name] = around(member, value, row)
+        elif type(member) is type(value) is list:
+            dressed[name] = _around_items(member, value, row)
     return dressed
 
 
-def _around_each(ours: list[Any], own: list[Any], row: WireRow) -> list[Any]:
-    """The items of ``ours``, each `around` the item of ``own`` with its ``index``."""
-    places = {_index(each, place): each for place, each in enumerate(own)}
-    found = [(each, places.get(_index(each, -1))) for each in ours]
+def _around_items(written: list[Any], originals: list[Any], row: WireRow) -> list[Any]:
+    """The items of ``written``, each `around` the original with its ``index``."""
+    by_index = {_index(item, place): item for place, item in enumerate(originals)}
+    pairs = [(item, by_index.get(_index(item, -1))) for item in written]
     return [
-        around(each, came, row) if came and _is_alike(each, came) else each
-        for each, came in found
+        around(item, original, row) if original and _is_alike(item, original) else item
+        for item, original in pairs
     ]
 
 
-def _is_alike(ours: Any, own: Any) -> bool:
-    """Whether ``own`` is an item of the same type: after a removal an item of another
-    type may be in the same place."""
-    both = type(ours) is type(own) is dict
-    return both and own.get("type") in (None, ours.get("type"))
+def _is_alike(written: Any, original: Any) -> bool:
+    """Whether both are objects of one type; a removal may have moved another in."""
+    are_objects = type(written) is type(original) is dict
+    return are_objects and original.get("type") in (None, written.get("type"))
 
 
 def _index(item: Any, place: int) -> int:

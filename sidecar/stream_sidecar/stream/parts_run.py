@@ -37,23 +37,7 @@ _REST = {
 
 
 class PartsRun:
-    """The run after ``parts``, which are all of one kind. ``going``: the reader for
-    further parts. Until ``end`` this is the outlet's ``run``."""
-
-    __slots__ = (
-        "_account",
-        "_kind",
-        "_like",
-        "_make",
-        "_matters",
-        "_most",
-        "_others",
-        "_outlet",
-        "_rest",
-        "_size",
-        "_text",
-        "_texts",
-    )
+    """The run after ``parts`` of one kind: the outlet's ``run`` until ``end``."""
 
     def __init__(
         self, outlet: Outlet, parts: Sequence[Part], reader: RunReader
@@ -72,7 +56,6 @@ class PartsRun:
 
     @property
     def held(self) -> int:
-        """Always 0: nothing is held back."""
         return 0
 
     def push_parts(self, parts: list[Part]) -> list[Event] | None:
@@ -85,8 +68,11 @@ class PartsRun:
         is_text = type(text) is str and 0 < len(text) <= self._most
         if not is_text or self._matters(text):
             return None
-        if self._others and not self._all_have(parts[1:], text):
-            return None
+        for part, like in zip(parts[1:], self._others, strict=True):
+            if type(part) is not self._kind or self._rest(part) != like:
+                return None
+            if self._text(part) != text:
+                return None
         if not text.isascii() and has_half(text):
             return None
         self._texts.append(text)
@@ -96,18 +82,7 @@ class PartsRun:
         outlet.seq = seq = outlet.seq + 1
         return [self._make(seq, text)]
 
-    def _all_have(self, parts: list[Part], text: str) -> bool:
-        """Whether the other ``parts`` of the document are like those before, and all
-        have ``text``."""
-        for part, like in zip(parts, self._others, strict=True):
-            if type(part) is not self._kind or self._rest(part) != like:
-                return False
-            if self._text(part) != text:
-                return False
-        return True
-
     def settle(self) -> None:
-        """Does the bookkeeping; the run continues."""
         texts, self._texts = self._texts, []
         if texts:
             self._most = self._account(texts, MOST)

@@ -34,10 +34,10 @@ def accepts_reasoning(wire: str, provider: str | None, model: str | None) -> boo
     if not field:
         return False
 
-    def has_it(*blocks: TurnBlock, how: Reasoning = "auto") -> bool:
+    def has_field(*blocks: TurnBlock, mode: Reasoning = "auto") -> bool:
         turn = Turn(blocks=blocks)
-        messages, _ = render(turn, wire, provider=provider, model=model, reasoning=how)
+        messages, _ = render(turn, wire, provider=provider, model=model, reasoning=mode)
         return f'"{field}":' in dumps(messages)
 
     thought = TurnBlock("reasoning", 0, "Hm.", source="native", fields=(field,))
-    return has_it(thought, _TEXT, how="auto" if has_it(_CALL) else "all")
+    return has_field(thought, _TEXT, mode="auto" if has_field(_CALL) else "all")

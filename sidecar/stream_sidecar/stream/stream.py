@@ -60,17 +60,17 @@ class Stream:
         self.options = options
         self._outlet = outlet = outlet_of(options)
         self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
-        self._outlet.listener = listener
-        self._outlet.builder.provider = options.provider
-        self._outlet.builder.model = options.model
-        self._outlet.binds = partial(_binds, options.model, self._outlet.builder)
+        outlet.listener = listener
+        outlet.builder.provider = options.provider
+        outlet.builder.model = options.model
+        outlet.binds = partial(_binds, options.model, outlet.builder)
         self._intake = Intake(options)
         #: joins the halves of characters of text whose parts no writer needs
         self._joiner = None if self._emitting else self._intake.text_joiner
         #: whether such text takes the short way of `push`: no half character waits
         self._short = self._joiner is not None
         make = surroundings if earlier is None else earlier.surroundings
-        shared = make(options, self._outlet)
+        shared = make(options, outlet)
         self.profile = shared.profile
         self.policy = shared.policy
         self._choices = Choices(shared, self._intake)
@@ -104,8 +104,7 @@ class Stream:
         return Emission(self.options, self._emitting, self.wire)
 
     def push(self, chunk: object) -> list[Event]:
-        """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
-        value (one decoded document)."""
+        """The events of one chunk: a slice of the body, or a decoded document."""
         self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
@@ -117,9 +116,7 @@ class Stream:
                     if events is not None:
                         return events
         for parts in self._intake.push(chunk):
-            self._choices.take(parts)
-            if self._emitting is not None:
-                self._pass(parts, self._emitting)
+            self._take(parts)
         if self._joiner:
             self._framed += 1
             self._short = not self._joiner.held
@@ -133,22 +130,20 @@ class Stream:
         ``error``: what the host knows of a failed transport (``status``, ``headers``,
         ``body``)."""
         for parts in self._intake.close():
-            self._choices.take(parts)
-            if self._emitting is not None:
-                self._pass(parts, self._emitting)
+            self._take(parts)
         ending = self._choices.ending
         ending.reason = reason
         ending.done = ending.done or self._intake.done
         if self._emitting is not None:
             is_own = self._emitting.emit.wire == self.wire
-            self._emitting.marked = is_own and self._intake.done
+            self._emitting.is_marked = is_own and self._intake.done
         ending.implicit = self.wire == "text"
         self._choices.choice(0)  # the message's top level, whatever came
         choices = self._choices.all
         self._outlet.end_run()
         self._outlet.closing()
         for choice in choices.values():
-            choice.flush()
+            choice.channel.flush()
         self._choices.take(self._intake.end())
         for choice in choices.values():
             choice.end()
@@ -163,11 +158,10 @@ class Stream:
         return self._outlet.take()
 
     def _report_end(self, host: dict[str, Any]) -> None:
-        """Reports errors and diagnostics that are known only at the end. ``host``: the
-        ``error`` of `close`."""
+        """Reports what is known only at the end. ``host``: the ``error`` of `close`."""
         choices, intake = self._choices, self._intake
         ending = choices.ending
-        is_over = ending.ended or choices.is_finished
+        is_over = ending.is_ended or choices.is_finished
         choices.take(intake.last_words(is_over=is_over))
         if ending.reason == "error":
             error = closing_error(host, self.options.provider)
@@ -177,7 +171,7 @@ class Stream:
             choices.take(intake.silence())
         else:
             choices.take(intake.strays())
-        if not (ending.over or intake.silent or choices.is_finished):
+        if not (ending.is_explained or intake.silent or choices.is_finished):
             message = "the stream ended without a finish reason or an end mark"
             choices.diagnostic(DiagnosticPart("missing-terminator", message))
         choices.diagnostics.close()
@@ -207,27 +201,29 @@ class Stream:
         )
 
     def forget(self) -> None:
-        """Breaks the cycles of references between the readers, so that their memory is
-        freed without the garbage collector. Call this when the closed stream is not
-        needed any more."""
+        """Breaks the cycles of references, so that memory is freed without the garbage
+        collector. Call this when the closed stream is not needed any more."""
         for choice in self._choices.all.values():
             choice.forget()
 
-    def _pass(self, parts: list[Part], outlet: EmittingOutlet) -> None:
-        """Notes a document that was read, and the state after it, for the writer."""
-        document = self._intake.document
+    def _take(self, parts: list[Part]) -> None:
+        """Handles the parts of a document, and notes it for the writer, if any."""
+        self._choices.take(parts)
+        outlet, document = self._emitting, self._intake.document
+        if outlet is None:
+            return
         if document is not None and self.wire != outlet.emit.wire:
             outlet.is_foreign = True
             return
         kinds = {*map(type, parts)}
         if document is None:
-            outlet.failed = outlet.failed or ErrorPart in kinds
+            outlet.has_failed = outlet.has_failed or ErrorPart in kinds
             outlet.between = outlet.seq
             return
         if not _SAYING.isdisjoint(kinds):
-            outlet.over = False
+            outlet.is_over = False
         if FinishPart in kinds:
-            outlet.over = all(choice.last for choice in self._choices.all.values())
+            outlet.is_over = all(choice.last for choice in self._choices.all.values())
         held = outlet.held
         for choice in self._choices.all.values():
             held += choice.channel.readers.held
@@ -235,7 +231,6 @@ class Stream:
 
 
 def _binds(model: str | None, builder: MessageBuilder) -> bool:
-    """Whether the model that the host or the response names binds its state to
-    everything before it."""
+    """Whether the named model binds its state to everything before it."""
     response_model = builder.metadata.model if builder.metadata else None
     return any(binding_of(each) is not None for each in (model, response_model))

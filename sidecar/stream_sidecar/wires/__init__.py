@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,24 +18,19 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Document
     from stream_sidecar.wires.shared.row import WireRow
 
-NAMES = (
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-    "gemini",
-    "ollama",
-    "bedrock-converse",
-    "cohere",
-    "mistral-conversations",
-    "workers-ai",
-    "text",
-)
-
-WRITERS = NAMES[:4]
+EmitWire: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 """The wires on which events can be written."""
 
-REQUESTS = NAMES[:7]
+RequestWire: TypeAlias = Literal[EmitWire, "ollama", "bedrock-converse", "cohere"]
 """The wires for which a turn can be rendered."""
+
+WireName: TypeAlias = Literal[
+    RequestWire, "mistral-conversations", "workers-ai", "text"
+]
+
+WRITERS: tuple[str, ...] = get_args(EmitWire)
+REQUESTS: tuple[str, ...] = get_args(RequestWire)
+NAMES: tuple[str, ...] = get_args(WireName)
 
 FALLBACK = "openai-chat"
 """The wire for a stream whose documents fit no wire; it reports each of them."""
