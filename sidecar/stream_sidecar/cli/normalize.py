@@ -100,10 +100,7 @@ _FORMS = ("json", "answer", "message")
 @click.option("--answer", is_flag=True, help="Print only the answer.")
 @click.option("--message", is_flag=True, help="Print the message as JSON.")
 def command(
-    file: Input,
-    tools: Input | None,
-    response_template: Input | None,
-    **options: Any,
+    file: Input, tools: Input | None, response_template: Input | None, **options: Any
 ) -> None:
     """Print the channels of FILE; "-" is standard input.
 

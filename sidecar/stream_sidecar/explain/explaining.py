@@ -250,10 +250,6 @@ _PART_OF_EVENT: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
         _as_text(e.raw),
     ),
     ProviderError: lambda e: ("error", f"error: {e.kind}", _as_text(e.raw)),
-    Diagnostic: lambda e: (
-        "dropped",
-        f"dropped: {unused(e.code)}",
-        _as_text(e.raw),
-    ),
+    Diagnostic: lambda e: ("dropped", f"dropped: {unused(e.code)}", _as_text(e.raw)),
 }
 """Type of an event -> owner, title and text of its part."""

@@ -26,10 +26,7 @@ REPEATED: Verdict = (
     Reason("the field had already sent it", "8.7", "duplicate-reasoning"),
 )
 MIRRORED: Verdict = ("dropped", Reason("another field had already sent it", "8.6"))
-FROM_START: Verdict = (
-    "reasoning",
-    Reason("reasoning was open from the start", "9.1"),
-)
+FROM_START: Verdict = ("reasoning", Reason("reasoning was open from the start", "9.1"))
 KEPT: Verdict = (
     "answer",
     Reason("it stays: a stop token is removed only where the text ends", "12.1"),

@@ -21,11 +21,7 @@ from stream_sidecar.values.jsontext import decode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.explain.explanation import (
-        Explanation,
-        InputPiece,
-        Lane,
-    )
+    from stream_sidecar.explain.explanation import Explanation, InputPiece, Lane
     from stream_sidecar.options import StreamOptions
 
 

@@ -218,17 +218,11 @@ AGENTS: dict[str, Agent] = {
     ),
     "gemini-cli": Agent(
         "Gemini CLI",
-        (
-            *_either(_GEMINI, "tmp/*/chats/**/*"),
-            (_GEMINI, "tmp/*/checkpoint*.json"),
-        ),
+        (*_either(_GEMINI, "tmp/*/chats/**/*"), (_GEMINI, "tmp/*/checkpoint*.json")),
     ),
     "qwen-code": Agent(
         "qwen-code",
-        (
-            (_QWEN, "projects/*/chats/*.jsonl"),
-            *_either(_QWEN, "tmp/*/chats/*"),
-        ),
+        ((_QWEN, "projects/*/chats/*.jsonl"), *_either(_QWEN, "tmp/*/chats/*")),
     ),
     "opencode": _opencode("opencode", "opencode"),
     "kilo": _opencode("Kilo", "kilo"),
@@ -261,10 +255,7 @@ AGENTS: dict[str, Agent] = {
     ),
     "copilot-cli": Agent(
         "Copilot CLI",
-        (
-            (_COPILOT, "session-state/**/*.jsonl"),
-            (_COPILOT, "session-store.db"),
-        ),
+        ((_COPILOT, "session-state/**/*.jsonl"), (_COPILOT, "session-store.db")),
     ),
     "cursor": Agent(
         "Cursor",

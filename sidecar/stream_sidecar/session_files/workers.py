@@ -25,12 +25,7 @@ from typing import IO, TYPE_CHECKING, Any
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
 from stream_sidecar.session_files.documents import Stopped
-from stream_sidecar.session_files.files import (
-    NO_MEMORY,
-    forget,
-    format_of,
-    repair_file,
-)
+from stream_sidecar.session_files.files import NO_MEMORY, forget, format_of, repair_file
 from stream_sidecar.session_files.new_file import remove_leftovers
 from stream_sidecar.session_files.reports import FileReport, record_writer
 
@@ -38,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.sharedctypes import Synchronized
 
-    from stream_sidecar.session_files.blocks import DoneLines, LineBlock
+    from stream_sidecar.session_files.blocks import LineBlock, RepairedLines
     from stream_sidecar.session_files.documents import TextSession
     from stream_sidecar.session_files.files import Job
 
@@ -132,7 +127,7 @@ class _Run:
         pool, _, _ = _pool(workers, self.job)
         with pool:
 
-            def submit(block: LineBlock) -> Future[DoneLines]:
+            def submit(block: LineBlock) -> Future[RepairedLines]:
                 with _unsignalled():
                     return pool.submit(read_block, block)
 
