@@ -5,10 +5,7 @@ with ``--stdio``, or with flags of a later version. An unknown word is a mistake
 error is printed on one line, without characters that control a terminal, even if file
 names and arguments have some.
 
-Exit codes of all commands: 0 if nothing was wrong with the input; 1 if something was; 2
-if the command could not read or write, or found nothing to read; 128 plus the number of
-a signal that ended it. When nobody reads the output, the code is that of SIGPIPE, which
-Python turns into an error.
+`_EPILOG` has the exit codes of all commands.
 """
 
 from __future__ import annotations
@@ -46,7 +43,8 @@ INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended: 128 plus the number of SIGINT."""
 
 UNREAD = 141
-"""The exit code when nobody reads the output any more: 128 plus SIGPIPE's number."""
+"""The exit code when nobody reads the output any more: 128 plus the number of SIGPIPE,
+which Python turns into an error."""
 
 
 class Failure(click.ClickException):
@@ -110,8 +108,8 @@ def _words(error: OSError) -> str:
 
 def _is_unread(error: OSError) -> bool:
     """Whether nobody reads the output any more; Windows reports that as EINVAL."""
-    known = (EPIPE, EINVAL) if sys.platform == "win32" else (EPIPE,)
-    return error.errno in known and error.filename is None
+    codes = (EPIPE, EINVAL) if sys.platform == "win32" else (EPIPE,)
+    return error.errno in codes and error.filename is None
 
 
 def _written(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:

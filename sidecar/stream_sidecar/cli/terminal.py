@@ -84,8 +84,8 @@ class Terminal:
         a terminal, which wraps it in its own way."""
         styled = [(each, "") if isinstance(each, str) else each for each in pieces]
         if self._console.is_terminal:
-            shown = Text.assemble(*((in_lines(text), style) for text, style in styled))
-            self._console.print(shown, end="", soft_wrap=True)
+            body = Text.assemble(*((in_lines(text), style) for text, style in styled))
+            self._console.print(body, end="", soft_wrap=True)
         else:
             self._console.file.write("".join(text for text, _ in styled))
             self._console.file.flush()
@@ -106,13 +106,13 @@ class Terminal:
         if not self.is_screen or width < _NARROWEST:
             self._console.print(text, soft_wrap=True)
             return
-        first, rest = text[:indent], text[indent:]
-        rest.plain = _NUMBERS.sub(rf"\1{_GLUE}", rest.plain)
-        for line in rest.wrap(self._console, width):
+        margin, body = text[:indent], text[indent:]
+        body.plain = _NUMBERS.sub(rf"\1{_GLUE}", body.plain)
+        for line in body.wrap(self._console, width):
             line.rstrip()
             line.plain = line.plain.replace(_GLUE, " ")
-            self._console.print(Text.assemble(first, line), soft_wrap=True)
-            first = Text(" " * indent)
+            self._console.print(Text.assemble(margin, line), soft_wrap=True)
+            margin = Text(" " * indent)
 
     def table(self, heads: Sequence[str], rows: Iterable[Row]) -> None:
         """Prints a table. Each cell is one line; the heads of columns of numbers begin
@@ -128,32 +128,32 @@ class Terminal:
         has_notes = not is_screen and any(note for _, _, note in rows)
         heads = heads if has_notes else heads[:-1]
         lines = [[head.removeprefix("#") for head in heads]]
-        for group, (first, *cells), note in rows:
+        for group, (name, *cells), note in rows:
             indent = _GAP if group else ""
-            first = indent + first if is_screen else group + first
-            lines.append([*map(one_line, (first, *cells, *([note] * has_notes)))])
+            name = indent + name if is_screen else group + name
+            lines.append([*map(one_line, (name, *cells, *([note] * has_notes)))])
         widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
         room = self._console.width - sum(width + len(_GAP) for width in widths[1:])
-        firsts = (cell_len(first) for first, *_ in lines)
-        widths[0] = max((each for each in firsts if each <= room), default=0)
+        names = (cell_len(name) for name, *_ in lines)
+        widths[0] = max((width for width in names if width <= room), default=0)
 
         def padded(cells: Iterable[str]) -> str:
-            sized = []
+            texts = []
             for head, width, cell in zip(heads, widths, cells, strict=True):
                 blanks = " " * (width - cell_len(cell))
-                sized.append(blanks + cell if head.startswith("#") else cell + blanks)
-            return _GAP.join(sized).rstrip()
+                texts.append(blanks + cell if head.startswith("#") else cell + blanks)
+            return _GAP.join(texts).rstrip()
 
         self.line((padded(lines[0]), "dim"))
-        last = ""
-        for (group, _, note), (first, *cells) in zip(rows, lines[1:], strict=True):
-            if is_screen and group not in ("", last):
+        last_group = ""
+        for (group, _, note), (name, *cells) in zip(rows, lines[1:], strict=True):
+            if is_screen and group not in ("", last_group):
                 self.line((group, "bold"))
-            last = group
-            if cell_len(first) > widths[0]:
-                self.line(first)
-                first = ""
-            self.line(padded((first, *cells)))
+            last_group = group
+            if cell_len(name) > widths[0]:
+                self.line(name)
+                name = ""
+            self.line(padded((name, *cells)))
             if is_screen and note:
                 self.paragraph(f"    {note}", indent=4)
 
@@ -174,9 +174,9 @@ class Terminal:
             progress.TransferSpeedColumn(),
             progress.TimeRemainingColumn(),
         )
-        with progress.Progress(*columns, console=errors, transient=True) as shown:
-            task = shown.add_task(one_line(words), total=total)
-            yield lambda size: shown.advance(task, size)
+        with progress.Progress(*columns, console=errors, transient=True) as bar:
+            task = bar.add_task(one_line(words), total=total)
+            yield lambda size: bar.advance(task, size)
 
 
 def columns(text: str) -> int:
@@ -198,9 +198,9 @@ def flush() -> None:
 
 def suppress_output() -> None:
     """Discards all further output, so that it cannot cause another error."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    null = os.open(os.devnull, os.O_WRONLY)
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        os.dup2(nowhere, stream.fileno())
+        os.dup2(null, stream.fileno())
 
 
 def prepare() -> None:
