@@ -95,15 +95,11 @@ def _in_one_line(step: Callable[[], Result]) -> Result:
 
             suppress_output()
             raise SystemExit(UNREAD) from None
-        raise Failure(one_line(_words(error))) from None
+        words = error.strerror or str(error)
+        place = "" if error.filename is None else f"{error.filename}: "
+        raise Failure(one_line(f"{place}{words}")) from None
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
-
-
-def _words(error: OSError) -> str:
-    """What went wrong, and with which file, without the number of the error."""
-    words = error.strerror or str(error)
-    return words if error.filename is None else f"{error.filename}: {words}"
 
 
 def _is_unread(error: OSError) -> bool:
@@ -124,8 +120,7 @@ def _written(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
 
 
 def _missing(name: str) -> click.Command:
-    """Stands in for a command that needs SQLite, in a Python without it (a slim
-    bundle)."""
+    """Stands in for a command that needs SQLite, in a Python without it."""
     why = "This sidecar was built without SQLite, which this command needs."
 
     def refuse() -> None:

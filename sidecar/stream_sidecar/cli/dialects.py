@@ -136,8 +136,7 @@ def _print_template(model: str) -> None:
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
-    """The facts about a family, on lines of at most 80 columns; some characters have
-    two columns."""
+    """The facts about a family, on lines of at most 80 columns."""
     facts = {
         "models": row["profiles"] + ["any model"] * row["anyModel"],
         "reasoning": ["…".join(pair) for pair in row["reasoning"]],

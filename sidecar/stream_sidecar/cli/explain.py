@@ -123,8 +123,7 @@ def _explanation(file: Input, arguments: dict[str, Any]) -> Explanation:
 
 
 def _write(explanation: Explanation, out: Path, source: str, *, force: bool) -> None:
-    """Writes the page. It never replaces the file that was read, and another file only
-    with ``force``."""
+    """Writes the page, never over its source, over another file with ``force``."""
     text = page(explanation)
     files = [Path(source)] if os.path.exists(source) else []
     report = open_report(out, files, force=force, option="--html", use="read")

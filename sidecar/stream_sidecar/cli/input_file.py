@@ -161,8 +161,7 @@ class Input:
             yield data
 
     def _read_heads(self, source: _Peekable) -> None:
-        """Removes all heads: of informational answers, of redirects, of a proxy, and of
-        the answer."""
+        """Removes all heads: of redirects, of a proxy, and of the answer."""
         while status := _STATUS.match(source.reach(_LONGEST_STATUS)):
             while (end := _HEAD_END.search(source.start)) is None:
                 if source.has_ended or source.size > _LONGEST_HEAD:
@@ -247,8 +246,7 @@ class _Peekable:
 
 
 def _in_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The pieces in UTF-8 and without a byte order mark; unchanged if they have
-    none."""
+    """The pieces in UTF-8 without a byte order mark; unchanged if there is none."""
     source = _Peekable(pieces)
     start = source.reach(_LONGEST_MARK)
     mark, codec = next((row for row in _MARKS if start.startswith(row[0])), (b"", ""))

@@ -27,8 +27,7 @@ class Interruption:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Makes Ctrl-C also raise KeyboardInterrupt, because only that ends a question to
-    the user."""
+    """Makes Ctrl-C also raise KeyboardInterrupt, which ends a question."""
     handler = signal.getsignal(signal.SIGINT)
 
     def note(number: int, frame: Any) -> None:

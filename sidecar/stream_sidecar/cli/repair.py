@@ -295,8 +295,7 @@ def _check_usage(options: dict[str, Any]) -> None:
 
 
 def _targets(paths: tuple[Path, ...]) -> Targets:
-    """The named paths and the files of named agents, with a report of each name that
-    leads to no file."""
+    """The paths, and the files of agents; a report of each name without a file."""
     targets = Targets()
     for path in paths:
         name, error = str(path), _path_error(path)
@@ -392,8 +391,7 @@ def _files_in(
     targets: Targets, layout: TableLayout | None
 ) -> tuple[list[Path], list[FileReport], SkippedFiles]:
     """The files to read, with a report of each link that was not followed and of each
-    folder without a file that may be a session, and the files of folders that are not
-    looked at."""
+    folder without sessions, and the files of folders that are not looked at."""
     files: dict[tuple[int, int] | str, Path] = {}
     skipped: dict[tuple[int, int] | str, Path] = {}
     nowhere = [*targets.nowhere]

@@ -60,8 +60,7 @@ def put_back(targets: Targets, *, force: bool) -> int:
 
 
 def clean(targets: Targets) -> int:
-    """Removes all backups, and reports names that lead to no file. Returns the exit
-    code."""
+    """Removes all backups, as `put_back` puts them back. Returns the exit code."""
     ours, others = _our_backups(targets)
     files = chain(*ours.values())
     acts = {backup.path: partial(backups.remove, backup) for backup in files}

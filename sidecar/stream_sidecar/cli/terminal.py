@@ -63,8 +63,7 @@ class Terminal:
 
     @property
     def is_screen(self) -> bool:
-        """Whether the output is a terminal with a width: no file, no pipe, and no dumb
-        terminal."""
+        """Whether the output is a terminal with a width, not a dumb one."""
         return self._console.is_terminal and not self._console.is_dumb_terminal
 
     @property
@@ -97,9 +96,8 @@ class Terminal:
         sys.stdout.flush()
 
     def paragraph(self, *pieces: StyledText, indent: int = 0) -> None:
-        """Prints text that wraps at words on a terminal, but never after a number.
-        Further lines are indented by ``indent`` columns. To a file or a pipe, it is one
-        line."""
+        """Prints text that wraps at words on a terminal, but never after a number, with
+        further lines indented by ``indent`` columns; elsewhere as one line."""
         styled = [(each, "") if isinstance(each, str) else each for each in pieces]
         text = Text.assemble(*((one_line(words), style) for words, style in styled))
         width = self._console.width - indent

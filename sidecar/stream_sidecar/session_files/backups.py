@@ -62,8 +62,7 @@ def back_up(path: Path) -> Path:
 
 
 def copied(path: Path, copy: Callable[[NewFile], None]) -> Path:
-    """Makes a backup from what ``copy`` writes of the file at ``path``, and returns the
-    backup's path."""
+    """Makes a backup from what ``copy`` writes of the file at ``path``: its path."""
     new = NewFile(path)
     try:
         copy(new)
@@ -124,8 +123,7 @@ def _links(path: Path) -> list[Path]:
 
 
 def is_same(name: Path, path: Path) -> bool:
-    """Whether ``name`` itself, and not the target of a link, is the file at
-    ``path``."""
+    """Whether ``name`` itself, not the target of a link, is the file at ``path``."""
     with suppress(OSError):
         return os.path.samestat(os.lstat(name), os.stat(path))
     return False

@@ -101,8 +101,7 @@ class LinesOnAllCores:
     def _blocks(
         self, file: IO[bytes], history: History
     ) -> Iterator[LineBlock | tuple[bytes, LinePart]]:
-        """The lines in blocks, and between them the parts of lines that are too
-        long."""
+        """The lines in blocks, and between them parts of lines that are too long."""
         lines: list[bytes] = []
         number, size = 1, 0
         for data, part in lines_of(file):
@@ -121,8 +120,7 @@ class LinesOnAllCores:
             yield self._block(lines, number, history)
 
     def _block(self, lines: list[bytes], number: int, history: History) -> LineBlock:
-        """A block, with the results before it. Then ``history`` learns the results in
-        the block."""
+        """A block and the results before it. ``history`` learns those in the block."""
         results, data = history.known, b"".join(lines)
         for line in filter(MAY_HOLD_RESULTS.search, lines):
             try:

@@ -231,8 +231,7 @@ class TextSession:
         return edits
 
     def repair_chat_log(self, file: IO[bytes]) -> None:
-        """Repairs a log in Markdown, as aider keeps it; CannotEditError if it is too
-        large."""
+        """Repairs aider's log in Markdown; CannotEditError if it is too large."""
         data = size_limits.read_whole(file)
         try:
             text = data.decode("utf-8")
@@ -255,8 +254,7 @@ class TextSession:
 
 
 class Lines:
-    """Lines and columns of positions in a text. Columns are code points, counted from
-    1."""
+    """Lines and columns of positions in a text. Columns count code points from 1."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]

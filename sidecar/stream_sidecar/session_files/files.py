@@ -108,8 +108,7 @@ class Job:
 
     @cached_property
     def _readings(self) -> Readings:
-        """Shared by all sessions: to make them takes longer than to read a small
-        session."""
+        """Shared by all sessions, because making them takes long."""
         return Readings(self.options)
 
 

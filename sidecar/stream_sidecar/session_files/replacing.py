@@ -39,8 +39,7 @@ _OPEN = "another program has it open for writing"
 
 
 class FileChangedError(Exception):
-    """Somebody else has written to the file meanwhile; the file keeps what they
-    wrote."""
+    """Somebody else has written to the file meanwhile; it keeps what they wrote."""
 
 
 class Replacement(AbstractContextManager["Replacement"]):

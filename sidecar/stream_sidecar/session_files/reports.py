@@ -100,8 +100,7 @@ def record_writer(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None]
 
 
 class Tally:
-    """Counts into a `FileReport`, and calls ``record`` with every removal as a JSON
-    object."""
+    """Counts into a `FileReport`, and calls ``record`` with every removal."""
 
     def __init__(
         self, report: FileReport, record: Callable[[dict[str, Any]], None] | None

@@ -156,8 +156,7 @@ class _Order:
 
     @cached_property
     def _last_seals(self) -> dict[Any, int]:
-        """Session -> key of its last row with a seal. Read once, when something has to
-        be removed."""
+        """Session -> key of its last row with a seal. Read once, when it is needed."""
         unread = FileReport("")
         rows = _rows(self._database, self._layout, unread, lambda _size: None)
         return {
@@ -207,8 +206,7 @@ def _stoppable(database: sqlite3.Connection, advance: Advance) -> Iterator[None]
 
 
 def copy_database(path: Path, backup: Path, advance: Advance) -> None:
-    """Copies a database as it is now into an empty file, even while somebody writes to
-    the database."""
+    """Copies a database as it is now, even while somebody writes to it."""
     with closing(_open(path)) as old, closing(_open(backup, write=True)) as new:
         new.execute("PRAGMA journal_mode = OFF")  # leaves no file beside it
         old.backup(new, pages=_PAGES, progress=lambda *_: advance(0))
@@ -250,8 +248,7 @@ def _rows(
     report: FileReport,
     advance: Advance,
 ) -> Iterator[_Row]:
-    """All rows with text in the column, in the order of their keys. Rows that cannot be
-    read are counted."""
+    """All rows with text, in the order of their keys; the others are counted."""
     for key, cell, role, session, model, packing in _cells(database, layout):
         try:
             if layout.untouched is not None:
@@ -407,8 +404,7 @@ def _document(row: _Row) -> Any:
 @frozen
 class _Content:
     """The content of a message. As JSON, its text is that of the cell between
-    ``before`` and ``after``. ``before`` of None: the cell is not JSON but the message's
-    text itself."""
+    ``before`` and ``after``. ``before`` of None: the cell is the text itself."""
 
     value: Any
     before: str | None = None

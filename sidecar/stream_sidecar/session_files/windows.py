@@ -67,8 +67,7 @@ if sys.platform == "win32":
             _kernel.CloseHandle(handle)
 
     def has_writers(descriptor: int) -> bool:
-        """Whether a file is open for writing anywhere; ``descriptor`` has it open for
-        reading."""
+        """Whether a file, which ``descriptor`` reads, is open for writing anywhere."""
         own = msvcrt.get_osfhandle(descriptor)
         handle = _kernel.ReOpenFile(own, _READ, _OTHERS_READ_AND_RENAME, 0)
         if handle == _NO_HANDLE:
