@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             if error.name != "sqlite3":
                 raise
-            return _missing(cmd_name)
+            return _stand_in(cmd_name)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -76,7 +76,7 @@ class LazyGroup(click.Group):
         return _in_one_line(partial(super().parse_args, ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        return _in_one_line(partial(_written, super().invoke, ctx))
+        return _in_one_line(partial(_flush_after, super().invoke, ctx))
 
 
 def _in_one_line(step: Callable[[], Result]) -> Result:
@@ -108,7 +108,7 @@ def _is_unread(error: OSError) -> bool:
     return error.errno in codes and error.filename is None
 
 
-def _written(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
+def _flush_after(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     """Returns the result of ``invoke`` after its output was written. Raises OSError if
     the output could not be written."""
     try:
@@ -119,15 +119,15 @@ def _written(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
         flush()
 
 
-def _missing(name: str) -> click.Command:
+def _stand_in(name: str) -> click.Command:
     """Stands in for a command that needs SQLite, in a Python without it."""
     why = "This sidecar was built without SQLite, which this command needs."
 
     def refuse() -> None:
         raise Failure(why)
 
-    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, anything, refuse, help=why)
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, settings, refuse, help=why)
 
 
 def _no_command(word: str) -> str:
