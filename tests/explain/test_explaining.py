@@ -26,7 +26,7 @@ from strategies import DOCUMENTS, SEEDS, TEXT_STREAMS, recorded
 
 from stream_sidecar.events import Diagnostic
 from stream_sidecar.explain.explanation import OWNERS, Explanation, Lane
-from stream_sidecar.explain.placing import Happened, Owned, place
+from stream_sidecar.explain.placing import Owned, StepEvent, place
 from stream_sidecar.explain.reasons import UNREPORTED
 from stream_sidecar.explain.received import ReceivedTexts
 from stream_sidecar.explain.rules import rules
@@ -222,7 +222,7 @@ def test_text_without_an_event_is_reported() -> None:
     """None ever did; a gap would be shown, and two claims give nothing twice."""
     span, code = (2, 4), ("malformed-tool-text", "info", "odd")
     claims = [Diagnostic(n, 0, *code, "cd", span) for n in (1, 2)]
-    happened = [Happened(0, claim) for claim in claims]
+    happened = [StepEvent(0, claim) for claim in claims]
     received = ReceivedTexts()
     received.text(0, "abcdef")
     placed = place(happened, received.texts(), ReasoningPolicy(), opens=False)[0, False]

@@ -5,10 +5,7 @@ with ``--stdio``, or with flags of a later version. An unknown word is a mistake
 error is printed on one line, without characters that control a terminal, even if file
 names and arguments have some.
 
-Exit codes of all commands: 0 if nothing was wrong with the input; 1 if something was; 2
-if the command could not read or write, or found nothing to read; 128 plus the number of
-a signal that ended it. When nobody reads the output, the code is that of SIGPIPE, which
-Python turns into an error.
+`_EPILOG` has the exit codes of all commands.
 """
 
 from __future__ import annotations
@@ -46,7 +43,8 @@ INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended: 128 plus the number of SIGINT."""
 
 UNREAD = 141
-"""The exit code when nobody reads the output any more: 128 plus SIGPIPE's number."""
+"""The exit code when nobody reads the output any more: 128 plus the number of SIGPIPE,
+which Python turns into an error."""
 
 
 class Failure(click.ClickException):
@@ -67,7 +65,7 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             if error.name != "sqlite3":
                 raise
-            return _missing(cmd_name)
+            return _stand_in(cmd_name)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -78,7 +76,7 @@ class LazyGroup(click.Group):
         return _in_one_line(partial(super().parse_args, ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        return _in_one_line(partial(_written, super().invoke, ctx))
+        return _in_one_line(partial(_flush_after, super().invoke, ctx))
 
 
 def _in_one_line(step: Callable[[], Result]) -> Result:
@@ -97,24 +95,20 @@ def _in_one_line(step: Callable[[], Result]) -> Result:
 
             suppress_output()
             raise SystemExit(UNREAD) from None
-        raise Failure(one_line(_words(error))) from None
+        words = error.strerror or str(error)
+        place = "" if error.filename is None else f"{error.filename}: "
+        raise Failure(one_line(f"{place}{words}")) from None
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
 
 
-def _words(error: OSError) -> str:
-    """What went wrong, and with which file, without the number of the error."""
-    words = error.strerror or str(error)
-    return words if error.filename is None else f"{error.filename}: {words}"
-
-
 def _is_unread(error: OSError) -> bool:
     """Whether nobody reads the output any more; Windows reports that as EINVAL."""
-    known = (EPIPE, EINVAL) if sys.platform == "win32" else (EPIPE,)
-    return error.errno in known and error.filename is None
+    codes = (EPIPE, EINVAL) if sys.platform == "win32" else (EPIPE,)
+    return error.errno in codes and error.filename is None
 
 
-def _written(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
+def _flush_after(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     """Returns the result of ``invoke`` after its output was written. Raises OSError if
     the output could not be written."""
     try:
@@ -125,16 +119,15 @@ def _written(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
         flush()
 
 
-def _missing(name: str) -> click.Command:
-    """Stands in for a command that needs SQLite, in a Python without it (a slim
-    bundle)."""
+def _stand_in(name: str) -> click.Command:
+    """Stands in for a command that needs SQLite, in a Python without it."""
     why = "This sidecar was built without SQLite, which this command needs."
 
     def refuse() -> None:
         raise Failure(why)
 
-    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, anything, refuse, help=why)
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, settings, refuse, help=why)
 
 
 def _no_command(word: str) -> str:

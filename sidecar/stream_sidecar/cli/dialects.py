@@ -15,7 +15,7 @@ import click
 from stream_sidecar.cli import Failure
 from stream_sidecar.cli.terminal import Terminal, columns, warn
 from stream_sidecar.dialects import DIALECTS, companions
-from stream_sidecar.dialects.profiles import DEFAULT, PROFILES, Profile, profile_of
+from stream_sidecar.dialects.profiles import DEFAULT, PROFILES, profile_of
 from stream_sidecar.values.printable import one_line
 
 if TYPE_CHECKING:
@@ -27,10 +27,12 @@ def rows() -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "profiles": [each.name for each in PROFILES if name in each.dialects],
+            "profiles": [
+                profile.name for profile in PROFILES if name in profile.dialects
+            ],
             "anyModel": dialect.safe,
             "reasoning": [list(pair) for pair in dialect.pairs],
-            "openers": [one for form in dialect.forms for one in form.openers],
+            "openers": [text for form in dialect.forms for text in form.openers],
             "tiers": sorted({form.tier for form in dialect.forms}),
             "removed": [*dialect.marks, *dialect.ends],
             "endsReasoning": dialect.ends_reasoning,
@@ -87,7 +89,10 @@ def command(
         return
     table = rows()
     if model is not None:
-        profile = _profile(model)
+        from stream_sidecar.options import StreamOptions
+        from stream_sidecar.stream.stream import Stream
+
+        profile = Stream(StreamOptions(model=model)).profile
         if profile.name == DEFAULT.name:
             warn(f"{model}: {_UNKNOWN}")
         table = [row for row in table if row["name"] in profile.dialects]
@@ -103,7 +108,7 @@ def command(
             terminal.line(line)
 
 
-class _NotSaid(Failure):
+class _InexpressibleFailure(Failure):
     """A template cannot express everything about a family."""
 
     exit_code = 1
@@ -119,31 +124,23 @@ def _print_template(model: str) -> None:
     is_family = model in DIALECTS
     names = companions((model,)) if is_family else profile_of(model, None).dialects
     try:
-        found = family_template([DIALECTS[name] for name in names])
+        family = family_template([DIALECTS[name] for name in names])
     except InexpressibleError as reason:
-        raise _NotSaid(f"no template can say how {model} writes: {reason}") from None
-    text = json.dumps(found.template, ensure_ascii=False, indent=2)
+        sentence = f"no template can say how {model} writes: {reason}"
+        raise _InexpressibleFailure(sentence) from None
+    text = json.dumps(family.template, ensure_ascii=False, indent=2)
     Terminal().body(f"{text}\n")
-    if found.not_expressed:
-        raise _NotSaid(f"the template does not say {'; '.join(found.not_expressed)}")
-
-
-def _profile(model: str) -> Profile:
-    """The profile of a model, with the dialects that apply to it."""
-    from stream_sidecar.options import StreamOptions
-    from stream_sidecar.stream.stream import Stream
-
-    return Stream(StreamOptions(model=model)).profile
+    if family.not_expressed:
+        facts = "; ".join(family.not_expressed)
+        raise _InexpressibleFailure(f"the template does not say {facts}")
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
-    """The facts about a family, on lines of at most 80 columns; some characters have
-    two columns."""
-    models = row["profiles"] + (["any model"] if row["anyModel"] else [])
+    """The facts about a family, on lines of at most 80 columns."""
     facts = {
-        "models": models,
+        "models": row["profiles"] + ["any model"] * row["anyModel"],
         "reasoning": ["…".join(pair) for pair in row["reasoning"]],
-        "calls": [each.replace("%s", _NAME) for each in row["openers"]],
+        "calls": [opener.replace("%s", _NAME) for opener in row["openers"]],
         "removed": row["removed"],
     }
     for name, values in facts.items():

@@ -3,8 +3,7 @@
 FILE is what a provider sent (in any framing), plain text, a stored session, or a
 transcript that ``--record`` wrote. It goes through the engine like the stream of a
 host. A terminal shows the text in colours; ``--html`` writes a page that shows the rule
-of each piece. Exit codes: 0, whatever is in the stream; 2 if FILE is empty, is no text
-or could not be read, nothing in it was understood, or the page could not be written.
+of each piece. `_EPILOG` has the exit codes.
 """
 
 from __future__ import annotations
@@ -56,83 +55,78 @@ or the page could not be written; 141 if the reader of the output went away.
 @click.argument("file", type=InputFile())
 @click.option(
     "--html",
-    "out",
     type=PathArgument(dir_okay=False),
     help="Write a self-contained page to this new file.",
 )
-@click.option("--open", "opens", is_flag=True, help="Show the page in the browser.")
+@click.option("--open", is_flag=True, help="Show the page in the browser.")
 @click.option("--force", is_flag=True, help="Let --html replace an older file.")
 @wire_option
 @framing_option
 @click.option("--model", help="Name of the model, to choose its dialects.")
 @click.option("--provider", help="Name of the provider.")
-@click.option(
-    "--stream", "chosen", help="The stream of a transcript; default: the first."
-)
-def command(file: Input, **given: Any) -> None:
+@click.option("--stream", help="The stream of a transcript; default: the first.")
+def command(file: Input, **arguments: Any) -> None:
     """Show which channel each character went to, and why.
 
     FILE is a provider's response, plain text, a stored session, or a transcript
     written by --record; "-" reads standard input. For every character the command
     shows its channel and the rule that decided.
     """
-    if given["force"] and given["out"] is None:
+    if arguments["force"] and arguments["html"] is None:
         raise click.UsageError("--force needs --html")
-    explanation = _explanation(file, given)
-    out: Path | None = given["out"]
-    if given["opens"] and out is None:
+    explanation = _explanation(file, arguments)
+    out: Path | None = arguments["html"]
+    if arguments["open"] and out is None:
         out = Path(tempfile.mkdtemp(prefix="stream-sidecar-"), "page.html")
-    if out is not None:
-        _write(explanation, out, file.path, force=given["force"])
-    text = ExplainText()
     if out is None:
-        text.show(explanation)
+        ExplainText().show(explanation)
     else:
-        text.written(explanation, str(out))
-    if given["opens"] and out is not None:
+        _write(explanation, out, file.path, force=arguments["force"])
+        ExplainText().show_path(explanation, str(out))
+    if arguments["open"] and out is not None:
         webbrowser.open(out.resolve().as_uri())
     if explanation.is_unknown:
         raise Failure(f"{explanation.name}: {UNKNOWN}")
 
 
-def _explanation(file: Input, given: dict[str, Any]) -> Explanation:
+def _explanation(file: Input, arguments: dict[str, Any]) -> Explanation:
     """The explanation of the chosen stream. It has the file's name without the folder,
     which the reader of a page should not learn."""
-    name, wire, framing = file.name, given["wire"], given["framing"]
-    data = b"".join(file.pieces(framing))
+    data = b"".join(file.pieces(arguments["framing"]))
     if not (data or file.failed):
         raise Failure(file.emptiness)
     if file.failed or not is_transcript(data):
-        if given["chosen"] is not None:
+        if arguments["stream"] is not None:
             raise click.UsageError("--stream needs a transcript")
-        options = StreamOptions(**{each: given[each] for each in _OPTIONS})
+        options = StreamOptions(**{name: arguments[name] for name in _OPTIONS})
         if file.failed:
-            return explain(failed_response(name, file.error(data), options))
-        check = WireCheck(name, wire=wire, framing=framing)
+            return explain(failed_response(file.name, file.error(data), options))
+        check = WireCheck(
+            file.name, wire=arguments["wire"], framing=arguments["framing"]
+        )
         check.push(data)
-        found = explain_file(name, data, options)
-        if found.has_no_answer or found.is_stored:
+        explanation = explain_file(file.name, data, options)
+        if explanation.has_no_answer or explanation.is_stored:
             check.refuse()
-        return found
-    for each in _OPTIONS:
-        if given[each] not in (None, "auto"):
-            raise click.UsageError(f"--{each} is not for a transcript, which says it")
-    sources = recorded(name, data)
+        return explanation
+    for name in _OPTIONS:
+        if arguments[name] not in (None, "auto"):
+            raise click.UsageError(f"--{name} is not for a transcript, which says it")
+    sources = recorded(file.name, data)
     if not sources:
-        raise Failure(f"{name} is a transcript without a stream")
-    chosen = given["chosen"] or next(iter(sources))
-    if chosen not in sources:
-        known = ", ".join(sources)
-        raise click.UsageError(f"--stream {chosen} is not in the transcript: {known}")
-    return explain(sources[chosen])
+        raise Failure(f"{file.name} is a transcript without a stream")
+    stream = arguments["stream"] or next(iter(sources))
+    if stream not in sources:
+        streams = ", ".join(sources)
+        raise click.UsageError(f"--stream {stream} is not in the transcript: {streams}")
+    return explain(sources[stream])
 
 
-def _write(explanation: Explanation, out: Path, read: str, *, force: bool) -> None:
-    """Writes the page. It never replaces the file that was read, and another file only
-    with ``force``."""
+def _write(explanation: Explanation, out: Path, source: str, *, force: bool) -> None:
+    """Writes the page, never over its source, over another file with ``force``."""
     text = page(explanation)
-    files = [Path(read)] if os.path.exists(read) else []
-    opened = open_report(out, files, force=force, option="--html", use="read")
-    assert opened is not None  # a path was given
-    with opened:
-        opened.write(text.encode())
+    files = [Path(source)] if os.path.exists(source) else []
+    report = open_report(out, files, force=force, option="--html", use="read")
+    assert report is not None  # there is a path
+    with report:
+        report.write(text.encode())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from stream_sidecar.cli.terminal import Terminal
@@ -41,7 +42,7 @@ _REPAIR = ". To repair the session: stream-sidecar repair FILE"
 
 
 class ExplainText:
-    """``show`` prints a whole explanation, ``written`` where its page is."""
+    """``show`` prints an explanation, ``show_path`` where its page is."""
 
     def __init__(self) -> None:
         self._terminal = Terminal()
@@ -57,22 +58,23 @@ class ExplainText:
         self._heading("why: owner, number, characters, reason")
         for (owner, reason), size in sizes.items():
             head = _named(owner, numbers[owner, reason])
-            line = f"{size:>6}  {_why(reason)}"
+            line = f"{size:>6}  {_sentence(reason)}"
             self._terminal.paragraph(*head, line, indent=_INDENT + 8)
         self._terminal.line()
         self._terminal.paragraph(_PAGE, _REPAIR if explanation.is_stored else "")
 
-    def written(self, explanation: Explanation, path: str) -> None:
+    def show_path(self, explanation: Explanation, path: str) -> None:
         self._head(explanation)
         self._terminal.line(f"written to {path}")
 
-    def _head(self, each: Explanation) -> None:
-        facts = f"wire {each.wire}, framing {each.framing}, profile {each.profile}"
-        self._terminal.paragraph((each.name, "bold"), f": {facts}")
-        if not each.is_unknown:
-            self._terminal.paragraph(summary(each))
-        self._terminal.paragraph(*self._legend(each))
-        for sentence in each.seals:
+    def _head(self, explanation: Explanation) -> None:
+        names = ("wire", "framing", "profile")
+        facts = ", ".join(f"{name} {getattr(explanation, name)}" for name in names)
+        self._terminal.paragraph((explanation.name, "bold"), f": {facts}")
+        if not explanation.is_unknown:
+            self._terminal.paragraph(summary(explanation))
+        self._terminal.paragraph(*self._legend(explanation))
+        for sentence in explanation.seals:
             self._terminal.paragraph(sentence, indent=2)
 
     def _legend(self, explanation: Explanation) -> Iterator[StyledText]:
@@ -92,7 +94,7 @@ class ExplainText:
     def _piece(self, owner: Owner, number: int, text: str) -> None:
         lines = [text]
         if self._terminal.has_colours:
-            lines = [each.replace("\n", "↵") for each in text.splitlines(keepends=True)]
+            lines = [line.replace("\n", "↵") for line in text.splitlines(keepends=True)]
         head = _named(owner, number)
         for line in lines:
             self._terminal.paragraph(*head, (line, _STYLES[owner]), indent=_INDENT)
@@ -110,19 +112,18 @@ def _sizes(explanation: Explanation) -> dict[Verdict, int]:
     for lane in explanation.lanes:
         for verdict, text in _runs(lane):
             sizes[verdict] += len(text)
-    return dict(sorted(sizes.items(), key=lambda each: OWNERS.index(each[0][0])))
+    return dict(sorted(sizes.items(), key=lambda item: OWNERS.index(item[0][0])))
 
 
 def _runs(lane: Lane) -> Iterator[tuple[Verdict, str]]:
     """The pieces of a lane; neighbours with the same owner and reason are joined."""
-    ends = ((piece.fates[-1], piece.text) for piece in lane.pieces)
-    for verdict, same in groupby(
-        ends, key=lambda each: (each[0].owner, each[0].reason)
-    ):
-        yield verdict, "".join(text for _, text in same)
+    fates = ((piece.fates[-1], piece.text) for piece in lane.pieces)
+    verdicts = (((fate.owner, fate.reason), text) for fate, text in fates)
+    for verdict, run in groupby(verdicts, key=itemgetter(0)):
+        yield verdict, "".join(text for _, text in run)
 
 
-def _why(reason: Reason) -> str:
+def _sentence(reason: Reason) -> str:
     rule = f"rule {reason.rule}" if reason.rule else ""
-    more = [word for word in (rule, reason.code, reason.dialect, reason.wire) if word]
-    return f"{reason.words} ({', '.join(more)})" if more else reason.words
+    facts = [*filter(None, (rule, reason.code, reason.dialect, reason.wire))]
+    return f"{reason.words} ({', '.join(facts)})" if facts else reason.words

@@ -49,10 +49,10 @@ framing_option = click.option(
 )
 
 _SLICE = 65_536
-_CHECKED = 8192
+_START = 8192
 """How many bytes at the beginning of a body decide whether it is text."""
 
-_ODD_SHARE = 0.1
+_MOST_NON_TEXT = 0.1
 """A text has fewer characters than this share that cannot be decoded."""
 
 _MARKS = (
@@ -69,7 +69,7 @@ _LONGEST_STATUS = len(b"HTTP/1.1 200")
 _HEAD_END = patterns.compile(rb"\r?\n\r?\n")
 _LONGEST_HEAD = 1 << 18
 
-_ODD = patterns.compile("[\0-\x06\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_NON_TEXT = patterns.compile("[\0-\x06\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 """What text does not have: controls, and what could not be decoded."""
 
 
@@ -122,7 +122,7 @@ class Input:
 
     def text(self) -> bytes:
         """All of a file that is no response, as UTF-8."""
-        return b"".join(self._checked(_Ahead(_in_utf8(self._read()))))
+        return b"".join(self._checked(_Peekable(_in_utf8(self._read()))))
 
     def json(self, option: str) -> Any:
         """The value of a file of JSON, which ``option`` named. Raises `Failure` if it
@@ -142,13 +142,13 @@ class Input:
         AWS. Raises `Failure` when it turns out to be no text. With the framing ``text``
         everything is the body, whatever it looks like."""
         if framing == "aws-eventstream":
-            source = _Ahead(self._read())
+            source = _Peekable(self._read())
         else:
-            source = _Ahead(_in_utf8(self._read()))
+            source = _Peekable(_in_utf8(self._read()))
         if framing != "text":
             self._read_heads(source)
         if framing == "aws-eventstream" or _is_event_stream(source.reach(_PRELUDE)):
-            return source.rest()
+            return source.remainder()
         return self._checked(source)
 
     def error(self, body: bytes) -> dict[str, Any]:
@@ -160,12 +160,11 @@ class Input:
         while data := self._file.read1(_SLICE):
             yield data
 
-    def _read_heads(self, source: _Ahead) -> None:
-        """Removes all heads: of informational answers, of redirects, of a proxy, and of
-        the answer."""
+    def _read_heads(self, source: _Peekable) -> None:
+        """Removes all heads: of redirects, of a proxy, and of the answer."""
         while status := _STATUS.match(source.reach(_LONGEST_STATUS)):
             while (end := _HEAD_END.search(source.start)) is None:
-                if source.ended or source.size > _LONGEST_HEAD:
+                if source.has_ended or source.size > _LONGEST_HEAD:
                     return
                 source.reach(source.size + 1)
             self.status = int(status[1])
@@ -176,60 +175,54 @@ class Input:
             }
             source.skip(end.end())
 
-    def _checked(self, source: _Ahead) -> Iterator[bytes]:
+    def _checked(self, source: _Peekable) -> Iterator[bytes]:
         """The pieces of a text. They wait while the beginning has something that text
         does not have, until enough of it is known."""
         source.reach(16)  # what begins the files of the known kinds
-        begun, sent = b"", 0
-        pieces = source.rest()
+        start, size = b"", 0  # and how much of it is yielded
+        pieces = source.remainder()
         for piece in pieces:
-            begun += piece
-            if len(begun) >= _CHECKED:
+            start += piece
+            if len(start) >= _START:
                 break
-            if not _is_odd(begun):
-                yield begun[sent:]
-                sent = len(begun)
-        self._refuse(begun[:_CHECKED])
-        is_known = True
+            if not _is_non_text(start):
+                yield start[size:]
+                size = len(start)
+        self._refuse_non_text(start[:_START])
+        is_utf8 = True
         decoder = codecs.getincrementaldecoder("utf-8")("strict")
-        for piece in chain((begun[sent:],), pieces):
-            if is_known:
-                is_known = self._is_utf8(decoder, piece)
+        for piece in chain((start[size:],), pieces):
+            try:
+                if is_utf8:
+                    decoder.decode(piece)
+            except UnicodeDecodeError:
+                is_utf8 = False
+                words = "has bytes that are not UTF-8; U+FFFD stands in their place"
+                warn(f"{self.name} {words}")
             yield piece
 
-    def _is_utf8(self, decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
-        """Whether the text is still UTF-8. Says once on standard error if it is not."""
-        try:
-            decoder.decode(piece)
-        except UnicodeDecodeError:
-            words = "has bytes that are not UTF-8; U+FFFD stands in their place"
-            warn(f"{self.name} {words}")
-            return False
-        return True
-
-    def _refuse(self, begun: bytes) -> None:
+    def _refuse_non_text(self, start: bytes) -> None:
         """Raises `Failure` if a text does not begin like this."""
-        kind = kind_of(begun)
-        if kind is None and not _is_odd(begun, _ODD_SHARE):
+        kind = kind_of(start)
+        if kind is None and not _is_non_text(start, _MOST_NON_TEXT):
             return
         coding = self.headers.get("content-encoding", "identity")
         if coding != "identity":
-            more = f"it is compressed ({coding}): curl --compressed decompresses it"
+            reason = f"it is compressed ({coding}): curl --compressed decompresses it"
         elif kind is None:
-            more = "it is no text in UTF-8"
+            reason = "it is no text in UTF-8"
         else:
-            more = kind.sentence
-        raise Failure(f"{self.name} cannot be read: {more}")
+            reason = kind.sentence
+        raise Failure(f"{self.name} cannot be read: {reason}")
 
 
-class _Ahead:
-    """Pieces of bytes, whose beginning can be looked at before it is used. ``start`` is
-    what was read so far and not used; ``ended``: there is no more."""
+class _Peekable:
+    """Pieces of bytes, whose ``start`` can be looked at before it is used."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self.start = b""
-        self.ended = False
+        self.has_ended = False
 
     @property
     def size(self) -> int:
@@ -237,37 +230,35 @@ class _Ahead:
 
     def reach(self, size: int) -> bytes:
         """The beginning, with at least ``size`` bytes if there are so many."""
-        while self.size < size and not self.ended:
+        while self.size < size and not self.has_ended:
             piece = next(self._pieces, None)
-            self.ended = piece is None
+            self.has_ended = piece is None
             self.start += piece or b""
         return self.start
 
     def skip(self, size: int) -> None:
         self.start = self.start[size:]
 
-    def rest(self) -> Iterator[bytes]:
-        """Everything that was not used."""
+    def remainder(self) -> Iterator[bytes]:
         if self.start:
             yield self.start
         yield from self._pieces
 
 
 def _in_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The pieces in UTF-8 and without a byte order mark. Without a mark they are what
-    they were."""
-    source = _Ahead(pieces)
+    """The pieces in UTF-8 without a byte order mark; unchanged if there is none."""
+    source = _Peekable(pieces)
     start = source.reach(_LONGEST_MARK)
-    codec = next((each for mark, each in _MARKS if start.startswith(mark)), None)
-    if codec is None or _is_event_stream(source.reach(_PRELUDE)):
-        yield from source.rest()
+    mark, codec = next((row for row in _MARKS if start.startswith(row[0])), (b"", ""))
+    if not codec or _is_event_stream(source.reach(_PRELUDE)):
+        yield from source.remainder()
         return
-    source.skip(len(next(mark for mark, each in _MARKS if each == codec)))
+    source.skip(len(mark))
     if codec == "utf-8":
-        yield from source.rest()
+        yield from source.remainder()
         return
     decoder = codecs.getincrementaldecoder(codec)("replace")
-    for piece in source.rest():
+    for piece in source.remainder():
         yield decoder.decode(piece).encode()
     yield decoder.decode(b"", final=True).encode()
 
@@ -277,51 +268,48 @@ def _is_event_stream(start: bytes) -> bool:
     return start[:1] == b"\0" and zlib.crc32(prelude).to_bytes(4, "big") == checksum
 
 
-def _is_odd(begun: bytes, most: float = 0.0) -> bool:
-    """Whether a larger share than ``most`` of the characters is odd, or one is NUL."""
-    text = codecs.getincrementaldecoder("utf-8")("replace").decode(begun)
-    odd = len(_ODD.findall(text))
-    return kind_of(begun) is not None or odd > most * len(text) or "\0" in text
+def _is_non_text(start: bytes, share: float = 0.0) -> bool:
+    """Whether a larger share of the characters is no text, or one is NUL."""
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(start)
+    count = len(_NON_TEXT.findall(text))
+    return kind_of(start) is not None or count > share * len(text) or "\0" in text
 
 
 class WireCheck:
-    """Finds out whether a named wire is the wrong one: whether the beginning of the
-    input is that of another wire."""
+    """Whether a named wire is the wrong one: the input begins as on another wire."""
 
     def __init__(self, name: str, *, wire: str, framing: str) -> None:
         self._name = name
         self._wire = wire
-        self._left = 0 if wire == "auto" or framing == "text" else _SLICE
+        self._room = 0 if wire == "auto" or framing == "text" else _SLICE
         self._stream = Stream(StreamOptions(encoding="base64", framing=framing))
-        self._seen: set[type] = set()
+        self._types: set[type] = set()
         self._codes: set[str] = set()
 
     def push(self, piece: bytes) -> None:
         """Reads a piece. Raises `Failure` if the wire is ``text`` and the input is that
         of a provider: what is shown would be no answer."""
-        if self._left > 0:
-            start, self._left = piece[: self._left], self._left - len(piece)
+        if self._room > 0:
+            start, self._room = piece[: self._room], self._room - len(piece)
             events = self._stream.push(base64.b64encode(start).decode())
-            self._seen.update(map(type, events))
+            self._types.update(map(type, events))
             self._codes.update(e.code for e in events if isinstance(e, Diagnostic))
             if self._wire == "text":
                 self.refuse()
 
     def refuse(self) -> None:
         """Raises `Failure` if the beginning is of another wire."""
-        found, is_text = self._stream.wire, self._wire == "text"
-        if is_text and found == "auto" and ProviderError in self._seen:
+        wire, is_text = self._stream.wire, self._wire == "text"
+        # JSON that nobody knows has a wire, too.
+        has_answer = not self._types <= {Metadata, Diagnostic}
+        is_unknown = "unknown-chunk" in self._codes and not has_answer
+        if is_text and wire == "auto" and ProviderError in self._types:
             kind = "a provider's error"
-        elif found in ("auto", "text", self._wire) or self._is_unknown:
+        elif wire in ("auto", "text", self._wire) or is_unknown:
             return
         else:
-            kind = f"of the wire {found}"
-        more = "; --framing text reads it as plain text" if is_text else ""
+            kind = f"of the wire {wire}"
+        hint = "; --framing text reads it as plain text" if is_text else ""
         raise Failure(
-            f"{self._name} is {kind}, not {self._wire}: leave --wire out{more}"
+            f"{self._name} is {kind}, not {self._wire}: leave --wire out{hint}"
         )
-
-    @property
-    def _is_unknown(self) -> bool:
-        """Whether the wire that was found is only the one of JSON that is unknown."""
-        return "unknown-chunk" in self._codes and self._seen <= {Metadata, Diagnostic}

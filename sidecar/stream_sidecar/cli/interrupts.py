@@ -27,40 +27,39 @@ class Interruption:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Makes Ctrl-C also raise KeyboardInterrupt, because only that ends a question to
-    the user."""
-    before = signal.getsignal(signal.SIGINT)
+    """Makes Ctrl-C also raise KeyboardInterrupt, which ends a question."""
+    handler = signal.getsignal(signal.SIGINT)
 
     def note(number: int, frame: Any) -> None:
-        if callable(before):
-            before(number, frame)
+        if callable(handler):
+            handler(number, frame)
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager
 def interruption() -> Iterator[Interruption]:
     """Notes signals inside the ``with`` block. Ignored signals (nohup) stay ignored."""
-    come = Interruption()
-    before = {
+    signals = Interruption()
+    handlers = {
         number: handler
         for number in ENDING
         if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
     }
 
     def note(number: int, _frame: Any) -> None:
-        come.number = number
-        signal.signal(number, before[number])
+        signals.number = number
+        signal.signal(number, handlers[number])
 
-    for number in before:
+    for number in handlers:
         signal.signal(number, note)
     try:
-        yield come
+        yield signals
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -4,14 +4,10 @@ The file goes through the engine of the server. The channels are printed under h
 ``--json`` prints one event per line and ``--message`` the message, both as the protocol
 spells them, and ``--answer`` prints only the answer's text.
 
-Exit codes: 0 with an answer; 1 if the stream has an error of its provider; 2 if it has
-no answer (an empty file, bytes that are no text, a wrong ``--wire``), or could not be
-read; and those of all commands. With 2, a sentence on standard error says why, and so
-it does with 1 and ``--answer``, which prints no errors.
-
-An answer that was cut off is 0, too: many servers write neither a finish reason nor an
-end mark, and only the host knows how its connection ended. Whether the stream itself
-says that it is complete is in ``complete`` of ``finish``.
+`_EPILOG` has the exit codes. An answer that was cut off is 0, too: many servers write
+neither a finish reason nor an end mark, and only the host knows how its connection
+ended. Whether the stream itself says that it is complete is in ``complete`` of
+``finish``.
 """
 
 from __future__ import annotations
@@ -100,10 +96,7 @@ _FORMS = ("json", "answer", "message")
 @click.option("--answer", is_flag=True, help="Print only the answer.")
 @click.option("--message", is_flag=True, help="Print the message as JSON.")
 def command(
-    file: Input,
-    tools: Input | None,
-    response_template: Input | None,
-    **options: Any,
+    file: Input, tools: Input | None, response_template: Input | None, **options: Any
 ) -> None:
     """Print the channels of FILE; "-" is standard input.
 
@@ -129,9 +122,10 @@ def command(
         elif form == "json":
             _print_json(*events)
         kinds.update(map(type, filterfalse(_is_blank, events)))
-        codes.update(each.code for each in events if isinstance(each, Diagnostic))
+        codes.update(event.code for event in events if isinstance(event, Diagnostic))
     if form == "answer":
-        _print_answer(stream.message())
+        if text := stream.message().text:
+            Terminal().body(text if text.endswith("\n") else f"{text}\n")
     elif form == "message":
         _print_json(stream.message())
     code = _code(file, kinds, codes, check)
@@ -148,13 +142,13 @@ def _declared(file: Input) -> tuple[Tool, ...]:
     from stream_sidecar.protocol.converter import structure
     from stream_sidecar.protocol.requests import tools_of
 
-    found = file.json("--tools")
-    body = found if isinstance(found, dict) else {"tools": found}
+    value = file.json("--tools")
+    body = value if isinstance(value, dict) else {"tools": value}
     try:
         return structure(body.get("tools"), tuple[Tool, ...], "tools")
     except UsageError as error:
-        if theirs := tools_of(body):
-            return theirs
+        if tools := tools_of(body):
+            return tools
         raise Failure(f"--tools {file.path}: {error}") from None
 
 
@@ -164,16 +158,16 @@ def _template(file: Input) -> Any:
     from stream_sidecar.templates.anchors import TemplateError
     from stream_sidecar.templates.response_template import template_of
 
-    found = file.json("--response-template")
+    template = file.json("--response-template")
     try:
-        if isinstance(found, dict) and "fields" not in found:
-            if found.get("response_template") is None:
+        if isinstance(template, dict) and "fields" not in template:
+            if template.get("response_template") is None:
                 raise TemplateError("response_template", "is missing")
-            found = found["response_template"]
-        template_of(found)
+            template = template["response_template"]
+        template_of(template)
     except ValueError as error:
         raise Failure(f"--response-template {file.path}: {error}") from None
-    return found
+    return template
 
 
 def _events(stream: Stream, file: Input, check: WireCheck) -> Iterator[list[Event]]:
@@ -216,17 +210,10 @@ def _code(file: Input, kinds: set[type], codes: set[str], check: WireCheck) -> i
 
 
 def _print_json(*values: Event | Message) -> None:
-    """Prints one value per line, spelled and sanitised as by the server."""
+    """Prints one value per line, as the server writes it."""
     from stream_sidecar.protocol.converter import unstructure
     from stream_sidecar.values.jsontext import encode
 
     terminal = Terminal()
     for value in values:
         terminal.json(encode(unstructure(value)))
-
-
-def _print_answer(message: Message) -> None:
-    """Prints the text of the first choice, with a line end."""
-    terminal, text = Terminal(), message.text
-    if text:
-        terminal.body(text if text.endswith("\n") else f"{text}\n")

@@ -28,7 +28,6 @@ _STYLES = {
     "finish": "bold",
 }
 
-
 _INDENT = "  "
 _MOST_CHARS = 2000
 """How many code points of a result are shown."""
@@ -70,10 +69,10 @@ def _shortened(raw: Any) -> str:
     """A result (text unchanged, anything else as JSON), followed by the size of what is
     left out: ``... 31 kB more``, or bytes below 1 kB."""
     text = raw if isinstance(raw, str) else dumps(raw)
-    left = len(text[_MOST_CHARS:].encode("utf-8", "surrogatepass"))
-    if not left:
+    excess = len(text[_MOST_CHARS:].encode("utf-8", "surrogatepass"))
+    if not excess:
         return text
-    size = f"{left} bytes" if left < 1000 else f"{left // 1000} kB"
+    size = f"{excess} bytes" if excess < 1000 else f"{excess // 1000} kB"
     return f"{text[:_MOST_CHARS]}\n... {size} more"
 
 

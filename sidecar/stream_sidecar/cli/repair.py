@@ -1,15 +1,6 @@
 """``stream-sidecar repair PATH...``: finds and removes leaks in stored sessions.
 
-Without ``--write`` it only prints what would change. Exit codes:
-
-- 1 with ``--check`` if there is a leak.
-- 2 if a file could not be read or written; with ``--write`` also if a leak had to stay
-  (a hash protects it, or a seal is bound to it and ``--unseal`` is not given);
-  with ``--check`` also if a file is not known to be clean: it or a text in it was not
-  looked at, a folder has a database or a compressed file that was not looked at, or a
-  line could not be read and there is no leak elsewhere.
-- 128 plus the number of a signal that came before the last file (130: Ctrl-C).
-- 0 otherwise.
+Without ``--write`` it only prints what would change. `_EPILOG` has the exit codes.
 """
 
 from __future__ import annotations
@@ -19,7 +10,7 @@ import tempfile
 from contextlib import ExitStack, nullcontext
 from difflib import get_close_matches
 from itertools import chain, product
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -49,7 +40,6 @@ if TYPE_CHECKING:
 
 _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_column")
 
-
 _EPILOG = """\b
 Examples:
   stream-sidecar repair ~/.my-agent/sessions     what would change
@@ -73,20 +63,12 @@ away; 128 plus the number of a signal that ended the command.
 
 
 _SECTIONS = {
-    "See the leaks": ("check", "diff", "report_path", "output_format"),
-    "Remove them": ("write", "ask", "only", "but", "unseal"),
-    "Undo it": ("back", "clean", "force"),
-    "Agents": ("list_agents", "everywhere", "folders"),
+    "See the leaks": ("check", "diff", "report", "output_format"),
+    "Remove them": ("write", "ask", "only", "except", "unseal"),
+    "Undo it": ("restore", "clean", "force"),
+    "Agents": ("list", "all", "folder"),
     "Reading": ("policy", "model", "provider", "jobs"),
-    "Databases": (
-        "preset",
-        "table",
-        "column",
-        "role",
-        "role_column",
-        "session_column",
-        "model_column",
-    ),
+    "Databases": ("preset", *_LAYOUT),
     "Datasets": ("engine", "ray_address", "ray_output", "messages_column"),
 }
 
@@ -95,16 +77,12 @@ _SECTIONS = {
 @click.argument("paths", nargs=-1, metavar="[PATH|AGENT]...", type=PathArgument())
 @click.option(
     "--list",
-    "list_agents",
     is_flag=True,
     help="Print the known agents, and where they keep their sessions.",
 )
-@click.option(
-    "--all", "everywhere", is_flag=True, help="With --list: places on every system."
-)
+@click.option("--all", is_flag=True, help="With --list: places on every system.")
 @click.option(
     "--folder",
-    "folders",
     multiple=True,
     type=click.Path(file_okay=False),
     metavar="FOLDER",
@@ -127,7 +105,6 @@ _SECTIONS = {
 )
 @click.option(
     "--except",
-    "but",
     multiple=True,
     type=click.Choice(KINDS),
     metavar="KIND",
@@ -138,7 +115,7 @@ _SECTIONS = {
     is_flag=True,
     help="Also edit text that signed thinking is bound to; remove that thinking.",
 )
-@click.option("--restore", "back", is_flag=True, help="Put the latest backups back.")
+@click.option("--restore", is_flag=True, help="Put the latest backups back.")
 @click.option("--clean", is_flag=True, help="Remove the backups.")
 @click.option(
     "--output-format",
@@ -150,7 +127,6 @@ _SECTIONS = {
 )
 @click.option(
     "--report",
-    "report_path",
     type=PathArgument(dir_okay=False),
     help="Write every removal as a line of JSON to this new file.",
 )
@@ -210,7 +186,7 @@ _SECTIONS = {
     metavar="NAME",
     help="The column with the messages of a row.",
 )
-def command(**given: Any) -> None:
+def command(**options: Any) -> None:
     """Find leaks in stored sessions, and remove them.
 
     A leak is what does not belong in the text of an answer: reasoning, a delimiter, a
@@ -223,140 +199,137 @@ def command(**given: Any) -> None:
     stays: its provider would refuse the session. --unseal edits it, and removes the
     signed thinking after it.
     """
-    _check_pairs(given)
-    if given["list_agents"]:
-        _list(given)
+    _check_pairs(options)
+    if options["list"]:
+        _list(options)
         return
-    _check_usage(given)
-    if given["engine"] == "ray":
+    _check_usage(options)
+    if options["engine"] == "ray":
         from stream_sidecar.cli.repair_ray import repair_datasets
 
-        repair_datasets(given)
+        repair_datasets(options)
         return
-    targets = _targets(given["paths"])
-    if given["back"]:
-        raise SystemExit(put_back(targets, force=given["force"]))
-    if given["clean"]:
+    targets = _targets(options["paths"])
+    if options["restore"]:
+        raise SystemExit(put_back(targets, force=options["force"]))
+    if options["clean"]:
         raise SystemExit(clean(targets))
-    if given["output_format"] == "text" and given["report_path"] is None:
+    is_text = options["output_format"] == "text"
+    if is_text and options["report"] is None:
         _refuse_nothing(targets)
-    wants: Any = None
-    write = given["write"]
-    if given["ask"]:
-        wants, write, given["jobs"] = Asking(), True, 1
-    kinds, unseal = chosen_kinds(given["only"], given["but"]), given["unseal"]
-    job = Job(options_in(given), _layout(given), write, wants, kinds, unseal)
-    page, is_text = FORMATS[given["output_format"]], given["output_format"] == "text"
+    if options["ask"]:
+        options["write"], options["jobs"] = True, 1
+    job = Job(
+        options=options_in(options),
+        layout=_layout(options),
+        write=options["write"],
+        wants=Asking() if options["ask"] else None,
+        kinds=chosen_kinds(options["only"], options["except"]),
+        unseal=options["unseal"],
+    )
+    page = FORMATS[options["output_format"]](write=job.write)
     with interruption() as signal:
-        outcome = _run(job, page(write=write), given, targets, signal.has_come)
-    if outcome.stopped:
+        outcome = _run(job, page, options, targets, signal.has_come)
+    if outcome.is_stopped:
         raise SystemExit(128 + signal.number)
-    code = outcome.code(check=given["check"], write=write)
-    end(code, has_leaks=outcome.leaking and given["check"] and is_text)
+    code = outcome.code(check=options["check"], write=job.write)
+    end(code, has_leaks=outcome.has_leaks and options["check"] and is_text)
 
 
 _LISTS = {"text": print_agents, "json": print_agents_json}
 
 
-def _list(given: dict[str, Any]) -> None:
+def _list(options: dict[str, Any]) -> None:
     """Prints the named agents, or all agents."""
-    print_list = _LISTS.get(given["output_format"])
+    print_list = _LISTS.get(options["output_format"])
     if print_list is None:
         raise click.UsageError("--list needs --output-format text or json")
-    names = [str(each) for each in given["paths"]]
+    names = [str(path) for path in options["paths"]]
     for name in names:
         if name not in AGENTS:
             raise click.UsageError(f"No such agent {name!r}{_near(name)}")
-    folders = given["folders"] or (".",)
-    print_list(names or AGENTS, folders, everywhere=given["everywhere"])
+    folders = options["folder"] or (".",)
+    print_list(names or AGENTS, folders, everywhere=options["all"])
 
 
 def _near(word: str) -> str:
     """A hint at the agent that may have been meant by an unknown name."""
-    near = get_close_matches(word, AGENTS, 1)
-    return f". Did you mean {near[0]!r}?" if near else ""
+    names = get_close_matches(word, AGENTS, 1)
+    return f". Did you mean {names[0]!r}?" if names else ""
 
-
-_OPTIONS = {"back": "--restore", "list_agents": "--list", "report_path": "--report"}
-"""Options whose parameter has another name."""
 
 _NOT_TOGETHER = (
     ("check", "write"),
     ("check", "ask"),
-    ("back", "clean"),
-    *product(("back", "clean"), ("check", "write", "ask", "diff", "report_path")),
-    *product(("list_agents",), ("check", "write", "ask", "back", "clean", "diff")),
-    *product(("back", "clean", "list_agents"), ("unseal",)),
+    ("restore", "clean"),
+    *product(("restore", "clean"), ("check", "write", "ask", "diff", "report")),
+    *product(("list",), ("check", "write", "ask", "restore", "clean", "diff")),
+    *product(("restore", "clean", "list"), ("unseal",)),
     *product(("preset",), _LAYOUT),
 )
 """Pairs of options of which the second would have no effect, or the opposite."""
 
 
-def _check_pairs(given: dict[str, Any]) -> None:
+def _check_pairs(options: dict[str, Any]) -> None:
     for pair in _NOT_TOGETHER:
-        if all(given[name] for name in pair):
-            names = (_OPTIONS.get(n, f"--{n.replace('_', '-')}") for n in pair)
+        if all(options[name] for name in pair):
+            names = (f"--{name.replace('_', '-')}" for name in pair)
             raise click.UsageError(f"{' and '.join(names)} cannot be used together")
 
 
-def _check_usage(given: dict[str, Any]) -> None:
-    if not given["paths"]:
+def _check_usage(options: dict[str, Any]) -> None:
+    if not options["paths"]:
         raise click.UsageError("Missing argument 'PATH' or 'AGENT'. Agents: --list")
-    if given["folders"]:
+    if options["folder"]:
         raise click.UsageError("--folder needs --list")
-    if given["everywhere"]:
+    if options["all"]:
         raise click.UsageError("--all needs --list")
-    if given["ask"] and given["output_format"] != "text":
+    if options["ask"] and options["output_format"] != "text":
         raise click.UsageError("--ask needs --output-format text")
-    if given["engine"] == "local" and (given["ray_address"] or given["ray_output"]):
+    if options["engine"] == "local" and (
+        options["ray_address"] or options["ray_output"]
+    ):
         raise click.UsageError("--ray-address and --ray-output need --engine ray")
-    if given["force"] and not (given["report_path"] or given["back"]):
+    if options["force"] and not (options["report"] or options["restore"]):
         raise click.UsageError("--force needs --report or --restore")
 
 
-def _targets(given: tuple[Path, ...]) -> Targets:
-    """The given paths and the files of given agents, with a report of each name that
-    leads to no file."""
+def _targets(paths: tuple[Path, ...]) -> Targets:
+    """The paths, and the files of agents; a report of each name without a file."""
     targets = Targets()
-    for path in given:
-        name = str(path)
-        why_not = _why_not(path)
-        if why_not is None or backups_named_after(path):
+    for path in paths:
+        name, error = str(path), _path_error(path)
+        if error is None or backups_named_after(path):
             targets.paths.append(path)
         elif name not in AGENTS:
-            targets.nowhere.append(FileReport(name, error=why_not + _near(name)))
+            targets.nowhere.append(FileReport(name, error=error + _near(name)))
         else:
-            found = files_of(name)
-            targets.paths.extend(found.unread + found.files)
-            targets.of_agents.update(found.files)
-            targets.nowhere.extend(map(_leaving, found.leaving))
-            if not (found.files or found.leaving or found.unread):
-                targets.nowhere.append(FileReport(name, error=_nothing(name)))
+            places = files_of(name)
+            targets.paths.extend(places.unread + places.files)
+            targets.of_agents.update(places.files)
+            targets.nowhere.extend(map(_link_report, places.leaving))
+            if not (places.files or places.leaving or places.unread):
+                place, *others = places_of(name)
+                more = f" and {len(others)} more (--list {name})" if others else ""
+                error = f"no session found; looked at {place}{more}"
+                targets.nowhere.append(FileReport(name, error=error))
     return targets
 
 
 def _refuse_nothing(targets: Targets) -> None:
     """Raises an error of one line, without a table, if there is nothing to look at."""
-    errors = [f"{each.path}: {each.error}" for each in targets.nowhere if each.error]
+    errors = [f"{r.path}: {r.error}" for r in targets.nowhere if r.error]
     if errors and not targets.paths and len(errors) == len(targets.nowhere):
         raise Failure("; ".join(errors))
 
 
-def _leaving(link: Path) -> FileReport:
-    """The report of a link that was not followed."""
+def _link_report(link: Path) -> FileReport:
     report = FileReport(str(link))
     report.leave("it is a link that leaves its folder")
     return report
 
 
-def _nothing(name: str) -> str:
-    """The error for an agent without sessions, with the places that were looked at."""
-    first, *others = places_of(name)
-    more = f" and {len(others)} more (--list {name})" if others else ""
-    return f"no session found; looked at {first}{more}"
-
-
-def _why_not(path: Path) -> str | None:
+def _path_error(path: Path) -> str | None:
     """Why there is nothing at the path; None if something is there."""
     try:
         os.lstat(path)
@@ -369,118 +342,108 @@ def _why_not(path: Path) -> str | None:
 class _Outcome:
     """The result of a run: how many ``files``, and ``messages`` of a model, were read.
 
-    ``leaking``: some message has a leak. ``failed``: some file was left alone.
-    ``kept``: some leak stays. ``unseen``: some file or text was not looked at, or a
-    folder has a database or a packed file that was not. ``broken``: some line or cell
-    is not JSON. ``stopped``: the run ended early."""
+    ``keeps_leaks``: some leak stays. ``has_unread``: some file or text was not looked
+    at, or a folder has a database or a packed file that was not."""
 
     files: int = 0
     messages: int = 0
-    leaking: bool = False
-    failed: bool = False
-    kept: bool = False
-    unseen: bool = False
-    broken: bool = False
-    stopped: bool = False
+    has_leaks: bool = False
+    has_errors: bool = False
+    keeps_leaks: bool = False
+    has_unread: bool = False
+    has_bad_json: bool = False
+    is_stopped: bool = False
 
     def add(self, report: FileReport) -> None:
         self.files += 1
         self.messages += report.messages
-        self.leaking = self.leaking or bool(report.leaking)
-        self.failed = self.failed or report.error is not None
-        self.kept = self.kept or bool(report.kept or report.bound)
-        self.unseen = self.unseen or bool(report.unrecognised or report.left)
-        self.broken = self.broken or bool(report.unreadable)
+        self.has_leaks |= bool(report.leaking)
+        self.has_errors |= report.error is not None
+        self.keeps_leaks |= bool(report.kept or report.bound)
+        self.has_unread |= bool(report.unrecognised or report.left)
+        self.has_bad_json |= bool(report.unreadable)
 
     def code(self, *, check: bool, write: bool) -> int:
         """The exit code. A file that was not looked at does not count as clean, and a
         leak that stays does not count as repaired."""
-        if (
-            self.failed
-            or (write and self.kept)
-            or (check and (self.unseen or not self.messages))
-        ):
+        if self.has_errors or (write and self.keeps_leaks):
             return 2
-        if check and self.broken and not self.leaking:
+        if check and (self.has_unread or not self.messages):
             return 2
-        return int(check and self.leaking)
+        if check and self.has_bad_json and not self.has_leaks:
+            return 2
+        return int(check and self.has_leaks)
 
 
-def _layout(given: dict[str, Any]) -> TableLayout | None:
+def _layout(options: dict[str, Any]) -> TableLayout | None:
     """The layout of databases by the options; None: whatever preset fits."""
-    if given["preset"] is not None:
-        return PRESETS[given["preset"]]
-    layout_options = {name: given[name] for name in _LAYOUT}
+    if options["preset"] is not None:
+        return PRESETS[options["preset"]]
+    layout_options = {name: options[name] for name in _LAYOUT}
     if not any(layout_options.values()):
         return None
-    if not (given["table"] and given["column"]):
+    if not (options["table"] and options["column"]):
         raise click.UsageError("--table and --column need each other")
     return TableLayout(**layout_options)
 
 
-def _found(
+def _files_in(
     targets: Targets, layout: TableLayout | None
 ) -> tuple[list[Path], list[FileReport], SkippedFiles]:
     """The files to read, with a report of each link that was not followed and of each
-    folder without a file that may be a session, and the files of folders that are not
-    looked at."""
-    found: dict[tuple[int, int] | str, Path] = {}
+    folder without sessions, and the files of folders that are not looked at."""
+    files: dict[tuple[int, int] | str, Path] = {}
     skipped: dict[tuple[int, int] | str, Path] = {}
     nowhere = [*targets.nowhere]
     for path in targets.paths:
         inner = find_files(path, layout)
-        for each in inner.files:
-            found.setdefault(identity_of(each), each)
-        skipped.update((identity_of(each), each) for each in inner.skipped)
-        nowhere += map(_leaving, inner.leaving)
+        for file in inner.files:
+            files.setdefault(identity_of(file), file)
+        skipped.update((identity_of(file), file) for file in inner.skipped)
+        nowhere += map(_link_report, inner.leaving)
         if not (inner.files or inner.leaving):
             nowhere.append(FileReport(str(path)))
-    not_read = (path for identity, path in skipped.items() if identity not in found)
-    return [*found.values()], nowhere, skipped_files(not_read)
+    not_read = (path for identity, path in skipped.items() if identity not in files)
+    return [*files.values()], nowhere, skipped_files(not_read)
 
 
 def _run(
     job: Job,
     page: Any,
-    given: dict[str, Any],
+    options: dict[str, Any],
     targets: Targets,
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
-    paths, nowhere, skipped = _found(targets, job.layout)
-    is_text = given["output_format"] == "text"
-    shows = given["diff"] or not is_text
-    outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)
-    outcome.unseen = bool(skipped.sealed)
+    paths, nowhere, skipped = _files_in(targets, job.layout)
+    is_text = options["output_format"] == "text"
+    shows = options["diff"] or not is_text
+    outcome, position, total = _Outcome(), 0, len(paths) + len(nowhere)
+    outcome.has_unread = bool(skipped.sealed)
     with ExitStack() as stack:
-        report_file = open_report(given["report_path"], paths, force=given["force"])
+        report_file = open_report(options["report"], paths, force=options["force"])
         report_file = report_file and stack.enter_context(report_file)
         records = report_file
         if shows:  # the records are read again, and the report may be a pipe
             records = stack.enter_context(tempfile.TemporaryFile())
         stack.callback(page.summary, total, skipped)  # however the run ends
         # A progress bar would overwrite other output.
-        has_bar = is_text and not (given["ask"] or shows)
+        has_bar = is_text and not (options["ask"] or shows)
         progress = page.progress(paths) if has_bar else nullcontext(lambda _size: None)
         advance = stack.enter_context(progress)
-        jobs = given["jobs"]
+        jobs = options["jobs"]
         reports = repair_files(paths, job, advance, records, jobs, is_stopped)
         for report in chain(reports, nowhere):
             if not report.stopped:
                 outcome.add(report)
                 page.add(report)
-            if shows and records is not None:
-                shown = _show(page, records, shown, report_file)
+            if shows and records is not None:  # from where they are not shown yet
+                records.seek(position)
+                for line in records:
+                    page.show(line)
+                    if report_file is not None:
+                        report_file.write(line)
+                position = records.tell()
             if report_file is not None:  # so it is complete before the next file
                 report_file.flush()
-    outcome.stopped = outcome.files < total
+    outcome.is_stopped = outcome.files < total
     return outcome
-
-
-def _show(page: Any, records: IO[bytes], start: int, copy: IO[bytes] | None) -> int:
-    """Shows the records from ``start`` on, and copies them. Returns their end."""
-    records.seek(start)
-    for line in records:
-        page.show(line)
-        if copy is not None:
-            copy.write(line)
-    return records.tell()

@@ -31,26 +31,27 @@ def print_agents(
     """Prints a line for each agent, and a line for each of its places on this system or
     ``everywhere``. A place that is not on every system is followed by its systems."""
     terminal = Terminal()
-    here = sys.platform if sys.platform in SYSTEMS else "linux"
+    current = sys.platform if sys.platform in SYSTEMS else "linux"
     for name in names:
         agent = AGENTS[name]
         terminal.line((name, "bold"), f"  {agent.title}")
         places: dict[str, list[str]] = {}
-        for system in SYSTEMS if everywhere else (here,):
+        for system in SYSTEMS if everywhere else (current,):
             for pattern in agent.patterns(system):
                 places.setdefault(pattern, []).append(SYSTEMS[system])
         for pattern, systems in places.items():
             is_special = everywhere and len(systems) < len(SYSTEMS)
-            where = f"  ({', '.join(systems)})" if is_special else ""
-            terminal.paragraph(f"    {pattern}{where}", indent=4)
+            note = f"  ({', '.join(systems)})" if is_special else ""
+            terminal.paragraph(f"    {pattern}{note}", indent=4)
     terminal.paragraph(
         "Use a name in place of a path: stream-sidecar repair claude-code. Relative "
         "places are below the current folder."
     )
     terminal.paragraph(f"Also read, wherever the files are: {', '.join(ELSEWHERE)}.")
     if not everywhere:
+        system = SYSTEMS[current]
         terminal.paragraph(
-            f"These are the places on {SYSTEMS[here]}; --all has those of all systems."
+            f"These are the places on {system}; --all has those of all systems."
         )
 
 
@@ -73,8 +74,8 @@ def _agent_as_json(name: str, folders: Sequence[str]) -> dict[str, Any]:
     agent = AGENTS[name]
 
     def everywhere(look: Callable[..., list[Any]]) -> list[str]:
-        found = chain.from_iterable(look(name, here=folder) for folder in folders)
-        return [*dict.fromkeys(map(str, found))]
+        paths = chain.from_iterable(look(name, here=folder) for folder in folders)
+        return [*dict.fromkeys(map(str, paths))]
 
     return {
         "name": name,
@@ -82,5 +83,5 @@ def _agent_as_json(name: str, folders: Sequence[str]) -> dict[str, Any]:
         "formats": agent.formats(),
         "places": everywhere(places_of),
         "files": everywhere(lambda name, here: files_of(name, here=here).files),
-        "placesBySystem": {each: list(agent.patterns(each)) for each in SYSTEMS},
+        "placesBySystem": {name: list(agent.patterns(name)) for name in SYSTEMS},
     }

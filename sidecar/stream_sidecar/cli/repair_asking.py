@@ -26,24 +26,21 @@ class Asking:
 
     def __init__(self) -> None:
         self._terminal = Terminal()
-        self._rest: bool | None = None
+        self._answer_to_all: bool | None = None
 
     def __call__(self, path: Path, removal: RemovedSpan) -> bool:
-        if self._rest is not None:
-            return self._rest
-        self._show(path, removal)
-        answer = self._answer(_QUESTIONS.get(removal.kind, "Remove it?"))
-        if answer in ("a", "q"):
-            self._rest = answer == "a"
-        return answer in ("y", "a")
-
-    def _show(self, path: Path, removal: RemovedSpan) -> None:
+        if self._answer_to_all is not None:
+            return self._answer_to_all
         text, start, end = removal.text.text, removal.start, removal.end
         self._terminal.line((f"{path} ", "bold"), (removal.kind, "bold yellow"))
         around = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
         print_removal(self._terminal, removal.removed, *around)
+        answer = self._ask(_QUESTIONS.get(removal.kind, "Remove it?"))
+        if answer in ("a", "q"):
+            self._answer_to_all = answer == "a"
+        return answer in ("y", "a")
 
-    def _answer(self, question: str) -> str:
+    def _ask(self, question: str) -> str:
         while True:
             try:
                 with raising():

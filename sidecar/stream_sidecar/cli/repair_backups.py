@@ -44,7 +44,7 @@ def put_back(targets: Targets, *, force: bool) -> int:
     """Puts the latest backup of every file back, and reports names that lead to no
     file. Returns the exit code."""
     ours, others = _our_backups(targets)
-    latest = {path: each[-1].path for path, each in ours.items()}
+    latest = {path: files[-1].path for path, files in ours.items()}
     for path in _named_files(targets):
         if path not in latest and (older := backups.backups_named_after(path)):
             latest[path] = older[-1]
@@ -53,26 +53,25 @@ def put_back(targets: Targets, *, force: bool) -> int:
         backup: partial(backups.restore, path, backup, force=force)
         for path, backup in latest.items()
     }
-    listed = [f"{backup} -> {path}" for path, backup in latest.items()]
-    code = _act(acts, targets.nowhere, listed, "put back", "Put these backups back?")
+    lines = [f"{backup} -> {path}" for path, backup in latest.items()]
+    code = _act(acts, targets.nowhere, lines, "put back", "Put these backups back?")
     _print_others(others)
     return code
 
 
 def clean(targets: Targets) -> int:
-    """Removes all backups, and reports names that lead to no file. Returns the exit
-    code."""
+    """Removes all backups, as `put_back` puts them back. Returns the exit code."""
     ours, others = _our_backups(targets)
-    acts = {each.path: partial(backups.remove, each) for each in chain(*ours.values())}
-    listed = [*map(str, acts)]
-    code = _act(acts, targets.nowhere, listed, "removed", "Remove these backups?")
+    files = chain(*ours.values())
+    acts = {backup.path: partial(backups.remove, backup) for backup in files}
+    lines = [*map(str, acts)]
+    code = _act(acts, targets.nowhere, lines, "removed", "Remove these backups?")
     _print_others(others)
     return code
 
 
 def _print_others(others: int) -> None:
-    """Prints the number of files that stay, because only their names are like those of
-    backups."""
+    """Prints how many files stay because only their names are like those of backups."""
     if others > 0:
         words = "left alone: named like a backup, but on no list of backups"
         Terminal().line(f"{count(others, 'file')} {words}")
@@ -81,57 +80,56 @@ def _print_others(others: int) -> None:
 def _our_backups(targets: Targets) -> tuple[dict[Path, list[OurBackup]], int]:
     """The backups that the sidecar made, by their files, and the number of other files
     that are named like backups."""
-    found: dict[Path, list[OurBackup]] = {}
-    others, listed = 0, cache(backups.still_listed_in)
+    ours: dict[Path, list[OurBackup]] = {}
+    others, listed_in = 0, cache(backups.still_listed_in)
     for path in targets.paths:
         if path.is_dir():
-            inner, named = backups.backups_below(path)
-            found |= inner
-            others += named
+            inner, inner_others = backups.backups_below(path)
+            ours |= inner
+            others += inner_others
             continue
         real = Path(os.path.realpath(path))
-        here = [
-            each for each in listed(real.parent).get(real.name, ()) if each.is_still
-        ]
-        found |= {real: here} if here else {}
+        listed = listed_in(real.parent).get(real.name, ())
+        intact = [backup for backup in listed if backup.is_still]
+        ours |= {real: intact} if intact else {}
         if path not in targets.of_agents:
-            others += len(backups.backups_named_after(real)) - len(here)
-    return found, others
+            others += len(backups.backups_named_after(real)) - len(intact)
+    return ours, others
 
 
 def _named_files(targets: Targets) -> list[Path]:
     """The files that the user named directly, with links resolved."""
-    named = (path for path in targets.paths if path not in targets.of_agents)
-    files = (Path(os.path.realpath(path)) for path in named if not path.is_dir())
+    paths = (path for path in targets.paths if path not in targets.of_agents)
+    files = (Path(os.path.realpath(path)) for path in paths if not path.is_dir())
     return [*dict.fromkeys(files)]
 
 
 def _act(
     acts: Mapping[Path, Callable[[], None]],
     nowhere: list[FileReport],
-    listed: list[str],
-    words: str,
+    lines: list[str],
+    verb: str,
     question: str,
 ) -> int:
     """Lists, asks, and acts on each backup, even if another one fails."""
     terminal = Terminal()
     for report in nowhere:
         terminal.line(f"{report.path}: {report.error or '; '.join(reasons_of(report))}")
-    for line in listed:
+    for line in lines:
         terminal.line(line)
     is_terminal = sys.stdin is not None and sys.stdin.isatty()
     if acts and is_terminal and not click.confirm(question):
         return 0
-    done = []
+    changed = []
     try:
         for backup, act in acts.items():
             try:
                 act()
-                done.append(backup)
+                changed.append(backup)
             except (OSError, CannotReplaceError) as error:
                 terminal.line(f"{backup}: left alone: {error}")
     finally:
-        backups.forget(done)
-    terminal.line(f"{count(len(done), 'file')} {words}")
-    missed = len(done) < len(acts) or any(report.error for report in nowhere)
-    return 2 if missed else 0
+        backups.forget(changed)
+    terminal.line(f"{count(len(changed), 'file')} {verb}")
+    has_errors = len(changed) < len(acts) or any(report.error for report in nowhere)
+    return 2 if has_errors else 0

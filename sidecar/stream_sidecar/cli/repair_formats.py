@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from stream_sidecar import __version__
-from stream_sidecar.cli.repair_page import RepairPage, short, staying
+from stream_sidecar.cli.repair_page import RepairPage, not_read, short, staying
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.editor.wording import WORDINGS
 from stream_sidecar.history.bound import BOUND
@@ -43,25 +43,21 @@ def place_of(record: dict[str, Any]) -> str:
 def _region(record: dict[str, Any], *names: str) -> dict[str, int]:
     """The known lines and columns of a finding, under these names."""
     pairs = zip(names, _PLACE, strict=True)
-    return {ours: record[name] for ours, name in pairs if name in record}
+    return {label: record[name] for label, name in pairs if name in record}
 
 
 def sentence_of(record: dict[str, Any]) -> str:
     """The finding in a sentence."""
     words = WORDS.get(record["kind"], record["kind"])
     text = f": {short(record['text'])}" if record["text"] else ""
-    stays = f"; bound: {BOUND}" if record.get("bound") else ""
-    return f"{words}{text} ({place_of(record)}){stays}"
+    seal = f"; bound: {BOUND}" if record.get("bound") else ""
+    return f"{words}{text} ({place_of(record)}){seal}"
 
 
 def reasons_of(report: FileReport) -> list[str]:
     """Why a file is not known to be clean, or could not be repaired."""
-    reasons = [f"left alone: {report.error}"] if report.error else []
-    reasons += staying(report)
-    reasons += [f"{number} not read: {why}" for why, number in report.left.items()]
-    if report.unrecognised:
-        reasons.append("no message of a model recognised")
-    return reasons
+    errors = [f"left alone: {report.error}"] if report.error else []
+    return errors + staying(report) + not_read(report)
 
 
 class JsonDocument:
@@ -72,28 +68,25 @@ class JsonDocument:
         self._files: list[dict[str, Any]] = []
         self._counts = RepairCounts()
         self._repaired = self._bound = self._unsealed = 0
-        self._begun = False
+        self._separator = '{"version": 1, "findings": ['
 
     def show(self, line: bytes) -> None:
-        self._terminal.body(", " if self._begun else '{"version": 1, "findings": [')
-        self._begun = True
+        self._terminal.body(self._separator)
+        self._separator = ", "
         self._terminal.json(line.rstrip(b"\n"))
 
     def add(self, report: FileReport) -> None:
-        for each in report.models:
-            self._counts.add(each)
+        for counters in report.models:
+            self._counts.add(counters)
         if report.written:
             self._repaired += report.repairable
         self._bound += report.bound
         self._unsealed += report.unsealed
         counts = ("messages", "changed", "blocked", "bound", "unsealed", "unreadable")
-        names = ("path", "format", *counts)
-        values = {
-            name: getattr(report, name) for name in (*names, "removed", "written")
-        }
-        more = {"backup": report.backup, "error": report.error, "notRead": report.left}
+        names = ("path", "format", *counts, "removed", "written", "backup", "error")
+        values = {name: getattr(report, name) for name in names}
         recognised = {"kept": report.kept, "recognised": not report.unrecognised}
-        self._files.append({**values, **more, **recognised})
+        self._files.append({**values, "notRead": report.left, **recognised})
 
     def summary(self, files: int, skipped: SkippedFiles) -> None:
         total = self._counts.total()
@@ -106,12 +99,12 @@ class JsonDocument:
             "unsealed": self._unsealed,
             "repaired": self._repaired,
             "removed": total.removed,
-            "unrecognised": sum(not each["recognised"] for each in self._files),
+            "unrecognised": sum(not file["recognised"] for file in self._files),
             "stopped": len(self._files) < files,
             "notLookedAt": {**skipped.sealed, **skipped.others},
         }
-        head = "" if self._begun else '{"version": 1, "findings": ['
-        self._terminal.body(f'{head}], "files": ')
+        start = "" if self._separator == ", " else self._separator
+        self._terminal.body(f'{start}], "files": ')
         self._terminal.json(encode(self._files))
         self._terminal.body(', "summary": ')
         self._terminal.json(encode(summary))
@@ -129,23 +122,23 @@ class GithubAnnotations:
 
     def show(self, line: bytes) -> None:
         record = loads(line.decode())
-        where = _region(record, "line", "col", "endLine", "endColumn")
+        region = _region(record, "line", "col", "endLine", "endColumn")
         title = WORDS.get(record["kind"], record["kind"])
-        where = {"file": record["file"], **where, "title": title}
-        self._say("warning", where, sentence_of(record))
+        properties = {"file": record["file"], **region, "title": title}
+        self._print("warning", properties, sentence_of(record))
 
     def add(self, report: FileReport) -> None:
         level = "error" if report.error else "warning"
         for reason in reasons_of(report):
-            self._say(level, {"file": report.path}, reason)
+            self._print(level, {"file": report.path}, reason)
 
     def summary(self, files: int, skipped: SkippedFiles) -> None:
         """Prints what was not looked at; there is no other summary."""
         if words := skipped.words():
             level = "warning" if skipped.sealed else "notice"
-            self._say(level, {"title": _SKIPPED}, ", ".join(words))
+            self._print(level, {"title": _SKIPPED}, ", ".join(words))
 
-    def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
+    def _print(self, level: str, properties: dict[str, Any], words: str) -> None:
         property_list = ",".join(
             f"{name}={self._escaped(str(value)).translate(self._IN_PROPERTY)}"
             for name, value in properties.items()
@@ -206,13 +199,13 @@ class SarifLog:
             level, text = ("warning" if skipped.sealed else "note"), ", ".join(words)
             note = {"level": level, "message": {"text": f"{_SKIPPED}: {text}"}}
             self._notes.append(note)
-        failed = any(each["level"] == "error" for each in self._notes)
+        has_errors = any(note["level"] == "error" for note in self._notes)
         run = {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
             "invocations": [
                 {
-                    "executionSuccessful": not failed,
+                    "executionSuccessful": not has_errors,
                     "toolExecutionNotifications": self._notes,
                 }
             ],

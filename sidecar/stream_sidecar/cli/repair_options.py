@@ -28,20 +28,20 @@ def read_policy(text: str) -> Policy:
     from stream_sidecar.protocol.reading_options import PolicyPatch, patched
 
     try:
-        given = loads(text)
-        policy = patched(Policy(), structure(given, PolicyPatch, "policy"))
+        fields = loads(text)
+        policy = patched(Policy(), structure(fields, PolicyPatch, "policy"))
     except InvalidParamsError as error:
         raise click.BadParameter(str(error)) from None
     except ValueError:
         raise click.BadParameter(f"{text!r} is not JSON") from None
-    if unknown := ignored(given, Policy):
+    if unknown := ignored(fields, Policy):
         raise click.BadParameter(f"policy.{unknown[0]}: is not known")
     return policy
 
 
-def options_in(given: Mapping[str, Any]) -> StreamOptions:
+def options_in(options: Mapping[str, Any]) -> StreamOptions:
     """The engine's options, from the options of the command."""
-    policy = given["policy"] or Policy()
+    policy = options["policy"] or Policy()
     return StreamOptions(
-        provider=given["provider"], model=given["model"], policy=policy
+        provider=options["provider"], model=options["model"], policy=policy
     )

@@ -62,7 +62,7 @@ class RepairPage:
         self._unsure = 0
         self._unrecognised = 0
         self._has_shown = False
-        self._last = ""
+        self._last_file = ""
         self._rows: list[FileReport] = []
 
     def progress(
@@ -75,13 +75,8 @@ class RepairPage:
     def add(self, report: FileReport) -> None:
         self._files += 1
         self._unrecognised += report.unrecognised
-        if (
-            report.unrecognised
-            or report.left
-            or report.leaking
-            or report.error
-            or report.unreadable
-        ):
+        facts = (report.unrecognised, report.left, report.leaking, report.error)
+        if any(facts) or report.unreadable:
             self._rows.append(report)
         self._kept += sum(report.kept.values())
         self._bound += report.bound
@@ -89,8 +84,8 @@ class RepairPage:
         if report.written:
             self._repaired += report.repairable
             self._unsure += report.writers_unknown
-        for each in report.models:
-            self._counts.add(each)
+        for counters in report.models:
+            self._counts.add(counters)
 
     def show(self, line: bytes) -> None:
         """Shows one removal, given as a line of the report."""
@@ -98,17 +93,16 @@ class RepairPage:
         record: dict[str, Any] = loads(line.decode())
         file, places = record["file"], [n for n in ("line", "row") if n in record]
         if self._terminal.is_screen:  # it has no room for a path on each line
-            if file != self._last:
-                self._last = file
+            if file != self._last_file:
+                self._last_file = file
                 self._terminal.line((file, "bold"))
             place = " ".join(f"{name} {record[name]}" for name in places)
         else:
             place = ":".join((file, *(str(record[name]) for name in places)))
-        where = filter(None, (place, f"{record['message']}{record.get('path', '')}"))
-        bound = " bound" if record.get("bound") else ""
-        self._terminal.line(
-            (f"{' '.join(where)} ", "bold"), (f"{record['kind']}{bound}", "bold yellow")
-        )
+        pointer = f"{record['message']}{record.get('path', '')}"
+        kind = f"{record['kind']}{' bound' if record.get('bound') else ''}"
+        place = " ".join(filter(None, (place, pointer)))
+        self._terminal.line((f"{place} ", "bold"), (kind, "bold yellow"))
         if record["kind"] != "blocked":
             around = record.get("before", ""), record.get("after", "")
             print_removal(self._terminal, short(record["text"]), *around)
@@ -121,11 +115,11 @@ class RepairPage:
         if self._has_shown:
             self._terminal.line()
         self._tables(total)
-        found = total.changed + total.blocked
-        changed = "; nothing was changed" if found and not self._write else ""
+        leaking = total.changed + total.blocked
+        changed = "; nothing was changed" if leaking and not self._write else ""
         self._terminal.paragraph(
             f"{count(self._files, 'file')}, {count(total.messages, 'message')} of a "
-            f"model: {self._done(total)}{changed}"
+            f"model: {self._result(total)}{changed}"
         )
         clean = self._files - len(self._rows)
         if clean and self._rows:
@@ -142,10 +136,10 @@ class RepairPage:
         if self._bound:
             self._terminal.paragraph(_BOUND.format(f"{self._bound} bound"))
         if self._unsealed:
-            done = "was" if self._unsealed == 1 else "were"
-            done = f"{done} removed" if self._write else "would be removed"
+            was = "was" if self._unsealed == 1 else "were"
+            verb = f"{was} removed" if self._write else "would be removed"
             blocks = count(self._unsealed, "block")
-            self._terminal.paragraph(f"{blocks} of signed thinking {done}")
+            self._terminal.paragraph(f"{blocks} of signed thinking {verb}")
         if self._unsure:
             self._terminal.paragraph(_UNSURE.format(self._unsure))
         if self._files < files:
@@ -154,13 +148,13 @@ class RepairPage:
                 "the others were not changed"
             )
         if total.changed > self._kept and not self._write:
-            more = "." if self._has_shown else "; --diff shows each."
+            hint = "." if self._has_shown else "; --diff shows each."
             self._terminal.paragraph(
-                f"To remove the leaks, run again with --write{more}"
+                f"To remove the leaks, run again with --write{hint}"
             )
         if words := skipped.words():
-            more = f" ({_SEALED})" if skipped.sealed else ""
-            self._terminal.paragraph(f"not looked at: {', '.join(words)}{more}")
+            hint = f" ({_SEALED})" if skipped.sealed else ""
+            self._terminal.paragraph(f"not looked at: {', '.join(words)}{hint}")
 
     def _tables(self, total: AllRepairCounters) -> None:
         """Prints the files that have to be listed, and the models if any is known."""
@@ -183,14 +177,15 @@ class RepairPage:
             cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             self._terminal.line(("  ".join(cells), "dim" if row is heads else ""))
 
-    def _done(self, total: AllRepairCounters) -> str:
+    def _result(self, total: AllRepairCounters) -> str:
         """What becomes of the messages with leaks, in words."""
-        done = self._repaired if self._write else total.changed - self._kept
-        left = "left as they were" if self._write else "kept"
-        empty = "that would be left empty"
-        parts = {left: total.changed - done, empty: total.blocked}
-        more = [f", {number} {words}" for words, number in parts.items() if number]
-        return f"{done} {'repaired' if self._write else 'to repair'}{''.join(more)}"
+        repaired = self._repaired if self._write else total.changed - self._kept
+        words = f"{repaired} {'repaired' if self._write else 'to repair'}"
+        if number := total.changed - repaired:
+            words += f", {number} {'left as they were' if self._write else 'kept'}"
+        if total.blocked:
+            words += f", {total.blocked} that would be left empty"
+        return words
 
 
 def print_removal(terminal: Terminal, text: str, before: str, after: str) -> None:
@@ -219,10 +214,10 @@ def _file_row(report: FileReport, kinds: Sequence[str]) -> list[str]:
     return [*_numbers(counts, report.removed, kinds), file]
 
 
-def _model_row(each: ModelRepairCounters, kinds: Sequence[str]) -> list[str]:
-    counts = (each.messages, each.changed + each.blocked)
-    model = "  ".join(filter(None, (each.model or _NAMELESS, each.provider)))
-    return [*_numbers(counts, each.removed, kinds), model]
+def _model_row(model: ModelRepairCounters, kinds: Sequence[str]) -> list[str]:
+    counts = (model.messages, model.changed + model.blocked)
+    names = "  ".join(filter(None, (model.model or _NAMELESS, model.provider)))
+    return [*_numbers(counts, model.removed, kinds), names]
 
 
 def _numbers(
@@ -237,30 +232,30 @@ def _result(report: FileReport) -> str:
     if report.error:
         phrases.append(f"left alone: {report.error}")
     elif report.written:
-        old = f", backup: {report.backup}" if report.backup else ""
-        phrases.append(f"written{old}")
+        backup = f", backup: {report.backup}" if report.backup else ""
+        phrases.append(f"written{backup}")
     if report.unsealed:
-        phrases.append(
-            f"{report.unsealed} {'unsealed' if report.written else 'to unseal'}"
-        )
+        verb = "unsealed" if report.written else "to unseal"
+        phrases.append(f"{report.unsealed} {verb}")
     phrases += staying(report)
     if report.blocked:
         phrases.append(f"{report.blocked} would be left empty")
     if report.unreadable:
         phrases.append(f"{report.unreadable} not JSON")
-    phrases += [
-        f"{number} not read: {reason}" for reason, number in report.left.items()
-    ]
-    if report.unrecognised:
-        phrases.append("no message of a model recognised")
-    return "; ".join(phrases)
+    return "; ".join(phrases + not_read(report))
 
 
 def staying(report: FileReport) -> list[str]:
     """How many messages stay, by reason."""
     kept = {**report.kept, BOUND: 0}
-    stays = [f"{number} kept: {why}" for why, number in kept.items() if number]
-    return stays + ([f"{report.bound} bound: {BOUND}"] if report.bound else [])
+    phrases = [f"{number} kept: {reason}" for reason, number in kept.items() if number]
+    return phrases + ([f"{report.bound} bound: {BOUND}"] if report.bound else [])
+
+
+def not_read(report: FileReport) -> list[str]:
+    """What was not read, by reason."""
+    phrases = [f"{number} not read: {reason}" for reason, number in report.left.items()]
+    return phrases + ["no message of a model recognised"] * report.unrecognised
 
 
 def short(text: str) -> str:

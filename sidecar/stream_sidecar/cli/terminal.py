@@ -58,8 +58,7 @@ class Terminal:
 
     @property
     def is_screen(self) -> bool:
-        """Whether the output is a terminal with a width: no file, no pipe, and no dumb
-        terminal."""
+        """Whether the output is a terminal with a width, not a dumb one."""
         return self._console.is_terminal and not self._console.is_dumb_terminal
 
     @property
@@ -79,8 +78,8 @@ class Terminal:
         a terminal, which wraps it in its own way."""
         styled = [(each, "") if isinstance(each, str) else each for each in pieces]
         if self._console.is_terminal:
-            shown = Text.assemble(*((in_lines(text), style) for text, style in styled))
-            self._console.print(shown, end="", soft_wrap=True)
+            body = Text.assemble(*((in_lines(text), style) for text, style in styled))
+            self._console.print(body, end="", soft_wrap=True)
         else:
             self._console.file.write("".join(text for text, _ in styled))
             self._console.file.flush()
@@ -92,22 +91,21 @@ class Terminal:
         sys.stdout.flush()
 
     def paragraph(self, *pieces: StyledText, indent: int = 0) -> None:
-        """Prints text that wraps at words on a terminal, but never after a number.
-        Further lines are indented by ``indent`` columns. To a file or a pipe, it is one
-        line."""
+        """Prints text that wraps at words on a terminal, but never after a number, with
+        further lines indented by ``indent`` columns; elsewhere as one line."""
         styled = [(each, "") if isinstance(each, str) else each for each in pieces]
         text = Text.assemble(*((one_line(words), style) for words, style in styled))
         width = self._console.width - indent
         if not self.is_screen or width < _NARROWEST:
             self._console.print(text, soft_wrap=True)
             return
-        first, rest = text[:indent], text[indent:]
-        rest.plain = _NUMBERS.sub(rf"\1{_GLUE}", rest.plain)
-        for line in rest.wrap(self._console, width):
+        margin, body = text[:indent], text[indent:]
+        body.plain = _NUMBERS.sub(rf"\1{_GLUE}", body.plain)
+        for line in body.wrap(self._console, width):
             line.rstrip()
             line.plain = line.plain.replace(_GLUE, " ")
-            self._console.print(Text.assemble(first, line), soft_wrap=True)
-            first = Text(" " * indent)
+            self._console.print(Text.assemble(margin, line), soft_wrap=True)
+            margin = Text(" " * indent)
 
     @contextmanager
     def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
@@ -126,9 +124,9 @@ class Terminal:
             progress.TransferSpeedColumn(),
             progress.TimeRemainingColumn(),
         )
-        with progress.Progress(*columns, console=errors, transient=True) as shown:
-            task = shown.add_task(one_line(words), total=total)
-            yield lambda size: shown.advance(task, size)
+        with progress.Progress(*columns, console=errors, transient=True) as bar:
+            task = bar.add_task(one_line(words), total=total)
+            yield lambda size: bar.advance(task, size)
 
 
 def columns(text: str) -> int:
@@ -150,9 +148,9 @@ def flush() -> None:
 
 def suppress_output() -> None:
     """Discards all further output, so that it cannot cause another error."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    null = os.open(os.devnull, os.O_WRONLY)
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        os.dup2(nowhere, stream.fileno())
+        os.dup2(null, stream.fileno())
 
 
 def prepare() -> None:

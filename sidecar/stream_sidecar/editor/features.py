@@ -43,8 +43,7 @@ _LONGEST = 80
 
 @frozen
 class View:
-    """One version of a document. ``number`` is different for each view of any
-    document."""
+    """One version of a document. No two views have the same ``number``."""
 
     uri: str
     version: int
@@ -72,47 +71,42 @@ class View:
         leaks = list(self.leaks())
         ranges = self._ranges(placed.place_of(leak) for placed, _, leak in leaks)
         return [
-            _diagnostic(message, leak, where)
-            for (_, message, leak), where in zip(leaks, ranges, strict=True)
+            _diagnostic(message, leak, leak_range)
+            for (_, message, leak), leak_range in zip(leaks, ranges, strict=True)
         ]
 
     # Fixes
 
-    def actions(self, wanted: types.Range) -> list[tuple[Any, list[Change]]]:
-        """The fixes for the leaks that ``wanted`` touches: pairs of an action, still
-        without an edit, and the changes for it."""
-        touched = list(self._touched(*self._span(wanted)))
-        ranges = self._ranges(placed.place_of(leak) for placed, _, leak in touched)
-        found: list[tuple[Any, list[Change]]] = []
-        for (placed, message, leak), where in zip(touched, ranges, strict=True):
+    def actions(self, selection: types.Range) -> list[tuple[Any, list[Change]]]:
+        """The fixes for the leaks that overlap or touch ``selection``: pairs of an
+        action, still without an edit, and the changes for it."""
+        start, end = self._offset(selection.start), self._offset(selection.end)
+        leaks = []
+        for placed, message, leak in self.leaks():
+            leak_start, leak_end = placed.place_of(leak)
+            if leak_start <= end and leak_end >= start and leak.stays is None:
+                leaks.append((placed, message, leak))
+        ranges = self._ranges(placed.place_of(leak) for placed, _, leak in leaks)
+        fixes: list[tuple[Any, list[Change]]] = []
+        for (placed, message, leak), leak_range in zip(leaks, ranges, strict=True):
             action = types.CodeAction(
                 fix_title(leak.finding.kind),
                 types.CodeActionKind.QuickFix,
-                diagnostics=[_diagnostic(message, leak, where)],
+                diagnostics=[_diagnostic(message, leak, leak_range)],
                 is_preferred=True,
             )
-            found.append((action, self._changes(placed, message, leak)))
-        messages = {id(message): (placed, message) for placed, message, _ in touched}
+            fixes.append((action, self._changes(placed, message, leak)))
+        messages = {id(message): (placed, message) for placed, message, _ in leaks}
         for placed, message in messages.values():
             if len(message.fixable) == 1:  # its own fix does the same
                 continue
             action = types.CodeAction(FIX_MESSAGE_TITLE, types.CodeActionKind.QuickFix)
-            found.append((action, self._changes(placed, message)))
-        fixable = [each for _, each in self.malformed() if each.fixable]
-        if found and len(fixable) > 1:
+            fixes.append((action, self._changes(placed, message)))
+        fixable = [message for _, message in self.malformed() if message.fixable]
+        if fixes and len(fixable) > 1:
             action = types.CodeAction(FIX_ALL_TITLE, types.CodeActionKind.QuickFix)
-            found.append((action, self.all_changes()))
-        return found
-
-    def _touched(
-        self, start: int, end: int
-    ) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
-        """The leaks that can be fixed and that overlap or touch the offsets ``start``
-        to ``end``."""
-        for placed, message, leak in self.leaks():
-            first, last = placed.place_of(leak)
-            if first <= end and last >= start and leak.stays is None:
-                yield placed, message, leak
+            fixes.append((action, self.all_changes()))
+        return fixes
 
     def all_changes(self) -> list[Change]:
         """The changes that fix the whole document."""
@@ -125,28 +119,27 @@ class View:
 
     def edits(self, fixes: list[list[Change]]) -> list[list[types.TextEdit]]:
         """The changes of each fix as edits of the document."""
-        points = self._points(at for fix in fixes for each in fix for at in each[:2])
+        offsets = (offset for fix in fixes for change in fix for offset in change[:2])
+        points = self._points(offsets)
         return [
-            [types.TextEdit(_range(points, each[:2]), each[2]) for each in sorted(fix)]
+            [types.TextEdit(_range(points, c[:2]), c[2]) for c in sorted(fix)]
             for fix in fixes
         ]
 
     def _changes(
         self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
     ) -> list[Change]:
-        """The changes that remove ``leak`` from a message, or all its leaks if ``leak``
-        is None."""
+        """The changes that remove ``leak``, or all leaks of the message."""
         start, inner = placed.start, message.changes(placed.unit, leak)
-        changes = [(first + start, last + start, new) for first, last, new in inner]
+        changes = [(left + start, right + start, new) for left, right, new in inner]
         if placed.keeps_length:
-            at, blanks = padding(placed.unit.text, inner)
-            changes.append((at + start, at + start, blanks))
+            offset, blanks = padding(placed.unit.text, inner)
+            changes.append((offset + start, offset + start, blanks))
         return changes
 
     def changes_of_message(self, number: int) -> list[Change]:
         """The changes that fix the message with this ``number``, counted over
-        `malformed`. Empty if there is no such message, or if nothing may be removed
-        from it."""
+        `malformed`; empty if there is none or nothing may be removed from it."""
         malformed = self.malformed()
         if not 0 <= number < len(malformed) or not malformed[number][1].fixable:
             return []
@@ -155,9 +148,8 @@ class View:
     # Lenses, hovers and symbols
 
     def lenses(self) -> list[types.CodeLens]:
-        """One or two lenses above each message with leaks: the number of leaks,
-        which does nothing when clicked, and, if there is a fix, the command that
-        removes them."""
+        """One or two lenses above each message with leaks: their number, which does
+        nothing when clicked, and, if there is a fix, the command that removes them."""
         malformed = self.malformed()
         ranges = self._ranges(
             (placed.start + message.place[0],) * 2
@@ -165,68 +157,60 @@ class View:
             if message.place is not None
         )
         lenses = []
-        for number, where in enumerate(ranges):
+        for number, lens_range in enumerate(ranges):
             _, message = malformed[number]
             count = types.Command(f"{_count(message)}{_stays(message)}", command="")
-            lenses.append(types.CodeLens(where, count))
+            lenses.append(types.CodeLens(lens_range, count))
             if message.fixable:
                 arguments = [self.uri, self.version, number]
                 title = FIX_TITLE if len(message.fixable) == 1 else "Take them out"
                 fix = types.Command(title, FIX_MESSAGE, arguments=arguments)
-                lenses.append(types.CodeLens(where, fix))
+                lenses.append(types.CodeLens(lens_range, fix))
         return lenses
 
     def hover(self, position: types.Position) -> types.Hover | None:
-        at = self._offset(position)
+        offset = self._offset(position)
         for placed, message, leak in self.leaks():
-            first, last = placed.place_of(leak)
-            if first <= at < last:
-                (where,) = self._ranges([(first, last)])
-                content = hover_text(
-                    message,
-                    leak,
-                    self.text.text[first:last],
-                    keeps_length=placed.keeps_length,
-                )
+            start, end = placed.place_of(leak)
+            if start <= offset < end:
+                (leak_range,) = self._ranges([(start, end)])
+                text, keeps_length = self.text.text[start:end], placed.keeps_length
+                content = hover_text(message, leak, text, keeps_length=keeps_length)
                 markdown = types.MarkupContent(types.MarkupKind.Markdown, content)
-                return types.Hover(markdown, where)
+                return types.Hover(markdown, leak_range)
         return None
 
     def symbols(self) -> list[types.DocumentSymbol]:
         """One symbol for each message."""
-        named = [
+        symbols = [
             (message, placed.start + start, placed.start + end)
             for placed in self.units
             for message, (start, end) in places_of(placed.unit)
         ]
-        ranges = self._ranges((start, end) for _, start, end in named)
+        ranges = self._ranges((start, end) for _, start, end in symbols)
         return [
             types.DocumentSymbol(
                 name=_name(message),
                 detail=_detail(message),
                 kind=types.SymbolKind.String,
-                range=where,
-                selection_range=types.Range(where.start, where.start),
+                range=symbol_range,
+                selection_range=types.Range(symbol_range.start, symbol_range.start),
             )
-            for (message, *_), where in zip(named, ranges, strict=True)
+            for (message, *_), symbol_range in zip(symbols, ranges, strict=True)
         ]
 
     # Positions
 
     def _ranges(self, spans: Iterable[Cut]) -> list[types.Range]:
         """Spans, in any order, as ranges."""
-        wanted = list(spans)
-        points = self._points(offset for span in wanted for offset in span)
-        return [_range(points, span) for span in wanted]
+        spans = list(spans)
+        points = self._points(offset for span in spans for offset in span)
+        return [_range(points, span) for span in spans]
 
     def _points(self, offsets: Iterable[int]) -> dict[int, Point]:
         """The points of offsets in any order."""
         ordered = sorted(set(offsets))
         return dict(zip(ordered, self.text.points(ordered), strict=True))
-
-    def _span(self, wanted: types.Range) -> Cut:
-        start, end = (self._offset(each) for each in (wanted.start, wanted.end))
-        return start, end
 
     def _offset(self, position: types.Position) -> int:
         return self.text.offset((position.line, position.character))
@@ -238,10 +222,10 @@ def _range(points: dict[int, Point], span: Cut) -> types.Range:
 
 
 def _diagnostic(
-    message: SessionMessage, leak: Leak, where: types.Range
+    message: SessionMessage, leak: Leak, leak_range: types.Range
 ) -> types.Diagnostic:
     return types.Diagnostic(
-        range=where,
+        range=leak_range,
         message=diagnostic_text(message, leak),
         severity=types.DiagnosticSeverity.Warning,
         code=leak.finding.kind,
@@ -251,12 +235,12 @@ def _diagnostic(
 
 def _stays(message: SessionMessage) -> str:
     """Why leaks of a message stay, and how many of them if it is not all."""
-    kept = Counter(leak.stays for leak in message.leaks if leak.stays is not None)
+    counts = Counter(leak.stays for leak in message.leaks if leak.stays is not None)
     return "".join(
-        f"; it stays: {why}"
+        f"; it stays: {reason}"
         if count == len(message.leaks)
-        else f"; {count} of them stay{'s' if count == 1 else ''}: {why}"
-        for why, count in kept.items()
+        else f"; {count} of them stay{'s' if count == 1 else ''}: {reason}"
+        for reason, count in counts.items()
     )
 
 
@@ -265,27 +249,24 @@ def _count(message: SessionMessage) -> str:
     kinds = Counter(leak.finding.kind for leak in message.leaks)
     if len(message.leaks) == 1:
         return f"1 leak: {noun_of(next(iter(kinds)))}"
-    counts = ", ".join(
-        f"{count} {noun_of(kind)}" for kind, count in sorted(kinds.items())
-    )
-    return f"{len(message.leaks)} leaks: {counts}"
+    counts = (f"{count} {noun_of(kind)}" for kind, count in sorted(kinds.items()))
+    return f"{len(message.leaks)} leaks: {', '.join(counts)}"
 
 
 def _name(message: SessionMessage) -> str:
-    found = message.found
-    if found.shape is not None and found.shape is not MESSAGE:
+    stored = message.message
+    if stored.shape is not None and stored.shape is not MESSAGE:
         return "assistant"
-    kind = at(found.message, ("type",))
-    return found.role or (kind if isinstance(kind, str) else "message")
+    kind = at(stored.message, ("type",))
+    return stored.role or (kind if isinstance(kind, str) else "message")
 
 
 def _detail(message: SessionMessage) -> str:
     """The number of leaks, and the beginning of the text."""
-    text = _short(_text_in(message.found.message))
-    details = [text] if text else []
-    if message.leaks:
-        details.insert(0, _count(message))
-    return "; ".join(details)
+    text = " ".join(_text_in(message.message.message).split())
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    count = _count(message) if message.leaks else ""
+    return "; ".join(filter(None, (count, text)))
 
 
 def _text_in(message: Any) -> str:
@@ -298,8 +279,3 @@ def _text_in(message: Any) -> str:
             texts = (at(part, ("text",)) for part in content)
             return " ".join(text for text in texts if isinstance(text, str))
     return ""
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

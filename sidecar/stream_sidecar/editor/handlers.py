@@ -50,8 +50,7 @@ _STEP_SECONDS = 0.01
 @define(eq=False)
 class _Open:
     """An open document. ``way``: how it is read (`LINES`, `WHOLE`, `CHAT_LOG`).
-    ``view``: the view after the last finished reading. ``stopped``: the version whose
-    reading the client cancelled."""
+    ``view``: the view after the last finished reading."""
 
     uri: str
     version: int
@@ -59,7 +58,6 @@ class _Open:
     way: str
     session: SessionDocument
     view: View | None = None
-    stopped: int | None = None
     reading: asyncio.Task[None] | None = None
 
 
@@ -73,7 +71,7 @@ class Editor:
         self._options = options
         self._kinds: frozenset[str] | None = None
         self._open: dict[str, _Open] = {}
-        self._early: set[str] = set()  # documents that were asked about unopened
+        self._unopened: set[str] = set()  # documents that were asked about too early
         self._views = 0
 
     @property
@@ -146,10 +144,10 @@ class Editor:
         return True
 
     def _applied(self, text: DocumentText, change: Any) -> DocumentText:
-        where = getattr(change, "range", None)
-        if where is None:
+        change_range = getattr(change, "range", None)
+        if change_range is None:
             return DocumentText(change.text, self._unit)
-        start, end = where.start, where.end
+        start, end = change_range.start, change_range.end
         return text.replaced(
             (start.line, start.character), (end.line, end.character), change.text
         )
@@ -179,11 +177,10 @@ class Editor:
         loop = asyncio.get_running_loop()
         async with progress(self._server, len(text.text), document.uri) as report:
             until = loop.time() + _STEP_SECONDS
-            for done, _total in document.session.read(text):
+            for position, _total in document.session.read(text):
                 if loop.time() < until:
                     continue
-                if not report(done):
-                    document.stopped = version
+                if not report(position):  # the client cancelled the reading
                     return
                 await asyncio.sleep(0)
                 until = loop.time() + _STEP_SECONDS
@@ -193,8 +190,8 @@ class Editor:
         document.view = view
         if self._pushes:
             self._publish(document.uri, version, view.diagnostics())
-        if document.uri in self._early:  # the client got nothing, and would keep it
-            self._early.discard(document.uri)
+        if document.uri in self._unopened:  # the client got nothing, and would keep it
+            self._unopened.discard(document.uri)
             self._refresh()
 
     def _publish(
@@ -214,7 +211,7 @@ class Editor:
             if reading is None or reading.done():
                 return None
             await asyncio.wait([reading])
-        self._early.add(uri)
+        self._unopened.add(uri)
         return None
 
     # Features
@@ -236,25 +233,25 @@ class Editor:
         view = await self.view(params.text_document.uri)
         if view is None:
             return []
-        found: list[types.CodeAction | types.Command] = []
+        actions: list[types.CodeAction | types.Command] = []
         if _is_wanted(params.context, types.CodeActionKind.QuickFix):
             fixes = view.actions(params.range)
-            edits = view.edits([changes for _, changes in fixes])
-            for (action, _), each in zip(fixes, edits, strict=True):
-                action.edit = self._edit(view, each)
-                found.append(action)
+            all_edits = view.edits([changes for _, changes in fixes])
+            for (action, _), edits in zip(fixes, all_edits, strict=True):
+                action.edit = self._edit(view, edits)
+                actions.append(action)
         # An editor that asks for any kind would show "fix all" twice
-        is_there = any(each.title == FIX_ALL_TITLE for each in found)
+        is_there = any(action.title == FIX_ALL_TITLE for action in actions)
         wants = _is_wanted(params.context, FIX_ALL) and not is_there
         if wants and (fix := view.all_changes()):
             edit = self._edit(view, *view.edits([fix]))
-            found.append(types.CodeAction(FIX_ALL_TITLE, FIX_ALL, edit=edit))
-        return found
+            actions.append(types.CodeAction(FIX_ALL_TITLE, FIX_ALL, edit=edit))
+        return actions
 
     def _edit(self, view: View, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
         workspace = self._server.client_capabilities.workspace
-        can = workspace.workspace_edit if workspace is not None else None
-        if can is None or not can.document_changes:
+        ability = workspace.workspace_edit if workspace is not None else None
+        if ability is None or not ability.document_changes:
             return types.WorkspaceEdit(changes={view.uri: edits})
         document = types.OptionalVersionedTextDocumentIdentifier(view.uri, view.version)
         change = types.TextDocumentEdit(document, [*edits])
@@ -330,23 +327,21 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
 
 
 def _way_of(uri: str, language: str, text: str) -> str | None:
-    """The way in which a document is read: `CHAT_LOG`, `LINES` or `WHOLE`. None if it
-    is no session."""
+    """How a document is read: `CHAT_LOG`, `LINES`, `WHOLE`; None: no session."""
     name = uri.rpartition("/")[2]
     if is_chat_log(name, text):
         return CHAT_LOG
-    for each in (name.rpartition(".")[2].lower(), language):
-        if each in BY_LINE:
+    for kind in (name.rpartition(".")[2].lower(), language):
+        if kind in BY_LINE:
             return LINES
-        if each in WHOLE_FILES:
+        if kind in WHOLE_FILES:
             return WHOLE
     return None
 
 
 def _surroundings_of(uri: str) -> SurroundingFiles | None:
-    """The files around a document; None if the document is no file of this machine. The
-    files are read again, since they may have changed after another document was
-    opened."""
+    """The files around a document; None if it is no file of this machine. They are read
+    again, since they may have changed after another document was opened."""
     forget()
     path = to_fs_path(uri) if uri.startswith("file:") else None
     return None if path is None else SurroundingFiles(Path(path))

@@ -30,24 +30,24 @@ async def progress(
     it with the number of code points read so far; it returns False if the client has
     cancelled the reading."""
     window = server.client_capabilities.window
-    wanted = window is not None and bool(window.work_done_progress)
-    if not wanted or total < LARGE:
-        yield lambda _done: True
+    is_wanted = window is not None and bool(window.work_done_progress)
+    if not is_wanted or total < LARGE:
+        yield lambda _position: True
         return
     work_done, token = server.work_done_progress, f"stream-sidecar-{next(_numbers)}"
     await work_done.create_async(token)
     title = f"Inspecting {uri.rpartition('/')[2]}"
     begin = types.WorkDoneProgressBegin(title=title, cancellable=True, percentage=0)
     work_done.begin(token, begin)
-    last = 0
+    last_percent = 0
 
-    def report(done: int) -> bool:
-        nonlocal last
+    def report(position: int) -> bool:
+        nonlocal last_percent
         if work_done.tokens[token].cancelled():
             return False
-        percent = 100 * done // total
-        if percent > last:
-            last = percent
+        percent = 100 * position // total
+        if percent > last_percent:
+            last_percent = percent
             work_done.report(token, types.WorkDoneProgressReport(percentage=percent))
         return True
 

@@ -15,15 +15,12 @@ if TYPE_CHECKING:
     from stream_sidecar.rpc.connection import Connection
     from stream_sidecar.rpc.envelope import Id
 
-
 Receiver: TypeAlias = "SidecarProtocol | _Unavailable"
-"""Gets the client's messages in their order. Its methods are called on the event
-loop."""
+"""Gets the client's messages in their order, on the event loop."""
 
 
 def open_receiver(connection: Connection, cancelled: set[Id]) -> Receiver:
-    """Return the receiver of ``connection``; ``cancelled`` has the ids of requests that
-    were cancelled before their turn."""
+    """``cancelled``: the ids of requests that were cancelled before their turn."""
     try:
         from stream_sidecar.editor.handlers import register
         from stream_sidecar.editor.server import SidecarServer

@@ -95,10 +95,14 @@ class SidecarProtocol(LanguageServerProtocol):
     def _initialize_params(self, params: Any) -> types.InitializeParams:
         """The typed params of ``initialize``. Malformed ones are replaced by defaults,
         since the connection has already answered the request."""
-        given: dict[str, Any] = {"capabilities": {}, "processId": None, "rootUri": None}
-        given |= {key: item for key, item in (params or {}).items() if item is not None}
+        values: dict[str, Any] = {
+            "capabilities": {},
+            "processId": None,
+            "rootUri": None,
+        }
+        values |= {name: v for name, v in (params or {}).items() if v is not None}
         try:
-            return self._converter.structure(given, types.InitializeParams)
+            return self._converter.structure(values, types.InitializeParams)
         except Exception as error:
             log.warning("initialize: %s", _first_problem(error))
             return types.InitializeParams(capabilities=types.ClientCapabilities())

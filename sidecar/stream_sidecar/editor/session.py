@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 _BOM = "\ufeff"
 
-
 LINES, WHOLE, CHAT_LOG = "lines", "whole", "chat log"
 """How a document is read: one JSON text for each line, one JSON text as a whole, or a
 chat log in Markdown, as aider writes it."""
@@ -72,7 +71,7 @@ class SessionMessage:
     text; None if nothing leaked. ``stays``: the reason why nothing may be removed from
     the message, or None."""
 
-    found: StoredMessage
+    message: StoredMessage
     inspection: Inspection
     repair: Repair
     place: JsonSpan | None = None
@@ -84,13 +83,12 @@ class SessionMessage:
         return [leak for leak in self.leaks if leak.stays is None]
 
     def changes(self, unit: SessionUnit, leak: Leak | None = None) -> list[Change]:
-        """The changes of the text of ``unit`` that fix ``leak``, or all leaks if it is
-        None."""
+        """The changes of the text of ``unit`` that fix ``leak``, or all leaks."""
         if leak is not None:
             return [leak.change]
         if unit.is_plain:
-            return [(each.start, each.end, each.new_text) for each in self.repair.edits]
-        return changes_of(unit.text, [(self.found, self.repair)])
+            return [(edit.start, edit.end, edit.new_text) for edit in self.repair.edits]
+        return changes_of(unit.text, [(self.message, self.repair)])
 
 
 @frozen
@@ -125,8 +123,7 @@ class PlacedUnit:
 class _Memory:
     """Earlier results. A key has everything that a result depends on: the text of the
     unit or message, its shape and model, the state of the session before it, and
-    whether a seal comes after it. ``links``: of a line, what it continues, and whether
-    it has a seal."""
+    whether a seal follows. ``links``: what a line continues, whether it has a seal."""
 
     units: dict[tuple[str, int, bool], SessionUnit] = field(factory=dict)
     messages: dict[
@@ -158,50 +155,47 @@ class SessionDocument:
     def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
         """Reads ``text``. After each message, yields two numbers: the code points read
         so far, and all code points. A reading that is stopped changes nothing."""
-        history, new = History(self._options, kinds=self._kinds), _Memory()
+        history, memory = History(self._options, kinds=self._kinds), _Memory()
         units: list[PlacedUnit] = []
         total = len(text.text)
         pieces = [(s, end, text.text[s:end]) for s, end in self._pieces(text)]
         before_seals = RecordsBeforeSeals()
         if self._reading == LINES and may_have_seal(text.text):
             for _, _, line in pieces:
-                self._link(line, before_seals, new)
+                link = self._memory.links.get(line)
+                if link is None:
+                    document, messages = self._messages_in(line)
+                    model = self._options.model
+                    is_sealed = any(seals_of(message, model) for message in messages)
+                    link = (links_of(document), is_sealed)
+                memory.links[line] = link
+                before_seals.add(link[0], is_sealed=link[1])
                 yield 0, total
         for number, (start, end, unit_text) in enumerate(pieces):
             is_bound = before_seals.has(number)
             key = (unit_text, history.state, is_bound)
             unit = self._memory.units.get(key)
             if unit is None:
-                unit = self._unit(unit_text)
-                for read in self._inspect(unit_text, history, new, is_bound=is_bound):
-                    unit = read
+                unit = SessionUnit(unit_text, self._reading == CHAT_LOG)
+                steps = self._inspect(unit_text, history, memory, is_bound=is_bound)
+                for step in steps:
+                    unit = step
                     yield start, total
             else:
                 history.learn(unit.results)
                 yield end, total
-            new.units[key] = unit
+            memory.units[key] = unit
             units.append(PlacedUnit(start, unit, unit.is_pointed_at))
         if self._reading == LINES and self._is_pointed_into(text.text, units):
-            units = [evolve(each, keeps_length=True) for each in units]
-        self.units, self._memory = units, new
-
-    def _link(self, line: str, before: RecordsBeforeSeals, new: _Memory) -> None:
-        """Adds a line of a log to those ``before`` a bound seal of another line."""
-        known = self._memory.links.get(line)
-        if known is None:
-            document, found = self._found(line)
-            model = self._options.model
-            is_sealed = any(seals_of(each, model) for each in found)
-            known = (links_of(document), is_sealed)
-        new.links[line] = known
-        before.add(known[0], is_sealed=known[1])
+            units = [evolve(unit, keeps_length=True) for unit in units]
+        self.units, self._memory = units, memory
 
     def _is_pointed_into(self, text: str, units: list[PlacedUnit]) -> bool:
         """Whether something points into the document by byte offsets: the document or a
         file beside it says so. False if the answer makes no difference: nothing is to
         be cut, or all units keep their length."""
-        leaking = (m for each in units for m in each.unit.messages if m.fixable)
-        if next(leaking, None) is None or all(each.keeps_length for each in units):
+        fixable = any(m.fixable for placed in units for m in placed.unit.messages)
+        if not fixable or all(placed.keeps_length for placed in units):
             return False
         if says_offsets(text.encode("utf-8", "surrogatepass")):
             return True
@@ -223,43 +217,41 @@ class SessionDocument:
             if text.text[start:end].strip():
                 yield start, end
 
-    def _unit(
-        self,
-        text: str,
-        messages: tuple[SessionMessage, ...] = (),
-        results: tuple[object, ...] = (),
-    ) -> SessionUnit:
-        return SessionUnit(text, self._reading == CHAT_LOG, messages, results)
-
     def _inspect(
-        self, text: str, history: History, new: _Memory, *, is_bound: bool
+        self, text: str, history: History, memory: _Memory, *, is_bound: bool
     ) -> Iterator[SessionUnit]:
         """Yields an empty unit after each inspected message, and the complete unit at
         the end. ``is_bound``: a later unit has a seal."""
         messages: list[SessionMessage] = []
         results: list[object] = []
-        document, read = self._found(text)
-        all_found = [*read]
+        is_plain = self._reading == CHAT_LOG
+        document, iterator = self._messages_in(text)
+        stored_messages = [*iterator]
         model, surroundings = self._options.model, self._surroundings
         is_bound = is_bound or (
             self._reading == WHOLE
             and surroundings is not None
             and surroundings.is_before_seal(document, model)
         )
-        bound = BoundTexts(all_found, model, lambda: is_bound)
-        for number, found in enumerate(all_found):
+        bound = BoundTexts(stored_messages, model, lambda: is_bound)
+        for number, stored in enumerate(stored_messages):
             until = bound.until(number)
-            messages.append(self._message(found, history, new, until))
-            results += found.results
-            yield self._unit(text)
-        if self._reading == CHAT_LOG:
-            yield self._unit(text, tuple(_placed_plain(text, messages)), tuple(results))
+            messages.append(self._message(stored, history, memory, until))
+            results += stored.results
+            yield SessionUnit(text, is_plain)
+        if is_plain:
+            placed = tuple(_placed_plain(text, messages))
+            yield SessionUnit(text, is_plain, placed, tuple(results))
             return
-        messages = [self._sealed(each, document) for each in messages]
-        unit = self._unit(text, tuple(_placed(text, messages)), tuple(results))
-        yield evolve(unit, is_pointed_at=is_pointed_at(document))
+        seal = seal_of if surroundings is None else surroundings.seal
+        for number, message in enumerate(messages):
+            if message.repair.changed:  # unless a hash elsewhere covers its text
+                paths = edited_in(message.message, message.repair)
+                messages[number] = evolve(message, stays=seal(document, paths))
+        placed, is_target = tuple(_placed(text, messages)), is_pointed_at(document)
+        yield SessionUnit(text, is_plain, placed, tuple(results), is_target)
 
-    def _found(self, text: str) -> tuple[Any, Iterable[StoredMessage]]:
+    def _messages_in(self, text: str) -> tuple[Any, Iterable[StoredMessage]]:
         """The decoded document of a unit, and its messages. The document is None if the
         unit is Markdown or not JSON."""
         if self._reading == CHAT_LOG:
@@ -271,38 +263,29 @@ class SessionDocument:
         role = None if self._surroundings is None else self._surroundings.role
         return document, messages_in(document, role)
 
-    def _sealed(self, message: SessionMessage, document: Any) -> SessionMessage:
-        """``message``; with the reason in ``stays`` if a hash elsewhere covers its
-        text."""
-        if not message.repair.changed:
-            return message
-        paths = edited_in(message.found, message.repair)
-        seal = seal_of if self._surroundings is None else self._surroundings.seal
-        return evolve(message, stays=seal(document, paths))
-
     def _message(
-        self, found: StoredMessage, history: History, new: _Memory, until: float
+        self, message: StoredMessage, history: History, memory: _Memory, until: float
     ) -> SessionMessage:
-        shape = found.shape.name if found.shape is not None else None
-        key = (dumps(found.message), shape, found.model, history.state, until)
-        known = self._memory.messages.get(key) or new.messages.get(key)
-        if known is None:
-            examined = history.examine(found, lambda: until)
-            known = examined.inspection(), examined.repair()
+        shape = message.shape.name if message.shape is not None else None
+        key = (dumps(message.message), shape, message.model, history.state, until)
+        findings = self._memory.messages.get(key) or memory.messages.get(key)
+        if findings is None:
+            examined = history.examine(message, lambda: until)
+            findings = examined.inspection(), examined.repair()
             self.inspected += 1
         else:
-            history.learn(found.results)
-        new.messages[key] = known
-        stays = _BLOCKED if known[1].blocked else None
-        return SessionMessage(found, *known, stays=stays)
+            history.learn(message.results)
+        memory.messages[key] = findings
+        stays = _BLOCKED if findings[1].blocked else None
+        return SessionMessage(message, *findings, stays=stays)
 
 
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
     """The messages, with the places in ``text`` of those that have findings."""
-    malformed = [each for each in messages if each.inspection.malformed]
-    findings = [(each.found, each.inspection.findings) for each in malformed]
+    malformed = [message for message in messages if message.inspection.malformed]
+    findings = [(each.message, each.inspection.findings) for each in malformed]
     spans = iter(spans_of(text, findings))
-    paths = [each.found.path for each in malformed]
+    paths = [message.message.path for message in malformed]
     places = locate(text, paths) if malformed else {}
     for message in messages:
         if not message.inspection.malformed:
@@ -312,38 +295,33 @@ def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessag
         leaks = []
         for finding, span in zip(message.inspection.findings, next(spans), strict=True):
             start, end = cuts.get(finding.path, span)
-            change = (start, end, _new(finding, text[start:end]))
-            leaks.append(_leak(message, finding, span, change))
-        yield evolve(message, place=places[message.found.path].span, leaks=tuple(leaks))
+            change = (start, end, _replacement(finding, text[start:end]))
+            bound = {(f.path, f.start, f.kind) for f in message.repair.stays or ()}
+            is_bound = (finding.path, finding.start, finding.kind) in bound
+            stays = BOUND if is_bound else message.stays
+            leaks.append(Leak(finding, *span, change, stays))
+        place = places[message.message.path].span
+        yield evolve(message, place=place, leaks=tuple(leaks))
 
 
-def _new(finding: Finding, written: str) -> str:
-    """The text that replaces a finding; ``written``: as the document has it."""
-    return halves_replaced(written) if finding.kind == SURROGATE else ""
-
-
-def _leak(
-    message: SessionMessage, finding: Finding, span: JsonSpan, change: Change
-) -> Leak:
-    place = (finding.path, finding.start, finding.kind)
-    bound = {(e.path, e.start, e.kind) for e in message.repair.stays or ()}
-    stays = BOUND if place in bound else message.stays
-    return Leak(finding, *span, change, stays)
+def _replacement(finding: Finding, text: str) -> str:
+    """The text that replaces a finding; ``text``: as the document has it."""
+    return halves_replaced(text) if finding.kind == SURROGATE else ""
 
 
 def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
     """The path of a finding -> the cut of its whole part, for parts that are removed
     because of this finding alone."""
-    counts = Counter(each.path for each in message.repair.removed)
-    alone = {
+    counts = Counter(removal.path for removal in message.repair.removed)
+    parts = {
         part: path
         for path, count in counts.items()
         if count == 1
         for part in message.repair.dropped
         if path == part or path.startswith(f"{part}/")
     }
-    cuts = drops_of(text, message.found, alone)
-    return {path: cuts[part] for part, path in alone.items()}
+    cuts = drops_of(text, message.message, parts)
+    return {path: cuts[part] for part, path in parts.items()}
 
 
 def _placed_plain(
@@ -352,15 +330,11 @@ def _placed_plain(
     """The messages of an answer in Markdown. The positions of their findings are
     positions in ``text``."""
     for message in messages:
-        leaks = (
-            Leak(
-                each,
-                each.start,
-                each.end,
-                (each.start, each.end, _new(each, each.text)),
-            )
-            for each in message.inspection.findings
-        )
+        leaks = []
+        for finding in message.inspection.findings:
+            start, end = finding.start, finding.end
+            change = (start, end, _replacement(finding, finding.text))
+            leaks.append(Leak(finding, start, end, change))
         yield evolve(message, place=(0, len(text)), leaks=tuple(leaks))
 
 
@@ -369,7 +343,7 @@ def places_of(unit: SessionUnit) -> Iterator[tuple[SessionMessage, JsonSpan]]:
     if unit.is_plain:
         yield from ((message, (0, len(unit.text))) for message in unit.messages)
         return
-    paths = [message.found.path for message in unit.messages]
+    paths = [message.message.path for message in unit.messages]
     places = locate(unit.text, paths) if paths else {}  # without any, it may be no JSON
     for message, path in zip(unit.messages, paths, strict=True):
         yield message, places[path].span

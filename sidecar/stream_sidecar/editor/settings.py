@@ -19,16 +19,16 @@ ONLY, EXCEPT = "only", "except"
 def kinds_in(settings: Any) -> frozenset[str] | None:
     """The kinds that ``settings`` choose; None if they choose all, also those that
     later versions add."""
-    ours = settings.get(SECTION) if isinstance(settings, dict) else None
-    if not isinstance(ours, dict):
+    section = settings.get(SECTION) if isinstance(settings, dict) else None
+    if not isinstance(section, dict):
         return None
-    return chosen_kinds(_kinds(ours, ONLY), _kinds(ours, EXCEPT))
+    return chosen_kinds(_kinds(section, ONLY), _kinds(section, EXCEPT))
 
 
 def _kinds(settings: dict[str, Any], name: str) -> list[str]:
-    given = settings.get(name) or []
-    items = given if isinstance(given, list) else [given]
-    for each in items:
-        if each not in KINDS:
-            log.warning("setting %s.%s: there is no kind %r", SECTION, name, each)
-    return [each for each in items if each in KINDS]
+    value = settings.get(name) or []
+    kinds = value if isinstance(value, list) else [value]
+    for kind in kinds:
+        if kind not in KINDS:
+            log.warning("setting %s.%s: there is no kind %r", SECTION, name, kind)
+    return [kind for kind in kinds if kind in KINDS]

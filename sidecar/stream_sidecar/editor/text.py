@@ -39,14 +39,14 @@ class DocumentText:
 
     def line(self, number: int) -> Point:
         """The offsets at which a line begins and ends, its line break included."""
-        last = number + 1 >= len(self._starts)
-        end = len(self.text) if last else self._starts[number + 1]
+        is_last = number + 1 >= len(self._starts)
+        end = len(self.text) if is_last else self._starts[number + 1]
         return self._starts[number], end
 
-    def replaced(self, start: Point, end: Point, new: str) -> DocumentText:
-        """The text with ``new`` between two points."""
-        first, last = self.offset(start), self.offset(end)
-        text = self.text[:first] + new + self.text[max(first, last) :]
+    def replaced(self, start: Point, end: Point, new_text: str) -> DocumentText:
+        """The text with ``new_text`` between two points."""
+        left, right = self.offset(start), self.offset(end)
+        text = self.text[:left] + new_text + self.text[max(left, right) :]
         return DocumentText(text, self._unit)
 
     def offset(self, point: Point) -> int:
@@ -67,18 +67,14 @@ class DocumentText:
 
     def points(self, offsets: Iterable[int]) -> list[Point]:
         """The points of sorted ``offsets``; goes through each line once."""
-        found, number, at, units = [], -1, 0, 0
+        points, number, position, column = [], -1, 0, 0
         for offset in offsets:
             line = bisect_right(self._starts, offset) - 1
             if line != number:
-                number, at, units = line, self._starts[line], 0
-            units += self._width(at, offset)
-            at = offset
-            found.append((number, units))
-        return found
-
-    def _width(self, start: int, end: int) -> int:
-        text = self.text[start:end]
-        if self._unit == "code-point" or text.isascii():
-            return len(text)
-        return width(text, self._unit)
+                number, position, column = line, self._starts[line], 0
+            text = self.text[position:offset]
+            is_narrow = self._unit == "code-point" or text.isascii()
+            column += len(text) if is_narrow else width(text, self._unit)
+            position = offset
+            points.append((number, column))
+        return points

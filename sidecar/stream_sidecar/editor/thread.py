@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from stream_sidecar.rpc.connection import Connection
     from stream_sidecar.rpc.envelope import Id
 
-
 _Job: TypeAlias = Callable[["Receiver"], None]
 
 

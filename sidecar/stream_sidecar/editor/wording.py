@@ -32,12 +32,12 @@ _SHORTEST = 24
 
 @frozen
 class Wording:
-    """The texts about a kind of leak: its ``name``, ``why`` it is bad, and what remains
-    ``after`` the fix."""
+    """The texts about a kind of leak: its ``name``, the ``harm`` that it does, and what
+    the ``effect`` of the fix is."""
 
     name: str
-    why: str
-    after: str
+    harm: str
+    effect: str
 
 
 WORDINGS: dict[str, Wording] = {
@@ -102,66 +102,58 @@ def fix_title(kind: str) -> str:
 def diagnostic_text(message: SessionMessage, leak: Leak) -> str:
     text = leak.finding.text.strip()
     is_short = 0 < len(text) <= _SHORTEST and "\n" not in text
-    what = text if is_short else _size(message, leak)
-    stays = "" if leak.stays is None else f" (it stays: {leak.stays})"
-    return f"{WORDINGS[leak.finding.kind].name}: {what}{stays}"
+    quote = text if is_short else _size(message, leak)
+    reason = "" if leak.stays is None else f" (it stays: {leak.stays})"
+    return f"{WORDINGS[leak.finding.kind].name}: {quote}{reason}"
 
 
 def _size(message: SessionMessage, leak: Leak) -> str:
     """``77 characters``, or ``77 characters (62 of reasoning, 15 of tags)``."""
     text, reasoning = leak.finding.text, _plain(message, leak)
     size = "1 character" if len(text) == 1 else f"{len(text):,} characters"
-    before, found, after = text.partition(reasoning)
-    around = before + after
-    if not found or not around:
+    opener, inner, closer = text.partition(reasoning)
+    tags = opener + closer
+    if not inner or not tags:
         return size
-    tags = "tags and white space" if any(map(str.isspace, around)) else "tags"
-    return f"{size} ({len(reasoning):,} of reasoning, {len(around):,} of {tags})"
+    words = "tags and white space" if any(map(str.isspace, tags)) else "tags"
+    return f"{size} ({len(reasoning):,} of reasoning, {len(tags):,} of {words})"
 
 
 def hover_text(
-    message: SessionMessage, leak: Leak, written: str, *, keeps_length: bool
+    message: SessionMessage, leak: Leak, source: str, *, keeps_length: bool
 ) -> str:
-    """The Markdown of a hover; ``written`` is the leak as the document has it.
+    """The Markdown of a hover; ``source`` is the leak as the document has it.
     ``keeps_length``: blanks replace what is removed."""
-    wording = WORDINGS[leak.finding.kind]
-    parts = [wording.why, _fix_text(message, leak, keeps_length=keeps_length)]
-    calls = _calls(message, leak)
-    for name, arguments in calls:
-        parts += [f"`{name}`", _fenced(arguments, "json")]
+    harm = WORDINGS[leak.finding.kind].harm
+    parts = [harm, _fix_text(leak, keeps_length=keeps_length)]
     text = _plain(message, leak)
-    if not calls and text not in written:
+    is_call = leak.finding.kind == "tool-call"
+    has_call = False
+    for call in message.repair.tool_calls or () if is_call else ():
+        if isinstance(call.raw, str) and call.raw in leak.finding.text:
+            has_call = True
+            parts += [f"`{call.name}`", _fenced(call.arguments, "json")]
+    if not has_call and text not in source:
         parts.append(_fenced(text))
     return "\n\n".join(parts)
 
 
-def _fix_text(message: SessionMessage, leak: Leak, *, keeps_length: bool) -> str:
+def _fix_text(leak: Leak, *, keeps_length: bool) -> str:
     if leak.stays is not None:
-        more = _UNSEAL if leak.stays == BOUND else ""
-        return f"There is no fix: {leak.stays}.{more}"
+        hint = _UNSEAL if leak.stays == BOUND else ""
+        return f"There is no fix: {leak.stays}.{hint}"
     if leak.finding.kind == SURROGATE:
         return f"The fix “{REPLACE_TITLE}” puts U+FFFD in its place."
     blanks = ", and adds as many blanks to the line" if keeps_length else ""
-    after = WORDINGS[leak.finding.kind].after
-    return f"The fix “{FIX_TITLE}” deletes the leaked characters{blanks}. {after}"
-
-
-def _calls(message: SessionMessage, leak: Leak) -> list[tuple[str, str]]:
-    if leak.finding.kind != "tool-call":
-        return []
-    return [
-        (each.name, each.arguments)
-        for each in message.repair.tool_calls or ()
-        if isinstance(each.raw, str) and each.raw in leak.finding.text
-    ]
+    effect = WORDINGS[leak.finding.kind].effect
+    return f"The fix “{FIX_TITLE}” deletes the leaked characters{blanks}. {effect}"
 
 
 def _plain(message: SessionMessage, leak: Leak) -> str:
-    """The text of a leak. If it is the only leaked reasoning of its message, without
-    its tags."""
-    reasons = [each for each in message.leaks if each.finding.kind == "reasoning"]
+    """The text of a leak, without its tags if it is all reasoning that leaked."""
+    leaks = [other for other in message.leaks if other.finding.kind == "reasoning"]
     reasoning = message.repair.reasoning
-    return reasoning if reasoning and reasons == [leak] else leak.finding.text
+    return reasoning if reasoning and leaks == [leak] else leak.finding.text
 
 
 def _fenced(text: str, language: str = "") -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from itertools import groupby, pairwise
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -26,7 +27,7 @@ from stream_sidecar.events import (
 )
 from stream_sidecar.explain.explanation import Explanation, Fate, InputPiece, Lane, Step
 from stream_sidecar.explain.kinds import unused
-from stream_sidecar.explain.placing import Happened, Owned, place
+from stream_sidecar.explain.placing import Owned, StepEvent, place
 from stream_sidecar.explain.reasons import (
     KEPT,
     MIRRORED,
@@ -57,45 +58,44 @@ pieces already show it."""
 
 
 def explain(source: StreamSource) -> Explanation:
-    """Return which channel each character of ``source`` went to, and why."""
+    """Which channel each character of ``source`` went to, and why."""
     policy = source.options.policy
-    message = evolve(policy.message, parts=True)
-    policy = evolve(policy, trace=True, message=message)
+    parts = evolve(policy.message, parts=True)
+    policy = evolve(policy, trace=True, message=parts)
     received = ReceivedTexts()
     stream = Stream(evolve(source.options, policy=policy, emit=None), received)
     steps = list(_push_all(stream, source, received))
-    happened = [
-        Happened(n, each) for n, step in enumerate(steps) for each in step.events
+    events = [
+        StepEvent(n, event) for n, step in enumerate(steps) for event in step.events
     ]
     opens, texts = stream.profile.starts_open, received.texts()
-    owned = place(happened, texts, policy.reasoning, opens=opens)
-    lanes = [*_text_lanes(received.pieces, owned), *_part_lanes(happened, stream.wire)]
-    final = stream.message()
+    owned = place(events, texts, policy.reasoning, opens=opens)
+    lanes = [*_text_lanes(received.pieces, owned), *_part_lanes(events, stream.wire)]
+    message = stream.message()
     return Explanation(
-        source.name,
-        stream.wire,
-        stream.framing,
-        stream.profile.name,
-        tuple(lanes),
-        tuple(steps),
-        final,
-        sentences_of(sealed_in(final, source.options.model)),
+        name=source.name,
+        wire=stream.wire,
+        framing=stream.framing,
+        profile=stream.profile.name,
+        lanes=tuple(lanes),
+        steps=tuple(steps),
+        message=message,
+        seals=sentences_of(sealed_in(message, source.options.model)),
     )
 
 
 def _push_all(
     stream: Stream, source: StreamSource, received: ReceivedTexts
 ) -> Iterator[Step]:
-    """Pushes all chunks and closes. A chunk that gives neither events nor text is part
-    of the next step."""
-    chunk_text, noted_count = "", 0
+    """Pushes all chunks; one without events and text is part of the next step."""
+    chunk_text, piece_count = "", 0
     for chunk in source.chunks(stream):
-        chunk_text += chunk.shown[: _MOST_SHOWN - len(chunk_text)]
+        chunk_text += chunk.text[: _MOST_SHOWN - len(chunk_text)]
         events = stream.push(chunk.value)
-        if events or len(received.pieces) > noted_count:
+        if events or len(received.pieces) > piece_count:
             yield Step(chunk_text, tuple(events))
             received.step += 1
-            chunk_text, noted_count = "", len(received.pieces)
+            chunk_text, piece_count = "", len(received.pieces)
     yield Step(chunk_text, tuple(stream.close(**source.close)))
 
 
@@ -106,25 +106,20 @@ def _text_lanes(
     received: list[ReceivedPiece], owned: dict[Counted, list[Owned]]
 ) -> Iterator[Lane]:
     """The lanes of the fields: in each choice the answer, then the reasoning."""
-    cutters = {counted: _Cutter(each) for counted, each in owned.items()}
+    cutters = {counted: _Cutter(stretches) for counted, stretches in owned.items()}
     lanes: dict[tuple[Counted, str], list[InputPiece]] = {}
-    for each in received:
-        pieces = lanes.setdefault((each.counted, each.field), [])
-        pieces += _sent_before(each)
-        pieces += cutters[each.counted].cut(each)
+    for piece in received:
+        pieces = lanes.setdefault((piece.counted, piece.field), [])
+        for text, verdict in ((piece.repeated, REPEATED), (piece.mirrored, MIRRORED)):
+            if text:  # it came with the piece, and had been sent before
+                pieces.append(_piece(text, piece.step, verdict))
+        pieces += cutters[piece.counted].cut(piece)
     for ((choice, is_native), field), pieces in sorted(
-        lanes.items(), key=lambda lane: lane[0]
+        lanes.items(), key=itemgetter(0)
     ):
         title = f"choice {choice}: {field}" if choice else field
         usual: Owner = "reasoning" if is_native else "answer"
         yield Lane(title, choice, tuple(_mark_stops([*_join_pieces(pieces)])), usual)
-
-
-def _sent_before(piece: ReceivedPiece) -> Iterator[InputPiece]:
-    """The text that came with ``piece`` and had been sent before."""
-    for text, verdict in ((piece.repeated, REPEATED), (piece.mirrored, MIRRORED)):
-        if text:
-            yield _piece(text, piece.step, verdict)
 
 
 def _piece(text: str, step: int, verdict: Verdict, seq: int = 0) -> InputPiece:
@@ -152,9 +147,7 @@ class _Cutter:
 
 def _join_pieces(pieces: list[InputPiece]) -> Iterator[InputPiece]:
     """The pieces, with neighbours joined that have the same step and fates."""
-    for (step, fates), group in groupby(
-        pieces, key=lambda piece: (piece.step, piece.fates)
-    ):
+    for (step, fates), group in groupby(pieces, key=attrgetter("step", "fates")):
         yield InputPiece("".join(piece.text for piece in group), step, fates)
 
 
@@ -162,8 +155,7 @@ _STOP_TOKEN = patterns.compile("|".join(map(re.escape, STOP_TOKENS)))
 
 
 def _mark_stops(pieces: list[InputPiece]) -> Iterator[InputPiece]:
-    """The pieces. Each stop token that stays in the answer is a piece with its own
-    reason."""
+    """The pieces. A stop token in the answer is a piece with its own reason."""
     stop_tokens = _STOP_TOKEN.finditer("".join(piece.text for piece in pieces))
     borders = [border for match in stop_tokens for border in match.span()]
     start = 0
@@ -186,50 +178,50 @@ def _mark_stops(pieces: list[InputPiece]) -> Iterator[InputPiece]:
 # Parts with a structure
 
 
-def _part_lanes(happened: list[Happened], wire: str) -> Iterator[Lane]:
+def _part_lanes(events: list[StepEvent], wire: str) -> Iterator[Lane]:
     """The lanes of parts with a structure, in the order in which they began."""
-    calls: dict[int | None, list[Happened]] = {}
-    order: list[list[Happened]] = []
-    for each in happened:
-        event = each.event
+    calls: dict[int | None, list[StepEvent]] = {}
+    parts: list[list[StepEvent]] = []
+    for item in events:
+        event = item.event
         if isinstance(event, ToolCallDelta) or (
             isinstance(event, ToolCall) and event.origin != "text"
         ):
             if event.block not in calls:
-                order.append(calls.setdefault(event.block, []))
-            calls[event.block].append(each)
+                parts.append(calls.setdefault(event.block, []))
+            calls[event.block].append(item)
         elif isinstance(event, Citation | ProviderError | Diagnostic | ToolResult):
-            order.append([each])
-    for group in order:
-        lane = _call_lane(group, wire) if len(group) > 1 else _part_lane(group[0], wire)
+            parts.append([item])
+    for part in parts:
+        lane = _call_lane(part, wire) if len(part) > 1 else _part_lane(part[0], wire)
         if lane is not None:
             yield lane
 
 
-def _call_lane(group: list[Happened], wire: str) -> Lane:
+def _call_lane(events: list[StepEvent], wire: str) -> Lane:
     """The lane of a call whose arguments came in fragments. Its last event has the
     whole arguments and adds no piece."""
     verdict = of_wire("call", wire)
     pieces = [
-        _piece(each.event.arguments_delta, each.step, verdict, each.event.seq)
-        for each in group
-        if isinstance(each.event, ToolCallDelta) and each.event.arguments_delta
+        _piece(item.event.arguments_delta, item.step, verdict, item.event.seq)
+        for item in events
+        if isinstance(item.event, ToolCallDelta) and item.event.arguments_delta
     ]
-    first_event: Any = group[0].event
+    first_event: Any = events[0].event
     return Lane(f"call: {first_event.name}", first_event.choice, tuple(pieces))
 
 
-def _part_lane(happened: Happened, wire: str) -> Lane | None:
+def _part_lane(item: StepEvent, wire: str) -> Lane | None:
     """The lane of a part that came in one event; None if the part is not in the input,
     or stands in a text."""
-    event: Any = happened.event
+    event: Any = item.event
     if getattr(event, "span", None) is not None:
         return None
     if isinstance(event, Diagnostic) and (event.raw is None or event.code in _KEPT):
         return None
     owner, title, text = _PART_OF_EVENT[type(event)](event)
     verdict = left_out(event) if owner == "dropped" else of_wire(owner, wire)
-    piece = _piece(text, happened.step, verdict, event.seq)
+    piece = _piece(text, item.step, verdict, event.seq)
     return Lane(title, event.choice, (piece,))
 
 
@@ -250,10 +242,6 @@ _PART_OF_EVENT: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
         _as_text(e.raw),
     ),
     ProviderError: lambda e: ("error", f"error: {e.kind}", _as_text(e.raw)),
-    Diagnostic: lambda e: (
-        "dropped",
-        f"dropped: {unused(e.code)}",
-        _as_text(e.raw),
-    ),
+    Diagnostic: lambda e: ("dropped", f"dropped: {unused(e.code)}", _as_text(e.raw)),
 }
 """Type of an event -> owner, title and text of its part."""

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
 
 Owner: TypeAlias = Literal[
-    "answer",
-    "reasoning",
-    "call",
-    "result",
-    "delimiter",
-    "citation",
-    "error",
-    "dropped",
+    "answer", "reasoning", "call", "result", "delimiter", "citation", "error", "dropped"
 ]
 
 OWNERS: tuple[Owner, ...] = get_args(Owner)

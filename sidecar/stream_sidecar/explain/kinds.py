@@ -86,7 +86,6 @@ def unused(code: str) -> str:
 
 
 def content(owner: Owner, reason: Reason) -> Owner:
-    """The owner that dropped characters would have if they were not dropped; any other
-    owner as it is."""
+    """The owner that dropped characters would have; any other owner as it is."""
     would_be = _DROPPED[reason.rule][1] if reason.rule in _DROPPED else None
     return would_be or owner

@@ -24,7 +24,7 @@ from stream_sidecar.explain.explanation import OWNERS, UNKNOWN
 from stream_sidecar.explain.kinds import content, kind
 from stream_sidecar.explain.reasons import KEPT
 from stream_sidecar.explain.rules import PAGES, rules, wire_links
-from stream_sidecar.explain.summary import answer, cut, sentences
+from stream_sidecar.explain.summary import answer, break_off, sentences
 from stream_sidecar.protocol.converter import unstructure
 
 if TYPE_CHECKING:
@@ -50,20 +50,20 @@ def page(explanation: Explanation) -> str:
 
 def document(explanation: Explanation) -> dict[str, Any]:
     """The data of the page, as JSON values."""
-    known: dict[Verdict, int] = {}
-    lanes = [_lane(lane, known) for lane in explanation.lanes]
-    cited = {reason.rule for _, reason in known}
+    numbers: dict[Verdict, int] = {}
+    lanes = [_lane(lane, numbers) for lane in explanation.lanes]
+    cited = {reason.rule for _, reason in numbers}
     facts = ("name", "wire", "framing", "profile")
     return {
         "unit": "message" if explanation.is_stored else "chunk",
         "summary": _sentences(explanation),
-        "cut": cut(explanation),
+        "cut": break_off(explanation),
         "answer": answer(explanation),
         "facts": [[name, getattr(explanation, name)] for name in facts],
         "seals": list(explanation.seals),
         "unknown": UNKNOWN if explanation.is_unknown else "",
-        "owners": _owners(known),
-        "reasons": [_reason(verdict) for verdict in known],
+        "owners": _owners(numbers),
+        "reasons": [_reason(verdict) for verdict in numbers],
         "rules": {
             number: asdict(rule) for number, rule in rules().items() if number in cited
         },
@@ -83,29 +83,28 @@ def _sentences(explanation: Explanation) -> list[tuple[int, str, str]]:
     if explanation.is_unknown:
         return [(0, "Nothing was understood.", "")]
     alike = groupby(sentences(explanation), key=itemgetter(1, 2))
-    return [next(same) for _, same in alike]
+    return [next(group) for _, group in alike]
 
 
-def _owners(known: Iterable[Verdict]) -> dict[Owner, str]:
+def _owners(verdicts: Iterable[Verdict]) -> dict[Owner, str]:
     """Owner -> the kinds that its characters in this stream have."""
-    kinds = dict.fromkeys((owner, kind(owner, reason)) for owner, reason in known)
-    return {
-        owner: ", ".join(name for each, name in kinds if each == owner)
-        for owner in OWNERS
-    }
+    kinds: dict[Owner, dict[str, None]] = {owner: {} for owner in OWNERS}
+    for owner, reason in verdicts:
+        kinds[owner][kind(owner, reason)] = None
+    return {owner: ", ".join(names) for owner, names in kinds.items()}
 
 
 def _reason(verdict: Verdict) -> dict[str, Any]:
     """The reason; ``of``: the owner that dropped characters would have; ``stays``: the
     characters look like protocol, but are the answer."""
     owner, reason = verdict
-    more = {"kind": kind(owner, reason), "of": content(owner, reason)}
-    return {**asdict(reason), **more, "stays": verdict == KEPT}
+    facts = {"kind": kind(owner, reason), "of": content(owner, reason)}
+    return {**asdict(reason), **facts, "stays": verdict == KEPT}
 
 
-def _lane(lane: Lane, known: dict[Verdict, int]) -> dict[str, Any]:
+def _lane(lane: Lane, numbers: dict[Verdict, int]) -> dict[str, Any]:
     def row(fate: Fate) -> list[Any]:
-        number = known.setdefault((fate.owner, fate.reason), len(known))
+        number = numbers.setdefault((fate.owner, fate.reason), len(numbers))
         return [fate.step, fate.owner, number, fate.seq]
 
     pieces = [

@@ -11,6 +11,7 @@ does not matter: the characters are the same.
 from __future__ import annotations
 
 from bisect import bisect_right
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Owned:
-    """Code points ``start`` to ``end`` (exclusive) of a counted text, with their
-    fates."""
+    """Code points of a counted text, with their fates."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Owned:
 
 
 @frozen
-class Happened:
+class StepEvent:
     """An event, and the step that caused it."""
 
     step: int
@@ -45,96 +45,93 @@ class Happened:
 
 
 def place(
-    happened: list[Happened],
+    step_events: list[StepEvent],
     texts: dict[Counted, CountedText],
     policy: ReasoningPolicy,
     *,
     opens: bool,
 ) -> dict[Counted, list[Owned]]:
-    """Return the owners of all ``texts``, from the events that ``happened``; ``opens``:
-    the model's template opens reasoning."""
-    happened = list(_lasting_events(happened))
+    """The owners of all ``texts``; ``opens``: the model's template opens reasoning."""
+    step_events = list(_lasting_events(step_events))
     ends = [
-        each
-        for each in happened
-        if isinstance(each.event, events.Diagnostic)
-        and each.event.code == "unclosed-reasoning"
+        item
+        for item in step_events
+        if isinstance(item.event, events.Diagnostic)
+        and item.event.code == "unclosed-reasoning"
     ]
-    setting = Setting(policy, opens, frozenset(each.event.choice for each in ends))
-    spanned = list(_spanned_events(happened, texts))
-    later = _unclosed_fates(spanned, ends, setting)
-    _add_later_fates(later, happened, setting)
-    placed: dict[Counted, list[Owned]] = {counted: [] for counted in texts}
+    setting = Setting(policy, opens, frozenset(end.event.choice for end in ends))
+    spanned = list(_spanned_events(step_events, texts))
+    later_fates = _unclosed_fates(spanned, ends, setting)
+    _add_later_fates(later_fates, step_events, setting)
+    stretches: dict[Counted, list[Owned]] = {counted: [] for counted in texts}
     from_start: set[int] = set()
-    for each, counted in spanned:
-        event: Any = each.event
+    for item, counted in spanned:
+        event: Any = item.event
         block = getattr(event, "block", None)
         is_tagged = isinstance(event, events.ReasoningDelta) and not counted[1]
         if is_tagged and event.span[0] == 0:
             from_start.add(event.block)
-        of = reasons.verdict(event, setting, native=counted[1])
+        verdict = reasons.verdict(event, setting, native=counted[1])
         if block in from_start:
-            of = reasons.FROM_START
-        fates = (Fate(each.step, *of, event.seq), *later.get(block, ()))
-        placed[counted].append(Owned(event.span[0], event.span[1], fates))
-    last = happened[-1].step if happened else 0
+            verdict = reasons.FROM_START
+        fates = (Fate(item.step, *verdict, event.seq), *later_fates.get(block, ()))
+        stretches[counted].append(Owned(event.span[0], event.span[1], fates))
+    last_step = step_events[-1].step if step_events else 0
     return {
-        counted: list(_cover_text(owned, len(texts[counted].text), last))
-        for counted, owned in placed.items()
+        counted: list(_cover_text(owned, len(texts[counted].text), last_step))
+        for counted, owned in stretches.items()
     }
 
 
-def _lasting_events(happened: list[Happened]) -> Iterator[Happened]:
+def _lasting_events(step_events: list[StepEvent]) -> Iterator[StepEvent]:
     """The events that count in the end: without those for text that a later `Retract`
     took back, to read it again as the answer."""
-    retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
-    read_again = [(retract, retract.span) for retract in retracts if retract.span]
-    for happening in happened:
-        event: Any = happening.event
-        span = None if _is_native(event) else _span(event)
-        if (
-            span is None
-            or event in retracts
-            or not any(
-                later.choice == event.choice
-                and later.seq > event.seq
-                and first <= span[0] < last
-                for later, (first, last) in read_again
-            )
-        ):
-            yield happening
+    retracts = [e.event for e in step_events if isinstance(e.event, events.Retract)]
+    for item in step_events:
+        event: Any = item.event
+        span = None if _is_native(event) or event in retracts else _span(event)
+        is_retracted = span is not None and any(
+            retract.choice == event.choice
+            and retract.seq > event.seq
+            and retract.span[0] <= span[0] < retract.span[1]
+            for retract in retracts
+            if retract.span
+        )
+        if not is_retracted:
+            yield item
 
 
 def _is_native(event: events.Event) -> bool:
     return isinstance(event, events.ReasoningDelta) and event.source == "native"
 
 
-def _cover_text(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
+def _cover_text(owned: list[Owned], length: int, last_step: int) -> Iterator[Owned]:
     """Sorted stretches that cover a text of ``length`` code points: ``owned``, and for
-    each gap a stretch that no event has reported by step ``last``."""
-    unreported, at = (Fate(last, *reasons.UNREPORTED),), 0
-    for each in sorted(owned, key=lambda each: each.start):
-        if each.start > at:
-            yield Owned(at, each.start, unreported)
-        if each.end > at:
-            yield Owned(max(at, each.start), each.end, each.fates)
-            at = each.end
-    if length > at:
-        yield Owned(at, length, unreported)
+    each gap a stretch that no event has reported by the ``last_step``."""
+    unreported, position = (Fate(last_step, *reasons.UNREPORTED),), 0
+    for stretch in sorted(owned, key=attrgetter("start")):
+        if stretch.start > position:
+            yield Owned(position, stretch.start, unreported)
+        if stretch.end > position:
+            yield Owned(max(position, stretch.start), stretch.end, stretch.fates)
+            position = stretch.end
+    if length > position:
+        yield Owned(position, length, unreported)
 
 
 def _unclosed_fates(
-    spanned: list[tuple[Happened, Counted]], ends: list[Happened], setting: Setting
+    spanned: list[tuple[StepEvent, Counted]], ends: list[StepEvent], setting: Setting
 ) -> dict[int | None, tuple[Fate, ...]]:
     """Block -> its fates, for the blocks of reasoning that were never closed: no
     delimiter follows them."""
     fates: dict[int | None, tuple[Fate, ...]] = {}
     for end in ends:
-        deltas = [each.event for each, of in spanned if of == (end.event.choice, False)]
+        answer = (end.event.choice, False)
+        deltas = [item.event for item, counted in spanned if counted == answer]
         closers = filter(reasons.is_delimiter, deltas)
-        closed = max(map(_start, closers), default=-1)
+        last_closer = max(map(_start, closers), default=-1)
         for event in deltas:
-            if isinstance(event, events.ReasoningDelta) and _start(event) > closed:
+            if isinstance(event, events.ReasoningDelta) and _start(event) > last_closer:
                 fate = Fate(end.step, *reasons.left_open(setting), end.event.seq)
                 fates[event.block] = (fate,)
     return fates
@@ -142,22 +139,21 @@ def _unclosed_fates(
 
 def _add_later_fates(
     fates: dict[int | None, tuple[Fate, ...]],
-    happened: list[Happened],
+    step_events: list[StepEvent],
     setting: Setting,
 ) -> None:
-    """Adds the fates of blocks that were reclassified or retracted after they were
-    sent. The first of these fates replaces the fate of a block that was never
-    closed."""
+    """Adds the fates of blocks that were reclassified or retracted later. The first of
+    these replaces the fate of a block that was never closed."""
     changed = set()
-    for each in happened:
-        event = each.event
+    for item in step_events:
+        event = item.event
         if isinstance(event, events.Reclassify):
             owner, reason = reasons.reclassified(event, setting)
         elif isinstance(event, events.Retract):
             owner, reason = reasons.retracted(event)
         else:
             continue
-        fate = Fate(each.step, owner, reason, event.seq)
+        fate = Fate(item.step, owner, reason, event.seq)
         for block in event.blocks:
             earlier_fates = fates.get(block, ()) if block in changed else ()
             fates[block] = (*earlier_fates, fate)
@@ -168,25 +164,28 @@ _DELTAS = (events.TextDelta, events.ReasoningDelta)
 
 
 def _spanned_events(
-    happened: list[Happened], texts: dict[Counted, CountedText]
-) -> Iterator[tuple[Happened, Counted]]:
+    step_events: list[StepEvent], texts: dict[Counted, CountedText]
+) -> Iterator[tuple[StepEvent, Counted]]:
     """The events with a span, each with the text that the span counts in."""
-    spanned = [each for each in happened if _has_span(each.event)]
-    taken: dict[Counted, list[events.Span]] = {counted: [] for counted in texts}
-    for each in spanned:
-        if isinstance(each.event, _DELTAS) and each.event.span:
-            of = (each.event.choice, _is_native(each.event))
-            taken[of].append(each.event.span)
-            yield each, of
-    uncovered = {of: _Uncovered(text, sorted(taken[of])) for of, text in texts.items()}
-    for each in spanned:
-        if not isinstance(each.event, _DELTAS):
-            event: Any = each.event
-            own, native = (event.choice, False), (event.choice, True)
-            fits = own in uncovered and uncovered[own].reserve(
-                each.step, event.span, event.raw
+    spanned = [item for item in step_events if _has_span(item.event)]
+    delta_spans: dict[Counted, list[events.Span]] = {counted: [] for counted in texts}
+    for item in spanned:
+        if isinstance(item.event, _DELTAS) and item.event.span:
+            counted = (item.event.choice, _is_native(item.event))
+            delta_spans[counted].append(item.event.span)
+            yield item, counted
+    uncovered = {
+        counted: _Uncovered(text, sorted(delta_spans[counted]))
+        for counted, text in texts.items()
+    }
+    for item in spanned:
+        event: Any = item.event
+        if not isinstance(event, _DELTAS):
+            answer, native = (event.choice, False), (event.choice, True)
+            is_answer = answer in uncovered and uncovered[answer].reserve(
+                item.step, event.span, event.raw
             )
-            yield each, own if fits or native not in uncovered else native
+            yield item, answer if is_answer or native not in uncovered else native
 
 
 def _has_span(event: events.Event) -> bool:
@@ -215,15 +214,16 @@ class _Uncovered:
 
     def reserve(self, step: int, span: events.Span, raw: str) -> bool:
         start, end = span
-        at = bisect_right(self._covered, (start, start))
-        before, after = self._covered[max(at - 1, 0) : at], self._covered[at : at + 1]
-        fits = (
+        index = bisect_right(self._covered, (start, start))
+        is_free = (
             start not in self._reserved
-            and not any(last > start for _, last in before)
-            and not any(first < end for first, _ in after)
+            and not any(
+                stop > start for _, stop in self._covered[max(index - 1, 0) : index]
+            )
+            and not any(begin < end for begin, _ in self._covered[index : index + 1])
             and self._text.text.startswith(raw, start)
             and self._text.step_of(end - 1) <= step
         )
-        if fits:
+        if is_free:
             self._reserved.add(start)
-        return fits
+        return is_free

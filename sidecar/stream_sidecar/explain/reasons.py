@@ -26,10 +26,7 @@ REPEATED: Verdict = (
     Reason("the field had already sent it", "8.7", "duplicate-reasoning"),
 )
 MIRRORED: Verdict = ("dropped", Reason("another field had already sent it", "8.6"))
-FROM_START: Verdict = (
-    "reasoning",
-    Reason("reasoning was open from the start", "9.1"),
-)
+FROM_START: Verdict = ("reasoning", Reason("reasoning was open from the start", "9.1"))
 KEPT: Verdict = (
     "answer",
     Reason("it stays: a stop token is removed only where the text ends", "12.1"),
@@ -55,8 +52,7 @@ _COPIES = (
     ("8.2", "reasoning in tags: only the provider's own field for it counts"),
     ("8.5", "the provider's own reasoning says the same"),
 )
-"""Rule and words for tagged reasoning that is dropped; the second row is for the policy
-``merge``."""
+"""Rule and words for tagged reasoning that is dropped; the second: ``merge``."""
 
 _PARTS: dict[Owner, str] = {
     "call": "a call",
@@ -92,7 +88,7 @@ class Setting:
 
 
 def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
-    """Return the owner of the characters in the span of ``event``; ``native``: the
+    """The owner of the characters in the span of ``event``; ``native``: the
     characters are in the provider's own reasoning."""
     if isinstance(event, events.Diagnostic):
         return _removal(event, setting, native)
@@ -112,7 +108,7 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
 
 
 def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
-    """Return the owner of blocks that ``event`` moves to the other channel."""
+    """The owner of blocks that ``event`` moves to the other channel."""
     if event.to == "reasoning":
         words = "a closer without an opener follows: it was reasoning"
         return "reasoning", Reason(words, "9.3" if setting.opens else "9.2")
@@ -122,7 +118,7 @@ def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
 
 
 def left_open(setting: Setting) -> Verdict:
-    """Return the owner of reasoning that was never closed and stays reasoning."""
+    """The owner of reasoning that was never closed and stays reasoning."""
     words = "the text ended before its closer"
     rule = _unclosed(setting, "7.1")
     return "reasoning", Reason(words, rule, "unclosed-reasoning")
@@ -139,7 +135,7 @@ def is_delimiter(event: events.Event) -> bool:
 
 
 def retracted(event: events.Retract) -> Verdict:
-    """Return the owner of text that ``event`` takes back: the provider sent the same in
+    """The owner of text that ``event`` takes back: the provider sent the same in
     a better form, or the text is read again as the answer."""
     if event.reason == "duplicate-of-structured":
         return "dropped", Reason("the provider sent the same call", "11.12")
@@ -149,13 +145,12 @@ def retracted(event: events.Retract) -> Verdict:
 
 
 def of_wire(owner: Owner, wire: str) -> Verdict:
-    """Return the owner of a part with a structure: the wire says which channel it
-    belongs to."""
+    """The owner of a part with a structure: the wire names its channel."""
     return owner, Reason(f"the provider sent it as {_PARTS[owner]}", wire=wire)
 
 
 def left_out(event: events.Diagnostic) -> Verdict:
-    """Return the owner of input that could not be used, as ``event`` reports."""
+    """The owner of input that could not be used, as ``event`` reports."""
     words = f"{event.message.rstrip('.')}: this is what the provider sent"
     return "dropped", Reason(words, code=event.code)
 
@@ -180,11 +175,11 @@ def _result(event: events.ToolResult) -> Verdict:
 
 
 def _removal(event: events.Diagnostic, setting: Setting, native: bool) -> Verdict:
-    known = _BY_WORDS.get((event.code, event.message))
-    if known is None:
+    removal = _BY_WORDS.get((event.code, event.message))
+    if removal is None:
         rule, words = _COPIES[setting.policy.precedence == "merge"]
         return "dropped", Reason(words, rule, event.code)
-    owner, words, rule = known
+    owner, words, rule = removal
     if native and owner == "delimiter":
         rule = "8.8"
     return owner, Reason(words, rule, event.code)

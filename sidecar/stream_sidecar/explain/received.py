@@ -14,16 +14,14 @@ from stream_sidecar.records import frozen
 from stream_sidecar.values.surrogates import without_halves
 
 Counted: TypeAlias = tuple[int, bool]
-"""The name of a text that spans count in: its choice, and whether it is native
-reasoning."""
+"""A text that spans count in: its choice, and whether it is native reasoning."""
 
 
 @frozen
 class ReceivedPiece:
     """``text`` arrived in ``step`` from ``field``; it begins at ``start`` of its
-    counted text. ``repeated`` and ``mirrored`` came before ``text`` in the same delta,
-    and spans do not count them, because the field itself, or another field, had sent
-    them already."""
+    counted text. ``repeated`` and ``mirrored`` came before it in the same delta. Spans
+    do not count them: this field, or another one, had sent them already."""
 
     counted: Counted
     field: str
@@ -52,8 +50,7 @@ ANSWER = "text"
 
 
 class ReceivedTexts:
-    """A listener (`stream_sidecar.message.outlet`) that keeps what it gets. ``step`` is
-    the current step."""
+    """A listener (`stream_sidecar.message.outlet`) that keeps what it gets."""
 
     def __init__(self) -> None:
         self.step = 0
@@ -64,17 +61,16 @@ class ReceivedTexts:
         self._note((choice, False), ANSWER, text)
 
     def reasoning(
-        self, choice: int, field: str, known: str, repeated: int, new: str
+        self, choice: int, field: str, copy: str, repeated: int, new: str
     ) -> None:
-        known = without_halves(known)
-        self._note((choice, True), field, new, known[:repeated], known[repeated:])
+        copy = without_halves(copy)
+        self._note((choice, True), field, new, copy[:repeated], copy[repeated:])
 
-    def _note(self, counted: Counted, field: str, text: str, *known: str) -> None:
+    def _note(self, counted: Counted, field: str, text: str, *copies: str) -> None:
         start = self._lengths.get(counted, 0)
         self._lengths[counted] = start + len(text)
-        self.pieces.append(
-            ReceivedPiece(counted, field, self.step, start, text, *known)
-        )
+        piece = ReceivedPiece(counted, field, self.step, start, text, *copies)
+        self.pieces.append(piece)
 
     def texts(self) -> dict[Counted, CountedText]:
         """The whole texts."""

@@ -41,11 +41,11 @@ def rules() -> dict[str, TextRule]:
     page = (
         files("stream_sidecar.text").joinpath("README.md").read_text(encoding="utf-8")
     )
-    found = list(_HEADING.finditer(page := _EXAMPLE.sub("", page)))
-    ends = [match.start() for match in found[1:]] + [len(page)]
+    headings = list(_HEADING.finditer(page := _EXAMPLE.sub("", page)))
+    ends = [match.start() for match in headings[1:]] + [len(page)]
     return {
         match["number"]: _rule(match["title"], page[match.end() : end])
-        for match, end in zip(found, ends, strict=True)
+        for match, end in zip(headings, ends, strict=True)
     }
 
 

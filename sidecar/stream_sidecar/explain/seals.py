@@ -41,34 +41,35 @@ PlacedState: TypeAlias = tuple[str, str | None, BoundState]
 def sealed_in(message: Message, model: str | None) -> Iterator[PlacedState]:
     """The state in the message of a stream, or in each of its choices."""
     model = (message.metadata and message.metadata.model) or model
-    for each in message.choices or (message,):
-        place = f"choice {each.choice}" if message.choices else ""
-        for state in seals_in(unstructure(each), model):
+    for choice in message.choices or (message,):
+        place = f"choice {choice.choice}" if message.choices else ""
+        for state in seals_in(unstructure(choice), model):
             yield place, model, state
 
 
 def sealed_in_stored(
-    found: Iterable[StoredMessage], model: str | None
+    messages: Iterable[StoredMessage], model: str | None
 ) -> Iterator[PlacedState]:
     """The state in the messages of a session, in the spelling of any agent. Messages
     with text are numbered; state in a record without text is that of the next one."""
     number = 1
-    for each in found:
-        name = each.own_model or each.model or model
-        states = seals_in(each.message, name) if each.shape is not None else []
-        known = {state.path for state in states}
+    for message in messages:
+        name = message.own_model or message.model or model
+        states = seals_in(message.message, name) if message.shape is not None else []
+        paths = {state.path for state in states}
         if (row := binding_of(name)) is not None:
-            paths = (pointer_to(seal.path) for seal in seals_of(each, model))
-            new = (path for path in paths if path not in known)
-            states += (BoundState(e, "thinking", row.to, row.source) for e in new)
+            for seal in seals_of(message, model):
+                path = pointer_to(seal.path)
+                if path not in paths:
+                    states.append(BoundState(path, "thinking", row.to, row.source))
         for state in states:
             yield f"message {number}", name, state
-        number += text_of(each) != ""
+        number += text_of(message) != ""
 
 
-def text_of(found: StoredMessage) -> str:
+def text_of(message: StoredMessage) -> str:
     """The text of a model's message; "" of any other."""
-    items = found.fields[0] if found.fields else ()
+    items = message.fields[0] if message.fields else ()
     return "".join(item.text for item in items if isinstance(item, Text))
 
 
@@ -77,23 +78,22 @@ def sentences_of(states: Iterable[PlacedState]) -> tuple[str, ...]:
     places: dict[tuple[str | None, str, tuple[str, ...], str], list[str]] = {}
     for place, model, state in states:
         key = (model, state.kind, state.to, state.source)
-        where = (
-            f"{place} ({state.path})" if place and state.path else place or state.path
-        )
-        places.setdefault(key, []).append(where)
-    return tuple(_sentence(*key, where) for key, where in places.items())
+        full_place = f"{place} ({state.path})" if place and state.path else ""
+        places.setdefault(key, []).append(full_place or place or state.path)
+    return tuple(_sentence(*key, group) for key, group in places.items())
 
 
 def _sentence(
     model: str | None, kind: str, to: tuple[str, ...], source: str, places: list[str]
 ) -> str:
-    shown = ", ".join(places[:_MOST_PLACES])
-    left = len(places) - _MOST_PLACES
-    more = f" and {left} more" if left > 0 else ""
+    place = ", ".join(places[:_MOST_PLACES])
+    excess = len(places) - _MOST_PLACES
+    if excess > 0:
+        place += f" and {excess} more"
     of_model = f"{model}; " if model else ""
-    *first, last = [_BOUND_TO[each] for each in to]
-    bound = f"{', '.join(first)} and {last}" if first else last
+    *names, last_name = [_BOUND_TO[name] for name in to]
+    bound = f"{', '.join(names)} and {last_name}" if names else last_name
     return (
-        f"Sealed: {kind.replace('-', ' ')} in {shown}{more} is bound to {bound} "
+        f"Sealed: {kind.replace('-', ' ')} in {place} is bound to {bound} "
         f"({of_model}{source}); an edit of that breaks it."
     )

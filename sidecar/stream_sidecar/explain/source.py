@@ -40,7 +40,7 @@ class PushedChunk:
     """A chunk to push: ``value``, and how the page shows it."""
 
     value: Any
-    shown: str
+    text: str
 
 
 @frozen
@@ -65,9 +65,8 @@ def failed_response(
 ) -> StreamSource:
     """The source for a response whose status is an error: its body is no answer.
     ``error`` is that of ``Stream.close``."""
-    return StreamSource(
-        name, options, lambda _stream: (), {"reason": "error", "error": error}
-    )
+    close = {"reason": "error", "error": error}
+    return StreamSource(name, options, lambda _stream: (), close)
 
 
 def _slice_body(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
@@ -153,7 +152,10 @@ class _Conversation:
 
     def _open_stream(self, msg: dict[str, Any], result: Any) -> None:
         params = self._read_params(msg)
-        stream_id = params.stream_id or _named_stream(result)
+        stream_id = params.stream_id
+        if not stream_id:  # the sidecar named it
+            name = result.get("streamId") if isinstance(result, dict) else None
+            stream_id = name if isinstance(name, str) else "stream"
         self._add_stream(stream_id, params)
 
     def _add_whole(self, msg: dict[str, Any], _result: Any) -> None:
@@ -189,12 +191,6 @@ class _Conversation:
         self.sources[key] = StreamSource(name, options, lambda _stream: chunks)
         self._open_streams[stream_id] = key, chunks
         return chunks
-
-
-def _named_stream(result: Any) -> str:
-    """The id that the sidecar gave a stream which the host opened without one."""
-    name = result.get("streamId") if isinstance(result, dict) else None
-    return name if isinstance(name, str) else "stream"
 
 
 def _chunk(value: Any) -> PushedChunk:

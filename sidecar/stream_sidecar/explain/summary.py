@@ -74,11 +74,11 @@ def sentences(explanation: Explanation) -> Iterator[tuple[int, str, str]]:
     for number, step_changes in groupby(sorted(changes, key=step), key=step):
         for _, key, size in step_changes:
             tally[key] += size
-        first, *rest = _clauses(tally, explanation.is_stored)
-        yield number, _sentence([first]), _sentence(rest) if rest else ""
+        clause, *clauses = _clauses(tally, explanation.is_stored)
+        yield number, _sentence([clause]), _sentence(clauses) if clauses else ""
 
 
-def cut(explanation: Explanation) -> tuple[int, str] | None:
+def break_off(explanation: Explanation) -> tuple[int, str] | None:
     """The number of the step in which an error of the provider ended the answer, and
     the words for it; None if no error did."""
     for number, step in enumerate(explanation.steps):
@@ -138,15 +138,15 @@ def _key(lane: Lane, fate: Fate) -> _Key | None:
 
 
 def _sentence(clauses: list[str]) -> str:
-    joined = "; ".join(clauses)
-    return f"{joined[:1].upper()}{joined[1:]}."
+    text = "; ".join(clauses)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _clauses(tally: Counter[_Key], is_stored: bool) -> list[str]:
     errors = [name for (kind, name), number in tally.items() if kind == "cut"]
-    first = [f"the answer is {_cut_off(errors[0])}"] if errors else []
+    break_offs = [f"the answer is {_cut_off(errors[0])}"] if errors else []
     unchanged = ["the file was not changed"] if is_stored else []
-    return [*first, _removal(tally, is_stored), *unchanged, *_others(tally)]
+    return [*break_offs, _removal(tally, is_stored), *unchanged, *_others(tally)]
 
 
 def _removal(tally: Counter[_Key], is_stored: bool) -> str:
@@ -156,9 +156,10 @@ def _removal(tally: Counter[_Key], is_stored: bool) -> str:
         for name in (*_REMOVED.values(), *KINDS_DROPPED)
         if (size := tally["removed", name])
     ]
+    if not sizes and is_stored:
+        return "nothing leaked into the answers"
     if not sizes:
-        nothing = "was taken out of the answer"
-        return f"nothing {'leaked into the answers' if is_stored else nothing}"
+        return "nothing was taken out of the answer"
     (size, name), *further_sizes = sizes
     first_size = f"{_count(size, _CHARACTERS)} of {name}"
     amounts = [first_size, *(f"{size:,} of {name}" for size, name in further_sizes)]
@@ -186,8 +187,8 @@ def _count(number: int, words: tuple[str, str]) -> str:
 
 def _enumerate(phrases: list[str]) -> str:
     """``a, b and c``."""
-    *first, last = phrases
-    return f"{', '.join(first)} and {last}" if first else last
+    *head, tail = phrases
+    return f"{', '.join(head)} and {tail}" if head else tail
 
 
 # The answer

@@ -31,8 +31,7 @@ from stream_sidecar.rpc.text_digest import TextDigest
 @frozen
 class UnreadableFrame:
     """A message whose body could not be used. ``id`` is None if it was not found. A
-    skipped message has a ``sample``, its first and last bytes, and the ``digest`` of a
-    text in it."""
+    skipped message has a ``sample``, its first and last bytes, and a ``digest``."""
 
     error: UsageError
     id: Id | None = None
@@ -68,9 +67,7 @@ class BaseProtocolReader:
         self.limit = limit
         self._buffer = b""
         self._read_until = 0  # everything before this position was read
-        self._later_data: list[
-            bytes
-        ] = []  # what came after the buffer, for a long body
+        self._later_data: list[bytes] = []  # after the buffer, for a long body
         self._missing_size = 0  # bytes that must come before reading can continue
         self._searched_until = 0  # no line break stands between _read_until and here
         self._doubted_until = 0  # the end of a body that contained headers
@@ -154,7 +151,7 @@ class BaseProtocolReader:
         last_bytes = self._buffer
         self._move_to(len(last_bytes))
         if self._skipped:
-            return self._skipped.consume(last_bytes, b"", over=True)
+            return self._skipped.consume(last_bytes, b"", is_over=True)
         if self._body_size is None:
             return self._read_line(last_bytes)
         return last_bytes or None
@@ -231,11 +228,11 @@ class BaseProtocolReader:
         is_over = end >= 0 or body_end - start == skipped.size_left
         if end < 0:  # near the last byte a header may have begun
             end = body_end if is_over else max(start, body_end - _LONGEST_HEADER)
-        rest = b"" if is_over else self._buffer[end:body_end]
+        tail = b"" if is_over else self._buffer[end:body_end]
         if is_over:
             self._skipped = None
         self._move_to(end)
-        return skipped.consume(self._buffer[start:end], rest, is_over)
+        return skipped.consume(self._buffer[start:end], tail, is_over)
 
 
 @define
@@ -250,12 +247,11 @@ class _Skipped:
     digest: TextDigest = field(factory=TextDigest)
     is_answered: bool = False
 
-    def consume(self, part: bytes, rest: bytes, over: bool) -> UnreadableFrame | None:
-        """Consumes ``part`` of the body. Returns the frame once: when the id is known,
-        at the latest when the body is ``over``.
-
-        ``rest`` follows ``part`` in the body; it is empty when the body is over.
-        """
+    def consume(
+        self, part: bytes, tail: bytes, is_over: bool
+    ) -> UnreadableFrame | None:
+        """Consumes ``part`` of the body, which ``tail`` follows. Returns the frame
+        once: when the id is known, at the latest when the body is over."""
         self.size_left -= len(part)
         if self.is_answered:
             return None
@@ -263,10 +259,10 @@ class _Skipped:
         room = SAMPLE - len(self.head)
         self.head += part[:room]
         self.tail = (self.tail + part[room:])[-SAMPLE:]
-        if not (room or over):
+        if not (room or is_over):
             return None
-        message_id = recover_id(self.head + (self.tail if over else rest))
-        if message_id is None and not over:
+        message_id = recover_id(self.head + (self.tail if is_over else tail))
+        if message_id is None and not is_over:
             return None
         self.is_answered = True
         error = LimitExceededError(
@@ -280,10 +276,7 @@ class _Skipped:
 
 def _find_header(data: bytes, start: int, end: int) -> int:
     """The start of the first whole Content-Length line between two positions, or -1.
-
-    The search uses windows of growing size, so it reads at most about twice the
-    distance to the header.
-    """
+    The windows grow, so at most about twice the distance to the header is read."""
     end, size = min(end, len(data)), _WINDOW
     while start < end:
         window = data[start : min(end, start + size + _LONGEST_HEADER)].lower()

@@ -3,7 +3,7 @@
 A batch reports its progress under its ``workDoneToken`` (``$/progress`` as in LSP). A
 cancelled batch stops before its next message. Each batch is answered exactly once.
 ``submit`` and ``cancel`` may be called while ``answer_next`` runs, from another thread
-or from ``between``, which is called before each message of a batch.
+or from ``pause``, which is called before each message of a batch.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ class Client(Protocol):
 
 @define(eq=False)
 class Batch:
-    """A request that waits or runs; ``percent`` is the progress reported last, or
-    -1."""
+    """A request that waits or runs; ``percent``: the last report, -1 before it."""
 
     message_id: Id
     method: Method
@@ -58,11 +57,11 @@ class Batches:
     """Answers batches to ``client``; ``arrived`` is notified when a batch arrives."""
 
     def __init__(
-        self, client: Client, between: Callable[[], None] = lambda: None
+        self, client: Client, pause: Callable[[], None] = lambda: None
     ) -> None:
         self.arrived = threading.Condition()
         self._client = client
-        self._between = between
+        self._pause = pause
         self._batches: dict[Id, Batch] = {}
         self._waiting: deque[Batch] = deque()
 
@@ -98,11 +97,11 @@ class Batches:
             client.refuse(message_id, usage_error(error, batch.method.name))
 
     def _result(self, batch: Batch) -> Any:
-        def watch(done: int, total: int) -> None:
+        def watch(count: int, total: int) -> None:
             if batch.cancelled:
                 raise CancelledError("cancelled by the client")
-            self._report(batch, done, total)
-            self._between()
+            self._report(batch, count, total)
+            self._pause()
 
         try:
             return batch.method.call(batch.sessions, batch.params, watch)
@@ -112,15 +111,15 @@ class Batches:
             with self.arrived:  # the client may use the id again after the answer
                 del self._batches[batch.message_id]
 
-    def _report(self, batch: Batch, done: int, total: int) -> None:
-        percent = 100 * done // total
+    def _report(self, batch: Batch, count: int, total: int) -> None:
+        percent = 100 * count // total
         if percent == batch.percent or batch.token is None:
             return
         value: dict[str, Any] = {"kind": "report"}
         if batch.percent < 0:
             value = {"kind": "begin", "title": batch.method.name, "cancellable": True}
         batch.percent = percent
-        progress = {"message": f"{done} of {total} messages", "percentage": percent}
+        progress = {"message": f"{count} of {total} messages", "percentage": percent}
         self._send(batch, {**value, **progress})
 
     def _send(self, batch: Batch, value: dict[str, Any]) -> None:

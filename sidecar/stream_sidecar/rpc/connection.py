@@ -1,12 +1,11 @@
 """One client: lifecycle, routing, and exactly one answer for every request.
 
-``push(data)`` accepts bytes from the client and returns bytes for the client;
-``close()`` returns the last ones. The protocol's own methods are called here, one after
-the other, except batches, which have their own thread (`Batching`). pygls handles the
-methods of LSP on another thread (`Lsp`). Each of the two starts when its first method
-arrives; LSP starts at ``initialized`` if the client has documents. Two thirds of the
-modules read streams. They are loaded after the answer to ``initialize``, when the next
-message arrives, usually ``initialized``.
+The protocol's own methods are called here, one after the other, except batches, which
+have their own thread (`Batching`). pygls handles the methods of LSP on another thread
+(`Lsp`). Each of the two starts when its first method arrives; LSP starts at
+``initialized`` if the client has documents. Two thirds of the modules read streams.
+They are loaded after the answer to ``initialize``, when the next message arrives,
+usually ``initialized``.
 
 Errors, in the order of the checks (protocol.md, "Errors"): not JSON -32700, not a
 request -32600, before ``initialize`` -32002, after ``shutdown`` -32600, an id that is
@@ -110,7 +109,7 @@ class Connection:
         self._open_lsp = open_lsp
         self._watch = watch
         self._reader = BaseProtocolReader(Limits().max_message_bytes)
-        self._written: list[bytes] = []
+        self._output: list[bytes] = []
         self._methods: dict[str, Method] = {}
         self._agreed: Handshake | None = None  # from initialize until `_serve`
         self._sessions: Sessions | None = None  # from `_serve` until shutdown
@@ -129,11 +128,11 @@ class Connection:
             self._serve(self._agreed)
         if self._sessions is not None:
             self._sessions.room -= len(data)
-        found = self._reader.first(data)
-        while found is not None and self.exit_code is None:
-            self._receive(found)
-            found = self._reader.next()
-        return self._all_written()
+        read_frame = self._reader.first(data)
+        while read_frame is not None and self.exit_code is None:
+            self._receive(read_frame)
+            read_frame = self._reader.next()
+        return self._take_output()
 
     def close(self, patience: float, most_work: float) -> bytes:
         """Ends the connection, at the end of input or after ``exit``: waits for the
@@ -144,22 +143,22 @@ class Connection:
         processor.
         """
         if self.exit_code is None:
-            if (found := self._reader.finish()) is not None:
-                self._receive(found)
+            if (read_frame := self._reader.finish()) is not None:
+                self._receive(read_frame)
             self._wait_for_answers(patience, most_work)
         # a copy, because each refusal removes its id
         for message_id in list(self._in_flight):
             self.refuse(message_id, CancelledError("the process is ending"))
-        return self._all_written()
+        return self._take_output()
 
     def _wait_for_answers(self, patience: float, most_work: float) -> None:
-        begun = worked = time.process_time()
+        start = work = time.process_time()
         turned = self._turned()
         with self._answered:
             while not self._answered.wait_for(lambda: not self._in_flight, patience):
-                before, worked = worked, time.process_time()
-                is_idle = turned.is_set() and worked - before < _IDLE_SECONDS
-                if is_idle or worked - begun > most_work:
+                last_work, work = work, time.process_time()
+                is_idle = turned.is_set() and work - last_work < _IDLE_SECONDS
+                if is_idle or work - start > most_work:
                     return
                 turned = self._turned() if turned.is_set() else turned
 
@@ -177,10 +176,10 @@ class Connection:
     @property
     def stream_options(self) -> StreamOptions:
         """The options of a stream that is opened with nothing but defaults."""
-        own = self._sessions or self._agreed
-        if own is None:
+        defaults = self._sessions or self._agreed
+        if defaults is None:
             return StreamOptions()
-        return StreamOptions(policy=own.policy, limits=own.limits)
+        return StreamOptions(policy=defaults.policy, limits=defaults.limits)
 
     def answer(self, message_id: Id, result: Any) -> None:
         """Sends the result of a submitted request, unless it was answered already."""
@@ -203,32 +202,31 @@ class Connection:
 
     # From the client
 
-    def _all_written(self) -> bytes:
-        written = self._written
-        if len(written) == 1:
-            return written.pop()
-        self._written = []
-        return b"".join(written)
+    def _take_output(self) -> bytes:
+        output = self._output
+        if len(output) == 1:
+            return output.pop()
+        self._output = []
+        return b"".join(output)
 
     def _write(self, message: dict[str, Any]) -> None:
-        self._written.append(frame(encode(message)))
+        self._output.append(frame(encode(message)))
 
-    def _receive(self, found: ReadFrame) -> None:
-        if isinstance(found, UnreadableFrame):
-            if not self._read_skipped(found):
-                self._write(refusal(found.id, found.error))
+    def _receive(self, read_frame: ReadFrame) -> None:
+        if isinstance(read_frame, UnreadableFrame):
+            if not self._read_skipped(read_frame):
+                self._write(refusal(read_frame.id, read_frame.error))
             return
         try:
-            message = decode(found)
+            message = decode(read_frame)
         except ValueError as error:
-            self._unreadable(found, error)
+            self._unreadable(read_frame, error)
         else:
             self._route(message)
 
     def _read_skipped(self, skipped: UnreadableFrame) -> bool:
-        """Whether a skipped message was about an editor's document. The document is
-        then read from its file; if that fails, the user gets a warning, once for
-        each."""
+        """Whether a skipped message was about an editor's document, which is then read
+        from its file. If that fails, the user gets one warning."""
         is_editor = _has_documents(self._initialize_params) and not self._shut_down
         document = document_in(skipped) if is_editor else None
         if document is None:
@@ -243,13 +241,13 @@ class Connection:
     def _unreadable(self, body: bytes, error: ValueError) -> None:
         """Answers a body that is not JSON. If its length was wrong, ``body`` may begin
         with a whole message, which is then routed."""
-        before = self._reader.reject(body)
-        if before is not None:
+        start = self._reader.reject(body)
+        if start is not None:
             with suppress(ValueError):
-                self._route(decode(before))
+                self._route(decode(start))
                 return
         problem = ParseError(f"the message is not JSON: {error}")
-        self._write(refusal(recover_id(body if before is None else before), problem))
+        self._write(refusal(recover_id(body if start is None else start), problem))
 
     def _route(self, message: Any) -> None:
         # a request may come in one piece with `initialize`, which `push` saw too early
@@ -266,12 +264,12 @@ class Connection:
     def _accept_response_or_refuse(self, message: Any, reason: str) -> None:
         """Refuses ``message``, unless it is a response: two peers that answer each
         other's responses with errors would never stop."""
-        known: dict[str, Any] = message if isinstance(message, dict) else {}
-        if "method" not in known and ("result" in known or "error" in known):
+        members: dict[str, Any] = message if isinstance(message, dict) else {}
+        if "method" not in members and ("result" in members or "error" in members):
             if self._lsp is not None:
-                self._lsp.submit(known)
+                self._lsp.submit(members)
             return
-        message_id = known.get("id")
+        message_id = members.get("id")
         error = InvalidRequestError(reason)
         self._write(refusal(message_id if is_id(message_id) else None, error))
 
@@ -283,7 +281,10 @@ class Connection:
             if method is None or sessions is None:
                 result = self._call_other(message_id, name, message)
             elif method.batch:
-                result = self._begin(message_id, method, message.get("params"))
+                self._in_flight.add(message_id)
+                params = message.get("params")
+                self._batches.submit(Batch(message_id, method, sessions, params))
+                return
             else:
                 result = method.write(sessions, message.get("params"))
             if result is None:  # the answer comes later
@@ -291,7 +292,7 @@ class Connection:
             body = answer_text(message_id, result)
         except Exception as error:
             body = encode(refusal(message_id, usage_error(error, name)))
-        self._written.append(frame(body))
+        self._output.append(frame(body))
 
     def _call_other(
         self, message_id: Id, name: str, message: dict[str, Any]
@@ -309,13 +310,6 @@ class Connection:
         if name not in LSP_METHODS:
             raise MethodNotFoundError(f"there is no method {name}")
         return self._submit(message_id, message)
-
-    def _begin(self, message_id: Id, method: Method, params: Any) -> bytes | None:
-        """Submits a batch, which is answered when it is done."""
-        assert self._sessions is not None
-        self._in_flight.add(message_id)
-        self._batches.submit(Batch(message_id, method, self._sessions, params))
-        return None
 
     def _initialize(self, params: Any) -> Any:
         if self._sessions is not None or self._shut_down:
@@ -384,10 +378,10 @@ class Connection:
         except Exception as error:
             problem = usage_error(error, method.name)
             log.info("notification %s: %s", method.name, problem)
-            result = {"error": error_object(problem)}
             stream_id = params.get("streamId") if isinstance(params, dict) else None
-            if isinstance(stream_id, str):  # anything else is no id
-                result = {"streamId": stream_id, **result}
+            has_id = isinstance(stream_id, str)
+            result = {"streamId": stream_id} if has_id else {}
+            result["error"] = error_object(problem)
         if method.notifies is not None:
             self._write(notification(method.notifies, result))
 
@@ -402,6 +396,6 @@ class Connection:
 
 def _has_documents(initialize_params: Any) -> bool:
     """Whether the client is an editor, which will need the language server."""
-    known = initialize_params if isinstance(initialize_params, dict) else {}
-    capabilities = known.get("capabilities")
+    params = initialize_params if isinstance(initialize_params, dict) else {}
+    capabilities = params.get("capabilities")
     return isinstance(capabilities, dict) and "textDocument" in capabilities

@@ -42,7 +42,6 @@ def error_object(error: UsageError) -> dict[str, Any]:
 
 
 def answer(message_id: Id, result: Any) -> dict[str, Any]:
-    """The answer to a request."""
     return {"jsonrpc": "2.0", "id": message_id, "result": result}
 
 
@@ -59,7 +58,6 @@ def refusal(message_id: Id | None, error: UsageError) -> dict[str, Any]:
 
 
 def notification(method: str, params: Any) -> dict[str, Any]:
-    """A notification, which gets no answer."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
@@ -101,25 +99,25 @@ def recover_id(body: bytes) -> Id | None:
     ``body`` may be broken, or a sample of its first and last bytes. Only the outermost
     object is searched: chunks may quote other messages.
     """
-    found = _first_id(body[:SAMPLE])
-    if found is None and len(body) > SAMPLE:
+    message_id = _first_id(body[:SAMPLE])
+    if message_id is None and len(body) > SAMPLE:
         match = _LAST_ID.search(body[-SAMPLE:])  # the id may be the last member, too
         return _id_value(match.group(1)) if match else None
-    return found
+    return message_id
 
 
 def _first_id(head: bytes) -> Id | None:
     """The value of ``"id"`` at depth one, scanning from the beginning."""
-    depth, before, last = 0, b"", b""
+    depth, name, last_token = 0, b"", b""
     for match in _TOKENS.finditer(head):
         token = match.group()
         if token in (b"{", b"["):
             depth += 1
         elif token in (b"}", b"]"):
             depth -= 1
-        elif depth == 1 and last == b":" and before == b'"id"':
+        elif depth == 1 and last_token == b":" and name == b'"id"':
             return _id_value(token) if match.end() < len(head) else None
-        before, last = last, token
+        name, last_token = last_token, token
     return None
 
 

@@ -46,15 +46,15 @@ def begin() -> None:
 def collect_when_idle(wait: Callable[[float], object]) -> None:
     """Collects all objects when the process was idle in a pause, unless hardly any
     objects are new since the last time."""
-    seen, spent = _passes(), time.process_time()
+    passes, work = _passes(), time.process_time()
     while True:
         wait(_PAUSE_SECONDS)
-        before, spent = spent, time.process_time()
-        if spent - before < _IDLE_SECONDS and _passes() > seen:
+        last_work, work = work, time.process_time()
+        if work - last_work < _IDLE_SECONDS and _passes() > passes:
             gc.collect()
-            seen = _passes()
+            passes = _passes()
 
 
 def _passes() -> int:
     """The number of passes over objects that had survived an earlier pass."""
-    return sum(each["collections"] for each in gc.get_stats()[1:])
+    return sum(generation["collections"] for generation in gc.get_stats()[1:])

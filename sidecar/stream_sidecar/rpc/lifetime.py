@@ -16,7 +16,7 @@ import threading
 from typing import TYPE_CHECKING, NoReturn
 
 from stream_sidecar.rpc.logs import log
-from stream_sidecar.rpc.processes import parent, seen
+from stream_sidecar.rpc.processes import parent, watched
 from stream_sidecar.rpc.transport import Stderr
 
 if TYPE_CHECKING:
@@ -55,19 +55,16 @@ class ParentWatch:
     def add(self, process_id: int) -> None:
         """Watches ``process_id`` as well, if it can be seen. A host in another sandbox
         or container cannot be seen; then the end of stdin shows that it has ended."""
-        has_ended = seen(process_id) if 0 < process_id < 2**31 else None
+        has_ended = watched(process_id) if 0 < process_id < 2**31 else None
         if has_ended is not None:
             self._watched = {process_id: has_ended, **self._watched}
         else:
             log.warning("cannot see process %s, so it is not watched", process_id)
 
     def _run(self) -> None:
-        while (gone := self._gone()) is None:
+        while True:
+            for process_id, has_ended in self._watched.items():
+                if has_ended():
+                    log.warning("ends because process %s has ended", process_id)
+                    end(0)
             self._never.wait(_POLL_SECONDS)
-        log.warning("ends because process %s has ended", gone)
-        end(0)
-
-    def _gone(self) -> int | None:
-        """The id of a watched process that has ended; None while all run."""
-        ended = (each for each, has_ended in self._watched.items() if has_ended())
-        return next(ended, None)

@@ -1,6 +1,6 @@
 """Whether another process has ended: the parent, or a process that is given by its id.
 
-`seen` looks for the process once, and returns a function that says whether it has
+`watched` looks for the process once, and returns a function that says whether it has
 ended. Later another process may get the same id. Windows prevents that: it keeps a
 process that ended as long as there is a handle for it.
 """
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 HasEnded: TypeAlias = "Callable[[], bool]"
 
-
 if sys.platform == "win32":
     import ctypes
     from ctypes.wintypes import BOOL, DWORD, HANDLE
@@ -29,7 +28,7 @@ if sys.platform == "win32":
     _kernel.OpenProcess.argtypes = (DWORD, BOOL, DWORD)
     _kernel.WaitForSingleObject.argtypes = (HANDLE, DWORD)
 
-    def seen(process_id: int) -> HasEnded | None:
+    def watched(process_id: int) -> HasEnded | None:
         """A function that says whether the process has ended; None: there is no such
         process, or its state may not be read."""
         handle = _kernel.OpenProcess(_SYNCHRONIZE, False, process_id)
@@ -41,35 +40,29 @@ if sys.platform == "win32":
         return has_ended if handle and not has_ended() else None
 
     def parent() -> HasEnded | None:
-        """`seen` for the parent; on Windows its id stays the same after its end."""
-        return seen(os.getppid())
+        """`watched` for the parent; on Windows its id stays the same after its end."""
+        return watched(os.getppid())
 
 else:
 
-    def seen(process_id: int) -> HasEnded | None:
-        """A function that says whether the process has ended; None: there is no such
-        process."""
+    def watched(process_id: int) -> HasEnded | None:
+        """Says whether the process has ended; None: there is no such process."""
         return None if _has_ended(process_id) else lambda: _has_ended(process_id)
 
     def parent() -> HasEnded | None:
         """Whether the parent has ended: then another process is the parent."""
-        first = os.getppid()
-        return lambda: os.getppid() != first
+        process_id = os.getppid()
+        return lambda: os.getppid() != process_id
 
     def _has_ended(process_id: int) -> bool:
-        """Whether the process is gone, or a zombie, for which nobody has waited."""
+        """Whether the process is gone, or a zombie: nobody has waited for its end."""
         try:
             os.kill(process_id, 0)
         except ProcessLookupError:
             return True
         except PermissionError:
             return False
-        return _is_zombie(process_id)
-
-    def _is_zombie(process_id: int) -> bool:
-        """Whether the process is a zombie. Only Linux says so; on other systems the end
-        of stdin must suffice."""
-        try:
+        try:  # only Linux says so; on other systems the end of stdin must suffice
             with open(f"/proc/{process_id}/stat", "rb") as file:
                 status = file.read()
         except OSError:

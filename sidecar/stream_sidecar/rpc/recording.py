@@ -47,26 +47,22 @@ class Recording:
         path = path.replace("%p", str(os.getpid()))
         self._file: int | None = open_new(path)
         self._lock = threading.Lock()
-        self._came = BaseProtocolReader(sys.maxsize)
-        self._went = BaseProtocolReader(sys.maxsize)
+        self._readers = {
+            direction: BaseProtocolReader(sys.maxsize) for direction in ("in", "out")
+        }
         log.warning("all messages, with their contents, are recorded in %s", path)
         self._write([_HEADER])
 
-    def came(self, data: bytes) -> None:
-        self._note("in", self._came, data)
-
-    def went(self, data: bytes) -> None:
-        self._note("out", self._went, data)
-
-    def _note(self, direction: str, reader: BaseProtocolReader, data: bytes) -> None:
+    def note(self, direction: str, data: bytes) -> None:
+        """Adds data from the host (``in``) or for it (``out``)."""
+        reader, lines = self._readers[direction], []
         with self._lock:
             reader.feed(data)
-            lines = []
-            while (found := reader.next()) is not None:
-                if isinstance(found, bytes):
-                    lines.append({"dir": direction, **_message(found)})
+            while (body := reader.next()) is not None:
+                if isinstance(body, bytes):
+                    lines.append({"dir": direction, **_message(body)})
                 else:
-                    lines.append({"comment": f"unreadable: {found.error}"})
+                    lines.append({"comment": f"unreadable: {body.error}"})
             self._write(lines)
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
@@ -97,19 +93,19 @@ class RecordedConnection(Connection):
         watch: Callable[[int], None],
     ) -> None:
         def send_recorded(data: bytes) -> None:
-            recording.went(data)
+            recording.note("out", data)
             send(data)
 
         super().__init__(send_recorded, open_lsp, watch)
         self._recording = recording
 
     def push(self, data: bytes) -> bytes:
-        self._recording.came(data)
-        return self._recorded(super().push(data))
+        self._recording.note("in", data)
+        return self._record(super().push(data))
 
     def close(self, patience: float, most_work: float) -> bytes:
-        return self._recorded(super().close(patience, most_work))
+        return self._record(super().close(patience, most_work))
 
-    def _recorded(self, data: bytes) -> bytes:
-        self._recording.went(data)
+    def _record(self, data: bytes) -> bytes:
+        self._recording.note("out", data)
         return data

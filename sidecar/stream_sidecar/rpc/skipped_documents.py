@@ -75,8 +75,8 @@ class SkippedDocument:
                 text = file.read(_LARGEST_FILE).decode()
         except (OSError, ValueError):
             return None
-        bare = text.removeprefix(_BOM)
-        return next(filter(self.digest.is_of, dict.fromkeys((bare, text))), None)
+        texts = dict.fromkeys((text.removeprefix(_BOM), text))
+        return next(filter(self.digest.is_of, texts), None)
 
     @property
     def _path(self) -> Path | None:
@@ -89,11 +89,11 @@ class SkippedDocument:
         """``window/showMessage``: why the document has no findings, and what to do."""
         path = self._path
         name = self.uri.rpartition("/")[2] if path is None else path.name
-        why = "is not a file" if path is None else "differs from its file"
+        reason = "is not a file" if path is None else "differs from its file"
         file = "FILE" if path is None else f'"{path}"'
         words = (
             f"Nothing is underlined in {name}: it is larger than {limit >> 20} MiB and "
-            f"{why}. Save it and open it again, or in a terminal: "
+            f"{reason}. Save it and open it again, or in a terminal: "
             f"stream-sidecar repair --diff {file}"
         )
         params = {"type": _WARNING, "message": one_line(words)}
@@ -101,8 +101,7 @@ class SkippedDocument:
 
 
 def document_in(skipped: UnreadableFrame) -> SkippedDocument | None:
-    """The document of a skipped message; None if the message is no notification about a
-    document."""
+    """The document of a skipped notification; None if it was about none."""
     sample = skipped.sample.decode("utf-8", "replace")
     method, uri = _METHOD.search(sample), _URI.search(sample)
     if skipped.id is not None or method is None or uri is None:

@@ -22,34 +22,36 @@ class TextDigest:
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._rest = ""
+        self._remainder = ""
         self._is_inside = False
         self._count = 0
         self._hash = hashlib.sha256()
 
     def feed(self, part: bytes) -> None:
-        text, at = self._rest + self._decode(part), 0
+        text, position = self._remainder + self._decode(part), 0
         while True:
             if not self._is_inside:
-                begun = _TEXT.search(text, at)
-                if begun is None:
-                    self._rest = text[max(at, len(text) - _LONGEST_MEMBER) :]
+                member = _TEXT.search(text, position)
+                if member is None:
+                    start = max(position, len(text) - _LONGEST_MEMBER)
+                    self._remainder = text[start:]
                     return
-                at, self._is_inside = begun.end(), True
+                position, self._is_inside = member.end(), True
                 self._count += 1
-            inside = _INSIDE.match(text, at)
-            assert inside is not None  # it may be empty
-            self._hash.update(_units(json.loads(f'"{inside[0]}"', strict=False)))
-            at = inside.end()
-            if not text.startswith('"', at):
-                self._rest = text[at : at + _LONGEST_ESCAPE]
+            string = _INSIDE.match(text, position)
+            assert string is not None  # it may be empty
+            self._hash.update(_units(json.loads(f'"{string[0]}"', strict=False)))
+            position = string.end()
+            if not text.startswith('"', position):
+                self._remainder = text[position : position + _LONGEST_ESCAPE]
                 return
-            at, self._is_inside = at + 1, False
+            position, self._is_inside = position + 1, False
 
     def is_of(self, text: str) -> bool:
         """Whether the message had exactly one ``text``, and it is equal to ``text``."""
-        own = hashlib.sha256(_units(text)).digest()
-        return self._count == 1 and not self._is_inside and self._hash.digest() == own
+        digest = hashlib.sha256(_units(text)).digest()
+        is_one = self._count == 1 and not self._is_inside
+        return is_one and self._hash.digest() == digest
 
 
 def _units(text: str) -> bytes:

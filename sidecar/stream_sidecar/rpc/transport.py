@@ -31,7 +31,13 @@ def claim() -> tuple[int, int]:
     From then on, everything that is printed or written to descriptor 1 goes to stderr.
     """
     for descriptor in (0, 1, 2):
-        _ensure_open(descriptor)
+        try:
+            os.fstat(descriptor)
+        except OSError:  # closed: the next file that is opened would get its number
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != descriptor:
+                os.dup2(null, descriptor)
+                os.close(null)
     stdout = os.dup(1)
     os.dup2(2, 1)
     if sys.platform == "win32":
@@ -41,18 +47,6 @@ def claim() -> tuple[int, int]:
         msvcrt.setmode(stdout, os.O_BINARY)
     sys.stdout = sys.stderr = Stderr(2)
     return 0, stdout
-
-
-def _ensure_open(descriptor: int) -> None:
-    """Opens ``descriptor`` if it is closed: otherwise the next file that is opened
-    would get its number."""
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        null = os.open(os.devnull, os.O_RDWR)
-        if null != descriptor:
-            os.dup2(null, descriptor)
-            os.close(null)
 
 
 class Conversation(Protocol):
@@ -108,12 +102,17 @@ class Writer:
         self._ready = ready
         self._poll = _poll(descriptor)
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes | memoryview) -> None:
         """Writes ``data``, now or from the thread."""
         with self._lock:
-            rest = data if self._queued else self._write_ready(data)
-            if rest and (self._backlog is None or self._queued < self._backlog):
-                self._enqueue(rest)
+            data = data if self._queued else self._write_ready(data)
+            if data and (self._backlog is None or self._queued < self._backlog):
+                self._queue.append(data)
+                self._queued += len(data)
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, daemon=True)
+                    self._thread.start()
+                self._changed.notify_all()
 
     def drain(self, patience: float) -> None:
         """Waits for the thread as long as the reader reads.
@@ -122,12 +121,12 @@ class Writer:
         """
         with self._changed:
             self._piece = _READY_SIZE  # small, so that a slow reader shows progress
-            while before := self._queued:
+            while size := self._queued:
                 self._changed.wait(patience)
-                if self._queued == before:
+                if self._queued == size:
                     return
 
-    def _write_ready(self, data: bytes) -> bytes | memoryview:
+    def _write_ready(self, data: bytes | memoryview) -> bytes | memoryview:
         """Writes what can be written without waiting; returns the rest."""
         if self._ready is not None:
             return data[self._write(data, self._ready) :]
@@ -136,21 +135,13 @@ class Writer:
         if len(data) <= _READY_SIZE:
             is_ready = self._poll.poll(0)
             return data[self._write(data, self._descriptor) :] if is_ready else data
-        rest = memoryview(data)
-        while rest and self._poll.poll(0):
-            written = self._write(rest[:_READY_SIZE], self._descriptor)
-            if not written:
+        data = memoryview(data)
+        while data and self._poll.poll(0):
+            size = self._write(data[:_READY_SIZE], self._descriptor)
+            if not size:
                 break
-            rest = rest[written:]
-        return rest
-
-    def _enqueue(self, data: bytes | memoryview) -> None:
-        self._queue.append(data)
-        self._queued += len(data)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, daemon=True)
-            self._thread.start()
-        self._changed.notify_all()
+            data = data[size:]
+        return data
 
     def _run(self) -> None:
         while True:
@@ -159,12 +150,12 @@ class Writer:
                 data = memoryview(b"".join(self._queue))
                 self._queue.clear()
             while data:
-                written = self._write(data[: self._piece], self._descriptor)
-                if not written:
+                size = self._write(data[: self._piece], self._descriptor)
+                if not size:
                     select.select([], [self._descriptor], [])
-                data = data[written:]
+                data = data[size:]
                 with self._changed:
-                    self._queued -= written
+                    self._queued -= size
                     self._changed.notify_all()
 
     def _write(self, data: bytes | memoryview, descriptor: int) -> int:
@@ -179,12 +170,9 @@ class Writer:
 
 
 def without_waiting(descriptor: int) -> int | None:
-    """Another, non-blocking descriptor of the same pipe; None where that is impossible
-    (only Linux has it).
-
-    It saves a system call for each answer. ``descriptor`` itself stays blocking,
-    because other processes may share it.
-    """
+    """Another, non-blocking descriptor of the same pipe, which saves a system call for
+    each answer. ``descriptor`` itself stays blocking, because other processes may share
+    it. None where that is impossible (only Linux has it)."""
     try:
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
             flags = os.O_WRONLY | os.O_NONBLOCK
@@ -220,8 +208,7 @@ class Stderr(io.TextIOBase):
         return len(text)
 
     def drain(self, patience: float) -> None:
-        """Waits for the reader of stderr, at most ``patience`` seconds without
-        progress."""
+        """Waits for the reader; ``patience``: the seconds without progress."""
         self._writer.drain(patience)
 
     def _ignore(self) -> None:

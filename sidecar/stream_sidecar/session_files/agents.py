@@ -12,7 +12,6 @@ import glob
 import os
 import sys
 from fnmatch import fnmatch
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -29,8 +28,7 @@ SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 @frozen
 class Variable:
     """A variable of the environment that names a folder: the root is that folder, or
-    the folder ``below`` it. ``system``, if set, is the only one where the variable
-    counts."""
+    the folder ``below`` it. It counts on ``system`` alone, if that is set."""
 
     name: str
     below: str = ""
@@ -44,8 +42,7 @@ class Variable:
 
 @frozen
 class Root:
-    """A folder for each system. The first of ``variables`` that is set names
-    another."""
+    """A folder for each system. The first of ``variables`` that is set replaces it."""
 
     linux: str
     darwin: str
@@ -60,7 +57,7 @@ class Root:
         self, system: str, environment: Mapping[str, str]
     ) -> str | None:
         """The folder that a variable names; None if no variable does."""
-        roots = (each.root(system, environment) for each in self.variables)
+        roots = (variable.root(system, environment) for variable in self.variables)
         return next(filter(None, roots), None)
 
 
@@ -218,17 +215,11 @@ AGENTS: dict[str, Agent] = {
     ),
     "gemini-cli": Agent(
         "Gemini CLI",
-        (
-            *_either(_GEMINI, "tmp/*/chats/**/*"),
-            (_GEMINI, "tmp/*/checkpoint*.json"),
-        ),
+        (*_either(_GEMINI, "tmp/*/chats/**/*"), (_GEMINI, "tmp/*/checkpoint*.json")),
     ),
     "qwen-code": Agent(
         "qwen-code",
-        (
-            (_QWEN, "projects/*/chats/*.jsonl"),
-            *_either(_QWEN, "tmp/*/chats/*"),
-        ),
+        ((_QWEN, "projects/*/chats/*.jsonl"), *_either(_QWEN, "tmp/*/chats/*")),
     ),
     "opencode": _opencode("opencode", "opencode"),
     "kilo": _opencode("Kilo", "kilo"),
@@ -261,10 +252,7 @@ AGENTS: dict[str, Agent] = {
     ),
     "copilot-cli": Agent(
         "Copilot CLI",
-        (
-            (_COPILOT, "session-state/**/*.jsonl"),
-            (_COPILOT, "session-store.db"),
-        ),
+        ((_COPILOT, "session-state/**/*.jsonl"), (_COPILOT, "session-store.db")),
     ),
     "cursor": Agent(
         "Cursor",
@@ -321,31 +309,29 @@ def files_of(
     here: str = ".",
 ) -> FoundFiles:
     """The files at the places of an agent, each once."""
-    found = FoundFiles()
+    places = FoundFiles()
     for root, pattern in _rooted(name, system, environment, here):
-        _find(found, root, pattern.split("/"))
-    files, leaving = dict.fromkeys(found.files), dict.fromkeys(found.leaving)
-    return FoundFiles([*files], [*leaving], found.unread)
+        _add_files(places, root, pattern.split("/"))
+    files, leaving = dict.fromkeys(places.files), dict.fromkeys(places.leaving)
+    return FoundFiles([*files], [*leaving], places.unread)
 
 
-def _find(found: FoundFiles, root: str, steps: list[str]) -> None:
+def _add_files(places: FoundFiles, root: str, steps: list[str]) -> None:
     """Adds the files at a place. The steps before the first pattern are its folder, and
     no link out of that folder is followed."""
     fixed = [*takewhile(lambda step: not glob.has_magic(step), steps[:-1])]
-    folder = os.path.join(root, *fixed)
+    folder = Path(root, *fixed)
     if "**" not in steps:
-        for each in sorted(glob.glob(os.path.join(glob.escape(root), *steps))):
-            found.add(Path(each), Path(folder))
+        for path in sorted(glob.glob(os.path.join(glob.escape(root), *steps))):
+            places.add(Path(path), folder)
         return
-    at = steps.index("**")
-    shown = partial(_is_shown, steps[-1])
-    for each in sorted(glob.glob(os.path.join(glob.escape(root), *steps[:at]))):
-        found.add_below(Path(each), shown, Path(folder))
 
+    def is_wanted(name: str) -> bool:
+        return fnmatch(name, steps[-1]) and not name.startswith(".")  # not hidden
 
-def _is_shown(pattern: str, name: str) -> bool:
-    """Whether a file that is not hidden has a name of this pattern."""
-    return fnmatch(name, pattern) and not name.startswith(".")
+    start = os.path.join(glob.escape(root), *steps[: steps.index("**")])
+    for path in sorted(glob.glob(start)):
+        places.add_below(Path(path), is_wanted, folder)
 
 
 def _rooted(

@@ -38,7 +38,7 @@ from stream_sidecar.session_files.new_file import remove as unlink
 from stream_sidecar.session_files.writers import has_writers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from stream_sidecar.session_files.manifest import Fingerprint
 
@@ -49,26 +49,26 @@ def back_up(path: Path) -> Path:
     """Keeps the file at ``path`` itself under a further name, or a copy of the file on
     a file system without links. If a killed run left such a name, it is used again.
     OSError, CannotReplaceError: there is no backup."""
-    content, left = fingerprint_of(path), _left_links(path)
-    if left:
+    content, links = fingerprint_of(path), _links(path)
+    if links:
         with Manifest(path.parent) as manifest:
-            manifest.note(left[0], content, path)
-        return left[0]
+            manifest.note(links[0], content, path)
+        return links[0]
     try:
-        return _named(path, content, partial(os.link, path))
+        return _name_backup(path, content, partial(os.link, path))
     except OSError:
-        return copied(path, lambda new: _copy(path, new))
+        with path.open("rb") as old:
+            return copied(path, lambda new: shutil.copyfileobj(old, new.file, _CHUNK))
 
 
 def copied(path: Path, copy: Callable[[NewFile], None]) -> Path:
-    """Makes a backup from what ``copy`` writes of the file at ``path``, and returns the
-    backup's path."""
+    """Makes a backup from what ``copy`` writes of the file at ``path``: its path."""
     new = NewFile(path)
     try:
         copy(new)
         new.sync()
         copy_attributes(new.name, path)
-        return _named(path, fingerprint_of(new.name), partial(_take, new))
+        return _name_backup(path, fingerprint_of(new.name), partial(_take, new))
     finally:
         new.remove()
 
@@ -97,8 +97,8 @@ def forget(backups: Iterable[Path]) -> None:
     folders: dict[Path, list[Path]] = {}
     for backup in backups:
         folders.setdefault(backup.parent, []).append(backup)
-    for folder, gone in folders.items():
-        _forget_in(folder, gone)
+    for folder, removed in folders.items():
+        _forget_in(folder, removed)
 
 
 def _forget_in(folder: Path, backups: Iterable[Path]) -> None:
@@ -112,43 +112,34 @@ def _forget_in(folder: Path, backups: Iterable[Path]) -> None:
 
 def backup_links(path: Path) -> int:
     """How many backups are names of the file itself, left by killed runs."""
-    return len(_left_links(path))
+    return len(_links(path))
 
 
-def _left_links(path: Path) -> list[Path]:
+def _links(path: Path) -> list[Path]:
     if path.stat().st_nlink < 2:
         return []
     backups = listed_in(path.parent).get(path.name, ())
-    return [each.path for each in backups if is_same(each.path, path)]
+    return [backup.path for backup in backups if is_same(backup.path, path)]
 
 
 def is_same(name: Path, path: Path) -> bool:
-    """Whether ``name`` itself, and not the target of a link, is the file at
-    ``path``."""
+    """Whether ``name`` itself, not the target of a link, is the file at ``path``."""
     with suppress(OSError):
         return os.path.samestat(os.lstat(name), os.stat(path))
     return False
 
 
-def _names(path: Path) -> Iterator[Path]:
-    """The free names for backups of the file at ``path``, one after the other."""
-    for number in count(1):
-        name = path.with_name(f"{path.name}.bak{number if number > 1 else ''}")
-        if not os.path.lexists(name):
-            yield name
-
-
-def _copy(path: Path, new: NewFile) -> None:
-    with path.open("rb") as old:
-        shutil.copyfileobj(old, new.file, _CHUNK)
-
-
-def _named(path: Path, content: Fingerprint, take: Callable[[Path], None]) -> Path:
+def _name_backup(
+    path: Path, content: Fingerprint, take: Callable[[Path], None]
+) -> Path:
     """Puts the first free name for a backup of the file at ``path`` on the list of its
     folder, and returns it. ``take`` gives the backup the name, and raises
     FileExistsError if somebody else has it by then."""
     with Manifest(path.parent) as manifest:
-        for name in _names(path):
+        for number in count(1):
+            name = path.with_name(f"{path.name}.bak{number if number > 1 else ''}")
+            if os.path.lexists(name):
+                continue
             manifest.note(name, content, path)
             try:
                 take(name)
@@ -163,7 +154,7 @@ def _named(path: Path, content: Fingerprint, take: Callable[[Path], None]) -> Pa
     raise AssertionError("numbers do not end")
 
 
-_hold = partial(Path.touch, mode=0o600, exist_ok=False)
+_reserve = partial(Path.touch, mode=0o600, exist_ok=False)
 """Reserves a name with an empty file, which is replaced later."""
 
 
@@ -174,7 +165,7 @@ def _take(new: NewFile, name: Path) -> None:
     except FileExistsError:
         raise
     except OSError:  # no links
-        _hold(name)
+        _reserve(name)
         try:
             new.take_name(name)
         except OSError:
@@ -185,7 +176,7 @@ def _take(new: NewFile, name: Path) -> None:
 def free_name(path: Path) -> Path:
     """Reserves the first free name for a backup of the file at ``path`` with an empty
     file. The name is on the list of its folder."""
-    return _named(path, fingerprint_of(path), _hold)
+    return _name_backup(path, fingerprint_of(path), _reserve)
 
 
 @frozen
@@ -204,47 +195,48 @@ class OurBackup:
 def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
     """The backups on the list of ``folder``, by the names of their files, the oldest
     first. The last one is that of the latest repair."""
-    found: dict[str, list[OurBackup]] = {}
-    noted = noted_in(folder)
-    backups = [(of, name) for name in noted if (of := backup_of(name)) is not None]
-    for (original, _), name in sorted(backups):
-        backup = OurBackup(folder / name, noted[name])
-        found.setdefault(original, []).append(backup)
-    return found
+    backups: dict[str, list[OurBackup]] = {}
+    contents = noted_in(folder)
+    names = [(old, name) for name in contents if (old := backup_of(name)) is not None]
+    for (original, _), name in sorted(names):
+        backup = OurBackup(folder / name, contents[name])
+        backups.setdefault(original, []).append(backup)
+    return backups
 
 
 def still_listed_in(folder: Path) -> dict[str, list[OurBackup]]:
     """As `listed_in`. Afterwards, backups that are gone come off the list, and an empty
     list is removed: a run may have been killed before it did that."""
-    listed = listed_in(folder)
-    paths = [each.path for each in chain.from_iterable(listed.values())]
+    backups = listed_in(folder)
+    paths = [backup.path for backup in chain.from_iterable(backups.values())]
     if not all(map(os.path.lexists, paths)) or not paths:
         _forget_in(folder, paths)
-    return listed
+    return backups
 
 
 def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
     """Our backups in ``folder`` at any depth, by their files, and the number of other
     files that are named like backups."""
-    ours: dict[Path, list[OurBackup]] = {}
-    named = 0
-    for held, folders, names in os.walk(folder):
+    backups: dict[Path, list[OurBackup]] = {}
+    others = 0
+    for parent, folders, names in os.walk(folder):
         folders.sort()
-        named += sum(backup_of(name) is not None for name in names)
-        listed = still_listed_in(Path(held)) if MANIFEST in names else {}
+        others += sum(backup_of(name) is not None for name in names)
+        listed = still_listed_in(Path(parent)) if MANIFEST in names else {}
         for name in sorted(listed):
-            if still := [each for each in listed[name] if each.is_still]:
-                ours[Path(held, name)] = still
-    return ours, named - sum(map(len, ours.values()))
+            if intact := [backup for backup in listed[name] if backup.is_still]:
+                backups[Path(parent, name)] = intact
+                others -= len(intact)
+    return backups, others
 
 
 def backups_named_after(path: Path) -> list[Path]:
     """The files named like backups of ``path``, whoever made them, the oldest first."""
     numbers: dict[Path, int] = {}
-    for each in path.parent.glob(f"{glob.escape(path.name)}.bak*"):
-        of = backup_of(each.name)
-        if of is not None and of[0] == path.name and each.is_file():
-            numbers[each] = of[1]
+    for backup in path.parent.glob(f"{glob.escape(path.name)}.bak*"):
+        match backup_of(backup.name):
+            case path.name, number if backup.is_file():
+                numbers[backup] = number
     return sorted(numbers, key=numbers.__getitem__)
 
 
@@ -262,19 +254,15 @@ def restore(path: Path, backup: Path, *, force: bool = False) -> None:
                 raise CannotReplaceError("another program has it open for writing")
         if not force and _was_written(path, backup):
             raise CannotReplaceError("it was written to since; --force replaces it")
-    _empty_log(path)
+    if os.path.exists(f"{path}-wal"):
+        # If the run is killed before it removes a database's log, the log must not have
+        # anything that the restored database would read.
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     _put(backup, path)
     for suffix in ("-wal", "-shm"):  # of the database that is gone
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
-
-
-def _empty_log(path: Path) -> None:
-    """Moves what a database has in its log into the database. Otherwise a run that is
-    killed before it removes the log would leave it to the restored database."""
-    if os.path.exists(f"{path}-wal"):
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database:
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _was_written(path: Path, backup: Path) -> bool:

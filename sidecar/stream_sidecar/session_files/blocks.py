@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from stream_sidecar import patterns
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.documents import Made
+from stream_sidecar.session_files.documents import NewLines
 from stream_sidecar.session_files.reports import FileReport, Tally, record_writer
 from stream_sidecar.session_files.size_limits import LinePart, lines_of
 from stream_sidecar.values.jsontext import decode
@@ -45,113 +45,106 @@ fixed character, for speed."""
 
 @frozen
 class LineBlock:
-    """Whole lines of the file at ``path``, from the line ``first`` on. ``known`` are
-    the results of tools before them. ``records_wanted``: the removals are needed."""
+    """Whole lines of the file at ``path``, and the ``results`` of tools before them."""
 
     path: Path
     job: Job
     data: bytes
-    first: int
-    known: tuple[Any, ...]
-    records_wanted: bool
+    first_line: int
+    results: tuple[Any, ...]
+    wants_records: bool
 
 
 @frozen
-class DoneLines:
-    """A block that was read. ``new``: the text that replaces it, None if nothing
+class RepairedLines:
+    """A block that was read. ``new_data``: the text that replaces it, None if nothing
     changed. ``records``: its removals as lines of JSON."""
 
     report: FileReport
-    new: bytes | None
+    new_data: bytes | None
     records: bytes
 
 
-def read_block(block: LineBlock) -> DoneLines:
-    made, path, records = Made(), block.path, BytesIO()
-    record = record_writer(records if block.records_wanted else None)
+def read_block(block: LineBlock) -> RepairedLines:
+    output, path, records = NewLines(), block.path, BytesIO()
+    record = record_writer(records if block.wants_records else None)
     tally = Tally(FileReport(str(path)), record)
-    history = block.job.history_of(path, block.known)
-    session = block.job.session_of(path, history, tally, made, lambda _size: None)
-    session.repair_lines(BytesIO(block.data), block.first)
-    return DoneLines(tally.finish(), made.new, records.getvalue())
+    history = block.job.history_of(path, block.results)
+    session = block.job.session_of(path, history, tally, output, lambda _size: None)
+    session.repair_lines(BytesIO(block.data), block.first_line)
+    return RepairedLines(tally.finish(), output.data, records.getvalue())
 
 
 @frozen
 class LinesOnAllCores:
     """Repairs the lines of a session of text. ``submit`` gives a block to a worker; at
-    most ``ahead`` blocks wait at a time."""
+    most ``most_waiting`` blocks wait at a time."""
 
     path: Path
     job: Job
     records: IO[bytes] | None
-    submit: Callable[[LineBlock], Future[DoneLines]]
-    ahead: int
+    submit: Callable[[LineBlock], Future[RepairedLines]]
+    most_waiting: int
 
     def __call__(self, session: TextSession, file: IO[bytes]) -> None:
-        waiting: deque[tuple[bytes, Future[DoneLines] | LinePart]] = deque()
+        waiting: deque[tuple[bytes, Future[RepairedLines] | LinePart]] = deque()
         for block in self._blocks(file, session.history):
             if isinstance(block, LineBlock):
                 waiting.append((block.data, self.submit(block)))
             else:
                 waiting.append(block)
-            if len(waiting) >= self.ahead:
-                self._take(session, *waiting.popleft())
+            if len(waiting) >= self.most_waiting:
+                self._finish(session, *waiting.popleft())
         while waiting:
-            self._take(session, *waiting.popleft())
+            self._finish(session, *waiting.popleft())
 
     def _blocks(
         self, file: IO[bytes], history: History
     ) -> Iterator[LineBlock | tuple[bytes, LinePart]]:
-        """The lines in blocks, and between them the pieces of lines that are too
-        long."""
+        """The lines in blocks, and between them parts of lines that are too long."""
         lines: list[bytes] = []
-        first, size = 1, 0
-        for data, piece in lines_of(file):
-            if piece is LinePart.LINE:
+        number, size = 1, 0
+        for data, part in lines_of(file):
+            if part is LinePart.LINE:
                 lines.append(data)
                 size += len(data)
                 if size < _SIZE:
                     continue
             if lines:
-                yield self._block(lines, first, history)
-                first, lines, size = first + len(lines), [], 0
-            if piece is not LinePart.LINE:
-                yield data, piece
-                first += piece is LinePart.TOO_LONG
+                yield self._block(lines, number, history)
+                number, lines, size = number + len(lines), [], 0
+            if part is not LinePart.LINE:
+                yield data, part
+                number += part is LinePart.TOO_LONG
         if lines:
-            yield self._block(lines, first, history)
+            yield self._block(lines, number, history)
 
-    def _block(self, lines: list[bytes], first: int, history: History) -> LineBlock:
-        """A block, with the results that are known before it. Then ``history`` learns
-        the results in the block."""
-        known, data = history.known, b"".join(lines)
-        records_wanted = self.records is not None
+    def _block(self, lines: list[bytes], number: int, history: History) -> LineBlock:
+        """A block and the results before it. ``history`` learns those in the block."""
+        results, data = history.known, b"".join(lines)
         for line in filter(MAY_HOLD_RESULTS.search, lines):
-            _learn(history, line)
-        return LineBlock(self.path, self.job, data, first, known, records_wanted)
+            try:
+                document = decode(line)
+            except (ValueError, RecursionError):
+                continue
+            for message in messages_in(document):
+                history.learn(message.results)
+        wants_records = self.records is not None
+        return LineBlock(self.path, self.job, data, number, results, wants_records)
 
-    def _take(
-        self, session: TextSession, data: bytes, future: Future[DoneLines] | LinePart
+    def _finish(
+        self, session: TextSession, data: bytes, block: Future[RepairedLines] | LinePart
     ) -> None:
-        if isinstance(future, LinePart):
-            session.keep_piece(data, future)
+        if isinstance(block, LinePart):
+            session.keep_part(data, block)
             session.advance(len(data))
             return
-        done = future.result()
-        session.tally.include(done.report)
+        repaired = block.result()
+        session.tally.include(repaired.report)
         if self.records is not None:
-            self.records.write(done.records)
-        if done.new is None:
-            session.new.keep(data)
+            self.records.write(repaired.records)
+        if repaired.new_data is None:
+            session.output.keep(data)
         else:
-            session.new.change(done.new)
+            session.output.change(repaired.new_data)
         session.advance(len(data))
-
-
-def _learn(history: History, line: bytes) -> None:
-    try:
-        document = decode(line)
-    except (ValueError, RecursionError):
-        return
-    for found in messages_in(document):
-        history.learn(found.results)

@@ -64,25 +64,36 @@ def repair_dataset(job: DatasetJob) -> Iterator[tuple[FileReport, list[bytes]]]:
 
     ray.init(address=job.address, ignore_reinit_error=True, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
-    is_parquet = _is_parquet(job.path)
+    folder = Path(job.path)
+    if folder.is_dir():
+        is_parquet = any(folder.rglob("*.parquet"))
+    else:
+        is_parquet = job.path.rstrip("/").endswith((".parquet", ".pq"))
     rows = (
         ray.data.read_parquet(job.path) if is_parquet else ray.data.read_json(job.path)
     )
     names = set(rows.columns() or ())
     if job.column not in names:
         raise ValueError(f"{job.path} has no column {job.column}")
-    done = rows.map_batches(
+    batches = rows.map_batches(
         RowRepair(job.path, job.column, job.options, unseal=job.unseal),
         batch_size=_ROWS,
         batch_format="pyarrow",
     )
     if job.output is not None:
-        done = done.materialize()
-        kept = done.drop_columns([NOTES])
-        write = kept.write_parquet if is_parquet else kept.write_json
+        batches = batches.materialize()
+        repaired_rows = batches.drop_columns([NOTES])
+        write = repaired_rows.write_parquet if is_parquet else repaired_rows.write_json
         write(job.output)
-    for batch in done.iter_batches(batch_size=None, batch_format="pyarrow"):
-        yield from _reports(batch)
+    for batch in batches.iter_batches(batch_size=None, batch_format="pyarrow"):
+        for note in batch.column(NOTES).to_pylist():
+            (unreadable, bound, unsealed, kept), models, removals = decode(note)
+            counters = [ModelRepairCounters(**model) for model in models]
+            report = FileReport(
+                "", bound=bound, unsealed=unsealed, unreadable=unreadable
+            )
+            report.kept, report.models = Counter(kept), counters
+            yield report, [encode(removal) + b"\n" for removal in removals]
 
 
 class RowRepair:
@@ -101,13 +112,14 @@ class RowRepair:
         column = batch.column(self._column)
         values, notes = [], []
         for number, value in enumerate(column.to_pylist()):
-            new, note = self._row(value, number)
-            values.append(new)
+            new_value, note = self._row(value, number)
+            values.append(new_value)
             notes.append(note)
-        place = batch.column_names.index(self._column)
+        index = batch.column_names.index(self._column)
         new_column = pyarrow.array(values, column.type)
-        changed = batch.set_column(place, self._column, new_column)
-        return changed.append_column(NOTES, pyarrow.array(notes, pyarrow.binary()))
+        repaired_rows = batch.set_column(index, self._column, new_column)
+        new_notes = pyarrow.array(notes, pyarrow.binary())
+        return repaired_rows.append_column(NOTES, new_notes)
 
     def _row(self, value: Any, number: int) -> tuple[Any, bytes]:
         """The repaired value, and the row's report with all removals as JSON."""
@@ -120,38 +132,30 @@ class RowRepair:
                 document = loads(value.removeprefix(_BOM))
             except (ValueError, RecursionError):
                 report.unreadable, document = 1, None
-        repairs, made = self._repairs(document, history, report)
-        for found, repair in repairs:
-            tally.add({"rowInBatch": number}, found, repair)
-        new = repaired(value, made) if made and is_text else replaced(value, made)
-        done = tally.finish()
-        models = [asdict(each) for each in done.models]
-        counts = [done.unreadable, done.bound, done.unsealed, done.kept]
-        return new, encode([counts, models, removals])
-
-    def _repairs(
-        self, document: Any, history: History, report: FileReport
-    ) -> tuple[list[RepairedMessage], list[RepairedMessage]]:
-        """The repairs of a row's messages, and those that are made, with the removal of
-        the seals that they break."""
-        found, model = [*messages_in(document)], self._options.model
-        bound = BoundTexts(found, model, unseals=self._unseal)
-        repairs = repairs_of(found, history, bound)
-        changed = [each for each in repairs if each[1].changed]
-        if not self._unseal:
-            return repairs, changed
-        made, report.unsealed = unsealed(
-            document, found, changed, model, is_after=False
-        )
-        return repairs, made
+        messages, model = [*messages_in(document)], self._options.model
+        bound = BoundTexts(messages, model, unseals=self._unseal)
+        repairs = repairs_of(messages, history, bound)
+        edits = [pair for pair in repairs if pair[1].changed]
+        if self._unseal:  # also takes out the seals that edits break
+            edits, report.unsealed = unsealed(
+                document, messages, edits, model, is_after=False
+            )
+        for message, repair in repairs:
+            tally.add({"rowInBatch": number}, message, repair)
+        is_edited_text = bool(edits) and is_text
+        new_value = repaired(value, edits) if is_edited_text else replaced(value, edits)
+        tally.finish()
+        models = [asdict(model) for model in report.models]
+        counts = [report.unreadable, report.bound, report.unsealed, report.kept]
+        return new_value, encode([counts, models, removals])
 
 
 def replaced(value: Any, repairs: list[RepairedMessage]) -> Any:
     """``value``, changed in place, with the repaired messages."""
     dropped: list[tuple[list[Any], int]] = []
-    for found, repair in repairs:
+    for message, repair in repairs:
         if repair.changed:
-            value = _with(value, found.path, found, repair, dropped)
+            value = _with(value, message.path, message, repair, dropped)
     for items, number in sorted(dropped, key=itemgetter(1), reverse=True):
         del items[number]
     return value
@@ -160,42 +164,26 @@ def replaced(value: Any, repairs: list[RepairedMessage]) -> Any:
 def _with(
     value: Any,
     path: JsonPath,
-    found: StoredMessage,
+    message: StoredMessage,
     repair: Repair,
     dropped: list[tuple[list[Any], int]],
 ) -> Any:
     """``value`` with a repaired message at ``path``, which may continue in JSON text.
     ``dropped`` gets the items to remove from lists."""
     if path and isinstance(value, str):
-        return repaired(value, [(evolve(found, path=path), repair)])
+        return repaired(value, [(evolve(message, path=path), repair)])
     if path:
-        value[path[0]] = _with(value[path[0]], path[1:], found, repair, dropped)
+        value[path[0]] = _with(value[path[0]], path[1:], message, repair, dropped)
         return value
     for edit in reversed(repair.edits):
         place = path_of(edit.path, value)
-        old = at(value, place)
-        new = old[: edit.start] + edit.new_text + old[edit.end :]
+        text = at(value, place)
+        text = text[: edit.start] + edit.new_text + text[edit.end :]
         if not place:
-            value = new
+            value = text
         else:
-            at(value, place[:-1])[place[-1]] = new
-    for each in repair.dropped:
-        *holder, number = path_of(each, value)
+            at(value, place[:-1])[place[-1]] = text
+    for pointer in repair.dropped:
+        *holder, number = path_of(pointer, value)
         dropped.append((at(value, (*holder,)), int(number)))
     return value
-
-
-def _reports(batch: Any) -> Iterator[tuple[FileReport, list[bytes]]]:
-    for note in batch.column(NOTES).to_pylist():
-        (unreadable, bound, unsealed, kept), models, removals = decode(note)
-        counters = [ModelRepairCounters(**each) for each in models]
-        report = FileReport("", bound=bound, unsealed=unsealed, unreadable=unreadable)
-        report.kept, report.models = Counter(kept), counters
-        yield report, [encode(each) + b"\n" for each in removals]
-
-
-def _is_parquet(path: str) -> bool:
-    folder = Path(path)
-    if folder.is_dir():
-        return any(folder.rglob("*.parquet"))
-    return path.rstrip("/").endswith((".parquet", ".pq"))

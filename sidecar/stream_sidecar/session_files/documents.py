@@ -31,7 +31,7 @@ from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import decode_utf8, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from stream_sidecar.history.history import History
@@ -56,14 +56,14 @@ Seal: TypeAlias = "Callable[[Any, list[JsonPath]], str | None]"
 
 
 class Output(Protocol):
-    """Gets a file's content in its order: what stays, and what replaces the rest."""
+    """Gets a file's content in order: what stays, and what replaces the rest."""
 
     def keep(self, data: bytes) -> None: ...
 
     def change(self, data: bytes) -> None: ...
 
 
-class Made:
+class NewLines:
     """Collects the new text of some lines, in place of a file."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Made:
         self._changed = True
 
     @property
-    def new(self) -> bytes | None:
+    def data(self) -> bytes | None:
         """The new text; None if nothing changed."""
         return b"".join(self._pieces) if self._changed else None
 
@@ -90,42 +90,40 @@ _BREAK = patterns.compile("\n")
 
 @frozen
 class TextSession:
-    """What is needed to repair a session of text: its history, the tally of its
-    repairs, the output for its new text, the function that gets the number of bytes
-    read, and the files around it. ``before_seals``: the lines that come before a bound
-    seal. ``after_edits``: the lines that come after an edit, if the seals in them are
-    taken out; None if bound text stays."""
+    """What is needed to repair a session of text. ``before_seals``: the lines that come
+    before a bound seal. ``after_edits``: the lines that come after an edit, if the
+    seals in them are taken out; None if bound text stays."""
 
     history: History
     tally: Tally
-    new: Output
+    output: Output
     advance: Advance
     surroundings: SurroundingFiles
     before_seals: Callable[[], RecordsBeforeSeals]
     after_edits: RecordsAfterEdits | None = None
 
-    def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
-        """Repairs a JSONL file, or lines of a file from the line ``first`` on."""
-        number = first - 1
-        for data, piece in size_limits.lines_of(file):
-            number += piece is not size_limits.LinePart.REST
-            if piece is size_limits.LinePart.LINE:
+    def repair_lines(self, file: IO[bytes], first_line: int = 1) -> None:
+        """Repairs a JSONL file, or the lines of one from ``first_line`` on."""
+        number = first_line - 1
+        for data, part in size_limits.lines_of(file):
+            number += part is not size_limits.LinePart.REST
+            if part is size_limits.LinePart.LINE:
                 self._repair(data, number, by_line=True)
             else:
-                self.keep_piece(data, piece)
+                self.keep_part(data, part)
             self.advance(len(data))
 
-    def keep_piece(self, data: bytes, piece: size_limits.LinePart) -> None:
-        """Keeps a piece of a line that is too long, and counts the line."""
-        self.new.keep(data)
-        if piece is size_limits.LinePart.TOO_LONG:
+    def keep_part(self, data: bytes, part: size_limits.LinePart) -> None:
+        """Keeps a part of a line that is too long, and counts the line."""
+        self.output.keep(data)
+        if part is size_limits.LinePart.TOO_LONG:
             error = size_limits.too_large("a line", size_limits.LONGEST_LINE)
             self.tally.report.leave(str(error))
 
     def repair_packed_lines(self, file: IO[bytes]) -> None:
         """Repairs a JSONL file that is compressed as a whole; CannotEditError if it is
         too large or if there is no zstd."""
-        data, made = size_limits.read_whole(file), Made()
+        data, output = size_limits.read_whole(file), NewLines()
         model = self.history.options.model
         try:
             lines = unpack_zstd(data)
@@ -134,15 +132,15 @@ class TextSession:
         else:
             inner = evolve(
                 self,
-                new=made,
+                output=output,
                 advance=lambda _size: self.advance(0),
                 before_seals=cache(partial(lines_before_seals, lines, model)),
             )
             inner.repair_lines(BytesIO(lines))
-        if made.new is None:
-            self.new.keep(data)
+        if output.data is None:
+            self.output.keep(data)
         else:
-            self.new.change(pack_zstd(made.new))
+            self.output.change(pack_zstd(output.data))
         self.advance(len(data))
 
     def repair_whole(self, file: IO[bytes]) -> None:
@@ -153,179 +151,167 @@ class TextSession:
 
     def _repair(self, data: bytes, line: int, *, by_line: bool) -> None:
         if data.isspace() or not data:
-            self.new.keep(data)
+            self.output.keep(data)
             return
-        report, place = self.tally.report, {"line": line} if by_line else {}
         try:
             document = _decoded(data)
         except (ValueError, RecursionError):
-            report.unreadable += 1
-            self.new.keep(data)
+            self.tally.report.unreadable += 1
+            self.output.keep(data)
             return
         unread: list[UnreadText] = []
-        found = [*messages_in(document, self.surroundings.role, unread)]
-        repairs = self._repairs(document, found, line, by_line=by_line)
-        if self._is_piece(document, repairs, by_line=by_line):
-            report.piece = True
-        elif unread:
-            name_unread(document, unread, self.history, report)
-        changed = [each for each in repairs if each[1].changed]
-        is_shown = any(repair.leaks for _, repair in repairs)
-        text = data.decode("utf-8", _HALVES) if is_shown or self.after_edits else ""
-        self._count(text, line, place, repairs)
-        seal = self.surroundings.seal
-        made = editable(document, changed, report, seal) if changed else []
-        if self.after_edits is not None:
-            made = self._unsealed(document, found, made, line)
-        if made:
-            keeps_length = by_line and self.surroundings.keeps_length(document)
-            may_go = by_line and not (keeps_length or names_parent(data))
-            if may_go and len(found) == 1 and is_emptied(found[0], made[0][1].dropped):
-                self.new.change(b"")
-                return
-            new = repaired(text, made, keeps_length=keeps_length)
-            self.new.change(new.encode("utf-8", _HALVES))
+        messages = [*messages_in(document, self.surroundings.role, unread)]
+        repairs = self._repairs(document, messages, line, by_line=by_line)
+        if by_line:
+            has_no_text = not messages and is_based_elsewhere(document)
         else:
-            self.new.keep(data)
+            has_no_text = is_piece(document, self.surroundings.role)
+        if has_no_text:
+            self.tally.report.piece = True
+        elif unread:
+            name_unread(document, unread, self.history, self.tally.report)
+        has_leaks = any(repair.leaks for _, repair in repairs)
+        text = data.decode("utf-8", _HALVES) if has_leaks or self.after_edits else ""
+        spans: Iterable[list[dict[str, int]]] = repeat([])
+        if has_leaks and self.tally.wants_records:
+            spans = _spans(text, line, repairs)
+        place = {"line": line} if by_line else {}
+        for (message, repair), message_spans in zip(repairs, spans, strict=False):
+            self.tally.add(place, message, repair, message_spans)
+        changed = [pair for pair in repairs if pair[1].changed]
+        seal = self.surroundings.seal
+        edits = editable(document, changed, self.tally.report, seal) if changed else []
+        if self.after_edits is not None:
+            edits = self._unsealed(document, messages, edits, line)
+        if not edits:
+            self.output.keep(data)
+            return
+        keeps_length = by_line and self.surroundings.keeps_length(document)
+        may_go = by_line and not (keeps_length or names_parent(data))
+        if (
+            may_go
+            and len(messages) == 1
+            and is_emptied(messages[0], edits[0][1].dropped)
+        ):
+            self.output.change(b"")
+            return
+        new_text = repaired(text, edits, keeps_length=keeps_length)
+        self.output.change(new_text.encode("utf-8", _HALVES))
 
     def _repairs(
-        self, document: Any, found: list[StoredMessage], line: int, *, by_line: bool
+        self, document: Any, messages: list[StoredMessage], line: int, *, by_line: bool
     ) -> list[RepairedMessage]:
         """The messages of a document with their repairs. ``by_line``: the document is a
         line of a log, and a later line may have a seal."""
         model, unseals = self.history.options.model, self.after_edits is not None
 
-        def is_later() -> bool:
+        def is_before_seal() -> bool:
             if by_line:
                 return not unseals and self.before_seals().has(line - 1)
             return self.surroundings.is_before_seal(document, model)
 
-        bound = BoundTexts(found, model, is_later, unseals=unseals)
-        return repairs_of(found, self.history, bound)
+        bound = BoundTexts(messages, model, is_before_seal, unseals=unseals)
+        return repairs_of(messages, self.history, bound)
 
     def _unsealed(
         self,
         document: Any,
-        found: list[StoredMessage],
-        made: list[RepairedMessage],
+        messages: list[StoredMessage],
+        edits: list[RepairedMessage],
         line: int,
     ) -> list[RepairedMessage]:
-        """The repairs ``made``, with the removal of the seals that edits break."""
+        """The ``edits``, with the removal of the seals that they break."""
         assert self.after_edits is not None
         is_after = self.after_edits.add(line, document)
-        if first_edit(found, made) is not None:
+        if first_edit(messages, edits) is not None:
             self.after_edits.edited(line, document)
         model = self.history.options.model
-        made, count = unsealed(document, found, made, model, is_after=is_after)
+        edits, count = unsealed(document, messages, edits, model, is_after=is_after)
         self.tally.report.unsealed += count
-        return made
-
-    def _is_piece(
-        self, document: Any, found: list[RepairedMessage], *, by_line: bool
-    ) -> bool:
-        """Whether a file with this document may have no text of a model."""
-        if by_line:
-            return not found and is_based_elsewhere(document)
-        return is_piece(document, self.surroundings.role)
-
-    def _count(
-        self,
-        text: str,
-        line: int,
-        place: dict[str, int],
-        repairs: list[RepairedMessage],
-    ) -> None:
-        where: Iterable[list[dict[str, int]]] = repeat([])
-        if self.tally.wants_records and any(repair.leaks for _, repair in repairs):
-            bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, line)
-            leaks = ((found, repair.leaks) for found, repair in repairs)
-            where = (
-                [lines.place(start + bom, end + bom) for start, end in spans]
-                for spans in spans_of(text[bom:], leaks)
-            )
-        for (found, repair), places in zip(repairs, where, strict=False):
-            self.tally.add(place, found, repair, places)
+        return edits
 
     def repair_chat_log(self, file: IO[bytes]) -> None:
-        """Repairs a log in Markdown, as aider keeps it; CannotEditError if it is too
-        large."""
+        """Repairs aider's log in Markdown; CannotEditError if it is too large."""
         data = size_limits.read_whole(file)
         try:
             text = data.decode("utf-8")
         except ValueError:
             self.tally.report.unreadable += 1
-            self.new.keep(data)
+            self.output.keep(data)
             return
         lines, cuts = Lines(text, 1), []
         for start, end in answers_in(text):
-            found = message_of(text[start:end])
-            repair = self.history.examine(found).repair(in_place=True)
-            spans = [(each.start + start, each.end + start) for each in repair.removed]
-            where = [lines.place(*span) for span in spans]
-            line = {"line": lines.point(start)[0]}
-            self.tally.add(line, found, repair, where)
-            cuts += [
-                (each.start + start, each.end + start, each.new_text)
-                for each in repair.edits
-            ]
+            message = message_of(text[start:end])
+            repair = self.history.examine(message).repair(in_place=True)
+            spans = [lines.span(start + r.start, start + r.end) for r in repair.removed]
+            self.tally.add({"line": lines.point(start)[0]}, message, repair, spans)
+            cuts += [(start + e.start, start + e.end, e.new_text) for e in repair.edits]
         if cuts:
-            self.new.change(spliced(text, cuts).encode("utf-8"))
+            self.output.change(spliced(text, cuts).encode("utf-8"))
         else:
-            self.new.keep(data)
+            self.output.keep(data)
         self.advance(len(data))
 
 
 class Lines:
-    """Lines and columns of positions in a text. Columns are code points, counted from
-    1; the first line has the number ``first``."""
+    """Lines and columns of positions in a text. Columns count code points from 1."""
 
-    def __init__(self, text: str, first: int) -> None:
+    def __init__(self, text: str, first_line: int) -> None:
         self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
-        self._first = first
+        self._first_line = first_line
 
     def point(self, offset: int) -> tuple[int, int]:
         number = bisect_right(self._starts, offset) - 1
-        return number + self._first, offset - self._starts[number] + 1
+        return number + self._first_line, offset - self._starts[number] + 1
 
-    def place(self, start: int, end: int) -> dict[str, int]:
-        """The span from ``start`` to ``end`` as a report writes it: lines and
-        columns."""
+    def span(self, start: int, end: int) -> dict[str, int]:
+        """A span of the text as a report writes it."""
         line, column = self.point(start)
         end_line, end_column = self.point(end)
         begin = {"line": line, "column": column}
         return {**begin, "endLine": end_line, "endColumn": end_column}
 
 
+def _spans(
+    text: str, first_line: int, repairs: list[RepairedMessage]
+) -> Iterator[list[dict[str, int]]]:
+    """The spans of each message's leaks in the text of a document."""
+    bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, first_line)
+    leaks = ((message, repair.leaks) for message, repair in repairs)
+    for spans in spans_of(text[bom:], leaks):
+        yield [lines.span(start + bom, end + bom) for start, end in spans]
+
+
 def repairs_of(
-    found: list[StoredMessage], history: History, bound: BoundTexts
+    messages: list[StoredMessage], history: History, bound: BoundTexts
 ) -> list[RepairedMessage]:
     """The messages of a document with their repairs, which leave ``bound`` text."""
     repairs = []
-    for number, each in enumerate(found):
-        examined = history.examine(each, partial(bound.until, number))
-        repairs.append((each, examined.repair(in_place=True)))
+    for number, message in enumerate(messages):
+        examined = history.examine(message, partial(bound.until, number))
+        repairs.append((message, examined.repair(in_place=True)))
     return repairs
 
 
 def lines_before_seals(log: bytes | Path, model: str | None) -> RecordsBeforeSeals:
     """The lines of a log, or of the log in a file, that come before a bound seal. Most
     logs have none, so only lines that may have one are decoded at first."""
-    before = RecordsBeforeSeals()
+    records = RecordsBeforeSeals()
     with BytesIO(log) if isinstance(log, bytes) else log.open("rb") as file:
         if not any(_is_sealed(data, model) for data, _ in size_limits.lines_of(file)):
-            return before
+            return records
         file.seek(0)
-        for data, piece in size_limits.lines_of(file):
-            if piece is not size_limits.LinePart.REST:
-                is_read = piece is size_limits.LinePart.LINE and names_parent(data)
+        for data, part in size_limits.lines_of(file):
+            if part is not size_limits.LinePart.REST:
+                is_read = part is size_limits.LinePart.LINE and names_parent(data)
                 record = _record(data) if is_read else None
-                before.add(record, is_sealed=_is_sealed(data, model))
-    return before
+                records.add(record, is_sealed=_is_sealed(data, model))
+    return records
 
 
 def _is_sealed(line: bytes, model: str | None) -> bool:
-    found = messages_in(_record(line)) if may_have_seal(line) else ()
-    return any(seals_of(each, model) for each in found)
+    messages = messages_in(_record(line)) if may_have_seal(line) else ()
+    return any(seals_of(message, model) for message in messages)
 
 
 def _record(line: bytes) -> Any:
@@ -348,9 +334,9 @@ def name_unread(
 ) -> None:
     """Counts the texts that no row reads, if a model may have written them and
     something leaked into them."""
-    for each in unread:
-        if history.would_cut(each.text) and may_be_said(document, each):
-            place = "/".join("*" if isinstance(n, int) else n[:80] for n in each.path)
+    for text in unread:
+        if history.would_cut(text.text) and may_be_said(document, text):
+            place = "/".join("*" if isinstance(n, int) else n[:80] for n in text.path)
             report.leave(f"a delimiter in text of no known kind, at /{place:.200}")
 
 
@@ -359,13 +345,13 @@ def editable(
 ) -> list[RepairedMessage]:
     """The ``repairs`` that may be made, of repairs that change something. Messages that
     a hash protects are counted instead."""
-    made = []
-    for found, repair in repairs:
-        if (reason := seal(document, edited_in(found, repair))) is not None:
+    edits = []
+    for message, repair in repairs:
+        if (reason := seal(document, edited_in(message, repair))) is not None:
             report.keep(reason)
         else:
-            made.append((found, repair))
-    return made
+            edits.append((message, repair))
+    return edits
 
 
 def repaired(
@@ -375,7 +361,6 @@ def repaired(
     ``keeps_length``, blanks before the last bracket make up for the cuts."""
     bom = _BOM if text.startswith(_BOM) else ""
     body = text.removeprefix(_BOM)
-    changes = [(found, repair) for found, repair in repairs if repair.changed]
-    cuts = changes_of(body, changes)
-    at, blanks = padding(body, cuts) if keeps_length else (len(body), "")
-    return "".join((bom, spliced(body[:at], cuts), blanks, body[at:]))
+    cuts = changes_of(body, [pair for pair in repairs if pair[1].changed])
+    end, blanks = padding(body, cuts) if keeps_length else (len(body), "")
+    return "".join((bom, spliced(body[:end], cuts), blanks, body[end:]))

@@ -105,9 +105,9 @@ def kind_of(head: bytes, name: str = "") -> FileKind | None:
     """The kind of a file by how it begins, and by its name if that says nothing or
     leaves a choice. ``head`` should have ``HEAD`` bytes; None if neither is known."""
     ending = PurePath(name).suffix.lower()
-    begun = [each for each in FILE_KINDS if each.begins and each.begins.match(head)]
-    named = [each for each in begun or FILE_KINDS if ending in each.endings]
-    return next(iter(named or begun), None)
+    by_head = [row for row in FILE_KINDS if row.begins and row.begins.match(head)]
+    by_name = [row for row in by_head or FILE_KINDS if ending in row.endings]
+    return next(iter(by_name or by_head), None)
 
 
 def kind_at(path: Path) -> FileKind | None:

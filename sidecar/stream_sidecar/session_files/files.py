@@ -11,6 +11,7 @@ import sqlite3
 import stat
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -51,9 +52,9 @@ if TYPE_CHECKING:
 _LOGS = ("md",)
 _PACKED = ("zst",)
 SUFFIXES = frozenset(
-    f".{each}" for each in (*BY_LINE, *WHOLE, *DATABASES, *_LOGS, *_PACKED)
+    f".{ending}" for ending in (*BY_LINE, *WHOLE, *DATABASES, *_LOGS, *_PACKED)
 )
-"""Endings of the files in a folder that may be sessions."""
+"""Endings of files that may be sessions."""
 
 _SQLITE = b"SQLite format 3\0"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -78,28 +79,36 @@ class Job:
     kinds: frozenset[str] | None = None
     unseal: bool = False
 
-    def history_of(self, path: Path, known: Iterable[Any] = ()) -> History:
-        """A new history for the file at ``path``, with the results that are ``known``
-        before."""
+    def history_of(self, path: Path, results: Iterable[Any] = ()) -> History:
+        """A new history for the file at ``path``, which knows earlier ``results``."""
         wants = self.wants_in(path)
-        return History(self.options, wants, known, self._readings, self.kinds)
+        return History(self.options, wants, results, self._readings, self.kinds)
 
     def session_of(
-        self, path: Path, history: History, tally: Tally, new: Output, advance: Advance
+        self,
+        path: Path,
+        history: History,
+        tally: Tally,
+        output: Output,
+        advance: Advance,
     ) -> TextSession:
         """What repairs the session of text at ``path``."""
-        before = partial(_lines_before_seals, path, self.options.model)
-        after = RecordsAfterEdits() if self.unseal else None
-        around = SurroundingFiles(path)
-        return TextSession(history, tally, new, advance, around, before, after)
+        return TextSession(
+            history=history,
+            tally=tally,
+            output=output,
+            advance=advance,
+            surroundings=SurroundingFiles(path),
+            before_seals=partial(_lines_before_seals, path, self.options.model),
+            after_edits=RecordsAfterEdits() if self.unseal else None,
+        )
 
     def wants_in(self, path: Path) -> Wants | None:
         return None if self.wants is None else partial(self.wants, path)
 
     @cached_property
     def _readings(self) -> Readings:
-        """Shared by all sessions: to make them takes longer than to read a small
-        session."""
+        """Shared by all sessions, because making them takes long."""
         return Readings(self.options)
 
 
@@ -175,21 +184,15 @@ def format_of(path: Path) -> str:
         return "jsonl"
     if is_chat_log(path.name, head.decode("utf-8", "replace")):
         return "markdown"
-    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
-    if rest.strip() and _is_document(first):
-        return "jsonl"
+    line, _, more_lines = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    with suppress(ValueError, RecursionError):
+        if more_lines.strip() and isinstance(loads(line.decode("utf-8")), dict):
+            return "jsonl"
     may_be_json = path.suffix.removeprefix(".") in WHOLE or _JSON.match(head)
     return "json" if may_be_json else ""
 
 
-def _is_document(line: bytes) -> bool:
-    try:
-        return isinstance(loads(line.decode("utf-8")), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-_READ: dict[str, RepairLines] = {
+_REPAIRS: dict[str, RepairLines] = {
     "jsonl.zst": TextSession.repair_packed_lines,
     "json": TextSession.repair_whole,
     "markdown": TextSession.repair_chat_log,
@@ -203,45 +206,47 @@ def _repair_text(
 
     def repair(file: IO[bytes], output: Output) -> None:
         session = job.session_of(path, history, tally, output, advance)
-        _READ.get(tally.report.format, repair_lines)(session, file)
+        _REPAIRS.get(tally.report.format, repair_lines)(session, file)
 
     if not job.write:
         with path.open("rb") as file:
             repair(file, _Unwritten())
         return
-    with Replacement(path) as new:
+    with Replacement(path) as replacement:
         with path.open("rb") as file:
-            new.begin(file)
-            repair(file, new)
-        if new.changed:
-            tally.report.backup = new.commit()
+            replacement.begin(file)
+            repair(file, replacement)
+        if replacement.changed:
+            tally.report.backup = replacement.commit()
             tally.report.written = True
-            tally.report.writers_unknown = new.writers_unknown
+            tally.report.writers_unknown = replacement.writers_unknown
 
 
 def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
     layouts = tables.layouts_of(path) if job.layout is None else (job.layout,)
     if not layouts:
         raise sqlite3.Error("no known layout: use --table and --column")
-    if job.layout is not None and (gone := tables.missing_in(path, job.layout)):
-        names = ", ".join(sorted(gone))
+    if job.layout is not None and (missing := tables.missing_in(path, job.layout)):
+        names = ", ".join(sorted(missing))
         raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
-    choice = Answers(job.wants_in(path))
-    new_history = partial(History, job.options, choice, kinds=job.kinds)
-    tables.repair_tables(
-        path=path,
-        layouts=layouts,
-        new_history=new_history,
-        tally=tally,
-        advance=advance,
-        write=False,
+    answers = Answers(job.wants_in(path))
+    repair = partial(
+        tables.repair_tables,
+        path,
+        layouts,
+        partial(History, job.options, answers, kinds=job.kinds),
         unseal=job.unseal,
     )
+    repair(tally, advance, write=False)
     if job.write and tally.finish().repairable:
         backup = copied(path, lambda new: tables.copy_database(path, new.name, advance))
-        choice.repeat()
+        answers.repeat()
         try:
-            _write_tables(path, layouts, new_history, tally.report, advance, job)
+            silent = Tally(FileReport(str(path)), None)
+            is_written = repair(silent, lambda _size: advance(0), write=True)
+            if not is_written:  # somebody else has repaired it meanwhile
+                raise FileChangedError("the rows were changed meanwhile")
+            tally.report.written = True
             # As for a file that was replaced: a later write changes its time.
             changed = path.stat().st_mtime_ns
             os.utime(backup, ns=(changed, changed))
@@ -251,35 +256,13 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
         tally.report.backup = str(backup)
 
 
-def _write_tables(
-    path: Path,
-    layouts: tuple[TableLayout, ...],
-    new_history: Callable[[], History],
-    report: FileReport,
-    advance: Advance,
-    job: Job,
-) -> None:
-    silent = Tally(FileReport(str(path)), None)
-    report.written = tables.repair_tables(
-        path=path,
-        layouts=layouts,
-        new_history=new_history,
-        tally=silent,
-        advance=lambda _size: advance(0),
-        write=True,
-        unseal=job.unseal,
-    )
-    if not report.written:  # somebody else has repaired it meanwhile
-        raise FileChangedError("the rows were changed meanwhile")
-
-
 class Answers:
     """Asks ``wants`` about each removal. After ``repeat``, gives the same answers again
     in the same order, for the same removals."""
 
     def __init__(self, wants: Wants | None) -> None:
         self._wants = wants
-        self._said: deque[bool] = deque()
+        self._answers: deque[bool] = deque()
         self._repeats = False
 
     def repeat(self) -> None:
@@ -289,9 +272,9 @@ class Answers:
         if self._wants is None:
             return True
         if self._repeats:  # without an answer: the cells have changed meanwhile
-            return bool(self._said) and self._said.popleft()
-        self._said.append(self._wants(removal))
-        return self._said[-1]
+            return bool(self._answers) and self._answers.popleft()
+        self._answers.append(self._wants(removal))
+        return self._answers[-1]
 
 
 class _Unwritten:
@@ -311,7 +294,7 @@ def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
         return FoundFiles([path])
     inner = FoundFiles()
     inner.add_below(path, lambda name: Path(name).suffix in SUFFIXES, path)
-    files = [each for each in inner.files if _may_be(each, layout)]
+    files = [file for file in inner.files if _may_be_session(file, layout)]
     skipped = [*inner.skipped, *({*inner.files} - {*files})]
     return FoundFiles([*inner.unread, *files], inner.leaving, skipped=skipped)
 
@@ -325,9 +308,8 @@ def identity_of(path: Path) -> tuple[int, int] | str:
     return (status.st_dev, status.st_ino)
 
 
-def _may_be(path: Path, layout: TableLayout | None) -> bool:
-    """Whether a file of a folder may be a session. An unreadable file may be: its
-    report says why it cannot be read."""
+def _may_be_session(path: Path, layout: TableLayout | None) -> bool:
+    """True for an unreadable file, too: its report says why it cannot be read."""
     try:
         kind = format_of(path)
         if kind != "sqlite":

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 @frozen
 class FoundFiles:
-    """``files``: the files found; ``leaving``: links out of the folder, which were not
-    followed; ``unread``: folders that cannot be read; ``skipped``: files that were not
-    wanted."""
+    """``leaving``: links out of the folder, which were not followed; ``unread``:
+    folders that cannot be read; ``skipped``: files that were not wanted."""
 
     files: list[Path] = field(factory=list)
     leaving: list[Path] = field(factory=list)
@@ -42,25 +41,26 @@ class FoundFiles:
             self.leaving.append(place)
             return
         start = len(self.files)
-        for held, folders, names in os.walk(place, onerror=self._note):
-            self.leaving.extend(_leaving(held, folders, folder))
-            names = [each for each in names if not is_made_by_repair(each)]
-            wanted = [each for each in names if is_wanted(each)]
-            out = {*_leaving(held, wanted, folder)}
-            paths = (Path(held, name) for name in wanted)
-            files = [each for each in paths if each not in out and each.is_file()]
-            self.leaving.extend(each for each in out if each.is_file())
+
+        def note_unread(error: OSError) -> None:
+            self.unread.append(Path(error.filename))
+
+        for parent, folders, names in os.walk(place, onerror=note_unread):
+            self.leaving.extend(_links_out(parent, folders, folder))
+            names = [name for name in names if not is_made_by_repair(name)]
+            chosen = [name for name in names if is_wanted(name)]
+            links = {*_links_out(parent, chosen, folder)}
+            paths = (Path(parent, name) for name in chosen)
+            files = [file for file in paths if file not in links and file.is_file()]
+            self.leaving.extend(link for link in links if link.is_file())
             self.files.extend(files)
-            self.skipped.extend(Path(held, each) for each in {*names} - {*wanted})
+            self.skipped.extend(Path(parent, name) for name in {*names} - {*chosen})
         self.files[start:] = sorted(self.files[start:])
 
-    def _note(self, error: OSError) -> None:
-        self.unread.append(Path(error.filename))
 
-
-def _leaving(held: str, names: list[str], folder: Path) -> Iterator[Path]:
+def _links_out(parent: str, names: list[str], folder: Path) -> Iterator[Path]:
     """The links among ``names`` that lead out of ``folder``."""
-    for path in (os.path.join(held, name) for name in names):
+    for path in (os.path.join(parent, name) for name in names):
         if os.path.islink(path) and not is_within(path, folder):
             yield Path(path)
 

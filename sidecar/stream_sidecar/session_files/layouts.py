@@ -37,9 +37,8 @@ class RoleOf:
 
 @frozen
 class SearchIndex:
-    """A table for full-text search that repeats the text of each row: at the end of
-    ``column``, in the row whose ``key`` equals ``of``, an SQL expression over this
-    table's row."""
+    """A table for full-text search that repeats the text of each row at the end of
+    ``column``. Its ``key`` equals ``of``, an SQL expression over this table's row."""
 
     table: str
     column: str
@@ -208,12 +207,12 @@ PRESETS: dict[str, TableLayout] = {
 def missing(database: sqlite3.Connection, layout: TableLayout) -> list[str]:
     """Tables and columns of the layout that the database does not have."""
     tables = {name for name, _ in layout.columns()} | {*layout.beside}
-    known = {name: columns_of(database, name) for name in tables}
-    gone = [name for name in layout.beside if not known[name]]
-    return gone + [
+    columns = {name: columns_of(database, name) for name in tables}
+    missing_tables = [name for name in layout.beside if not columns[name]]
+    return missing_tables + [
         column
         for table, column in layout.columns()
-        if column not in known[table] and not (column == "rowid" and known[table])
+        if column not in columns[table] and not (column == "rowid" and columns[table])
     ]
 
 

@@ -59,7 +59,7 @@ def noted_in(folder: Path) -> dict[str, Fingerprint]:
 
 
 def _noted(file: IO[bytes]) -> dict[str, Fingerprint]:
-    noted: dict[str, Fingerprint] = {}
+    contents: dict[str, Fingerprint] = {}
     for line in file:
         try:
             entry = decode(line)
@@ -67,10 +67,10 @@ def _noted(file: IO[bytes]) -> dict[str, Fingerprint]:
             continue
         if not isinstance(entry, dict) or not _is_name(entry.get("name")):
             continue
-        noted.pop(entry["name"], None)
+        contents.pop(entry["name"], None)
         if isinstance(entry.get("size"), int) and isinstance(entry.get("sha256"), str):
-            noted[entry["name"]] = Fingerprint(entry["size"], entry["sha256"])
-    return noted
+            contents[entry["name"]] = Fingerprint(entry["size"], entry["sha256"])
+    return contents
 
 
 def _is_name(name: object) -> bool:
@@ -79,12 +79,12 @@ def _is_name(name: object) -> bool:
     return isinstance(name, str) and name == os.path.basename(name) and "\0" not in name
 
 
-def is_still(backup: Path, known: Fingerprint) -> bool:
+def is_still(backup: Path, content: Fingerprint) -> bool:
     """Whether the file is the one that was put on the list under its name."""
     with suppress(OSError):
-        found = backup.lstat()
-        if stat.S_ISREG(found.st_mode) and found.st_size == known.size:
-            return fingerprint_of(backup) == known
+        status = backup.lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_size == content.size:
+            return fingerprint_of(backup) == content
     return False
 
 
@@ -95,7 +95,7 @@ class Manifest:
     def __init__(self, folder: Path) -> None:
         self._path = folder / MANIFEST
         self._handle = -1
-        self._goes = False
+        self._is_done = False
 
     def __enter__(self) -> Manifest:
         while True:
@@ -106,18 +106,17 @@ class Manifest:
             os.close(self._handle)  # it was removed before it was locked
 
     def _is_there(self) -> bool:
-        """Whether the opened file still has its name; OSError if the name is not a
-        file's."""
+        """Whether the opened file has its name; OSError if that is no file's."""
         with suppress(FileNotFoundError):
-            found = self._path.lstat()
-            if not stat.S_ISREG(found.st_mode):
+            status = self._path.lstat()
+            if not stat.S_ISREG(status.st_mode):
                 os.close(self._handle)
                 raise OSError(f"{self._path} is not a file")
-            return os.path.samestat(os.fstat(self._handle), found)
+            return os.path.samestat(os.fstat(self._handle), status)
         return False
 
     def __exit__(self, *_: object) -> None:
-        is_empty = self._goes or not os.fstat(self._handle).st_size
+        is_empty = self._is_done or not os.fstat(self._handle).st_size
         if is_empty and not _IS_WINDOWS:
             self._remove()
         os.close(self._handle)
@@ -142,12 +141,11 @@ class Manifest:
         """Lets the list be removed at the end if none of its backups is left."""
         folder = self._path.parent
         if not any(os.path.lexists(folder / name) for name in noted_in(folder)):
-            self._goes = True
+            self._is_done = True
 
     def _write(self, entry: dict[str, Any]) -> None:
         """Appends one line, or nothing. A line break comes first, because part of
-        another line may be there. Bytes of a name that are not text are written as half
-        surrogates."""
+        another line may be there. Bytes that are not text are half surrogates."""
         size = os.fstat(self._handle).st_size
         line = f"\n{dumps(entry)}\n".encode("utf-8", "surrogatepass")
         try:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from stream_sidecar.session_files.names import NEW_SUFFIX
 
@@ -43,11 +43,15 @@ class CannotReplaceError(Exception):
 
 
 class NewFile:
-    """A file beside the one at ``path``: write to ``file``, then `take_name` or
-    `remove`."""
+    """A file beside ``path``: write to ``file``, then `take_name` or `remove`."""
 
     def __init__(self, path: Path) -> None:
-        self.file, self.name = _made(path)
+        while True:
+            handle, name = tempfile.mkstemp(NEW_SUFFIX, f".{path.name}.", path.parent)
+            if _is_still_there(handle, name):
+                break
+            os.close(handle)  # it was removed as a leftover before it was locked
+        self.file, self.name = os.fdopen(handle, "wb"), Path(name)
 
     def sync(self) -> None:
         """Makes sure that everything that was written is on the disk."""
@@ -62,8 +66,7 @@ class NewFile:
         self.file.close()
 
     def remove(self) -> None:
-        """Closes and removes the file, even if the disk is full. May be called
-        twice."""
+        """Closes and removes the file, even if the disk is full; also twice."""
         try:
             with suppress(OSError):
                 self.file.close()
@@ -102,14 +105,6 @@ def remove_leftovers(folders: Iterable[Path]) -> None:
                 is_ours = entry.name.startswith(".") and entry.name.endswith(NEW_SUFFIX)
                 if is_ours and entry.is_file(follow_symlinks=False):
                     _remove_leftover(entry.path)
-
-
-def _made(path: Path) -> tuple[IO[bytes], Path]:
-    while True:
-        handle, name = tempfile.mkstemp(NEW_SUFFIX, f".{path.name}.", path.parent)
-        if _is_still_there(handle, name):
-            return os.fdopen(handle, "wb"), Path(name)
-        os.close(handle)  # it was removed as a leftover before it was locked
 
 
 if sys.platform == "win32":

@@ -54,8 +54,7 @@ def pack_zstd(data: bytes) -> bytes:
 
 
 def _zstd() -> Any:
-    """The module of the standard library (from 3.14 on), or its backport for older
-    ones."""
+    """The module of the standard library (from 3.14 on), or its backport."""
     name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
     try:
         return import_module(name)

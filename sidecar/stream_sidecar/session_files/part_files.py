@@ -38,14 +38,13 @@ def is_before_seal(path: Path, record: Any, model: str | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _last_seal(store: Path, session: str, model: str | None) -> tuple[str, str]:
-    """The names of the message and of the file of a session's last bound seal; empty
-    without a seal."""
+    """The names of message and file of a session's last bound seal, or empty."""
     for message in _newest_first(store / "message" / session):
-        said = _read(message)
+        info = _read(message)
         for part in _newest_first(store / "part" / message.stem):
-            record = {"role": said.get("role"), "content": [_read(part)]}
-            found = messages_in({"info": said, "message": record})
-            if any(seals_of(each, model) for each in found):
+            record = {"role": info.get("role"), "content": [_read(part)]}
+            stored = messages_in({"info": info, "message": record})
+            if any(seals_of(item, model) for item in stored):
                 return message.stem, part.name
     return "", ""
 

@@ -34,14 +34,12 @@ _CHUNK = 1 << 20
 _State: TypeAlias = tuple[int, int, int, int]
 """Device, inode, size in bytes, time of the last change in ns."""
 
-
 _CHANGED = "the file was changed meanwhile"
 _OPEN = "another program has it open for writing"
 
 
 class FileChangedError(Exception):
-    """Somebody else has written to the file meanwhile; the file keeps what they
-    wrote."""
+    """Somebody else has written to the file meanwhile; it keeps what they wrote."""
 
 
 class Replacement(AbstractContextManager["Replacement"]):
@@ -58,7 +56,7 @@ class Replacement(AbstractContextManager["Replacement"]):
         self._path = Path(os.path.realpath(path))
         self._state: _State = (0, 0, 0, 0)
         self._new: NewFile | None = None
-        self._kept = 0  # bytes at the start that are not copied yet
+        self._prefix = 0  # bytes at the start that are not copied yet
         self.writers_unknown = False
 
     def begin(self, old: IO[bytes]) -> None:
@@ -68,7 +66,7 @@ class Replacement(AbstractContextManager["Replacement"]):
     def keep(self, data: bytes) -> None:
         """Keeps ``data``, the next bytes of the old file."""
         if self._new is None:
-            self._kept += len(data)
+            self._prefix += len(data)
         else:
             self._new.file.write(data)
 
@@ -76,7 +74,10 @@ class Replacement(AbstractContextManager["Replacement"]):
         """Writes ``data`` in place of the next bytes of the old file."""
         if self._new is None:
             self._new = NewFile(self._path)
-            self._copy_kept(self._new)
+            with self._path.open("rb") as old:
+                while self._prefix and (copy := old.read(min(self._prefix, _CHUNK))):
+                    self._new.file.write(copy)
+                    self._prefix -= len(copy)
         self._new.file.write(data)
 
     @property
@@ -105,13 +106,13 @@ class Replacement(AbstractContextManager["Replacement"]):
                 with windows.held(self._path):
                     self._check()
                     copy_attributes(new.name, self._path)
-                    return self._swapped(new)
+                    return self._swap(new)
             except OSError as error:
                 if windows.is_in_use(error):
                     raise CannotReplaceError(_OPEN) from None
                 raise
 
-        def _swapped(self, new: NewFile) -> Path:
+        def _swap(self, new: NewFile) -> Path:
             backup = backups.free_name(self._path)
             try:
                 windows.swap(new.name, self._path, backup)
@@ -132,8 +133,15 @@ class Replacement(AbstractContextManager["Replacement"]):
                     raise CannotReplaceError(_OPEN)
                 copy_attributes(new.name, self._path)
                 backup = backups.back_up(self._path)
-                self._check_backup(backup)
-                self._swap(new, backup)
+                was_read = _state(os.lstat(backup)) == self._state
+                if backups.is_same(backup, self._path) and not was_read:
+                    backups.drop(backup)
+                    raise FileChangedError(_CHANGED)  # right before its backup
+                try:
+                    new.take_name(self._path)
+                except OSError:
+                    backups.drop(backup)
+                    raise
                 self._settle(old, backup, _state(self._path.stat()))
             return backup
 
@@ -146,29 +154,15 @@ class Replacement(AbstractContextManager["Replacement"]):
         if names > 1 and (names := names - backups.backup_links(self._path)) > 1:
             raise CannotReplaceError(f"it has {names} names (hard links)")
 
-    def _check_backup(self, backup: Path) -> None:
-        """Raises if somebody replaced the file right before its backup was made."""
-        was_read = _state(os.lstat(backup)) == self._state
-        if backups.is_same(backup, self._path) and not was_read:
-            backups.drop(backup)
-            raise FileChangedError(_CHANGED)
-
-    def _swap(self, new: NewFile, backup: Path) -> None:
-        try:
-            new.take_name(self._path)
-        except OSError:
-            backups.drop(backup)
-            raise
-
-    def _settle(self, old: IO[bytes], backup: Path, made: _State) -> None:
+    def _settle(self, old: IO[bytes], backup: Path, new_state: _State) -> None:
         """Puts the old file back if somebody has it open, or has written to it, since
         it was checked: what they wrote would be in the backup only."""
         now = _state(os.fstat(old.fileno()))
         if self._is_written(old):
-            self._restore(old, backup, made)
+            self._restore(old, backup, new_state)
             raise CannotReplaceError(_OPEN)
         if now != self._state:
-            self._restore(old, backup, made)
+            self._restore(old, backup, new_state)
             raise FileChangedError(_CHANGED)
 
     def _is_written(self, old: IO[bytes]) -> bool:
@@ -177,8 +171,10 @@ class Replacement(AbstractContextManager["Replacement"]):
         self.writers_unknown = answer is None
         return answer is True
 
-    def _restore(self, old: IO[bytes], backup: Path, made: _State) -> None:
-        if _state(self._path.stat()) != made:  # somebody writes to the new file, too
+    def _restore(self, old: IO[bytes], backup: Path, new_state: _State) -> None:
+        if (
+            _state(self._path.stat()) != new_state
+        ):  # somebody writes to the new file, too
             raise FileChangedError(f"{_CHANGED}; what it was before is in {backup}")
         if not os.path.samestat(os.lstat(backup), os.fstat(old.fileno())):
             backups.drop(backup)  # a copy from before the change
@@ -190,13 +186,6 @@ class Replacement(AbstractContextManager["Replacement"]):
     def __exit__(self, *_: object) -> None:
         if self._new is not None:
             self._new.remove()
-
-    def _copy_kept(self, new: NewFile) -> None:
-        with self._path.open("rb") as old:
-            left = self._kept
-            while left and (data := old.read(min(left, _CHUNK))):
-                new.file.write(data)
-                left -= len(data)
 
 
 def _state(stat: os.stat_result) -> _State:

@@ -34,12 +34,11 @@ class FileReport:
     as it was. ``writers_unknown``: the file was replaced, and the system did not say
     whether another program had it open for writing.
 
-    ``unreadable`` counts lines and cells that are not JSON. ``left`` counts, by reason,
-    what was not read. All of these stay as they are. ``kept`` counts, by reason, those
-    of the ``changed`` messages that stay. ``bound`` counts the messages with a text
-    that stays because a seal is bound to it, ``unsealed`` the seals that were taken
-    out. ``piece``: the file belongs to a store of
-    many files and may have no text of a model.
+    ``unreadable`` counts lines and cells that are not JSON, ``left``, by reason, what
+    was not read. ``kept`` counts, by reason, those of the ``changed`` messages that
+    stay, ``bound`` the messages with a text to which a seal is bound, ``unsealed`` the
+    seals that were taken out. ``piece``: the file belongs to a store of many files and
+    may have no text of a model.
     """
 
     path: str
@@ -88,11 +87,8 @@ class FileReport:
         self.kept[reason] += 1
 
 
-def record_writer(
-    records: IO[bytes] | None,
-) -> Callable[[dict[str, Any]], None] | None:
-    """A function that writes a removal as a line of JSON to ``records``; None if there
-    are no ``records``."""
+def record_writer(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None] | None:
+    """A function that writes a removal as a line of JSON to ``records``."""
     if records is None:
         return None
     write = records.write
@@ -104,8 +100,7 @@ def record_writer(
 
 
 class Tally:
-    """Counts into a `FileReport`, and calls ``record`` with every removal as a JSON
-    object."""
+    """Counts into a `FileReport`, and calls ``record`` with every removal."""
 
     def __init__(
         self, report: FileReport, record: Callable[[dict[str, Any]], None] | None
@@ -122,13 +117,13 @@ class Tally:
     def add(
         self,
         place: dict[str, Any],
-        found: StoredMessage,
+        message: StoredMessage,
         repair: Repair,
-        where: Sequence[dict[str, int]] = (),
+        spans: Sequence[dict[str, int]] = (),
     ) -> None:
         """Counts the repair of one message. ``place`` is where in the file the message
-        is, ``where`` the exact place of each removal."""
-        if not found.fields:
+        is, ``spans`` the exact place of each removal."""
+        if not message.fields:
             return
         if repair.bound:
             self.report.bound += 1
@@ -139,16 +134,16 @@ class Tally:
             changed=not repair.blocked and bool(repair.leaks),
             removed=repair.leaks,
         )
-        self._counts.add(counters_of(leaking, found.provider, found.model))
+        self._counts.add(counters_of(leaking, message.provider, message.model))
         if self._record is not None:
-            for record, more in zip_longest(_records(found, repair), where):
-                location = {"file": self.report.path, **place, **(more or {})}
+            for record, span in zip_longest(_records(message, repair), spans):
+                location = {"file": self.report.path, **place, **(span or {})}
                 self._record({**location, **record})
 
     def include(self, part: FileReport) -> None:
         """Adds the numbers of a part of the file that was read elsewhere."""
-        for each in part.models:
-            self._counts.add(each)
+        for counters in part.models:
+            self._counts.add(counters)
         self.report.unreadable += part.unreadable
         self.report.left.update(part.left)
         self.report.kept.update(part.kept)
@@ -164,16 +159,16 @@ class Tally:
         return report
 
 
-def _records(found: StoredMessage, repair: Repair) -> Iterator[dict[str, Any]]:
+def _records(message: StoredMessage, repair: Repair) -> Iterator[dict[str, Any]]:
     """The removals of one message, each with the text around it."""
-    message = "".join(f"/{name}" for name in found.path)
-    more = {"model": found.model} if found.model else {}
-    stays = repair.stays or ()
+    pointer = "".join(f"/{name}" for name in message.path)
+    model = {"model": message.model} if message.model else {}
+    bound = repair.stays or ()
     for removal in repair.leaks:
-        text = at(found.message, path_of(removal.path, found.message))
+        text = at(message.message, path_of(removal.path, message.message))
         start, end = removal.start, removal.end
         yield {
-            "message": message,
+            "message": pointer,
             "path": removal.path,
             "kind": removal.kind,
             "start": start,
@@ -181,8 +176,8 @@ def _records(found: StoredMessage, repair: Repair) -> Iterator[dict[str, Any]]:
             "text": removal.text,
             "before": text[max(start - _CONTEXT, 0) : start],
             "after": text[end : end + _CONTEXT],
-            **({"bound": True} if removal in stays else {}),
-            **more,
+            **({"bound": True} if removal in bound else {}),
+            **model,
         }
     if repair.blocked:
-        yield {"message": message, "kind": "blocked", "text": "", **more}
+        yield {"message": pointer, "kind": "blocked", "text": "", **model}

@@ -27,10 +27,10 @@ _LARGEST = 1 << 20
 def roles_beside(path: Path) -> RoleElsewhere:
     """A function that returns the role of the message to which a record belongs; the
     record is in the file at ``path``."""
-    named = path.parent.name if path.parent.parent.name == "part" else None
+    folder = path.parent.name if path.parent.parent.name == "part" else None
 
     def role(record: dict[str, Any]) -> str | None:
-        message, session = record.get("messageID", named), record.get("sessionID")
+        message, session = record.get("messageID", folder), record.get("sessionID")
         if not (isinstance(message, str) and _NAME.fullmatch(message)):
             return None
         is_name = isinstance(session, str) and _NAME.fullmatch(session)
@@ -54,8 +54,8 @@ def _role(folder: str, message: str, session: str | None) -> str | None:
 
 def _files(folder: Path, name: str, session: str | None) -> Iterator[Path]:
     """The paths where the message may be, the likeliest first."""
-    above = [each / "message" for each in (folder, *folder.parents)[:_UP]]
-    holders = [each for each in above if each.is_dir()]
+    above = [parent / "message" for parent in (folder, *folder.parents)[:_UP]]
+    holders = [parent for parent in above if parent.is_dir()]
     for holder in holders:
         if session is not None:
             yield holder / session / name

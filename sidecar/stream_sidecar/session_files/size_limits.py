@@ -16,8 +16,7 @@ LONGEST_LINE = 1 << 26
 """The most bytes of a line of JSONL."""
 
 LARGEST_DOCUMENT = 1 << 28
-"""The most bytes of a document that is a whole file, of a cell, and of unpacked
-data."""
+"""The most bytes of a document (a whole file), of a cell, and of unpacked data."""
 
 
 class CannotEditError(Exception):

@@ -27,8 +27,7 @@ _BESIDE_DATABASES = ("-wal", "-shm", "-journal")
 
 @define
 class SkippedFiles:
-    """``sealed`` counts databases and packed files, which may hold sessions; ``others``
-    counts the rest."""
+    """``sealed`` counts databases and packed files, which may hold sessions."""
 
     sealed: Counter[str] = field(factory=Counter)
     others: Counter[str] = field(factory=Counter)
@@ -55,14 +54,14 @@ class SkippedFiles:
     def words(self) -> list[str]:
         """``3 .db``, ``12 .png``: first those that may hold sessions, then the most."""
         rows = [*_ordered(self.sealed), *_ordered(self.others)]
-        named = [f"{number} {ending}" for ending, number in rows[:_MOST_ENDINGS]]
-        rest = sum(number for _, number in rows[_MOST_ENDINGS:])
-        return [*named, f"{rest} with other endings"] if rest else named
+        words = [f"{number} {ending}" for ending, number in rows[:_MOST_ENDINGS]]
+        excess = sum(number for _, number in rows[_MOST_ENDINGS:])
+        return [*words, f"{excess} with other endings"] if excess else words
 
 
 def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
     """The most first; names with the same number by themselves."""
-    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def skipped_files(paths: Iterable[Path]) -> SkippedFiles:

@@ -42,8 +42,7 @@ _KINDS = frozenset(("", ".db", ".json", ".jsonl", ".sqlite", ".sqlite3"))
 _SQLITE = b"SQLite format 3\0"
 _HEX = patterns.compile(r"[0-9a-f]+", re.IGNORECASE)
 _HASH_DIGITS = 64
-"""A name of so many hexadecimal digits or more is a hash; a shorter one may be any
-id."""
+"""A name of so many hexadecimal digits is a hash; a shorter one may be any id."""
 
 _HASHES = {32: "md5", 40: "sha1", 56: "sha224"}
 
@@ -60,8 +59,7 @@ class SurroundingFiles:
         self.role = roles_beside(self._path)
 
     def keeps_length(self, line: Any) -> bool:
-        """Whether a ``line`` of the session must keep its length, so that what follows
-        it does not move."""
+        """Whether a ``line`` of the session must keep its length: offsets follow it."""
         return is_pointed_at(line) or self.is_pointed_into()
 
     def is_pointed_into(self) -> bool:
@@ -81,29 +79,27 @@ class SurroundingFiles:
 
 def forget() -> None:
     """Forgets what was read of files, which may have changed."""
-    for known in (_is_pointed_into, _seal, _look):
-        known.cache_clear()
+    for cached in (_is_pointed_into, _seal, _look):
+        cached.cache_clear()
     part_files.forget()
 
 
 @lru_cache(maxsize=256)
 def _is_pointed_into(path: Path) -> bool:
-    """Whether a line of the file at ``path``, or a file beside it, has a place in a
-    file."""
+    """Whether the file at ``path``, or a file beside it, has a place in a file."""
     with suppress(OSError), path.open("rb") as file:
         pieces = iter(lambda: file.read(_CHUNK), b"")
-        if any(says_offsets(each) for each in _overlapping(pieces)):
+        if any(map(says_offsets, _overlapping(pieces))):
             return True
     return _look(path.parent).has_offsets
 
 
 def _overlapping(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The pieces, each with the end of the piece before it, so that nothing on a border
-    is missed."""
-    last = b""
+    """The pieces, each with the end of the piece before it: nothing is cut apart."""
+    tail = b""
     for piece in pieces:
-        yield last[-64:] + piece
-        last = piece
+        yield tail + piece
+        tail = piece[-64:]
 
 
 @lru_cache(maxsize=256)
@@ -143,7 +139,10 @@ def _look(folder: Path) -> _Folder:
     for path in _files(folder):
         with suppress(OSError), path.open("rb") as file:
             head = file.read(_HEAD)
-            offsets = offsets or _has_offsets(head)
+            if head.startswith(_SQLITE):  # the definitions of its tables come first
+                offsets = offsets or has_offsets(head.decode("latin-1"))
+            else:
+                offsets = offsets or says_offsets(head)
             if says_digests(head):
                 sealed |= _names_sealed_by(path)
     return _Folder(offsets, frozenset(sealed))
@@ -157,14 +156,6 @@ def _files(folder: Path) -> Iterator[Path]:
             is_kind = path.suffix in _KINDS and not is_made_by_repair(path.name)
             if is_kind and entry.is_file(follow_symlinks=False):
                 yield path
-
-
-def _has_offsets(head: bytes) -> bool:
-    """Whether the head of a file shows places in a file. In a database the definitions
-    of its tables are at the beginning."""
-    if head.startswith(_SQLITE):
-        return has_offsets(head.decode("latin-1"))
-    return says_offsets(head)
 
 
 def _names_sealed_by(path: Path) -> set[str]:

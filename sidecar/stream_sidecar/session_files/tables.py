@@ -50,7 +50,7 @@ from stream_sidecar.session_files.size_limits import CannotEditError, too_large
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from stream_sidecar.history.history import History
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from stream_sidecar.history.unread import UnreadText
     from stream_sidecar.history.unsealing import RepairedMessage
     from stream_sidecar.session_files.documents import Advance, Seal
-    from stream_sidecar.session_files.layouts import RoleOf, SearchIndex, TableLayout
+    from stream_sidecar.session_files.layouts import RoleOf, TableLayout
     from stream_sidecar.session_files.reports import Tally
 
 _ROWS = 500
@@ -93,7 +93,7 @@ class _Row:
 
 def layouts_of(path: Path) -> tuple[TableLayout, ...]:
     with closing(_open(path)) as database:
-        return tuple(each for each in PRESETS.values() if not missing(database, each))
+        return tuple(row for row in PRESETS.values() if not missing(database, row))
 
 
 def repair_tables(
@@ -113,7 +113,7 @@ def repair_tables(
     FileChangedError if a cell is no longer what was read, sqlite3.Error for what SQLite
     cannot do; in both cases nothing was written.
     """
-    written = False
+    is_written = False
     with (
         closing(_open(path, write=write)) as database,
         database,
@@ -126,34 +126,37 @@ def repair_tables(
             is_all_sealed = is_sealed(database, layout)
             seal: Seal = (lambda *_: SEALED) if is_all_sealed else seal_of
             model = new_history().options.model
-            order = _Order(database, layout, model, set() if unseal else None)
+            order = _Order(database, layout, model, unseals=unseal)
             for row in _rows(database, layout, tally.report, advance):
-                history = _history(histories, row.session, new_history)
-                new = _repair(row, layout, history, tally, seal, order)
-                if write and new is not None:
-                    _replace(database, layout, row, new)
-                    written = True
-    return written
+                history = histories.pop(row.session, None) or new_history()
+                histories[row.session] = history
+                if len(histories) > _SESSIONS:
+                    histories.popitem(last=False)
+                new_text = _repair(row, layout, history, tally, seal, order)
+                if write and new_text is not None:
+                    _replace(database, layout, row, new_text)
+                    is_written = True
+    return is_written
 
 
 class _Order:
-    """What comes before and after the rows of a table, session by session.
-    ``after_edits``: the sessions that were edited; None if bound text stays."""
+    """What comes before and after the rows of a table, session by session."""
 
     def __init__(
         self,
         database: sqlite3.Connection,
         layout: TableLayout,
         model: str | None,
-        after_edits: set[Any] | None,
+        *,
+        unseals: bool,
     ) -> None:
         self._database, self._layout, self._model = database, layout, model
-        self.after_edits = after_edits
+        self.unseals = unseals
+        self.edited_sessions: set[Any] = set()
 
     @cached_property
-    def _last(self) -> dict[Any, int]:
-        """The session -> the key of the last row with a seal. Read once, when something
-        has to be removed."""
+    def _last_seals(self) -> dict[Any, int]:
+        """Session -> key of its last row with a seal. Read once, when it is needed."""
         unread = FileReport("")
         rows = _rows(self._database, self._layout, unread, lambda _size: None)
         return {
@@ -163,38 +166,39 @@ class _Order:
         }
 
     def _is_sealed(self, row: _Row) -> bool:
-        read, shape = _found_in(row, self._layout), self._layout.shape
-        if read is None:
+        cell, shape = _cell_content(row, self._layout), self._layout.shape
+        if cell is None:
             return False
-        found = read.messages
+        messages = cell.messages
         if shape is not None:  # the documents that do not fit may be thinking
-            found = [read_message(read.document, shape, model=row.model)]
-        return any(seals_of(each, self._model) for each in found)
+            messages = [read_message(cell.document, shape, model=row.model)]
+        return any(seals_of(message, self._model) for message in messages)
 
     def is_before_seal(self, row: _Row) -> bool:
         """Whether a seal in a later row binds the texts of ``row``."""
-        if self.after_edits is not None:
+        if self.unseals:
             return False
-        return row.key < self._last.get(row.session, row.key)
+        return row.key < self._last_seals.get(row.session, row.key)
 
 
 @contextmanager
 def _stoppable(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
     """Asks ``advance`` whether to continue, within a query, too. Raises `Stopped`."""
-    stopped: list[Stopped] = []
+    is_stopped = False
 
-    def asked() -> bool:
+    def check() -> bool:
+        nonlocal is_stopped
         try:
             advance(0)
-        except Stopped as wish:
-            stopped.append(wish)
-        return bool(stopped)
+        except Stopped:
+            is_stopped = True
+        return is_stopped
 
-    database.set_progress_handler(asked, _STEPS)
+    database.set_progress_handler(check, _STEPS)
     try:
         yield
     except sqlite3.OperationalError:
-        if stopped:
+        if is_stopped:
             raise Stopped from None
         raise
     finally:
@@ -202,8 +206,7 @@ def _stoppable(database: sqlite3.Connection, advance: Advance) -> Iterator[None]
 
 
 def copy_database(path: Path, backup: Path, advance: Advance) -> None:
-    """Copies a database as it is now into an empty file, even while somebody writes to
-    the database."""
+    """Copies a database as it is now, even while somebody writes to it."""
     with closing(_open(path)) as old, closing(_open(backup, write=True)) as new:
         new.execute("PRAGMA journal_mode = OFF")  # leaves no file beside it
         old.backup(new, pages=_PAGES, progress=lambda *_: advance(0))
@@ -213,9 +216,9 @@ def missing_in(path: Path, layout: TableLayout) -> list[str]:
     """The tables and columns of the layout that the database does not have, including
     optional columns."""
     with closing(_open(path)) as database:
-        known = columns_of(database, layout.table)
-        more = [name for _, name in layout.more_columns() if name not in known]
-        return missing(database, layout) + more
+        columns = columns_of(database, layout.table)
+        optional = [name for _, name in layout.more_columns() if name not in columns]
+        return missing(database, layout) + optional
 
 
 def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
@@ -245,8 +248,7 @@ def _rows(
     report: FileReport,
     advance: Advance,
 ) -> Iterator[_Row]:
-    """All rows with text in the column, in the order of their keys. Rows that cannot be
-    read are counted."""
+    """All rows with text, in the order of their keys; the others are counted."""
     for key, cell, role, session, model, packing in _cells(database, layout):
         try:
             if layout.untouched is not None:
@@ -269,55 +271,49 @@ def _cells(
     database: sqlite3.Connection, layout: TableLayout
 ) -> Iterator[tuple[Any, ...]]:
     query = _query(database, layout)
-    last = -(2**63)
+    last_key = -(2**63)
     while True:
-        with closing(database.execute(query, {"last": last})) as cursor:
-            rows = _up_to_limit(cursor)
+        rows, size = [], 0
+        with closing(database.execute(query, {"last": last_key})) as cursor:
+            for row in cursor:
+                rows.append(row)
+                size += len(row[1]) if isinstance(row[1], str | bytes) else 0
+                if size > _BYTES:  # mostly all rows of the query have fewer
+                    break
         if not rows:
             return
         yield from rows
-        last = rows[-1][0]
-
-
-def _up_to_limit(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Rows up to `_BYTES` bytes: mostly all that the query returns."""
-    taken, size = [], 0
-    for row in rows:
-        taken.append(row)
-        size += len(row[1]) if isinstance(row[1], str | bytes) else 0
-        if size > _BYTES:
-            break
-    return taken
+        last_key = rows[-1][0]
 
 
 def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     known = columns_of(database, layout.table)
-    wanted = (
+    columns = (
         layout.role_column,
         layout.session_column,
         layout.model_column,
         layout.packing_column,
     )
-    names = ["NULL" if name not in known else quoted(str(name)) for name in wanted]
-    if (of := layout.role_of) is not None:
-        names[0] = _elsewhere(layout, of, of.member)
-        names[2] = _elsewhere(layout, of, of.model)
-    of = layout.model_of
-    if of is not None and {of.key, of.column} <= columns_of(database, of.table):
-        names[2] = _elsewhere(layout, of, of.model)
+    values = ["NULL" if name not in known else quoted(str(name)) for name in columns]
+    if (role_of := layout.role_of) is not None:
+        values[0] = _elsewhere(layout, role_of, role_of.member)
+        values[2] = _elsewhere(layout, role_of, role_of.model)
+    source = layout.model_of
+    if source and {source.key, source.column} <= columns_of(database, source.table):
+        values[2] = _elsewhere(layout, source, source.model)
     table, column = quoted(layout.table), quoted(layout.column)
-    where = ""
-    if layout.key is not None:
-        where = f"AND substr({quoted(layout.key[0])}, 1, {len(layout.key[1])}) = "
-        where += "'" + layout.key[1].replace("'", "''") + "'"
-    is_text = f"typeof({column}) IN ('text', 'blob')"
+    condition = f"typeof({column}) IN ('text', 'blob')"
     if layout.untouched is not None:
-        is_text = "1"
-    most = size_limits.LARGEST_DOCUMENT
-    small = f"CASE WHEN length({column}) <= {most} THEN {column} END"
+        condition = "1"
+    if layout.key is not None:
+        name, start = layout.key
+        start_text = "'" + start.replace("'", "''") + "'"
+        condition += f" AND substr({quoted(name)}, 1, {len(start)}) = {start_text}"
+    limit = size_limits.LARGEST_DOCUMENT
+    cell = f"CASE WHEN length({column}) <= {limit} THEN {column} END"
     return (
-        f"SELECT rowid, {small}, {', '.join(names)} FROM {table} "
-        f"WHERE rowid > :last AND {is_text} {where} ORDER BY rowid LIMIT {_ROWS}"
+        f"SELECT rowid, {cell}, {', '.join(values)} FROM {table} "
+        f"WHERE rowid > :last AND {condition} ORDER BY rowid LIMIT {_ROWS}"
     )
 
 
@@ -336,20 +332,8 @@ def _elsewhere(layout: TableLayout, role_of: RoleOf, member: str) -> str:
     )
 
 
-def _history(
-    histories: OrderedDict[Any, History],
-    session: Any,
-    new_history: Callable[[], History],
-) -> History:
-    history = histories.pop(session, None) or new_history()
-    histories[session] = history
-    if len(histories) > _SESSIONS:
-        histories.popitem(last=False)
-    return history
-
-
 @frozen
-class _Read:
+class _Cell:
     """A cell that was read. ``content`` of None: it is a document."""
 
     document: Any
@@ -357,9 +341,9 @@ class _Read:
     content: _Content | None
 
 
-def _found_in(
+def _cell_content(
     row: _Row, layout: TableLayout, unread: list[UnreadText] | None = None
-) -> _Read | None:
+) -> _Cell | None:
     """What is in a cell; None if it is not JSON."""
     is_content = row.role is not None and layout.shape is None
     content = _content(row) if is_content else None
@@ -369,8 +353,13 @@ def _found_in(
         return None
     if content is not None:
         message = read_message(document, shape_of(document), model=row.model)
-        return _Read(document, [message], content)
-    return _Read(document, [*_messages(document, row, layout, unread)], None)
+        return _Cell(document, [message], content)
+    if layout.shape is None:
+        return _Cell(document, [*messages_in(document, unread=unread)], None)
+    messages = []
+    if row.role in (None, *ASSISTANT) and layout.shape.fits(document, ()):
+        messages = [read_message(document, layout.shape, model=row.model)]
+    return _Cell(document, messages, None)
 
 
 def _repair(
@@ -383,63 +372,39 @@ def _repair(
 ) -> str | None:
     """The new text of the cell; None if it stays, "" if nothing is left of it."""
     unread: list[UnreadText] = []
-    read = _found_in(row, layout, unread)
-    if read is None:
+    cell = _cell_content(row, layout, unread)
+    if cell is None:
         tally.report.unreadable += 1
         return None
-    unseals, model = order.after_edits is not None, history.options.model
-    is_later = partial(order.is_before_seal, row)
-    bound = BoundTexts(read.messages, model, is_later, unseals=unseals)
-    repairs = repairs_of(read.messages, history, bound)
-    name_unread(read.document, unread, history, tally.report)
-    for found, repair in repairs:
-        tally.add({"table": layout.table, "row": row.key}, found, repair)
-    changed = [each for each in repairs if each[1].changed]
-    made = editable(read.document, changed, tally.report, seal)
-    if order.after_edits is not None:
-        made = _unsealed(row, read, made, history, tally, order.after_edits)
-    if not made:
+    document, messages, model = cell.document, cell.messages, history.options.model
+    unseals, is_before_seal = order.unseals, partial(order.is_before_seal, row)
+    bound = BoundTexts(messages, model, is_before_seal, unseals=unseals)
+    repairs = repairs_of(messages, history, bound)
+    name_unread(document, unread, history, tally.report)
+    for message, repair in repairs:
+        tally.add({"table": layout.table, "row": row.key}, message, repair)
+    changed = [pair for pair in repairs if pair[1].changed]
+    edits = editable(document, changed, tally.report, seal)
+    if unseals:  # also takes out the seals that edits break
+        is_after = row.session in order.edited_sessions
+        if first_edit(messages, edits) is not None:
+            order.edited_sessions.add(row.session)
+        edits, count = unsealed(document, messages, edits, model, is_after=is_after)
+        tally.report.unsealed += count
+    if not edits:
         return None
-    content = read.content
-    return repaired(row.text, made) if content is None else content.cut(row, made)
-
-
-def _unsealed(
-    row: _Row,
-    read: _Read,
-    made: list[RepairedMessage],
-    history: History,
-    tally: Tally,
-    after_edits: set[Any],
-) -> list[RepairedMessage]:
-    """The repairs ``made``, with the removal of the seals that edits break."""
-    is_after = row.session in after_edits
-    if first_edit(read.messages, made) is not None:
-        after_edits.add(row.session)
-    model = history.options.model
-    made, count = unsealed(read.document, read.messages, made, model, is_after=is_after)
-    tally.report.unsealed += count
-    return made
+    content = cell.content
+    return repaired(row.text, edits) if content is None else content.cut(row, edits)
 
 
 def _document(row: _Row) -> Any:
     return loads(row.text.removeprefix(_BOM))
 
 
-def _messages(
-    document: Any, row: _Row, layout: TableLayout, unread: list[UnreadText] | None
-) -> Iterable[StoredMessage]:
-    if layout.shape is None:
-        return messages_in(document, unread=unread)
-    is_one = row.role in (None, *ASSISTANT) and layout.shape.fits(document, ())
-    return [read_message(document, layout.shape, model=row.model)] if is_one else []
-
-
 @frozen
 class _Content:
     """The content of a message. As JSON, its text is that of the cell between
-    ``before`` and ``after``. ``before`` of None: the cell is not JSON but the message's
-    text itself."""
+    ``before`` and ``after``. ``before`` of None: the cell is the text itself."""
 
     value: Any
     before: str | None = None
@@ -456,9 +421,9 @@ class _Content:
             return spliced(row.text, changes)
         bom = _BOM if row.text.startswith(_BOM) else ""
         before, after = '{"content":' + self.before, self.after + "}"
-        whole = before + row.text.removeprefix(_BOM) + after
-        new = spliced(whole, changes_of(whole, repairs))
-        return bom + new[len(before) : len(new) - len(after)]
+        message = before + row.text.removeprefix(_BOM) + after
+        new_text = spliced(message, changes_of(message, repairs))
+        return bom + new_text[len(before) : len(new_text) - len(after)]
 
 
 def _content(row: _Row) -> _Content | None:
@@ -483,41 +448,33 @@ def _is_lines(cell: str) -> bool:
         lines = [loads(line) for line in cell.split("\n") if line.strip()]
     except (ValueError, RecursionError):
         return False
-    return bool(lines) and all(isinstance(each, dict) for each in lines)
+    return bool(lines) and all(isinstance(line, dict) for line in lines)
 
 
 def _replace(
-    database: sqlite3.Connection, layout: TableLayout, row: _Row, new: str
+    database: sqlite3.Connection, layout: TableLayout, row: _Row, text: str
 ) -> None:
+    """Replaces the text of a cell. In an index that has the old text, too."""
     table, column = quoted(layout.table), quoted(layout.column)
-    where = f"WHERE rowid = ? AND {column} = ?"
-    if new:
-        done = database.execute(
-            f"UPDATE {table} SET {column} = ? {where}",
-            (packed(new, row.cell, row.packing), row.key, row.cell),
+    condition = f"WHERE rowid = ? AND {column} = ?"
+    if text:
+        cursor = database.execute(
+            f"UPDATE {table} SET {column} = ? {condition}",
+            (packed(text, row.cell, row.packing), row.key, row.cell),
         )
     else:  # the row was a sealed block
-        done = database.execute(f"DELETE FROM {table} {where}", (row.key, row.cell))
-    if done.rowcount != 1:
+        values = (row.key, row.cell)
+        cursor = database.execute(f"DELETE FROM {table} {condition}", values)
+    if cursor.rowcount != 1:
         raise FileChangedError("a row was changed meanwhile")
-    if layout.index is not None and is_searched(database, layout.index):
-        _search_for(database, layout, layout.index, row, new)
-
-
-def _search_for(
-    database: sqlite3.Connection,
-    layout: TableLayout,
-    index: SearchIndex,
-    row: _Row,
-    new: str,
-) -> None:
-    """Replaces a row's text in the index, if the index has the row's old text."""
-    column = quoted(index.column)
-    database.execute(
-        f"UPDATE {quoted(index.table)} "
-        f"SET {column} = substr({column}, 1, length({column}) - length(:old)) || :new "
-        f"WHERE {quoted(index.key)} = "
-        f"(SELECT {index.of} FROM {quoted(layout.table)} WHERE rowid = :key) "
-        f"AND substr({column}, -length(:old)) = :old",
-        {"old": row.text, "new": new, "key": row.key},
-    )
+    index = layout.index
+    if index is not None and is_searched(database, index):
+        column = quoted(index.column)
+        database.execute(
+            f"UPDATE {quoted(index.table)} SET {column} = "
+            f"substr({column}, 1, length({column}) - length(:old)) || :new "
+            f"WHERE {quoted(index.key)} = "
+            f"(SELECT {index.of} FROM {table} WHERE rowid = :key) "
+            f"AND substr({column}, -length(:old)) = :old",
+            {"old": row.text, "new": text, "key": row.key},
+        )

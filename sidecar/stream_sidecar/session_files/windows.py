@@ -47,27 +47,12 @@ if sys.platform == "win32":
 
     _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     _kernel.CreateFileW.restype = HANDLE
-    _kernel.CreateFileW.argtypes = (
-        LPCWSTR,
-        DWORD,
-        DWORD,
-        LPVOID,
-        DWORD,
-        DWORD,
-        HANDLE,
-    )
+    _kernel.CreateFileW.argtypes = (LPCWSTR, DWORD, DWORD, LPVOID, DWORD, DWORD, HANDLE)
     _kernel.ReOpenFile.restype = HANDLE
     _kernel.ReOpenFile.argtypes = (HANDLE, DWORD, DWORD, DWORD)
     _kernel.CloseHandle.argtypes = (HANDLE,)
     _kernel.ReplaceFileW.restype = BOOL
-    _kernel.ReplaceFileW.argtypes = (
-        LPCWSTR,
-        LPCWSTR,
-        LPCWSTR,
-        DWORD,
-        LPVOID,
-        LPVOID,
-    )
+    _kernel.ReplaceFileW.argtypes = (LPCWSTR, LPCWSTR, LPCWSTR, DWORD, LPVOID, LPVOID)
 
     @contextmanager
     def held(path: Path) -> Iterator[None]:
@@ -82,8 +67,7 @@ if sys.platform == "win32":
             _kernel.CloseHandle(handle)
 
     def has_writers(descriptor: int) -> bool:
-        """Whether a file is open for writing anywhere; ``descriptor`` has it open for
-        reading."""
+        """Whether a file, which ``descriptor`` reads, is open for writing anywhere."""
         own = msvcrt.get_osfhandle(descriptor)
         handle = _kernel.ReOpenFile(own, _READ, _OTHERS_READ_AND_RENAME, 0)
         if handle == _NO_HANDLE:

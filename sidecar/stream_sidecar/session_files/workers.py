@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -25,12 +26,7 @@ from typing import IO, TYPE_CHECKING, Any
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
 from stream_sidecar.session_files.documents import Stopped
-from stream_sidecar.session_files.files import (
-    NO_MEMORY,
-    forget,
-    format_of,
-    repair_file,
-)
+from stream_sidecar.session_files.files import NO_MEMORY, forget, format_of, repair_file
 from stream_sidecar.session_files.new_file import remove_leftovers
 from stream_sidecar.session_files.reports import FileReport, record_writer
 
@@ -38,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.sharedctypes import Synchronized
 
-    from stream_sidecar.session_files.blocks import DoneLines, LineBlock
+    from stream_sidecar.session_files.blocks import LineBlock, RepairedLines
     from stream_sidecar.session_files.documents import TextSession
     from stream_sidecar.session_files.files import Job
 
@@ -53,8 +49,7 @@ _AHEAD = 4
 """So many files for each worker wait for their turn; the list of files may be long."""
 
 _KILLED = "a process that reads the files was killed"
-"""The system kills a process when memory is short; the other workers of the run end
-with it."""
+"""The system does so when memory is short; the other workers end with that one."""
 
 _read: Synchronized[int] | None = None
 """In a worker: the bytes that all workers have read."""
@@ -132,7 +127,7 @@ class _Run:
         pool, _, _ = _pool(workers, self.job)
         with pool:
 
-            def submit(block: LineBlock) -> Future[DoneLines]:
+            def submit(block: LineBlock) -> Future[RepairedLines]:
                 with _unsignalled():
                     return pool.submit(read_block, block)
 
@@ -159,45 +154,47 @@ class _Run:
         pool, read, stop = _pool(workers, self.job)
         records = self.records
         futures: deque[Future[FileReport]] = deque()
-        left = deque(enumerate(paths))
-        advanced = 0
+        queue = deque(enumerate(paths))
+        reported = 0
         with pool:
             try:
                 for number in range(len(paths)):
                     stop.value = self.is_stopped()
-                    while left and len(futures) < _AHEAD * workers and not stop.value:
-                        started, path = left.popleft()
-                        part = folder / str(started) if records is not None else None
+                    while queue and len(futures) < _AHEAD * workers and not stop.value:
+                        index, path = queue.popleft()
+                        part = folder / str(index) if records is not None else None
                         with _unsignalled():
-                            futures.append(_begun(pool, path, part))
+                            futures.append(_submit(pool, path, part))
                     if not futures:
                         break
                     future = futures.popleft()
                     while not future.done():
                         wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
                         stop.value = self.is_stopped()
-                        self.advance(read.value - advanced)
-                        advanced = read.value
-                    if (why := _failed(future)) is not None:
-                        yield FileReport(str(paths[number]), error=why)
+                        self.advance(read.value - reported)
+                        reported = read.value
+                    if (reason := _failure(future)) is not None:
+                        yield FileReport(str(paths[number]), error=reason)
                         continue
                     if records is not None:
-                        _append(records, folder / str(number))
+                        part = folder / str(number)
+                        with part.open("rb") as file:
+                            shutil.copyfileobj(file, records, _PROGRESS_BYTES)
+                        part.unlink()
                     yield future.result()
             finally:
                 stop.value = True  # nobody waits for the rest
-            self.advance(read.value - advanced)
+            self.advance(read.value - reported)
 
 
 def _pool(workers: int, job: Job) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:
-    """Processes, the counter of the bytes that they have read, and the flag that stops
-    them."""
+    """Processes, the counter of the bytes they have read, and their stop flag."""
     context = multiprocessing.get_context("spawn")
     read, stop = context.Value("q", 0), context.RawValue("b", 0)
     return ProcessPoolExecutor(workers, context, _begin, (read, stop, job)), read, stop
 
 
-def _begun(
+def _submit(
     pool: ProcessPoolExecutor, path: Path, part: Path | None
 ) -> Future[FileReport]:
     """The future report of a file, or an error if a worker was killed before."""
@@ -209,7 +206,7 @@ def _begun(
         return failed
 
 
-def _failed(future: Future[FileReport]) -> str | None:
+def _failure(future: Future[FileReport]) -> str | None:
     """Why there is no report of a file; None if there is one."""
     error = future.exception()
     if isinstance(error, MemoryError):
@@ -232,11 +229,11 @@ def _unsignalled() -> Iterator[None]:
     if sys.platform == "win32":
         yield
     else:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             yield
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _begin(read: Synchronized[int], stop: Any, job: Job) -> None:
@@ -282,10 +279,3 @@ def _work(path: Path, part: Path | None) -> FileReport:
         report = repair_file(path, _job, advance, record_writer(records))
     flush()
     return report
-
-
-def _append(records: IO[bytes], part: Path) -> None:
-    with part.open("rb") as file:
-        while data := file.read(_PROGRESS_BYTES):
-            records.write(data)
-    part.unlink()

@@ -22,9 +22,8 @@ if sys.platform == "linux":
         return _leased(handle, fcntl.F_WRLCK) is True
 
     def has_writers(handle: int) -> bool | None:
-        """Whether a file is open for writing anywhere; ``handle`` has it open for
-        reading. None: this process gets no answer, for example because another user
-        owns the file."""
+        """Whether a file, which ``handle`` reads, is open for writing anywhere. None:
+        no answer, for example because another user owns the file."""
         leased = _leased(handle, fcntl.F_RDLCK)
         return None if leased is None else not leased
 

@@ -23,8 +23,7 @@ _GLUED_OBJECT = patterns.compile(r"(?:\A|\})[ \t\n\r]*+\{")
 _OBJECT_AFTER_END = patterns.compile(r"[\]}][ \t\n\r]*+\{")
 
 _MAX_LEAD = 64
-"""At most this many code points at the start wait until it is clear whether they are
-``{}``."""
+"""So many code points at the start may wait until it is clear that they are ``{}``."""
 
 
 def has_no_arguments(text: str) -> bool:
@@ -44,8 +43,6 @@ class _Brackets:
     """Follows the brackets outside strings in a growing JSON text. ``depth``: how many
     are open. ``is_closed``: the first bracket was closed. ``is_bad``: text came after
     that, or a closing bracket came first."""
-
-    __slots__ = ("_ends_escaped", "_in_string", "depth", "end", "is_bad", "is_closed")
 
     def __init__(self) -> None:
         self.depth = 0
@@ -93,17 +90,6 @@ class ArgumentText:
     in ``cut`` after the push.
     """
 
-    __slots__ = (
-        "_brackets",
-        "_buffer",
-        "_json",
-        "_lead",
-        "_room",
-        "_snapshot",
-        "cut",
-        "length",
-    )
-
     def __init__(self, limit: int, json: bool = True) -> None:
         self._buffer = bytearray()  # UTF-8; a StringIO of 3.11 keeps every piece
         self._json = json
@@ -120,8 +106,7 @@ class ArgumentText:
 
     @property
     def placeholder(self) -> bool:
-        """Whether only ``{}`` came so far: it may be the arguments, or a placeholder
-        before them."""
+        """Whether only ``{}`` came: the arguments, or a placeholder before them."""
         return (self._lead or "").endswith("}")
 
     @property
@@ -130,15 +115,13 @@ class ArgumentText:
 
     @property
     def complete(self) -> bool:
-        """Whether an object or an array came, and nothing after it. Only the brackets
-        are examined."""
+        """Whether an object or an array came and nothing after it, by its brackets."""
         brackets = self._count()
         return self._json and brackets.is_closed and not brackets.is_bad
 
     def own_size(self, text: str) -> int:
-        """How many code points of ``text``, the next fragment, belong to this call: all
-        of them, unless this call's object ends in ``text`` and another object
-        begins."""
+        """How many code points of ``text``, the next fragment, belong to this call:
+        all, unless this call's object ends in ``text`` and another object begins."""
         if not self._json or _GLUED_OBJECT.search(text) is None:
             return len(text)
         if self.empty and _OBJECT_AFTER_END.search(text) is None:
@@ -154,8 +137,7 @@ class ArgumentText:
         return end if has_next else len(text)
 
     def _count(self) -> _Brackets:
-        """The brackets so far. They are counted on the first use, because few calls
-        need this."""
+        """The brackets so far, counted on the first use: few calls need this."""
         if self._brackets is None:
             self._brackets = _Brackets()
             self._brackets.push(self.text)
@@ -168,8 +150,7 @@ class ArgumentText:
 
     def new_text(self, text: str) -> str:
         """The new part of ``text``, the next fragment: all of it, unless it is a
-        snapshot (see `Snapshot`). "" while it may be a snapshot: then the text
-        waits."""
+        snapshot (see `Snapshot`). "" while the text waits, since it may be one."""
         if self._snapshot is None:
             is_long = self._json and len(text) >= self.length >= SHORTEST
             if not is_long or not text.startswith(earlier_text := self.text):
@@ -182,8 +163,7 @@ class ArgumentText:
 
     @property
     def continues(self) -> bool:
-        """Whether nothing waits, so that further text is added unchanged unless it
-        ``matters``."""
+        """Whether nothing waits: text is added unchanged unless it ``matters``."""
         return self._lead is None and self._snapshot is None
 
     def matters(self, text: str) -> bool:

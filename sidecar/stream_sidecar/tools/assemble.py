@@ -69,7 +69,8 @@ class CallAssembler:
         ``part`` is a whole call, the call in the list is ``ended``, and the text is all
         of its arguments.
         """
-        text = _argument_text(part)
+        text = "" if part.arguments is None else part.arguments
+        text = text if isinstance(text, str) else dumps(text)
         if part.key is None:
             entry = self._entry_without_key(part, text)
         else:
@@ -100,8 +101,7 @@ class CallAssembler:
         self, entry: Entry, text: str, *, whole: bool, is_end: bool
     ) -> list[tuple[OpenCall, str]]:
         """Adds ``text`` to a call and returns what may now be sent (see `push`).
-        ``whole``: the text is all of the arguments. ``is_end``: the call ends with
-        it."""
+        ``whole``: it is all of the arguments. ``is_end``: the call ends with it."""
         delta = self._take_text(entry, whole, text)
         if not is_end:
             return self._pairs_to_send(entry, delta)
@@ -112,8 +112,7 @@ class CallAssembler:
         return [(call, delta)]
 
     def _begin_glued(self, entry: Entry) -> Entry:
-        """Begins a new call of the same tool, for the object that follows the arguments
-        of ``entry``."""
+        """Begins a call of the same tool, for the object after these arguments."""
         earlier = entry.call
         if entry.earlier is None:
             message = "Several objects came as the arguments of one call"
@@ -147,15 +146,13 @@ class CallAssembler:
 
     def _find_entry(self, part: CallPart | CallEndPart) -> Entry | None:
         """The open call with the part's key; for a part without a key, the call with
-        its index, or without an index the latest call. None if there is no such
-        call."""
+        its index, or without an index the latest call. None: there is none."""
         if part.key is not None:
             return self._by_key.get(part.key)
         return self._latest if part.index is None else self._by_index.get(part.index)
 
     def end(self, part: CallEndPart) -> list[OpenCall]:
-        """Ends the calls that the wire ends with ``part``, and returns them: usually
-        one."""
+        """Ends the calls that the wire ends with ``part``: usually one."""
         entry = self._find_entry(part)
         if entry is None:
             return []
@@ -261,8 +258,7 @@ class CallAssembler:
         return None if latest is None or latest.text.complete else latest
 
     def _first_bare_call(self) -> Entry | None:
-        """The first open call with a name and without arguments; None if there is
-        none."""
+        """The first open call with a name and without arguments, if any."""
         calls = self._heads
         while calls and not (calls[0].is_head and calls[0].number in self._open_calls):
             calls.popleft()
@@ -297,8 +293,7 @@ class CallAssembler:
         return entry
 
     def _enter_places(self, entry: Entry, part: CallPart) -> None:
-        """Notes that later fragments with the id or the index of ``part`` belong to
-        ``entry``."""
+        """Notes that later fragments like ``part`` belong to ``entry``."""
         if part.id:
             entry.call.id = entry.call.id or part.id
             entry.enter_at(self._by_id, part.id)
@@ -396,14 +391,6 @@ class CallAssembler:
     def _report(self, code: str, message: str, raw: Any) -> None:
         part = DiagnosticPart(code, message, raw=raw, choice=self._choice)
         self._reports.append(part)
-
-
-def _argument_text(part: CallPart) -> str:
-    """The arguments of a fragment as text: an object is written as JSON."""
-    arguments = part.arguments
-    if arguments is None:
-        return ""
-    return arguments if isinstance(arguments, str) else dumps(arguments)
 
 
 def _is_repetition(entry: Entry, part: CallPart, text: str, has_id: bool) -> bool:

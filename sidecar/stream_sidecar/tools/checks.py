@@ -49,14 +49,12 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "number": lambda value: _is_number(value),
     "integer": lambda value: _is_number(value) and _is_whole(value),
 }
-"""JSON Schema's types (Validation 6.1.1) -> a test of a value. An unknown type is not
-checked."""
+"""JSON Schema's types (Validation 6.1.1) -> a test. Unknown ones are not checked."""
 
 
 def check_call(call: ToolCall, tool: Tool | None = None) -> list[DiagnosticPart]:
     """The diagnostics of a finished call: ``truncated-tool-call`` and
-    ``suspicious-arguments``. ``tool``: the declared tool; None if it is not
-    declared."""
+    ``suspicious-arguments``. ``tool`` of None: it is not declared."""
     if call.state == "truncated":
         message = f"The arguments of {_quote(call.name)} were cut off"
         return [_diagnostic(call, "truncated-tool-call", message)]
@@ -115,9 +113,12 @@ def _type_faults(value: Any, schema: Any) -> Iterable[str]:
         errors = list(islice(validator.iter_errors(value), _MAX_FINDINGS))
     except Exception:  # a schema or value that the library cannot use, whatever it is
         return _check_top_level(value, schema)
-    return [
-        f"{_argument(error.instance_path)}: {_quote(error.message)}" for error in errors
-    ]
+    faults = []
+    for error in errors:
+        path = error.instance_path
+        place = f"argument {_quote(path[0])}" if path else "arguments"
+        faults.append(f"{place}: {_quote(error.message)}")
+    return faults
 
 
 @cache
@@ -135,8 +136,7 @@ def _no_retriever(uri: str) -> Any:
 
 
 def _check_top_level(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
-    """Describes missing required keys, and values with the wrong JSON type at the top
-    level."""
+    """Describes missing required keys, and wrong JSON types at the top level."""
     if not _has_type(value, schema.get("type")):
         yield f"arguments: not of type {_quote(schema['type'])}"
     required = schema.get("required")
@@ -164,11 +164,6 @@ def _is_whole(value: float | NumberText) -> bool:
     if isinstance(value, NumberText):
         return value.removeprefix("-").isdecimal()
     return value == value // 1
-
-
-def _argument(path: list[Any]) -> str:
-    """``argument a``: the top-level field in which an error is."""
-    return f"argument {_quote(path[0])}" if path else "arguments"
 
 
 def _quote(value: Any) -> str:

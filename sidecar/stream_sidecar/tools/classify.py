@@ -92,8 +92,7 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
 
 
 def settle_call(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
-    """``event`` with ``executor``, ``awaits`` and ``executable`` as the context decides
-    them now."""
+    """``event`` with the fields that the context decides now."""
     execution = _decide_execution(call, event.state, event.declared, context)
     if execution == (event.executor, event.awaits, event.executable):
         return event
@@ -137,8 +136,7 @@ def executor_of(call: OpenCall, context: CallContext) -> Executor:
 
 
 def _awaited_by(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
-    """What the conversation waits for after the call. It waits for nothing after a call
-    written as text."""
+    """What the conversation waits for; nothing after a call written as text."""
     if call.origin != "structured" or call.cancelled:
         return "none"
     if executor != "server":
@@ -205,11 +203,12 @@ def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
         (body[field] for field in _ARGUMENT_FIELDS if body.get(field) is not None), None
     )
     is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
+    text = value if isinstance(value, str) else "" if value is None else dumps(value)
     return OpenCall(
         name=_string(body, _NAME_FIELDS) or runners.tool_of_type(kind or ""),
         id=id or made_id(str(number)),
         id_synthetic=not id,
-        arguments=_written_arguments(value, is_text),
+        arguments=text if is_text or text.strip() else "{}",
         type=kind,
         format="text" if is_text else "json",
         executor=executor if executor in ("client", "server") else None,
@@ -219,14 +218,8 @@ def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
     )
 
 
-def _written_arguments(value: Any, is_text: bool) -> str:
-    text = value if isinstance(value, str) else "" if value is None else dumps(value)
-    return text if is_text or text.strip() else "{}"
-
-
 def _string(item: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """The first non-empty string among the fields ``names`` of ``item``; "" if there is
-    none."""
+    """The first non-empty string among the fields ``names``, or ""."""
     for name in names:
         if isinstance(item.get(name), str) and item[name]:
             return str(item[name])

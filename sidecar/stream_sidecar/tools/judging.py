@@ -40,8 +40,7 @@ _STEPS: dict[str, dict[str, str]] = {
 
 
 def judge(text: str) -> tuple[ArgumentState, Any]:
-    """The state of finished arguments, and their value; the value is None unless they
-    are complete."""
+    """The state of finished arguments, and their value if they are complete."""
     try:
         return "complete", loads(text)
     except ValueError:
@@ -49,8 +48,7 @@ def judge(text: str) -> tuple[ArgumentState, Any]:
 
 
 def is_cut(text: str) -> bool:
-    """Whether ``text`` is the beginning of a JSON value (RFC 8259), but no complete
-    value."""
+    """Whether ``text`` begins a JSON value (RFC 8259), but does not complete it."""
     expected, position = "value", 0
     stack: list[str] = []
     while True:

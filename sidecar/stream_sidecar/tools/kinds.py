@@ -58,8 +58,7 @@ _WORD_KINDS = {
 _DANGER_RANK = {kind: rank for rank, kind in enumerate(WORDS)}
 _NAME_WORD = patterns.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
 _LONGEST_NAME = 256
-"""At most this many code points of a name are read; a hostile name may have any
-length."""
+"""A name is read up to here, because a hostile name may have any length."""
 
 
 def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kind:
@@ -95,7 +94,13 @@ def _kind_of(
     row = _table_row(name)
     if row is None and word is None and hint is None:
         row = _table_row(type)
-    mutating = declared in MUTATING_KINDS or _is_mutating(row, hint, word)
+    from_table = row[1] if row is not None else None
+    from_word = row is None and word in MUTATING_KINDS
+    mutating: bool | None = None
+    if declared in MUTATING_KINDS or from_table or hint or from_word:
+        mutating = True
+    elif from_table is False or hint is False:
+        mutating = False
     proofs: dict[KindSource, str | None] = {
         "declared": declared,
         "table": row and row[0],
@@ -106,15 +111,6 @@ def _kind_of(
         if kind is not None:
             return Kind(kind, source, mutating)
     return Kind("other", "default", mutating)
-
-
-def _is_mutating(
-    row: tuple[str, bool | None] | None, hint: bool | None, word: str | None
-) -> bool | None:
-    from_table = row[1] if row is not None else None
-    if from_table or hint or (row is None and word in MUTATING_KINDS):
-        return True
-    return False if from_table is False or hint is False else None
 
 
 def _mutating_hint(annotations: Any) -> bool | None:

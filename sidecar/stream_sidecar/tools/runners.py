@@ -85,8 +85,7 @@ _ITEM_WIRES = ("openai-responses", "openai-chat", None)
 
 APPROVAL_TYPES = ("mcp_approval_request",)
 APPROVAL_PREFIXES = ("mcpr_",)
-"""Types, and beginnings of ids, of server-run calls that wait for the user's
-approval."""
+"""Types, and beginnings of ids, of server-run calls that the user has to approve."""
 
 _CALL_SUFFIX = "_call"
 _NAMELESS = ("function_call", "mcp_call", "mcp_server_tool_call")
@@ -112,8 +111,7 @@ def runner_by_type(type: str, item: Any) -> Runner | None:
 
 
 def tool_of_type(type: str) -> str:
-    """The tool that an item's type names: ``web_search`` for ``web_search_call``; "" if
-    it names none."""
+    """The tool that a type names: ``web_search`` for ``web_search_call``, or ""."""
     tool = type.removesuffix(_CALL_SUFFIX)
     return tool if tool != type and type in _ROWS_OF and type not in _NAMELESS else ""
 

@@ -65,8 +65,7 @@ def open_calls(
 
 class Twins:
     """Finds pairs of equal calls, one structured and one from the text. Keeps the
-    complete calls without a twin so far. Nothing is compared before there are calls of
-    both origins."""
+    complete calls without a twin. Compares once there are calls of both origins."""
 
     def __init__(self) -> None:
         self._uncompared: list[ToolCall] = []
