@@ -87,11 +87,7 @@ class Cleaner:
         on_message: Callable[[Message, AnswerInfo], object] | None = None,
         on_lost: Callable[[Exception], object] | None = None,
     ) -> None:
-        listeners = {
-            "on_event": on_event,
-            "on_message": on_message,
-            "on_lost": on_lost,
-        }
+        listeners = {"on_event": on_event, "on_message": on_message, "on_lost": on_lost}
         for name, listener in listeners.items():
             if listener is not None:
                 _check_listener(name, listener)
@@ -117,16 +113,17 @@ class Cleaner:
     def prepared(
         self, asked: Asked, headers: Mapping[str, str]
     ) -> tuple[bytes, JsonObject] | None:
-        """The body to send in place of the caller's, and the headers to set with it.
-        None if the caller's own request must be sent."""
+        """The body to send, with headers; None: the caller's own."""
         if not self._is_prepared(asked):
             return None
-        read = {n: value for n, value in headers.items() if n.lower() in HEADER_NAMES}
+        announced = {
+            n: value for n, value in headers.items() if n.lower() in HEADER_NAMES
+        }
         try:
             result = prepare(
                 asked.body,
                 asked.wire,
-                headers=read,
+                headers=announced,
                 provider=self._provider or asked.host,
                 model=asked.model,
                 tools=asked.tools,
@@ -136,10 +133,10 @@ class Cleaner:
         except Exception as error:
             self.report_loss(error)
             return None
-        for each in result.lost:
-            if not each.path:
+        for loss in result.lost:
+            if not loss.path:
                 self.report_loss(
-                    UncleanedError(f"the request passes unprepared: {each.why}")
+                    UncleanedError(f"the request passes unprepared: {loss.why}")
                 )
         if not result.changed:
             return None
@@ -149,8 +146,7 @@ class Cleaner:
         return self._prepares and not asked.is_signed
 
     def streamed(self, asked: Asked, media_type: str) -> CleanBody | None:
-        """The clean body of a response that streams. None if it does not stream or
-        cannot be cleaned."""
+        """The clean body of a stream; None if it cannot be cleaned."""
         form = asked.format_of(media_type)
         if form is None:
             return None
@@ -161,8 +157,7 @@ class Cleaner:
             return None
 
     def whole(self, asked: Asked, body: bytes) -> bytes | None:
-        """The clean body of a response that is one document. None if nothing leaked, or
-        the body could not be read."""
+        """The clean body of a document; None if nothing leaked or it is unreadable."""
         if (original := object_in(body)) is None:
             return None
         try:
@@ -279,9 +274,9 @@ class CleanBody:
 
     def _ends_in(self, data: bytes) -> bool:
         """Whether the end mark is complete with ``data``."""
-        seen = self._tail + data
-        self._tail = seen[-_LONGEST_MARK:]
-        return self._format.framing == "sse" and bool(_END_MARK.search(seen))
+        text_end = self._tail + data
+        self._tail = text_end[-_LONGEST_MARK:]
+        return self._format.framing == "sse" and bool(_END_MARK.search(text_end))
 
     def broken(self, error: Exception) -> bytes:
         """The text that was held when the source broke off with ``error``. It has no
@@ -339,10 +334,10 @@ def _without_break(closed: CloseResult) -> list[Any]:
     """The last chunks without the document that says that the connection broke."""
     chunks = [*(closed.chunks or ())]
     is_described = any(
-        isinstance(each, ProviderError) and each.kind == "network"
-        for each in closed.events
+        isinstance(event, ProviderError) and event.kind == "network"
+        for event in closed.events
     )
-    errors = [place for place, each in enumerate(chunks) if _is_error(each)]
+    errors = [place for place, event in enumerate(chunks) if _is_error(event)]
     if is_described and errors:
         del chunks[errors[-1]]
     return chunks
@@ -359,5 +354,5 @@ def _is_loss(diagnostic: Diagnostic) -> bool:
 
 
 def _is_unread(result: NormalizeResult) -> bool:
-    diagnostics = (each for each in result.events if isinstance(each, Diagnostic))
-    return result.body is None or any(each.code in _UNREAD for each in diagnostics)
+    notes = (note for note in result.events if isinstance(note, Diagnostic))
+    return result.body is None or any(note.code in _UNREAD for note in notes)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from stream_sidecar.transports.cleaning import CleanBody, Cleaner
 
 MOST_WHOLE = 32 * 1024 * 1024
-"""The most bytes of a whole body that is cleaned, before and after decompression. The
-gateway has the same bound."""
+"""The most bytes of a whole body, decompressed too; the gateway's bound as well."""
 
 _DECODED_AT_A_TIME = 1024
 """Bytes of a compressed body. gzip makes at most 1 MB of them."""
@@ -81,15 +80,13 @@ class Exchange:
         )
 
     def streamed(self, response: Any) -> CleanBody | None:
-        """The clean body of a response that streams. None if it does not stream or
-        cannot be cleaned."""
+        """The clean body of a stream; None if it cannot be cleaned."""
         if self.asked is None or not response.is_success:
             return None
         return self.cleaner.streamed(self.asked, _type(response))
 
     def is_whole(self, response: Any) -> bool:
-        """Whether the response is one document, for `whole`. A response that is neither
-        this nor a stream passes unchanged."""
+        """Whether the response is one document, for `whole`."""
         if self.asked is None or not response.is_success:
             return False
         kind = _type(response)
@@ -115,13 +112,11 @@ class Exchange:
         return self._response(response, response.headers, stream)
 
     def source(self, response: Any) -> Any:
-        """A copy of the response to read from; the response itself may have been read
-        already, as with mocks."""
+        """A copy to read from; the response itself may be read, as mocks are."""
         return self._response(response, response.headers, response.stream)
 
     def answer(self, response: Any, stream: Any) -> Any:
-        """The response with another body, without headers about length and
-        encoding."""
+        """The response with another body, without its length and encoding."""
         headers = response.headers.copy()
         for name in _CHANGED:
             headers.pop(name, None)
@@ -136,8 +131,7 @@ class Exchange:
         return None if body is None else self.cleaner.whole(asked, body)
 
     def _decoded(self, encoding: str, raw: bytes) -> bytes | None:
-        """The body without compression; None if it is too long. It is decompressed a
-        little at a time, because a short body may become a very long one."""
+        """The body, decompressed in steps; None if it grows too long."""
         if encoding.strip().lower() in ("", "identity"):
             return raw
         headers = {"content-encoding": encoding}
@@ -166,8 +160,7 @@ class Exchange:
 
 
 class PassingBody:
-    """A body that passes unchanged, ``kept`` first. It has the methods of
-    `CleanBody`."""
+    """A body that passes unchanged, ``kept`` first, like `CleanBody`."""
 
     def __init__(self, kept: bytes) -> None:
         self._kept = kept
@@ -196,8 +189,7 @@ def _covers_body(request: Any) -> bool:
 
 
 def _spelled(headers: Any) -> dict[str, str]:
-    """The headers under their names as the caller spells them. A name that stands
-    several times has one value, joined with commas."""
+    """The headers in the caller's spelling, repeated ones joined with commas."""
     names = (name.decode(headers.encoding) for name, _ in headers.raw)
     return {name: headers[name] for name in {n.lower(): n for n in names}.values()}
 
