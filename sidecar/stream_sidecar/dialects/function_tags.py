@@ -73,11 +73,11 @@ class _Function:
         if self.body is not None:
             start, end = self.body
             return WrittenCall(self.name, arguments_of(raw[start:end]), self.end)
-        known = properties(self.name, cursor.context)
+        declared = properties(self.name, cursor.context)
         parameters = [
             Parameter(key, bare_value(text))
             for key, part in self.parameters
-            for key, _, text in _TAGS.apart(raw, key, part, known)
+            for key, _, text in _TAGS.apart(raw, key, part, declared)
         ]
         arguments = typed(self.name, parameters, cursor.context)
         return WrittenCall(self.name, arguments, self.end)
@@ -85,10 +85,7 @@ class _Function:
 
 def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
     """Reads one call after ``<function=``: the name, then parameters or a JSON body.
-
-    ``closers``: the closers of the wrapper. Before one of them ``</function>`` may be
-    missing.
-    """
+    Before one of ``closers``, the wrapper's, ``</function>`` may be missing."""
     function = _Function((yield from cursor.label(">")).strip("\"'"))
     tags = ("</function>", *closers)
     yield from cursor.space()
@@ -135,8 +132,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls]:
-    """A function that makes the calls of the ``functions`` found so far from the
-    candidate's text. Functions found later do not change it."""
+    """A function that makes the calls of the ``functions`` found until now."""
     count = len(functions)
     return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 
