@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from stream_sidecar.api.option_types import JsonObject
     from stream_sidecar.transports.body_formats import BodyFormat
-    from stream_sidecar.transports.endpoints import Asked
+    from stream_sidecar.transports.endpoints import ModelRequest
 
 _LOGGER = logging.getLogger("stream_sidecar")
 
@@ -111,22 +111,22 @@ class Cleaner:
         )
 
     def prepared(
-        self, asked: Asked, headers: Mapping[str, str]
+        self, request: ModelRequest, headers: Mapping[str, str]
     ) -> tuple[bytes, JsonObject] | None:
         """The body to send, with headers; None: the caller's own."""
-        if not self._is_prepared(asked):
+        if not self._is_prepared(request):
             return None
         announced = {
             n: value for n, value in headers.items() if n.lower() in HEADER_NAMES
         }
         try:
             result = prepare(
-                asked.body,
-                asked.wire,
+                request.body,
+                request.wire,
                 headers=announced,
-                provider=self._provider or asked.host,
-                model=asked.model,
-                tools=asked.tools,
+                provider=self._provider or request.host,
+                model=request.model,
+                tools=request.tools,
                 claims="include" if self._claims == "text" else "drop",
                 **self._reading,
             )
@@ -142,47 +142,47 @@ class Cleaner:
             return None
         return encode(result.body), result.headers or {}
 
-    def _is_prepared(self, asked: Asked) -> bool:
-        return self._prepares and not asked.is_signed
+    def _is_prepared(self, request: ModelRequest) -> bool:
+        return self._prepares and not request.is_signed
 
-    def streamed(self, asked: Asked, media_type: str) -> CleanBody | None:
+    def streamed(self, request: ModelRequest, media_type: str) -> CleanBody | None:
         """The clean body of a stream; None if it cannot be cleaned."""
-        form = asked.format_of(media_type)
+        form = request.format_of(media_type)
         if form is None:
             return None
         try:
-            return CleanBody(self, asked, form)
+            return CleanBody(self, request, form)
         except Exception as error:
             self.report_loss(error)
             return None
 
-    def whole(self, asked: Asked, body: bytes) -> bytes | None:
+    def whole(self, request: ModelRequest, body: bytes) -> bytes | None:
         """The clean body of a document; None if nothing leaked or it is unreadable."""
         if (original := object_in(body)) is None:
             return None
         try:
-            options = self.options(asked)
+            options = self.options(request)
             result = normalize(original, framing="json", **options)
         except Exception as error:
             self.report_loss(error)
             return None
         if _is_unread(result):
             return None
-        self.listen(result, AnswerInfo(options["stream_id"], asked.model))
+        self.listen(result, AnswerInfo(options["stream_id"], request.model))
         return None if result.body == original else encode(result.body)
 
-    def options(self, asked: Asked) -> dict[str, Any]:
+    def options(self, request: ModelRequest) -> dict[str, Any]:
         """The options of a stream. If requests like this one are prepared, reasoning
         from the text goes to the wire's field for it. Each response has a new id, so
         that calls of two turns never share an id."""
-        emit: dict[str, Any] = {"wire": asked.wire, "claims": self._claims}
-        if self._is_prepared(asked):
+        emit: dict[str, Any] = {"wire": request.wire, "claims": self._claims}
+        if self._is_prepared(request):
             emit["reasoning"] = "include"
         return {
-            "wire": asked.wire,
+            "wire": request.wire,
             "provider": self._provider,
-            "model": asked.model,
-            "tools": asked.tools,
+            "model": request.model,
+            "tools": request.tools,
             "emit": emit,
             "stream_id": new_id(),
             **self._reading,
@@ -232,11 +232,13 @@ class CleanBody:
     error is raised.
     """
 
-    def __init__(self, cleaner: Cleaner, asked: Asked, form: BodyFormat) -> None:
+    def __init__(
+        self, cleaner: Cleaner, request: ModelRequest, form: BodyFormat
+    ) -> None:
         self._cleaner = cleaner
         self._format = form
-        options = cleaner.options(asked)
-        self._answer = AnswerInfo(options["stream_id"], asked.model)
+        options = cleaner.options(request)
+        self._answer = AnswerInfo(options["stream_id"], request.model)
         self._stream = Stream(framing=form.framing, **options)
         self._kept: list[bytes] = []
         self._is_first = True

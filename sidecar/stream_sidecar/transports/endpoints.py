@@ -49,7 +49,7 @@ def _endpoints() -> tuple[Endpoint, ...]:
 
 
 @frozen
-class Asked:
+class ModelRequest:
     """A request to one of the endpoints; ``host`` is part of its address.
     ``is_array``: a response without server-sent events is a JSON array.
     ``is_signed``: a signature of AWS covers the body, which must not change then."""
@@ -74,7 +74,7 @@ def is_endpoint(method: str, url: str) -> bool:
     return method == "POST" and _row_of(urlsplit(url).path) is not None
 
 
-def asked_of(method: str, url: str, body: bytes) -> Asked | None:
+def request_of(method: str, url: str, body: bytes) -> ModelRequest | None:
     """The request; None if it is no POST of an object to a known endpoint."""
     address = urlsplit(url)
     row = _row_of(address.path) if method == "POST" else None
@@ -85,7 +85,7 @@ def asked_of(method: str, url: str, body: bytes) -> Asked | None:
     tools = request.get("tools")
     if endpoint.declarations:
         tools = _declarations(tools, endpoint.declarations)
-    return Asked(
+    return ModelRequest(
         wire=endpoint.wire,
         host=address.hostname or "",
         body=request,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.transports.cleaning import UncleanedError
-from stream_sidecar.transports.endpoints import Asked, asked_of, is_endpoint
+from stream_sidecar.transports.endpoints import ModelRequest, is_endpoint, request_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,35 +35,35 @@ _CHANGED = ("content-length", "content-encoding", "transfer-encoding")
 @frozen
 class Exchange:
     """A request, and how its response is cleaned. ``library`` is the module of the
-    request's classes. ``asked`` is None if the endpoint is not known; then the response
+    request's classes. ``query`` is None if the endpoint is not known; then the response
     passes unchanged."""
 
     library: Any
     cleaner: Cleaner
     request: Any
-    asked: Asked | None
+    query: ModelRequest | None
 
     @classmethod
     def of(cls, library: Any, cleaner: Cleaner, request: Any) -> Exchange:
         """The exchange of a request. A body that streams cannot be read before it is
         sent, so its response passes unchanged."""
-        asked, address = None, (request.method, str(request.url))
+        query, address = None, (request.method, str(request.url))
         if isinstance(request.stream, library.ByteStream):
-            asked = asked_of(*address, request.read())  # unread after a redirect
-            if asked is not None and _covers_body(request):
-                asked = evolve(asked, is_signed=True)
+            query = request_of(*address, request.read())  # unread after a redirect
+            if query is not None and _covers_body(request):
+                query = evolve(query, is_signed=True)
         elif is_endpoint(*address):
             cleaner.report_loss(
                 UncleanedError("the request's body is read while it is sent")
             )
-        return cls(library, cleaner, request, asked)
+        return cls(library, cleaner, request, query)
 
     def sent(self) -> Any:
         """The request with the prepared body; the same request if nothing changes."""
         request = self.request
-        if self.asked is None:
+        if self.query is None:
             return request
-        prepared = self.cleaner.prepared(self.asked, _spelled(request.headers))
+        prepared = self.cleaner.prepared(self.query, _spelled(request.headers))
         if prepared is None:
             return request
         body, to_set = prepared
@@ -81,23 +81,23 @@ class Exchange:
 
     def streamed(self, response: Any) -> CleanBody | None:
         """The clean body of a stream; None if it cannot be cleaned."""
-        if self.asked is None or not response.is_success:
+        if self.query is None or not response.is_success:
             return None
-        return self.cleaner.streamed(self.asked, _type(response))
+        return self.cleaner.streamed(self.query, _type(response))
 
     def is_whole(self, response: Any) -> bool:
         """Whether the response is one document, for `whole`."""
-        if self.asked is None or not response.is_success:
+        if self.query is None or not response.is_success:
             return False
         kind = _type(response)
-        if kind != _JSON and self.asked.format_of(kind) is None:
+        if kind != _JSON and self.query.format_of(kind) is None:
             reason = f"a response of the type {kind!r} is not read"
             self.cleaner.report_loss(UncleanedError(reason))
         return kind == _JSON
 
     def whole(self, response: Any, raw: bytes) -> Any:
         """The response with a clean body, or with its own bytes if nothing leaked."""
-        body = None if self.asked is None else self._clean(self.asked, response, raw)
+        body = None if self.query is None else self._clean(self.query, response, raw)
         if body is None:
             return self._response(
                 response, response.headers, self.library.ByteStream(raw)
@@ -122,13 +122,13 @@ class Exchange:
             headers.pop(name, None)
         return self._response(response, headers, stream)
 
-    def _clean(self, asked: Asked, response: Any, raw: bytes) -> bytes | None:
+    def _clean(self, request: ModelRequest, response: Any, raw: bytes) -> bytes | None:
         try:
             body = self._decoded(response.headers.get("content-encoding", ""), raw)
         except self.library.DecodingError as error:
             self.cleaner.report_loss(error)
             return None
-        return None if body is None else self.cleaner.whole(asked, body)
+        return None if body is None else self.cleaner.whole(request, body)
 
     def _decoded(self, encoding: str, raw: bytes) -> bytes | None:
         """The body, decompressed in steps; None if it grows too long."""
