@@ -71,7 +71,7 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
         yield from _tokens(cursor, tokens.arguments)
         cursor.partial = cut_part(name, cursor.position, id)
         part = yield from cursor.scan(ObjectScanner())
-        cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+        cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
         yield from _tokens(cursor, tokens.end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
@@ -113,7 +113,7 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
         except MalformedError:
             return json_part(name, part, cursor.position)(raw)
 
-    cursor.whole = cursor.position, read
+    cursor.closed_body = cursor.position, read
     yield from cursor.space()
     yield from cursor.literal("<|end_message|>")
     return Found(PieceKind.CALL, read)
@@ -144,7 +144,7 @@ def _grok(cursor: Cursor) -> Reading[Found]:
     while (token := (yield from cursor.literal(*_GROK_ENDS))) == _GROK_ENDS[0]:
         key = (yield from cursor.before("\n")).strip()
         parts.append((key, (yield from value(cursor, _LINE_END, *_GROK_ENDS))))
-    cursor.at -= len(token) * (token == _GROK_ENDS[2])
+    cursor.index -= len(token) * (token == _GROK_ENDS[2])
     end = cursor.position
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
@@ -167,7 +167,7 @@ class LabelledCall:
         if not self.text or (yield from cursor.need()) == "{":
             return (yield from closed_object(cursor, name, self.end))
         (start, end), closer = yield from cursor.until(literals(self.end))
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         place = cursor.position
 
         def read(raw: str) -> list[WrittenCall]:
@@ -229,10 +229,10 @@ def _arrow(cursor: Cursor) -> Reading[Found]:
         parameters = [Parameter(key, raw[slice(*part)]) for key, part in parts]
         return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
 
-    cursor.whole = end, read if parts else json_part(name, part, end)
+    cursor.closed_body = end, read if parts else json_part(name, part, end)
     yield from cursor.space()
     yield from cursor.literal("[/TOOL_CALL]")
-    return Found(PieceKind.CALL, cursor.whole[1])
+    return Found(PieceKind.CALL, cursor.closed_body[1])
 
 
 def _rwkv(cursor: Cursor) -> Reading[Found]:

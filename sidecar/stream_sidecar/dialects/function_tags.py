@@ -92,8 +92,8 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
     if (yield from cursor.need()) == "{":
         function.body = yield from cursor.scan(ObjectScanner())
         function.end = cursor.position
-        if not cursor.whole:
-            cursor.whole = function.end, lambda raw: [function.call(raw, cursor)]
+        if not cursor.closed_body:
+            cursor.closed_body = function.end, lambda raw: [function.call(raw, cursor)]
         yield from cursor.space()
     else:
         tags = ("<parameter=", *tags)
@@ -102,7 +102,7 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
         part = yield from tagged_value(cursor, _TAGS, *tags)
         function.parameters.append((key, part))
         yield from cursor.space()
-    cursor.at -= len(end) * (end in closers)
+    cursor.index -= len(end) * (end in closers)
     function.end = cursor.position
     return function
 
@@ -119,7 +119,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.literal("<function=")
         while True:
             functions.append((yield from _function(cursor, closer)))
-            cursor.whole = cursor.position, _reader(cursor, functions)
+            cursor.closed_body = cursor.position, _reader(cursor, functions)
             yield from prose(cursor)
             while (yield from cursor.optional(*_AGAIN)):
                 yield from prose(cursor)

@@ -59,11 +59,11 @@ def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], 
     """Reads the arguments; returns a function of the tool's name and the raw text."""
     bracket = yield from cursor.literal(*brackets)
     if bracket == "{":
-        cursor.at -= 1
+        cursor.index -= 1
         part = yield from cursor.scan(ObjectScanner(bare_values=True))
         return lambda _name, raw: parse(raw[slice(*part)], bare_values=True)
     (start, end), _ = yield from cursor.until(literals(")"))
-    cursor.at += 1
+    cursor.index += 1
     return lambda name, raw: _keywords(name, raw[start:end])
 
 
@@ -140,7 +140,7 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
             body = _framed_body((yield from cursor.scan(scanner)), scanner)
             readers.append(_reader(cursor, head, body, cursor.position))
             if not scanner.brackets:
-                cursor.whole = cursor.position, _with(readers)
+                cursor.closed_body = cursor.position, _with(readers)
             yield from cursor.space()
         yield from cursor.literal(closer)
         return Found(PieceKind.CALL, _with(readers))
@@ -188,10 +188,10 @@ def _wants_text(schema: Any, value: Any) -> bool:
 def _leaked(cursor: Cursor) -> Reading[Found]:
     """Reads a call that Gemini leaked: in a tag, on its line, or with the namespace."""
     if cursor.opener.endswith("{"):
-        cursor.at -= 1
+        cursor.index -= 1
         head = _Head(cursor.opener[:-1])
     elif cursor.opener.endswith(NAMESPACE):
-        cursor.at -= len(NAMESPACE)
+        cursor.index -= len(NAMESPACE)
         head = yield from _head(cursor)
     else:
         head = yield from _head(cursor)
@@ -209,7 +209,7 @@ def _tail(cursor: Cursor) -> Reading[int]:
     """Reads what may close a leaked call, and returns the position after it."""
     if not (yield from cursor.optional(">", "/>", "\x17")):
         while (yield from cursor.ahead("<ctrl")):
-            cursor.at += len("<ctrl")
+            cursor.index += len("<ctrl")
             yield from cursor.run(_CONTROL, 5)
             yield from cursor.literal(">")
     return cursor.position
@@ -241,9 +241,9 @@ def _result_tail(cursor: Cursor) -> Reading[Found]:
     except EndedError:
         closer = "\n"
     if closer == "\n":
-        cursor.at -= cursor.position - token
+        cursor.index -= cursor.position - token
         return mark()
-    cursor.at += len(closer)
+    cursor.index += len(closer)
 
     def read(raw: str) -> Any:
         text = raw[len(cursor.opener) : end]
@@ -281,18 +281,18 @@ def _object(cursor: Cursor) -> Reading[Found]:
             raise MismatchError(start + _LONGEST_THOUGHT + 1)
         if (yield from cursor.need()) == '"':
             break
-        cursor.at += 1
+        cursor.index += 1
         yield from cursor.need()
-        cursor.at += 1
+        cursor.index += 1
     place = start, cursor.position
-    cursor.at += 1
+    cursor.index += 1
     yield from cursor.space()
     yield from cursor.literal("}")
     end = cursor.position
     yield from cursor.space()
     if continues((yield from cursor.need()), beside=False):
         raise cursor.mismatch()
-    cursor.at = end - cursor.base
+    cursor.index = end - cursor.base
     return Found(PieceKind.ENTER, content=place)
 
 

@@ -60,7 +60,7 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
             if not header.end:
                 raise
             header.recipient = ""
-            cursor.at -= cursor.position - header.end
+            cursor.index -= cursor.position - header.end
         if header.recipient not in _NOT_TOOLS:
             if cursor.context.calls == "off":
                 raise cursor.mismatch(0)
@@ -115,7 +115,7 @@ def _call(cursor: Cursor, name: str) -> Reading[Found]:
         return (yield from atem_calls(cursor))
     if (yield from cursor.need()) != "{":
         (start, end), closer = yield from cursor.until(_TEXT_ENDS)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         place = cursor.position
         return Found(
             PieceKind.CALL, lambda raw: [_free_call(name, raw[start:end], place)]
@@ -150,7 +150,7 @@ def _border(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()
         if (yield from cursor.peek()):
             yield from cursor.literal("<|start|>", "<|channel|>")
-        cursor.at -= cursor.position - end
+        cursor.index -= cursor.position - end
     return mark(ends=True)
 
 
@@ -170,7 +170,7 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
     if following.isalpha():
         yield from _no_code(cursor)
     thought = yield from reasoning(cursor, _EATEN_ENDS)
-    cursor.at = start - cursor.base
+    cursor.index = start - cursor.base
     return thought
 
 

@@ -65,9 +65,9 @@ def _marker(marker: str) -> Form:
         if end == "\n" and alone:
             end = yield from _until(cursor, closer)
         if end != closer:  # the block has no closer: only the line is removed
-            cursor.at -= cursor.position - line
+            cursor.index -= cursor.position - line
             return _removal(len(marker), line)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         return _removal(len(marker), cursor.position - len(closer))
 
     return _form(marker, grammar, "line")

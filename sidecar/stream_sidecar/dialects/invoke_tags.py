@@ -177,15 +177,15 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         invoke.body = yield from cursor.scan(ObjectScanner())
-        if not cursor.whole:
-            cursor.whole = cursor.position, lambda raw: [invoke.call(raw, cursor)]
+        if not cursor.closed_body:
+            cursor.closed_body = cursor.position, lambda raw: [invoke.call(raw, cursor)]
         yield from cursor.space()
     else:
         while not (yield from cursor.ahead(*_ENDS)):
             invoke.parameters.append((yield from _parameter(cursor)))
             yield from cursor.space()
     end = yield from cursor.literal(*_ENDS)
-    cursor.at -= len(end) * (end in _SECTION_ENDS)
+    cursor.index -= len(end) * (end in _SECTION_ENDS)
     invoke.end = cursor.position
 
 
@@ -209,7 +209,7 @@ def _value(cursor: Cursor) -> Reading[Extent]:
     start = cursor.position
     while (yield from cursor.optional(_CDATA)):
         _, closer = yield from cursor.until(_CDATA_END)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
     follows = (*_VALUE_STARTS, *_CALL_STARTS, *_ENDS)
     _, end = yield from tagged_value(cursor, _TAGS, *follows)
     return start, end
@@ -235,7 +235,7 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
             yield from cursor.literal(*_CALL_STARTS)
             invokes.append((yield from _opened(cursor)))
             yield from _invoke(cursor, invokes[-1])
-            cursor.whole = cursor.position, _reader(cursor, invokes)
+            cursor.closed_body = cursor.position, _reader(cursor, invokes)
             yield from prose(cursor)
         yield from cursor.literal(*closers)
         return _calls(cursor, invokes)
@@ -277,7 +277,7 @@ def _fenced(cursor: Cursor) -> Reading[Found]:
     end = cursor.position
     yield from cursor.space()
     if not (yield from cursor.optional(f"</{cursor.opener[1:]}{_FENCED}>")):
-        cursor.at -= cursor.position - end
+        cursor.index -= cursor.position - end
     return call
 
 

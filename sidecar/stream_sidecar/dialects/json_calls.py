@@ -66,14 +66,14 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         following = yield from cursor.peek()
         if following not in (";", "{"):
             break
-        cursor.at += following == ";"
+        cursor.index += following == ";"
         yield from cursor.space()
         _, end = yield from cursor.scan(ObjectScanner())
     yield from cursor.line_end()
 
     def read(raw: str) -> Calls:
         calls = _calls(cursor, raw[start:end])
-        cursor.at -= cursor.position - end
+        cursor.index -= cursor.position - end
         return calls
 
     return Found(PieceKind.CALL, read)
@@ -81,7 +81,7 @@ def _bare(cursor: Cursor) -> Reading[Found]:
 
 def _bracketed(cursor: Cursor) -> Reading[Found]:
     """Reads ``f({"a": 1})`` on a line of its own."""
-    cursor.at -= 1
+    cursor.index -= 1
     part = yield from cursor.scan(ObjectScanner())
     yield from cursor.literal(")")
     yield from cursor.line_end()

@@ -173,7 +173,7 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     place = (yield from _pairs(cursor, tags, call)) if end is None else end
     if place < cursor.position and cursor.opener == tags.section[0]:
         raise cursor.fails_at(place)  # the rest of the section follows
-    cursor.at = place - cursor.base
+    cursor.index = place - cursor.base
     return lambda raw: [call.write(cursor, raw, place)]
 
 
@@ -222,13 +222,13 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
     end = yield from cursor.literal(*closers)
     if end == tags.call[1]:
         call.parts.extend(_assigned(cursor, text, start))
-        cursor.at -= len(end)
+        cursor.index -= len(end)
         return None
     if end == tags.value[1]:
         value = start + len(key) + 1, cursor.position - len(end)
         call.parts.append(_Part(key.strip(), value))
         return None
-    cursor.at -= len(end) * (end == tags.value[0])
+    cursor.index -= len(end) * (end == tags.value[0])
     yield from cursor.optional(tags.key[1])
     kind = tags.value_kind
     if tags.value[0]:
@@ -274,7 +274,7 @@ def _value(
         if tag == tags.call[1] and opener and (yield from _is_last(cursor, tags)):
             call.parts.append(_Part(key, (start, end), kind, closed=False))
             return None
-        cursor.at += len(tag)
+        cursor.index += len(tag)
         if tag == tags.call[0] and not inner.closes_call:
             if (yield from _quoted(cursor, tags)):
                 continue
@@ -348,7 +348,7 @@ def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
     quoted = bool((yield from cursor.ahead(tags.key[0])))
     if quoted:
         _, closer = yield from cursor.until(literals(tags.call[1]))
-        cursor.at += len(closer)
+        cursor.index += len(closer)
     return quoted
 
 

@@ -83,7 +83,7 @@ def _last(cursor: Cursor) -> Reading[Found]:
         if not (yield from cursor.peek()):
             break
         yield from cursor.literal(*STOP_TOKENS)
-    cursor.at -= cursor.position - end
+    cursor.index -= cursor.position - end
     return mark()
 
 
@@ -147,7 +147,7 @@ _RESULT_TAGS = tuple(
 def _results(cursor: Cursor) -> Reading[Found]:
     start = cursor.position
     (_, end), closer = yield from cursor.until(literals(f"</{cursor.opener[1:]}"))
-    cursor.at += len(closer)
+    cursor.index += len(closer)
     return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
 
 

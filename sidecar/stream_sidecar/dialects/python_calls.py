@@ -62,11 +62,14 @@ def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
         part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
-        call = call_reader(cursor, part)
-        cursor.whole = cursor.position, lambda raw: python_calls(cursor, raw, part)
+
+        def read(raw: str) -> Calls:
+            return python_calls(cursor, raw, part)
+
+        cursor.closed_body = cursor.position, read
         yield from cursor.space()
         yield from (cursor.literal if closes else cursor.optional)(closer)
-        return call
+        return Found(PieceKind.CALL, read)
 
     return grammar
 

@@ -45,11 +45,11 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
     cursor.partial = lambda raw: [WrittenCall(name, "", len(raw))]
     while True:
         yield from cursor.until(_TOKEN)
-        cursor.at += len(TOKEN)
+        cursor.index += len(TOKEN)
         if (yield from cursor.ahead("</invoke>")):
             break
     end = cursor.position - len(TOKEN)
-    cursor.at += len("</invoke>")
+    cursor.index += len("</invoke>")
     place = cursor.position
 
     def read(raw: str) -> Calls:
@@ -107,7 +107,7 @@ def _by_tool(cursor: Cursor) -> Reading[Found]:
             raise cursor.mismatch(0)  # the tags are ordinary XML
         extents[key] = yield from value(cursor, literals(f"</{key}>"), "<")
         yield from cursor.space()
-    cursor.at += len(closer)
+    cursor.index += len(closer)
     place = cursor.position
 
     def read(raw: str) -> Calls:

@@ -56,7 +56,7 @@ def _object(
     part = cursor.position, cursor.position
     if not (yield from cursor.ahead(closer, *sections)):
         part = yield from cursor.scan(ObjectScanner())
-        cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+        cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
     yield from cursor.space()
     yield from _end(cursor, closer, *sections)
     return part
@@ -65,7 +65,7 @@ def _object(
 def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
     """Reads a call's ``closer``, which may be missing before one of ``sections``."""
     token = yield from cursor.literal(closer, *sections)
-    cursor.at -= len(token) * (token in sections)
+    cursor.index -= len(token) * (token in sections)
 
 
 _KIMI_SECTIONS = {
@@ -144,7 +144,7 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         cursor.partial = cut_part(name, cursor.position)
         part = yield from cursor.scan(ObjectScanner())
-        cursor.whole = cursor.position, json_part(name, part, cursor.position)
+        cursor.closed_body = cursor.position, json_part(name, part, cursor.position)
         yield from cursor.space()
         yield from cursor.literal("```")
         yield from cursor.space()

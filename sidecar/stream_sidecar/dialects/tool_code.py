@@ -38,7 +38,7 @@ _OWN = ("print(default_api.", "default_api.")
 def _noise(cursor: Cursor) -> Reading[Found]:
     """Reads ``print(default_api...)`` on the line after the word ``call``."""
     prefix = yield from cursor.literal(_OWN[0])
-    cursor.at -= len(prefix)
+    cursor.index -= len(prefix)
     part = yield from cursor.scan(CallScanner())
     yield from cursor.line_end()
     return call_reader(cursor, part)
@@ -61,7 +61,7 @@ def _fence(cursor: Cursor) -> Reading[Found]:
     if info in _PYTHON:
         yield from cursor.space()
         prefix = yield from cursor.literal(*_OWN)
-        cursor.at -= len(prefix)
+        cursor.index -= len(prefix)
     cursor.serious = True
     start = cursor.position
     end = yield from _body(cursor, fence)
@@ -78,7 +78,7 @@ def _results(cursor: Cursor) -> Reading[Found]:
     start, fence_ends = cursor.position, literals(f"\n{fence}")
     while True:
         (_, end), closer = yield from cursor.until(fence_ends)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         if (yield from _is_alone(cursor, fence)):
             break
     return Found(PieceKind.RESULT, lambda raw: raw[start:end])
@@ -114,7 +114,7 @@ def _body(cursor: Cursor, closer: str) -> Reading[int]:
 
 
 def _list(cursor: Cursor) -> Reading[None]:
-    cursor.at += 1
+    cursor.index += 1
     yield from cursor.space()
     of_objects = (yield from cursor.need()) == "{"
     scanner = ObjectScanner(opener="[") if of_objects else CallScanner(opener="[")
@@ -191,7 +191,7 @@ def _assigned(cursor: Cursor) -> Reading[Found]:
     yield from cursor.line_end()
     yield from cursor.space()
     if (yield from cursor.ahead("print(tool_code)")):
-        cursor.at += len("print(tool_code)")
+        cursor.index += len("print(tool_code)")
         end = cursor.position
     yield from cursor.line_end()
     return call_reader(cursor, (start, end))

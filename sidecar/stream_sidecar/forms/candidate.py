@@ -382,9 +382,9 @@ class Candidate:
         its body closed itself (text rule 11.19). If so, keeps this call, which becomes
         the verdict if no other form is complete. ``ended``: the text ended inside the
         form."""
-        if reader.cursor.whole is None or (ended and not self.halves):
+        if reader.cursor.closed_body is None or (ended and not self.halves):
             return False
-        end, read = reader.cursor.whole
+        end, read = reader.cursor.closed_body
         opening, raw = reader.opening, self.raw
         if opening.form.tier != "A" and (
             self.context.tools is None or _LINE_CONTINUES.match(raw, end)
@@ -508,7 +508,7 @@ class _Reader:
         full = len(text) > room
         cursor.feed(text[:room] if full else text, final=final and not full)
         if not self._began:
-            self._began, cursor.at = True, len(self.opening.opener)
+            self._began, cursor.index = True, len(self.opening.opener)
         try:
             next(self._reading)
         except StopIteration as over:

@@ -97,7 +97,7 @@ class Cursor:
     - ``serious``: the text read so far can hardly be anything but this form.
     - ``partial``: a function that returns the calls of the candidate's text if the text
       is cut off after this place.
-    - ``whole``: set after a body that closed itself, so that only closers may be
+    - ``closed_body``: set after a body that closed itself, so that only closers may be
       missing: the body's end, and a function that returns the calls of the text up to
       this end.
     - ``part``: where the last value without escapes begins, and the openers of calls
@@ -105,11 +105,12 @@ class Cursor:
     """
 
     __slots__ = (
-        "at",
         "base",
+        "closed_body",
         "context",
         "final",
         "furthest",
+        "index",
         "inside",
         "opener",
         "part",
@@ -117,7 +118,6 @@ class Cursor:
         "serious",
         "stays",
         "text",
-        "whole",
     )
 
     def __init__(self, opener: str, context: Context, *, inside: bool) -> None:
@@ -125,7 +125,7 @@ class Cursor:
         self.opener = opener
         self.context = context
         self.text = ""
-        self.at = 0
+        self.index = 0
         self.base = 0
         self.furthest = 0
         self.part: tuple[int, frozenset[str]] = 0, frozenset()
@@ -133,20 +133,20 @@ class Cursor:
         self.stays: re.Pattern[str] | None = None
         self.serious = False
         self.partial: Callable[[str], Any] | None = None
-        self.whole: tuple[int, Callable[[str], Any]] | None = None
+        self.closed_body: tuple[int, Callable[[str], Any]] | None = None
 
     @property
     def position(self) -> int:
-        return self.base + self.at
+        return self.base + self.index
 
     def rewind(self) -> None:
         """Goes back to before the opener. Call this before anything is read."""
-        self.at -= len(self.opener)
+        self.index -= len(self.opener)
 
     def feed(self, text: str, *, final: bool) -> None:
-        self.text = self.text[self.at :] + text if self.at < len(self.text) else text
-        self.base += self.at
-        self.at = 0
+        self.text = self.text[self.index :] + text
+        self.base += self.index
+        self.index = 0
         self.final = final
         self.stays = None
 
@@ -167,7 +167,7 @@ class Cursor:
         """Returns the longest of ``options`` that comes next, unread, else ""."""
         choice = _choice(options)
         while True:
-            text_ahead = self.text[self.at : self.at + choice.sizes[0]]
+            text_ahead = self.text[self.index : self.index + choice.sizes[0]]
             if self.final or not choice.is_begun(text_ahead):
                 break
             yield
@@ -179,7 +179,7 @@ class Cursor:
     def optional(self, *options: str) -> Reading[str]:
         """Reads and returns the longest of ``options`` that comes next, or ""."""
         option = yield from self.ahead(*options)
-        self.at += len(option)
+        self.index += len(option)
         return option
 
     def literal(self, *options: str) -> Reading[str]:
@@ -189,18 +189,18 @@ class Cursor:
         option = yield from self.ahead(*options)
         if not option:
             choice = _choice(options)
-            text_ahead = self.text[self.at : self.at + choice.sizes[0]]
+            text_ahead = self.text[self.index : self.index + choice.sizes[0]]
             if choice.is_begun(text_ahead):
                 raise EndedError
             raise self.mismatch(choice.fits(text_ahead) + 1)
-        self.at += len(option)
+        self.index += len(option)
         return option
 
     def peek(self) -> Reading[str]:
         """Returns the next character without reading it; "" at the end of the text."""
-        while self.at == len(self.text) and not self.final:
+        while self.index == len(self.text) and not self.final:
             yield
-        return self.text[self.at : self.at + 1]
+        return self.text[self.index : self.index + 1]
 
     def need(self) -> Reading[str]:
         """Returns the next character, unread. Raises EndedError at the end."""
@@ -212,7 +212,7 @@ class Cursor:
     def is_last(self, text: str) -> Reading[bool]:
         """Whether only blanks follow ``text``, which comes next; reads nothing."""
         while True:
-            start = self.at + len(text)
+            start = self.index + len(text)
             text_ahead = self.text[start : start + _FEW]
             if text_ahead.strip() or len(text_ahead) == _FEW or self.final:
                 return not text_ahead.strip() and len(text_ahead) < _FEW
@@ -227,14 +227,14 @@ class Cursor:
         """
         pieces, size = [], 0
         while True:
-            match = pattern.match(self.text, self.at)
-            end = match.end() if match else self.at
-            size += end - self.at
+            match = pattern.match(self.text, self.index)
+            end = match.end() if match else self.index
+            size += end - self.index
             if most and size > most:
-                raise self.mismatch(end - self.at - (size - most) + 1)
+                raise self.mismatch(end - self.index - (size - most) + 1)
             if most:
-                pieces.append(self.text[self.at : end])
-            self.at = end
+                pieces.append(self.text[self.index : end])
+            self.index = end
             if end < len(self.text) or self.final:
                 return "".join(pieces)
             yield
@@ -265,12 +265,12 @@ class Cursor:
         """Reads up to the first of ``ends``. Returns the extent, and this end."""
         start = self.position
         while True:
-            self.at, end = ends.next(self.text, self.at, final=self.final)
+            self.index, end = ends.next(self.text, self.index, final=self.final)
             if end is not None:
                 return (start, self.position), end
             if self.final:
                 raise OpenEndError
-            self.stays = ends.others if self.at == len(self.text) else None
+            self.stays = ends.others if self.index == len(self.text) else None
             yield
 
     def before(self, *ends: str) -> Reading[str]:
@@ -279,12 +279,12 @@ class Cursor:
         pieces = []
         size = 0
         while True:
-            index, end = table.next(self.text, self.at, final=self.final)
-            size += index - self.at
+            index, end = table.next(self.text, self.index, final=self.final)
+            size += index - self.index
             if size > LONGEST_NAME:
-                raise self.mismatch(index - self.at - (size - LONGEST_NAME) + 1)
-            pieces.append(self.text[self.at : index])
-            self.at = index + len(end or "")
+                raise self.mismatch(index - self.index - (size - LONGEST_NAME) + 1)
+            pieces.append(self.text[self.index : index])
+            self.index = index + len(end or "")
             if end is not None:
                 return "".join(pieces)
             if self.final:
@@ -295,7 +295,7 @@ class Cursor:
         """Reads the part whose end ``scanner`` finds, and returns its extent."""
         start = self.position
         while True:
-            self.at = scanner.scan(self.text, self.at)
+            self.index = scanner.scan(self.text, self.index)
             if scanner.state == "failed":
                 raise MismatchError(self.position)
             if scanner.state != "open":
@@ -316,10 +316,10 @@ class Cursor:
             while (
                 scanner.state == "open" and (room := size + start - self.position) > 0
             ):
-                index = self.at
-                self.at = scanner.scan(self.text[: index + room], index)
-                pieces.append(self.text[index : self.at])
-                if scanner.state == "open" and self.at == len(self.text):
+                index = self.index
+                self.index = scanner.scan(self.text[: index + room], index)
+                pieces.append(self.text[index : self.index])
+                if scanner.state == "open" and self.index == len(self.text):
                     if self.final:
                         raise EndedError
                     yield

@@ -29,7 +29,7 @@ _WINDOW = 256
 def optional(cursor: Cursor, *options: str) -> Reading[str]:
     """Reads and returns the longest of ``options`` that comes next, or ""."""
     option = yield from cursor.ahead(*options)
-    cursor.at += len(option)
+    cursor.index += len(option)
     return option
 
 
@@ -67,7 +67,7 @@ def reasoning(cursor: Cursor, ends: Literals, end: str = "") -> Reading[Found]:
     _, literal = yield from cursor.until(ends)
     if end and literal != end:
         raise cursor.mismatch(len(literal))
-    cursor.at -= cursor.position - start
+    cursor.index -= cursor.position - start
     return Found(PieceKind.ENTER)
 
 
@@ -94,7 +94,7 @@ def framed_calls(
     candidate's text."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     read_calls = _reader(start, end, keyed=False)
-    cursor.whole = end, read_calls
+    cursor.closed_body = end, read_calls
     yield from cursor.space()
     yield from cursor.literal(*closers)
     return read_calls
@@ -105,7 +105,7 @@ def closed_object(
 ) -> Reading[Found]:
     """Reads arguments as one object, and a closer, if any (text rule 11.19)."""
     part = yield from cursor.scan(ObjectScanner())
-    cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+    cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
     yield from cursor.space()
     yield from cursor.literal(*closers)
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
@@ -118,7 +118,7 @@ def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
     start = cursor.position
     while True:
         (_, end), closer = yield from cursor.until(closers)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         yield from cursor.space()
         if (yield from cursor.ahead(*follows)):
             return start, end
@@ -200,7 +200,7 @@ def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
     """Whether only closers, none of them of a value, come; reads nothing."""
     while True:
-        ahead = cursor.text[cursor.at : cursor.at + _WINDOW]
+        ahead = cursor.text[cursor.index : cursor.index + _WINDOW]
         if cursor.final or len(ahead) == _WINDOW or not _MAY_CLOSE.fullmatch(ahead):
             return len(ahead) < _WINDOW and tags.close_all(ahead)
         yield
@@ -214,12 +214,12 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
     cursor.part = start, tags.call
     while True:
         (_, end), tag = yield from cursor.until(tags.all_in_value)
-        cursor.at += len(tag)
+        cursor.index += len(tag)
         if tag in tags.call:
             quotes = (yield from _begins_call(cursor, tags)) or quotes
         elif tag in tags.call_ends:
             if tag in tags.decisive and not quotes:
-                cursor.at -= len(tag)
+                cursor.index -= len(tag)
                 return start, end
             quotes = False
         else:
@@ -236,7 +236,7 @@ def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
         yield from cursor.space()
         separator = yield from cursor.peek()
         if separator and separator in ",;":
-            cursor.at += 1
+            cursor.index += 1
             yield from cursor.space()
         elif separator != "{":
             return start, end
@@ -258,7 +258,7 @@ def json_calls(
         cursor.partial = lambda raw: cut_calls(raw[start:], start, keyed=keyed)
         if closers:
             start, end = yield from json_objects(cursor, opener)
-            cursor.whole = end, _reader(start, end, keyed=keyed)
+            cursor.closed_body = end, _reader(start, end, keyed=keyed)
             yield from cursor.literal(*closers)
         else:
             start, end = yield from cursor.scan(ObjectScanner(opener=opener))

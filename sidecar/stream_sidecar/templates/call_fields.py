@@ -213,7 +213,7 @@ def _until(
         try:
             return (start, end), (yield from read(cursor))
         except MismatchError:  # it only began like a tag
-            cursor.at += 1
+            cursor.index += 1
 
 
 _MOST_BETWEEN = 256
@@ -225,7 +225,7 @@ def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
     text is longer than `_MOST_BETWEEN`."""
     table, start = literals(*heads), cursor.position
     while True:
-        cursor.at, head = table.next(cursor.text, cursor.at, final=cursor.final)
+        cursor.index, head = table.next(cursor.text, cursor.index, final=cursor.final)
         if cursor.position > start + _MOST_BETWEEN:
             raise cursor.fails_at(start + _MOST_BETWEEN + 1)
         if head is not None:
@@ -260,7 +260,7 @@ class CallField:
         """Reads the closer after a body that closed itself."""
         # a closer of white space is not awaited: the body has closed itself
         if not all(map(str.isspace, self.close.heads)):
-            cursor.whole = cursor.position, read
+            cursor.closed_body = cursor.position, read
             yield from cursor.space()
             scope.update((yield from self.close.read(cursor)))
         return Found(PieceKind.CALL, read)
@@ -273,7 +273,7 @@ class CallField:
             return part
         start = cursor.position
         while True:
-            cursor.at = len(cursor.text)
+            cursor.index = len(cursor.text)
             if cursor.final:
                 return start, cursor.position
             yield
@@ -430,7 +430,7 @@ def _xml(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fou
             part = yield from tags.value(cursor, *heads, "</")
             parts.append((groups["key"], part))
         except MismatchError:  # it only began like a tag
-            cursor.at += 1
+            cursor.index += 1
     return Found(PieceKind.CALL, read)
 
 

@@ -209,7 +209,7 @@ class StrangerPattern:
                 if step.is_match:
                     match, threads = (size, groups), threads[:place]
                     break
-            index = cursor.at + size
+            index = cursor.index + size
             if not threads or (index == len(cursor.text) and cursor.final):
                 break
             if index == len(cursor.text):
@@ -222,8 +222,8 @@ class StrangerPattern:
         end, groups = match
         if threads or size > end:
             cursor.note_failed(size + bool(threads))
-        text = cursor.text[cursor.at : cursor.at + end]
-        cursor.at += end
+        text = cursor.text[cursor.index : cursor.index + end]
+        cursor.index += end
         names = (name for name, side in groups if side)
         return {name: text[groups[name, 0] : groups[name, 1]] for name in names}
 
