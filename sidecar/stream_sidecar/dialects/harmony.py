@@ -74,7 +74,7 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
 
 def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
     """Reads the parts of ``header`` up to ``<|message|>`` or to a call's arguments."""
-    left, part, constrained = list(_TOKENS), cursor.opener, False
+    tokens, part, constrained = list(_TOKENS), cursor.opener, False
     while part != "<|message|>":
         if part == "<|start|>":
             header.role = yield from cursor.word(NAME)
@@ -87,13 +87,13 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
             header.recipient = header.recipient.removeprefix("functions.")
         else:
             yield from cursor.word(_LETTERS)  # one word of constraint
-            left, constrained = ["<|message|>"], True
-        left = [token for token in left if token != part]
+            tokens, constrained = ["<|message|>"], True
+        tokens = [token for token in tokens if token != part]
         yield from cursor.blanks()
         is_addressed = header.recipient and (header.role or header.channel)
         if is_addressed and (yield from cursor.peek()) == "{":
             return
-        part = yield from (cursor.literal if constrained else cursor.optional)(*left)
+        part = yield from (cursor.literal if constrained else cursor.optional)(*tokens)
 
 
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:

@@ -32,9 +32,9 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
     "nemotron-json": (_THINK,),
     "gemma4": (
         *(
-            (f"<|channel>{name}", f"<channel|>{again}")
+            (f"<|channel>{name}", f"<channel|>{header}")
             for name in ("thought", "")
-            for again in ("thought\n", "")
+            for header in ("thought\n", "")
         ),
         ("<|think|>", "</|/think|>"),
     ),
@@ -74,8 +74,8 @@ MARKS: dict[str, tuple[str, ...]] = {
 
 ENDS: dict[str, tuple[str, ...]] = {
     "cohere": tuple(
-        f"<|{side}_{what}|>"
-        for what in ("TEXT", "RESPONSE")
+        f"<|{side}_{word}|>"
+        for word in ("TEXT", "RESPONSE")
         for side in ("START", "END")
     ),
     "kimi-k3": (

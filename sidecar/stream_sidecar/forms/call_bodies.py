@@ -63,16 +63,16 @@ LISTS = ("tool_uses", "tool_calls")
 """An object whose only key is one of these holds a list of calls."""
 
 
-def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
+def calls_of(text: str, offset: int = 0, *, keyed: bool = False) -> Calls:
     """The calls of one JSON object, of a list, or of several objects in a row.
 
-    ``at``: the position of ``text`` in the candidate. ``keyed``: an object's one key is
-    the tool's name. A value that is no call is ``spoiled`` (text rule 11.20).
+    ``offset``: the place of ``text`` in the candidate. ``keyed``: the one key of an
+    object is the tool's name. A value that is no call is ``spoiled`` (text rule 11.20).
     """
-    return calls_by(_keyed_call if keyed else _call, text, at)
+    return calls_by(_keyed_call if keyed else _call, text, offset)
 
 
-def calls_by(read: CallReader, text: str, at: int) -> Calls:
+def calls_by(read: CallReader, text: str, offset: int) -> Calls:
     """The calls of ``text`` as in `calls_of`; ``read`` makes a call from each value."""
     calls: Calls = []
     reasons: list[ValueError] = []
@@ -86,7 +86,7 @@ def calls_by(read: CallReader, text: str, at: int) -> Calls:
                 calls.append(WrittenCall("", "", end, spoiled=spoiled))
     if len(reasons) == len(calls):
         raise reasons[0] if reasons else MalformedError("no call")
-    return [_shifted(call, at) for call in calls]
+    return [_shifted(call, offset) for call in calls]
 
 
 def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
@@ -107,14 +107,14 @@ def looks_like_call(value: Any) -> str:
     return _first_text(body, NAME_KEYS)
 
 
-def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
+def cut_calls(text: str, offset: int, *, keyed: bool = False) -> Calls:
     """The complete calls of JSON that is cut off, and the last with a complete name."""
     complete: Calls = []
     position = 0
     read = _keyed_call if keyed else _call
     for value, start, end in _values(text, strict=False):
         try:
-            complete.append(_shifted(read(text, value, start, end), at))
+            complete.append(_shifted(read(text, value, start, end), offset))
         except MalformedError:
             break
         position = end
@@ -125,7 +125,7 @@ def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
     arguments = name if keyed else _CUT_ARGUMENTS.search(text_left)
     body = text_left[arguments.end() :] if arguments else ""
     id = _CUT_ID.search(text_left[: arguments.start()] if arguments else text_left)
-    end = at + len(text)
+    end = offset + len(text)
     return [*complete, WrittenCall(_unquoted(name[1]), body, end, id[1] if id else "")]
 
 
@@ -155,9 +155,9 @@ def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]
         index = end
 
 
-def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
+def _relaxed_values(text: str, index: int) -> Iterable[tuple[Any, int, int]]:
     """The values of relaxed JSON, without places of their own (start -1)."""
-    body = text[at:].strip()
+    body = text[index:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
     for value in parse(f"[{body}]"):
@@ -172,9 +172,9 @@ def _without_brackets(body: str) -> int:
     return end
 
 
-def _skip(separators: re.Pattern[str], text: str, at: int) -> int:
-    match = separators.match(text, at)
-    return match.end() if match else at
+def _skip(separators: re.Pattern[str], text: str, index: int) -> int:
+    match = separators.match(text, index)
+    return match.end() if match else index
 
 
 def _shifted(call: WrittenCall, by: int) -> WrittenCall:

@@ -421,8 +421,8 @@ class Candidate:
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # the part before ``end`` is no call
-                found = reader.cursor.partial(self.raw[:end])
-                calls = tuple(call for call in found if self._is_named(call))
+                part_calls = reader.cursor.partial(self.raw[:end])
+                calls = tuple(call for call in part_calls if self._is_named(call))
         if not calls or is_crowd(len(calls), end):
             border = Taken(reader.opening, PieceKind.MARK, end)
             return border if self.called else None

@@ -70,11 +70,11 @@ class Literals:
         run = f"[^{self.firsts}]++|" if self.firsts else ""
         return patterns.compile(f"(?:{run}(?!{starts})(?s:.))*+")
 
-    def certain(self, text: str, at: int = 0) -> int:
+    def certain(self, text: str, index: int = 0) -> int:
         """The number of characters of ``text`` that more text cannot change: up to the
         beginning of a literal that the text's end may cut off, else all of them (text
-        rule 1.2). ``at``: where to begin the search."""
-        position = max(at, len(text) - self.longest + 1)
+        rule 1.2). ``index``: where to begin the search."""
+        position = max(index, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
             if text[position:] in self.prefixes:
@@ -89,11 +89,11 @@ class Literals:
         ended = self._ended.match(text[::-1])
         return text[: len(text) - ended.end()] if ended else text
 
-    def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
+    def next(self, text: str, index: int, *, final: bool) -> tuple[int, str | None]:
         """The index of the next literal, and the literal (text rule 3.1). If there is
         none, the number of certain characters (see `certain`), and None."""
-        end = len(text) if final else self.certain(text, at)
-        match = self.any.search(text, at)
+        end = len(text) if final else self.certain(text, index)
+        match = self.any.search(text, index)
         if match is None or match.start() >= end:
             return end, None
         return match.start(), match[0]
@@ -119,9 +119,9 @@ class Openers:
         self._sizes = sorted({*map(len, self.literals)})
         self._sorted = sorted(self.literals)
 
-    def at(self, text: str, at: int) -> list[str]:
-        """All literals that begin at place ``at`` of ``text``, in their given order."""
-        ahead = text[at : at + self.longest]
+    def at(self, text: str, index: int) -> list[str]:
+        """All literals that begin at ``index`` in ``text``, in their given order."""
+        ahead = text[index : index + self.longest]
         sizes = (size for size in self._sizes if size <= len(ahead))
         openers = [opener for size in sizes if (opener := ahead[:size]) in self._order]
         return (
@@ -190,23 +190,23 @@ def _family(opener: str) -> str:
     return "<>" if _NAME.fullmatch(opener) else opener
 
 
-def completions(literals: Literals, before: str) -> list[str]:
-    """The texts that complete a literal begun in ``before``, shortest first."""
+def completions(literals: Literals, text_before: str) -> list[str]:
+    """The texts that complete a literal begun in ``text_before``, shortest first."""
     needs = {
         need
-        for size in range(1, min(literals.longest, len(before) + 1))
-        if (start := before[-size:]) in literals.prefixes
+        for size in range(1, min(literals.longest, len(text_before) + 1))
+        if (start := text_before[-size:]) in literals.prefixes
         for need in literals.needs(start)
     }
     return sorted(needs, key=lambda need: (len(need), need))
 
 
-def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
+def rebuilt(literals: Literals, text_before: str, text: str, *, final: bool) -> int:
     """The number of characters at the start of ``text`` that complete a literal begun
-    at the end of ``before``; 0 if they complete none (text rule 5.1). Example:
+    at the end of ``text_before``; 0 if they complete none (text rule 5.1). Example:
     ``</thi`` and ``nk>`` give 3. Raises UndecidedError if more text is needed."""
     is_undecided = False
-    for need in completions(literals, before):
+    for need in completions(literals, text_before):
         if text.startswith(need):
             return len(need)
         is_undecided = is_undecided or need.startswith(text)

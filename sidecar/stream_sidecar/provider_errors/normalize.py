@@ -129,8 +129,8 @@ def normalize_error(
         and (provider or "").lower() in _EMPTY_MEANS_LONG
     ):
         kind = "context-length"
-    waits = (wait_of_headers(plain), facts.wait, wait_of_text(text))
-    wait = next((wait for wait in waits if wait is not None), None)
+    delays = (wait_of_headers(plain), facts.wait, wait_of_text(text))
+    wait = next((wait for wait in delays if wait is not None), None)
     facts.spent |= coded is not None and coded.spent
     facts.spent |= wait is None and _BY_DAY.search(text) is not None
     return ErrorPart(

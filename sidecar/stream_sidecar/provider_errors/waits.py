@@ -55,11 +55,11 @@ def wait_of_text(text: str) -> int | None:
     match = _SOON.search(text[:WINDOW].lower())
     if match is None:
         return None
-    waits = (
+    delays = (
         float(number) * next(size for start, size in _UNITS if unit.startswith(start))
         for number, unit in _PIECE.findall(match[1])
     )
-    return ceil(sum(waits))
+    return ceil(sum(delays))
 
 
 def milliseconds(value: Any, unit: int) -> int | None:

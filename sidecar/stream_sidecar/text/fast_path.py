@@ -199,11 +199,11 @@ def code_gates(indent: int) -> Gates:
 
 
 @lru_cache(maxsize=64)
-def fence_gates(fence: str, outside: Gates) -> Gates:
-    """The gates inside a top-level ``fence``. ``outside``: those after it."""
+def fence_gates(fence: str, outer_gates: Gates) -> Gates:
+    """The gates inside a top-level ``fence``. ``outer_gates``: those after it."""
     search = _pattern(frozenset(), slices.line_of_fence(fence))
     match_end = patterns.compile(slices.end_of_fence(fence)).match
-    return Gates(search, match_end=match_end, gates_after=lambda *_: outside)
+    return Gates(search, match_end=match_end, gates_after=lambda *_: outer_gates)
 
 
 @lru_cache(maxsize=64)
@@ -222,8 +222,8 @@ def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
     openers = tuple(text for openers in heads.values() for text in openers.literals)
     fields = _text_pattern(literals.literals, openers), True, literals.certain
 
-    def after_fence(outside: Gates, fence: str) -> Gates:
-        return info_gates(literals, fence_gates(fence[1:], outside))
+    def after_fence(outer_gates: Gates, fence: str) -> Gates:
+        return info_gates(literals, fence_gates(fence[1:], outer_gates))
 
     has_backtick = any("`" in text for text in literals.literals)
     match_end = NO_MATCH if has_backtick else slices.OPENS.match

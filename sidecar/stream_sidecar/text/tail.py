@@ -170,13 +170,13 @@ class Tail:
         else:
             self.rejects = items
 
-    def _drop(self, items: list[Item], *, last: int = -1, show: bool = False) -> None:
+    def _drop(self, items: list[Item], *, end: int = -1, show: bool = False) -> None:
         """Removes the forms in ``items``, and the blanks up to the item with index
-        ``last_removed``. Shows the blanks after that item. With ``show``, shows all of
+        ``end``. Shows the blanks after that item. With ``show``, shows all of
         them and the forms, too."""
         pieces = self._buffer.pieces
         for index, (item_text, start, form) in enumerate(items):
-            if item_text and index > last and (show or form is None):
+            if item_text and index > end and (show or form is None):
                 self.shown.write_text(item_text, start, pieces)
                 continue
             kind = PieceKind.BLANK if form is None else form.kind
@@ -216,8 +216,8 @@ class Tail:
             return
         forms = enumerate(trailing.items)
         tokens = [n for n, (*_, form) in forms if form and form.kind is PieceKind.MARK]
-        last = -1 if followed or not tokens else tokens[-1]
-        self._drop(trailing.items, last=last, show=followed)
+        end = -1 if followed or not tokens else tokens[-1]
+        self._drop(trailing.items, end=end, show=followed)
 
     def handle_orphan(self) -> None:
         """Handles a closer without an opener, which comes next: the text before the

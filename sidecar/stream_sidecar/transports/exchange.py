@@ -138,7 +138,7 @@ class Exchange:
         is_brotli = "br" in encoding.lower()
         size = _BROTLI_AT_A_TIME if is_brotli else _DECODED_AT_A_TIME
         body = bytearray()
-        slices = self.library.Response(200, headers=headers, content=_cut(raw, size))
+        slices = self.library.Response(200, headers=headers, content=_slices(raw, size))
         for data in slices.iter_bytes():
             body += data
             if len(body) > MOST_WHOLE:
@@ -166,18 +166,18 @@ class PassingBody:
         self._kept = kept
 
     def push(self, data: bytes) -> bytes:
-        return self._rest() + data
+        return self._take_kept() + data
 
     def close(self) -> bytes:
-        return self._rest()
+        return self._take_kept()
 
     def broken(self, _error: Exception) -> bytes:
-        return self._rest()
+        return self._take_kept()
 
     def stop(self) -> None:
         self._kept = b""
 
-    def _rest(self) -> bytes:
+    def _take_kept(self) -> bytes:
         rest, self._kept = self._kept, b""
         return rest
 
@@ -194,8 +194,8 @@ def _spelled(headers: Any) -> dict[str, str]:
     return {name: headers[name] for name in {n.lower(): n for n in names}.values()}
 
 
-def _cut(data: bytes, size: int) -> Iterator[bytes]:
-    return (data[at : at + size] for at in range(0, len(data), size))
+def _slices(data: bytes, size: int) -> Iterator[bytes]:
+    return (data[index : index + size] for index in range(0, len(data), size))
 
 
 def _type(response: Any) -> str:
