@@ -12,7 +12,7 @@ from recordings import PATHS, own
 from stream_sidecar.transports import cleaning
 from stream_sidecar.transports.body_formats import SSE
 from stream_sidecar.transports.cleaning import CleanBody, Cleaner
-from stream_sidecar.transports.endpoints import Asked
+from stream_sidecar.transports.endpoints import ModelRequest
 
 SIZE = 7
 """Bytes of a slice: it ends inside characters, names and delimiters."""
@@ -36,8 +36,8 @@ def test_a_recording_is_clean_however_it_is_cut(
 
 def clean(wire: str, slices: list[bytes]) -> bytes:
     lost: list[Any] = []
-    asked = Asked(wire, "localhost", {}, "qwen3", None)
-    body = CleanBody(Cleaner(on_lost=lost.append), asked, SSE[wire])
+    request = ModelRequest(wire, "localhost", {}, "qwen3", None)
+    body = CleanBody(Cleaner(on_lost=lost.append), request, SSE[wire])
     written = b"".join([*map(body.push, slices), body.close()])
     assert lost == []
     return written

@@ -176,8 +176,8 @@ def new_id() -> str:
 
 
 def _spelled(params: dict[str, Any]) -> dict[str, Any]:
-    named = ((camel(name), value) for name, value in params.items())
-    return {name: plain(value, f"params.{name}") for name, value in named}
+    items = ((camel(name), value) for name, value in params.items())
+    return {name: plain(value, f"params.{name}") for name, value in items}
 
 
 def _watch(done: int, total: int) -> None:

@@ -43,8 +43,8 @@ def _described(error: Any) -> Any:
 def _failure(error: Exception) -> dict[str, Any]:
     response = getattr(error, "response", None)
     words = str(error) or type(error).__name__
-    said = [getattr(error, name, None) for name in _BODY_NAMES]
-    bodies = (*map(_json, said), _text(response), words)
+    bodies_given = [getattr(error, name, None) for name in _BODY_NAMES]
+    bodies = (*map(_json, bodies_given), _text(response), words)
     headers = getattr(response or error, "headers", None)
     return {
         "status": _status(error, response),
@@ -56,8 +56,8 @@ def _failure(error: Exception) -> dict[str, Any]:
 
 
 def _status(*sources: Any) -> int | None:
-    values = [getattr(each, name, None) for each in sources for name in _STATUS_NAMES]
-    numbers = (each for each in values if isinstance(each, int) and each in _STATUSES)
+    values = [getattr(item, name, None) for item in sources for name in _STATUS_NAMES]
+    numbers = (item for item in values if isinstance(item, int) and item in _STATUSES)
     return next(map(int, numbers), None)
 
 

@@ -120,12 +120,10 @@ class HasToDict(Protocol):
 
 
 JsonObject: TypeAlias = Mapping[str, Any]
-"""A decoded document, a message or a tool, in the spelling of any provider. The
-``TypedDict`` of an SDK fits, too."""
+"""A document, message or tool in any provider's spelling, ``TypedDict`` or not."""
 
 Tools: TypeAlias = list[Any] | tuple[Any, ...]
-"""Declared tools: dictionaries or objects of an SDK, in the spelling of OpenAI,
-Anthropic or the Model Context Protocol."""
+"""Declared tools in the spelling of OpenAI, Anthropic or MCP, or objects of SDKs."""
 
 Chunk: TypeAlias = (
     str | bytes | bytearray | memoryview | JsonObject | HasModelDump | HasToDict

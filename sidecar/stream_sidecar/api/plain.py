@@ -28,26 +28,19 @@ _CONVERSIONS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (tuple, list),
     (list, list),
 )
-"""Classes whose instances are a JSON value in another form, with the function that
-makes it. The first row that fits counts."""
+"""Classes of JSON values in another form -> what makes them; the first counts."""
 
-_PYDANTIC = {
-    "mode": "json",
-    "by_alias": True,
-    "exclude_unset": True,
-    "warnings": False,
-}
+_PYDANTIC = {"mode": "json", "by_alias": True, "exclude_unset": True, "warnings": False}
 """Arguments with which pydantic gives an object as its provider sent it."""
 
 
 def plain(value: Any, path: str) -> Any:
-    """``value`` as a JSON value; ``value`` itself if it is one. Error messages call it
-    ``path``."""
+    """``value`` as a JSON value, itself if it is one; errors call it ``path``."""
     try:
         return _plain(value)
     except Invalid as error:
-        where = path + error.path
-        raise InvalidParamsError(f"{where}: {error.reason}", path=where) from None
+        place = path + error.path
+        raise InvalidParamsError(f"{place}: {error.reason}", path=place) from None
     except RecursionError:
         if _is_circular(value):
             raise InvalidParamsError(f"{path}: contains itself", path=path) from None
@@ -82,18 +75,18 @@ def _plain(value: Any) -> Any:
 def _is_circular(value: Any) -> bool:
     """Whether a list or dictionary has itself in it, at any depth."""
     above: dict[int, Any] = {}
-    waiting, done = [(value, False)], set[int]()
+    waiting, checked = [(value, False)], set[int]()
     while waiting:
         item, is_left = waiting.pop()
         if is_left:
             del above[id(item)]
-            done.add(id(item))
+            checked.add(id(item))
         elif id(item) in above:
             return True
-        elif isinstance(item, dict | list) and id(item) not in done:
+        elif isinstance(item, dict | list) and id(item) not in checked:
             above[id(item)] = item
             inner = item.values() if isinstance(item, dict) else item
-            waiting += [(item, True), *((each, False) for each in inner)]
+            waiting += [(item, True), *((member, False) for member in inner)]
     return False
 
 
@@ -104,12 +97,12 @@ def _changed(items: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
         if type(item) in _JSON:
             continue
         try:
-            found = _plain(item)
+            converted = _plain(item)
         except Invalid as error:
             step = f"[{name}]" if type(name) is int else f".{name}"
             raise Invalid(error.reason, step + error.path) from None
-        if found is not item:
-            changed[name] = found
+        if converted is not item:
+            changed[name] = converted
     return changed
 
 

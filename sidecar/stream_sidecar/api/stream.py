@@ -126,10 +126,10 @@ class Stream:
             if reason is not None:
                 params["reason"] = reason
             params = checked("stream/close", params)
-            rest = self._decoder.decode(b"", final=True)
-            first = self.push(rest) if rest else None
+            text = self._decoder.decode(b"", final=True)
+            pushed = self.push(text) if text else None
             closed: CloseResult = self._call("stream/close", params)
-            self._closed = closed if first is None else _joined(first, closed)
+            self._closed = closed if pushed is None else _with_pushed(pushed, closed)
         return self._closed
 
     def snapshot(self) -> SnapshotResult:
@@ -170,8 +170,8 @@ class Stream:
     def _begin(self, chunks: Any, kind: Any, expected: str) -> None:
         is_one = isinstance(chunks, _ONE_CHUNK) or hasattr(chunks, "model_dump")
         if is_one or not isinstance(chunks, kind):
-            found = type(chunks).__name__
-            message = f"chunks: must be {expected}, and is of type {found}"
+            kind_name = type(chunks).__name__
+            message = f"chunks: must be {expected}, and is of type {kind_name}"
             raise InvalidParamsError(message, path="chunks")
         if self._is_piped:
             raise InvalidRequestError("a pipe reads, or has read, this stream")
@@ -212,7 +212,7 @@ class Stream:
         return self._decoder.decode(data)
 
 
-def _joined(pushed: PushResult, closed: CloseResult) -> CloseResult:
+def _with_pushed(pushed: PushResult, closed: CloseResult) -> CloseResult:
     """``closed``, with the events of a last push before its own. The bytes may have
     ended inside a character, and its replacement was pushed."""
     events = pushed.events + closed.events

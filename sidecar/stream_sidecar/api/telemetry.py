@@ -82,11 +82,11 @@ def telemetry_attributes(
 def output_messages(message: Message) -> list[dict[str, Any]]:
     """``gen_ai.output.messages``: a message for each choice."""
     document = as_json(message)
-    return [_message(each) for each in document.get("choices", [document])]
+    return [_message(choice) for choice in document.get("choices", [document])]
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
-    calls = {each.get("block"): each for each in choice["toolCalls"]}
+    calls = {call.get("block"): call for call in choice["toolCalls"]}
     parts = [
         part for block in choice.get("blocks", ()) for part in _parts(block, calls)
     ]
@@ -99,8 +99,7 @@ def _message(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(block: dict[str, Any], calls: dict[Any, Any]) -> Iterator[dict[str, Any]]:
-    """The parts of a block. There are none for an echo, or for a call that nobody runs,
-    because these do not belong to the answer."""
+    """The parts of a block; none for what does not belong to the answer."""
     kind = block["type"]
     if kind in ("text", "reasoning") and block["text"]:
         yield {"type": kind, "content": block["text"]}
@@ -120,14 +119,16 @@ def _parts(block: dict[str, Any], calls: dict[Any, Any]) -> Iterator[dict[str, A
         yield _of_server("server_tool_call_response", block, content)
 
 
-def _of_server(kind: str, item: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def _of_server(kind: str, item: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """The part of a call that the provider ran, or of its result."""
     id_and_name = {"id": item.get("toolCallId"), "name": item.get("name")}
-    given = {name: value for name, value in id_and_name.items() if value is not None}
+    known_members = {
+        name: value for name, value in id_and_name.items() if value is not None
+    }
     return {
         "type": kind,
-        **given,
-        kind: {"type": item.get("name") or "tool", **more},
+        **known_members,
+        kind: {"type": item.get("name") or "tool", **data},
     }
 
 
@@ -141,4 +142,4 @@ def _reason(choice: dict[str, Any]) -> str | None:
 
 
 def _count(choices: list[dict[str, Any]], items: str, name: str, value: str) -> int:
-    return sum(each[name] == value for choice in choices for each in choice[items])
+    return sum(item[name] == value for choice in choices for item in choice[items])

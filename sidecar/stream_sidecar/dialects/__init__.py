@@ -96,27 +96,26 @@ def pair_of(tag: str) -> Pair:
     if _BARE.fullmatch(tag):
         return f"<{tag}>", f"</{tag}>"
     match = _LETTER.search(tag)
-    at = match.start() if match else len(tag) - 1
-    return tag, f"{tag[:at]}/{tag[at:]}"
+    index = match.start() if match else len(tag) - 1
+    return tag, f"{tag[:index]}/{tag[index:]}"
 
 
 def tags_of(
-    tags: tuple[str, ...], dialects: tuple[str, ...], own: tuple[Dialect, ...]
+    tags: tuple[str, ...], dialects: tuple[str, ...], host_dialects: tuple[Dialect, ...]
 ) -> tuple[str, ...]:
-    """``tags``, and the openers of the pairs that ``dialects`` (families by name) and
-    ``own`` (dialects that the host described) add."""
+    """``tags``, and the openers of pairs of ``dialects`` and ``host_dialects``."""
     known = {pair_of(tag)[0] for tag in tags}
-    spoken = (*own, *(DIALECTS[name] for name in dialects))
+    spoken = (*host_dialects, *(DIALECTS[name] for name in dialects))
     openers = (opener for dialect in spoken for opener, _ in dialect.pairs)
     return tags + tuple(dict.fromkeys(o for o in openers if o and o not in known))
 
 
-def without(named: tuple[str, ...]) -> frozenset[str]:
-    """The families that the ``named`` families switch off."""
-    return frozenset(each for name in named for each in WITHOUT.get(name, ()))
+def without(names: tuple[str, ...]) -> frozenset[str]:
+    """The families that the ``names`` families switch off."""
+    return frozenset(family for name in names for family in WITHOUT.get(name, ()))
 
 
-def companions(named: tuple[str, ...]) -> tuple[str, ...]:
-    """The ``named`` families, and the families that come with them."""
-    more = (each for name in named for each in WITH.get(name, ()))
-    return tuple(dict.fromkeys((*named, *more)))
+def companions(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The ``names`` families, and the families that come with them."""
+    families = (family for name in names for family in WITH.get(name, ()))
+    return tuple(dict.fromkeys((*names, *families)))

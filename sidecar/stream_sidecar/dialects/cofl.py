@@ -44,9 +44,9 @@ class _Node:
 
     def read(self, raw: str) -> Any:
         if self.kind == "dict":
-            return {each.key: each.read(raw) for each in self.members}
+            return {node.key: node.read(raw) for node in self.members}
         if self.kind == "list":
-            return [each.read(raw) for each in self.members]
+            return [node.read(raw) for node in self.members]
         text = raw[slice(*self.leaf)]
         if self.kind != "json":
             return text
@@ -73,8 +73,7 @@ def _call(cursor: Cursor) -> Reading[Found]:
 
 
 def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[None]:
-    """Reads the values in ``node``, and its ``closer``. ``depth``: how deep the values
-    are nested."""
+    """Reads the values in ``node``, ``depth`` deep, and its ``closer``."""
     if depth > _DEEPEST:
         raise cursor.mismatch(0)
     yield from cursor.space()
@@ -96,9 +95,9 @@ def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[No
 def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:
     """Reads the rest of an opening tag and returns its attributes."""
     text = yield from cursor.before(">")
-    return {name: unescape(given) for name, given in _ATTRIBUTE.findall(text)}
+    return {name: unescape(value) for name, value in _ATTRIBUTE.findall(text)}
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "cohere": (Form((_CALL,), _call, tier="A", closers=(_CALL_END,)),),
+    "cohere": (Form((_CALL,), _call, tier="A", closers=(_CALL_END,)),)
 }

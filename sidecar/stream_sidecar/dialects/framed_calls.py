@@ -47,10 +47,9 @@ _ID = patterns.compile(r"[^\s<>]*+")
 
 @frozen
 class FramedCall:
-    """The tokens of a family. ``section``: before several calls. ``begin``: before each
-    call. ``name``: before the name. ``arguments``: before the arguments. ``end``: after
-    each call. Each token has one or more spellings; the spelling "" means that it may
-    be missing."""
+    """The tokens of a family: before several calls, before each call, its name and its
+    arguments, and after it. Each has one or more spellings; "" means that it may be
+    missing."""
 
     section: tuple[str, ...]
     begin: str
@@ -72,7 +71,7 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
         yield from _tokens(cursor, tokens.arguments)
         cursor.partial = cut_part(name, cursor.position, id)
         part = yield from cursor.scan(ObjectScanner())
-        cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+        cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
         yield from _tokens(cursor, tokens.end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
@@ -82,9 +81,9 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
 def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None]:
     for spellings in tokens:
         yield from cursor.space()
-        known = tuple(filter(None, spellings))
-        read = cursor.literal if known == spellings else cursor.optional
-        yield from read(*known)
+        required = tuple(filter(None, spellings))
+        read = cursor.literal if required == spellings else cursor.optional
+        yield from read(*required)
     yield from cursor.space()
 
 
@@ -114,7 +113,7 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
         except MalformedError:
             return json_part(name, part, cursor.position)(raw)
 
-    cursor.whole = cursor.position, read
+    cursor.closed_body = cursor.position, read
     yield from cursor.space()
     yield from cursor.literal("<|end_message|>")
     return Found(PieceKind.CALL, read)
@@ -126,8 +125,7 @@ _LINE_END = Literals(("\n",))
 
 
 def _grok(cursor: Cursor) -> Reading[Found]:
-    """Reads Grok's call: the name on its own line, and after each separator a key on
-    its own line and a value."""
+    """Reads Grok's call: the name, and after each separator a key and a value."""
     if cursor.opener == _GROK[0]:
         yield from cursor.space()
         yield from cursor.literal(_GROK[1])
@@ -139,14 +137,14 @@ def _grok(cursor: Cursor) -> Reading[Found]:
     parts: list[tuple[str, Extent]] = []
 
     def calls(raw: str, end: int) -> Calls:
-        given = [Parameter(key, raw[slice(*part)]) for key, part in parts]
-        return [WrittenCall(name, typed(name, given, cursor.context), end)]
+        parameters = [Parameter(key, raw[slice(*part)]) for key, part in parts]
+        return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
 
     cursor.partial = lambda raw: calls(raw, len(raw))
-    while (found := (yield from cursor.literal(*_GROK_ENDS))) == _GROK_ENDS[0]:
+    while (token := (yield from cursor.literal(*_GROK_ENDS))) == _GROK_ENDS[0]:
         key = (yield from cursor.before("\n")).strip()
         parts.append((key, (yield from value(cursor, _LINE_END, *_GROK_ENDS))))
-    cursor.at -= len(found) * (found == _GROK_ENDS[2])
+    cursor.index -= len(token) * (token == _GROK_ENDS[2])
     end = cursor.position
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
@@ -169,7 +167,7 @@ class LabelledCall:
         if not self.text or (yield from cursor.need()) == "{":
             return (yield from closed_object(cursor, name, self.end))
         (start, end), closer = yield from cursor.until(literals(self.end))
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         place = cursor.position
 
         def read(raw: str) -> list[WrittenCall]:
@@ -212,12 +210,12 @@ def _arrow(cursor: Cursor) -> Reading[Found]:
     start = cursor.position
     yield from cursor.literal("{")
     yield from cursor.space()
-    given: list[tuple[str, Extent]] = []
+    parts: list[tuple[str, Extent]] = []
     while (yield from cursor.optional("--")):
         key = yield from cursor.word(NAME)
         yield from cursor.literal(' "')
-        given.append((key, (yield from value(cursor, _QUOTE, "--", "}"))))
-    if given:
+        parts.append((key, (yield from value(cursor, _QUOTE, "--", "}"))))
+    if parts:
         yield from cursor.literal("}")
     else:
         scanner = ObjectScanner()
@@ -228,13 +226,13 @@ def _arrow(cursor: Cursor) -> Reading[Found]:
     end = cursor.position
 
     def read(raw: str) -> Calls:
-        parameters = [Parameter(key, raw[slice(*each)]) for key, each in given]
+        parameters = [Parameter(key, raw[slice(*part)]) for key, part in parts]
         return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
 
-    cursor.whole = end, read if given else json_part(name, part, end)
+    cursor.closed_body = end, read if parts else json_part(name, part, end)
     yield from cursor.space()
     yield from cursor.literal("[/TOOL_CALL]")
-    return Found(PieceKind.CALL, cursor.whole[1])
+    return Found(PieceKind.CALL, cursor.closed_body[1])
 
 
 def _rwkv(cursor: Cursor) -> Reading[Found]:
@@ -252,12 +250,12 @@ _STRING_ARGUMENTS = patterns.compile(r'"arguments"\s*+:\s*+"')
 def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
     """Reads RWKV's fence without the heading. It is a call only if the arguments are a
     string, as in the requests that the model was trained on."""
-    found = yield from framed_calls(cursor, "```", opener="{[")
+    calls = yield from framed_calls(cursor, "```", opener="{[")
 
     def read(raw: str) -> Calls:
         if not _STRING_ARGUMENTS.search(raw):
             raise MalformedError("it is an example")
-        return found(raw)
+        return calls(raw)
 
     return Found(PieceKind.CALL, read)
 

@@ -73,11 +73,11 @@ class _Function:
         if self.body is not None:
             start, end = self.body
             return WrittenCall(self.name, arguments_of(raw[start:end]), self.end)
-        known = properties(self.name, cursor.context)
+        declared = properties(self.name, cursor.context)
         parameters = [
             Parameter(key, bare_value(text))
             for key, part in self.parameters
-            for key, _, text in _TAGS.apart(raw, key, part, known)
+            for key, _, text in _TAGS.apart(raw, key, part, declared)
         ]
         arguments = typed(self.name, parameters, cursor.context)
         return WrittenCall(self.name, arguments, self.end)
@@ -85,18 +85,15 @@ class _Function:
 
 def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
     """Reads one call after ``<function=``: the name, then parameters or a JSON body.
-
-    ``closers``: the closers of the wrapper. Before one of them ``</function>`` may be
-    missing.
-    """
+    Before one of ``closers``, the wrapper's, ``</function>`` may be missing."""
     function = _Function((yield from cursor.label(">")).strip("\"'"))
     tags = ("</function>", *closers)
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         function.body = yield from cursor.scan(ObjectScanner())
         function.end = cursor.position
-        if not cursor.whole:
-            cursor.whole = function.end, lambda raw: [function.call(raw, cursor)]
+        if not cursor.closed_body:
+            cursor.closed_body = function.end, lambda raw: [function.call(raw, cursor)]
         yield from cursor.space()
     else:
         tags = ("<parameter=", *tags)
@@ -105,7 +102,7 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
         part = yield from tagged_value(cursor, _TAGS, *tags)
         function.parameters.append((key, part))
         yield from cursor.space()
-    cursor.at -= len(end) * (end in closers)
+    cursor.index -= len(end) * (end in closers)
     function.end = cursor.position
     return function
 
@@ -122,7 +119,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.literal("<function=")
         while True:
             functions.append((yield from _function(cursor, closer)))
-            cursor.whole = cursor.position, _reader(cursor, functions)
+            cursor.closed_body = cursor.position, _reader(cursor, functions)
             yield from prose(cursor)
             while (yield from cursor.optional(*_AGAIN)):
                 yield from prose(cursor)
@@ -135,8 +132,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls]:
-    """A function that makes the calls of the ``functions`` found so far from the
-    candidate's text. Functions found later do not change it."""
+    """A function that makes the calls of the ``functions`` found until now."""
     count = len(functions)
     return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 

@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import cut_part, properties
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
-from stream_sidecar.forms.grammar import (
-    EndedError,
-    MismatchError,
-    literals,
-)
+from stream_sidecar.forms.grammar import EndedError, MismatchError, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.repeated_results import continues
@@ -43,16 +39,14 @@ _CONTROL = patterns.compile(r"[0-9]*+")
 
 
 class _Head(NamedTuple):
-    """A call's name. ``spaced``: Gemini's namespace stands before it, so the name may
-    contain blanks."""
+    """A call's name. ``spaced``: it has Gemini's namespace, and may contain blanks."""
 
     name: str
     spaced: bool = False
 
 
 def _head(cursor: Cursor) -> Reading[_Head]:
-    """Reads ``name`` or ``ns:name``. After Gemini's namespace the name may contain
-    blanks."""
+    """Reads ``name`` or ``ns:name`` (see `_Head`)."""
     if (yield from cursor.optional(NAMESPACE)):
         return _Head((yield from cursor.word(_SPACED)).strip(), True)
     name = yield from cursor.word(_NAME)
@@ -62,29 +56,27 @@ def _head(cursor: Cursor) -> Reading[_Head]:
 
 
 def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], Any]]:
-    """Reads the arguments in one of the ``brackets``. Returns a function that makes the
-    arguments from the tool's name and the candidate's text."""
+    """Reads the arguments; returns a function of the tool's name and the raw text."""
     bracket = yield from cursor.literal(*brackets)
     if bracket == "{":
-        cursor.at -= 1
+        cursor.index -= 1
         part = yield from cursor.scan(ObjectScanner(bare_values=True))
         return lambda _name, raw: parse(raw[slice(*part)], bare_values=True)
     (start, end), _ = yield from cursor.until(literals(")"))
-    cursor.at += 1
+    cursor.index += 1
     return lambda name, raw: _keywords(name, raw[start:end])
 
 
 def _keywords(name: str, text: str) -> dict[str, Any]:
-    """The arguments in ``text``, which consists of ``key=value`` pairs. Values are
-    Python literals or bare text."""
+    """The arguments in ``text``, as ``key=value``: literals of Python or bare text."""
     try:
         return parse_calls(f"f({text})")[0][1]
     except ValueError:
         pass
-    found = dict(_bare_arguments(text))
-    if text.strip() and not found:
+    arguments = dict(_bare_arguments(text))
+    if text.strip() and not arguments:
         raise MalformedError(f"no arguments of {name}")
-    return found
+    return arguments
 
 
 def _bare_arguments(text: str) -> Iterator[tuple[str, Any]]:
@@ -107,34 +99,32 @@ def _bare(text: str) -> Any:
 class _Framed:
     """Finds the end of an object that stands before ``closer``. If the closer comes
     before the object's end and outside its strings, the model lost the closing
-    brackets: these are in ``missing``."""
+    ``brackets``."""
 
     stays = None  # any text may begin the closer
 
     def __init__(self, closer: str) -> None:
         self.state = "open"
-        self.missing = ""
+        self.brackets = ""
         self._object = ObjectScanner(bare_values=True)
         self._closer = literals(closer)
 
-    def scan(self, text: str, at: int) -> int:
-        """Reads ``text`` from ``at`` on and returns the place that it reached. A
-        possible beginning of the closer stays unread."""
+    def scan(self, text: str, index: int) -> int:
+        """Reads ``text`` from ``index``, but not a possible beginning of the closer."""
         while True:
-            end, found = self._closer.next(text, at, final=False)
-            at = self._object.scan(text[:end], at)
+            end, closer = self._closer.next(text, index, final=False)
+            index = self._object.scan(text[:end], index)
             self.state = self._object.state
-            if self.state != "open" or found is None:
-                return at
+            if self.state != "open" or closer is None:
+                return index
             if not self._object.in_string:
-                self.state, self.missing = "whole", self._object.missing
-                return at
-            at = self._object.scan(text[: end + len(found)], at)
+                self.state, self.brackets = "whole", self._object.missing
+                return index
+            index = self._object.scan(text[: end + len(closer)], index)
 
 
 def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
-    """The grammar of Gemma 4 and FunctionGemma: between tokens, one or more calls as
-    ``call:f{..}``."""
+    """The grammar of Gemma 4 and FunctionGemma: calls ``call:f{..}`` between tokens."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         readers: list[Callable[[str], Calls]] = []
@@ -149,8 +139,8 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
             scanner = _Framed(closer)
             body = _framed_body((yield from cursor.scan(scanner)), scanner)
             readers.append(_reader(cursor, head, body, cursor.position))
-            if not scanner.missing:
-                cursor.whole = cursor.position, _with(readers)
+            if not scanner.brackets:
+                cursor.closed_body = cursor.position, _with(readers)
             yield from cursor.space()
         yield from cursor.literal(closer)
         return Found(PieceKind.CALL, _with(readers))
@@ -159,18 +149,17 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _with(
-    readers: list[Callable[[str], Calls]], *more: Callable[[str], Calls]
+    readers: list[Callable[[str], Calls]], *partial: Callable[[str], Calls]
 ) -> Callable[[str], Calls]:
-    """A function that returns the calls of all ``readers`` so far, and of ``more``."""
     count = len(readers)
     return lambda raw: [
-        call for read in (*readers[:count], *more) for call in read(raw)
+        call for read in (*readers[:count], *partial) for call in read(raw)
     ]
 
 
 def _framed_body(part: Extent, scanner: _Framed) -> Callable[[str, str], Any]:
     return lambda _name, raw: parse(
-        raw[slice(*part)] + scanner.missing, bare_values=True
+        raw[slice(*part)] + scanner.brackets, bare_values=True
     )
 
 
@@ -178,21 +167,15 @@ def _reader(
     cursor: Cursor, head: _Head, body: Callable[[str, str], Any], end: int
 ) -> Callable[[str], Calls]:
     def read(raw: str) -> Calls:
-        given = body(head.name, raw)
+        values = body(head.name, raw)
         names = properties(head.name, cursor.context)
         arguments = {
             key: str(value) if _wants_text(names.get(key), value) else value
-            for key, value in given.items()
+            for key, value in values.items()
         }
         return [WrittenCall(head.name, dumps(arguments), end)]
 
     return read
-
-
-def _call(
-    cursor: Cursor, head: _Head, body: Callable[[str, str], Any], end: int
-) -> Found:
-    return Found(PieceKind.CALL, _reader(cursor, head, body, end))
 
 
 def _wants_text(schema: Any, value: Any) -> bool:
@@ -203,41 +186,37 @@ def _wants_text(schema: Any, value: Any) -> bool:
 
 
 def _leaked(cursor: Cursor) -> Reading[Found]:
-    """Reads a call that Gemini leaked, after its first word (``call:`` or another): in
-    a tag, on a line of its own, or with Gemini's namespace."""
+    """Reads a call that Gemini leaked: in a tag, on its line, or with the namespace."""
     if cursor.opener.endswith("{"):
-        cursor.at -= 1
+        cursor.index -= 1
         head = _Head(cursor.opener[:-1])
     elif cursor.opener.endswith(NAMESPACE):
-        cursor.at -= len(NAMESPACE)
+        cursor.index -= len(NAMESPACE)
         head = yield from _head(cursor)
     else:
         head = yield from _head(cursor)
     body = yield from _body(cursor)
     bare_end = cursor.position
     end = yield from _tail(cursor)
-    if head.spaced:
-        cursor.serious = True
-        return _call(cursor, head, body, end)
-    if cursor.opener[0] != "<" or end == bare_end:
+    cursor.serious |= head.spaced
+    if not head.spaced and (cursor.opener[0] != "<" or end == bare_end):
         yield from cursor.line_end()
-    return _call(cursor, head, body, cursor.position)
+        end = cursor.position
+    return Found(PieceKind.CALL, _reader(cursor, head, body, end))
 
 
 def _tail(cursor: Cursor) -> Reading[int]:
-    """Reads what may close a leaked call (``>``, ``/>``, U+0017 or control tokens), and
-    returns the position after it."""
+    """Reads what may close a leaked call, and returns the position after it."""
     if not (yield from cursor.optional(">", "/>", "\x17")):
         while (yield from cursor.ahead("<ctrl")):
-            cursor.at += len("<ctrl")
+            cursor.index += len("<ctrl")
             yield from cursor.run(_CONTROL, 5)
             yield from cursor.literal(">")
     return cursor.position
 
 
 def _response(cursor: Cursor) -> Reading[Found]:
-    """Reads a result that a model wrote. Its name has Gemini's namespace, or is the
-    name of a declared tool (text rule 10.9)."""
+    """Reads a result with Gemini's namespace or a declared name (text rule 10.9)."""
     head = yield from _head(cursor)
     cursor.serious = head.spaced
     body = yield from _body(cursor, "{")
@@ -255,17 +234,16 @@ _RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>", "\n"))
 
 
 def _result_tail(cursor: Cursor) -> Reading[Found]:
-    """Reads the rest of a result that lost its beginning: one line between two control
-    tokens. If the second token is missing, only the first one is removed."""
+    """Reads the rest of a result that lost its beginning: a line between two tokens."""
     token = cursor.position - 1
     try:
         (_, end), closer = yield from cursor.until(_RESULT_END)
     except EndedError:
         closer = "\n"
     if closer == "\n":
-        cursor.at -= cursor.position - token
+        cursor.index -= cursor.position - token
         return mark()
-    cursor.at += len(closer)
+    cursor.index += len(closer)
 
     def read(raw: str) -> Any:
         text = raw[len(cursor.opener) : end]
@@ -303,18 +281,18 @@ def _object(cursor: Cursor) -> Reading[Found]:
             raise MismatchError(start + _LONGEST_THOUGHT + 1)
         if (yield from cursor.need()) == '"':
             break
-        cursor.at += 1
+        cursor.index += 1
         yield from cursor.need()
-        cursor.at += 1
+        cursor.index += 1
     place = start, cursor.position
-    cursor.at += 1
+    cursor.index += 1
     yield from cursor.space()
     yield from cursor.literal("}")
     end = cursor.position
     yield from cursor.space()
     if continues((yield from cursor.need()), beside=False):
         raise cursor.mismatch()
-    cursor.at = end - cursor.base
+    cursor.index = end - cursor.base
     return Found(PieceKind.ENTER, content=place)
 
 
@@ -337,10 +315,7 @@ def _header(cursor: Cursor) -> Reading[Found]:
     return mark()
 
 
-_LINES = (
-    *(f"{word_}:" for word_ in _WORDS),
-    *(f"\x16{word_}:" for word_ in _WORDS),
-)
+_LINES = (*(f"{word_}:" for word_ in _WORDS), *(f"\x16{word_}:" for word_ in _WORDS))
 _TAGS = ("<call:", "<call>", "<function:", f"<{NAMESPACE}")
 _NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
 
@@ -360,27 +335,16 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(_NAMESPACED, _leaked, tier="B", place="line", vague=True),
         Form(_LINES, _leaked, tier="C", place="line", vague=True),
         Form(("%s{",), _leaked, tier="C", place="line", vague=True, per_tool=True),
-        Form(
-            ("<call:", "<call>", "<function:", f"<{NAMESPACE}"),
-            _leaked,
-            tier="B",
-            vague=True,
-        ),
+        Form(_TAGS, _leaked, tier="B", vague=True),
     ),
-    "gemini-thoughts": (
-        Form(
-            _THOUGHTS, _thought, tier="B", place="start", vague=True, about="leftovers"
-        ),
-        Form(_HEADERS, _header, tier="B", place="start", vague=True, about="leftovers"),
-        Form(
-            ("THOUGHT:",),
-            _announced,
-            tier="B",
-            place="start",
-            vague=True,
-            about="leftovers",
-        ),
-        Form(_KEYED, _object, tier="B", place="start", vague=True, about="leftovers"),
+    "gemini-thoughts": tuple(
+        Form(openers, grammar, tier="B", place="start", vague=True, about="leftovers")
+        for openers, grammar in (
+            (_THOUGHTS, _thought),
+            (_HEADERS, _header),
+            (("THOUGHT:",), _announced),
+            (_KEYED, _object),
+        )
     ),
 }
 

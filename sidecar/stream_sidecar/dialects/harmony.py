@@ -50,8 +50,7 @@ class _Header:
 
 
 def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
-    """The grammar of a header, after its first token or word, and of the call that it
-    may begin. ``bare``: a channel alone makes a header."""
+    """The grammar of a header and its call. ``bare``: a channel alone is a header."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         header = _Header()
@@ -61,7 +60,7 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
             if not header.end:
                 raise
             header.recipient = ""
-            cursor.at -= cursor.position - header.end
+            cursor.index -= cursor.position - header.end
         if header.recipient not in _NOT_TOOLS:
             if cursor.context.calls == "off":
                 raise cursor.mismatch(0)
@@ -74,9 +73,8 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
-    """Reads the parts of ``header``, each at most once, up to ``<|message|>`` or to a
-    call's arguments."""
-    left, part, constrained = list(_TOKENS), cursor.opener, False
+    """Reads the parts of ``header`` up to ``<|message|>`` or to a call's arguments."""
+    tokens, part, constrained = list(_TOKENS), cursor.opener, False
     while part != "<|message|>":
         if part == "<|start|>":
             header.role = yield from cursor.word(NAME)
@@ -89,37 +87,35 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
             header.recipient = header.recipient.removeprefix("functions.")
         else:
             yield from cursor.word(_LETTERS)  # one word of constraint
-            left, constrained = ["<|message|>"], True
-        left = [each for each in left if each != part]
+            tokens, constrained = ["<|message|>"], True
+        tokens = [token for token in tokens if token != part]
         yield from cursor.blanks()
         is_addressed = header.recipient and (header.role or header.channel)
         if is_addressed and (yield from cursor.peek()) == "{":
             return
-        part = yield from (cursor.literal if constrained else cursor.optional)(*left)
+        part = yield from (cursor.literal if constrained else cursor.optional)(*tokens)
 
 
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
-    """Reads a channel's name and returns it. Unless ``exact``, its first four letters
-    are enough."""
+    """Reads a channel's name, or unless ``exact`` its first four letters."""
     letters = yield from cursor.run(_LETTERS, LONGEST_NAME)
     for channel in _CHANNELS:
-        begun = len(letters) >= _SHORTEST and channel.startswith(letters)
-        if channel == letters or (begun and not exact):
+        is_short = len(letters) >= _SHORTEST and channel.startswith(letters)
+        if channel == letters or (is_short and not exact):
             return channel
     yield from cursor.need()
     raise cursor.mismatch()
 
 
 def _call(cursor: Cursor, name: str) -> Reading[Found]:
-    """Reads the arguments of a call of ``name``, and ``<|call|>``. The arguments are an
-    object, free text, or (Muse) calls in tags."""
+    """Reads the arguments of a call of ``name``, and ``<|call|>``."""
     yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position)
     if (yield from cursor.ahead("<atem:function_calls>")):
         return (yield from atem_calls(cursor))
     if (yield from cursor.need()) != "{":
         (start, end), closer = yield from cursor.until(_TEXT_ENDS)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         place = cursor.position
         return Found(
             PieceKind.CALL, lambda raw: [_free_call(name, raw[start:end], place)]
@@ -142,21 +138,19 @@ def _without_recipient(_cursor: Cursor) -> Reading[Found]:
 
 
 def _lost_end(cursor: Cursor) -> Reading[Found]:
-    """Reads a header that begins with ``to=`` in the middle of a line, because the end
-    of the message before it is lost."""
+    """Reads a header ``to=`` within a line: the message before it lost its end."""
     cursor.opener = "to="
     return (yield from _header(bare=False)(cursor))
 
 
 def _border(cursor: Cursor) -> Reading[Found]:
-    """Reads ``<|end|>`` or a similar token. It ends reasoning. In the answer it counts
-    only before a header or at the text's end."""
+    """Reads ``<|end|>`` or the like, in the answer before a header or at the end."""
     if not cursor.inside:
         end = cursor.position
         yield from cursor.space()
         if (yield from cursor.peek()):
             yield from cursor.literal("<|start|>", "<|channel|>")
-        cursor.at -= cursor.position - end
+        cursor.index -= cursor.position - end
     return mark(ends=True)
 
 
@@ -175,9 +169,9 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
     start = cursor.position
     if following.isalpha():
         yield from _no_code(cursor)
-    found = yield from reasoning(cursor, _EATEN_ENDS)
-    cursor.at = start - cursor.base
-    return found
+    thought = yield from reasoning(cursor, _EATEN_ENDS)
+    cursor.index = start - cursor.base
+    return thought
 
 
 _WORD = patterns.compile(r"\w*+")
@@ -208,7 +202,7 @@ def _eaten_call(cursor: Cursor) -> Reading[Found]:
 _HEADS = ("<|channel|>", "<|start|>")
 _BORDERS = ("<|end|>", "<|return|>", "<|call|>")
 _TO_FUNCTIONS = tuple(
-    f"{before}to=functions." for before in ("", "assistant ", "commentary ")
+    f"{lead}to=functions." for lead in ("", "assistant ", "commentary ")
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {

@@ -34,10 +34,9 @@ _OPENER = patterns.compile(r"(\[|<)([^\[\]<>/\s][^\[\]<>/]*)(?:\]|>)")
 
 @lru_cache(maxsize=64)
 def host_forms(policy: EchoPolicy) -> Dialect | None:
-    """The dialect of the formats that the host named; None if it named none (text rule
-    12.5)."""
-    forms = [_marker(each) for each in policy.markers if each != TIMESTAMP]
-    forms += [_prefix(each) for each in policy.prefixes if each != TIMESTAMP]
+    """The dialect of the formats that the host named, if any (text rule 12.5)."""
+    forms = [_marker(literal) for literal in policy.markers if literal != TIMESTAMP]
+    forms += [_prefix(literal) for literal in policy.prefixes if literal != TIMESTAMP]
     if TIMESTAMP in policy.markers:
         forms.append(_form("[", _stamp, "line"))
     if TIMESTAMP in policy.prefixes:
@@ -66,42 +65,40 @@ def _marker(marker: str) -> Form:
         if end == "\n" and alone:
             end = yield from _until(cursor, closer)
         if end != closer:  # the block has no closer: only the line is removed
-            cursor.at -= cursor.position - line
-            return _found(len(marker), line)
-        cursor.at += len(closer)
-        return _found(len(marker), cursor.position - len(closer))
+            cursor.index -= cursor.position - line
+            return _removal(len(marker), line)
+        cursor.index += len(closer)
+        return _removal(len(marker), cursor.position - len(closer))
 
     return _form(marker, grammar, "line")
 
 
-def _until(cursor: Cursor, *ends: str) -> Reading[str]:
-    """Reads up to the first of ``ends`` and returns it, unread; "" at the text's
-    end."""
+def _until(cursor: Cursor, *closers: str) -> Reading[str]:
+    """Reads up to the first of ``closers``, which it returns; "" at the text's end."""
     try:
-        return (yield from cursor.until(literals(*ends)))[1]
+        return (yield from cursor.until(literals(*closers)))[1]
     except EndedError:
         return ""
 
 
 def _line(cursor: Cursor) -> Reading[Found]:
     yield from cursor.run(_LINE)
-    return _found(len(cursor.opener), cursor.position)
+    return _removal(len(cursor.opener), cursor.position)
 
 
-def _found(start: int, end: int) -> Found:
-    """What was found: a result if the text from ``start`` to ``end`` contains one, else
-    text to remove."""
+def _removal(start: int, end: int) -> Found:
+    """A result if the text from ``start`` to ``end`` has one, else text to remove."""
     return Found(PieceKind.RESULT, lambda raw: result_in(raw[start:end]))
 
 
 def result_in(text: str) -> Any:
     """The first JSON object in ``text``; None if there is none."""
-    at = text.find("{")
-    if at >= 0:
+    start = text.find("{")
+    if start >= 0:
         scanner = ObjectScanner()
-        end = scanner.scan(text, at)
+        end = scanner.scan(text, start)
         if scanner.state == "whole":
-            return parse(text[at:end])
+            return parse(text[start:end])
     return None
 
 

@@ -97,18 +97,16 @@ _CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
 _SECTIONS = ("function_calls", "tool_calls", "calls")
 _SECTION_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _SECTIONS)
 _ENDS = (*_CALL_ENDS, *_SECTION_ENDS)
-"""The closers of a call and of its section. A call whose closer is missing ends at the
-closer of its section."""
+"""The closers of a call and of its section, at which a call may end as well."""
 
 
 class _Invoke:
-    """A call as far as it was read. ``whole``: its tag closes itself (``/>``).
-    ``parameters``: name, kind and extent of each. ``body``: the extent of JSON
-    arguments. ``end``: where the call ends; 0: it was cut off."""
+    """A call as far as it was read. ``is_closed``: its tag closes itself (``/>``).
+    ``body``: the extent of JSON arguments. ``end``: 0 if the call was cut off."""
 
-    def __init__(self, name: str, *, whole: bool = False) -> None:
+    def __init__(self, name: str, *, is_closed: bool = False) -> None:
         self.name = name
-        self.whole = whole
+        self.is_closed = is_closed
         self.parameters: list[tuple[str, str, Extent]] = []
         self.body: Extent | None = None
         self.end = 0
@@ -119,11 +117,11 @@ class _Invoke:
         end = self.end or len(raw)
         if self.body is not None:
             return WrittenCall(self.name, arguments_of(raw[slice(*self.body)]), end)
-        known = properties(self.name, cursor.context)
+        declared = properties(self.name, cursor.context)
         parameters = [
             Parameter(key, _unwrapped(text), _kind(tag) if tag else kind)
             for key, kind, part in self.parameters
-            for key, tag, text in _TAGS.apart(raw, key, part, known)
+            for key, tag, text in _TAGS.apart(raw, key, part, declared)
         ]
         return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
 
@@ -138,13 +136,12 @@ def _unwrapped(text: str) -> str:
 
 @frozen
 class _Tag:
-    """An opening tag: the name in it, and the kind of its value. ``value``: the extent
-    of a value inside the tag itself. ``whole``: the tag closes itself (``/>``)."""
+    """An opening tag. ``value``: the extent of a value inside the tag itself."""
 
     name: str
     kind: str = ""
     value: Extent | None = None
-    whole: bool = False
+    is_closed: bool = False
 
 
 def _tag(cursor: Cursor) -> Reading[_Tag]:
@@ -155,9 +152,9 @@ def _tag(cursor: Cursor) -> Reading[_Tag]:
     start = cursor.position
     attributes = yield from cursor.run(_ATTRIBUTES, LONGEST_NAME)
     yield from cursor.literal(">")
-    if own := _OWN_VALUE.search(attributes):
-        return _Tag(name, "string", (start + own.start(1), start + own.end(1)))
-    return _Tag(name, _kind(attributes), whole=attributes.endswith("/"))
+    if inner := _OWN_VALUE.search(attributes):
+        return _Tag(name, "string", (start + inner.start(1), start + inner.end(1)))
+    return _Tag(name, _kind(attributes), is_closed=attributes.endswith("/"))
 
 
 def _kind(attributes: str) -> str:
@@ -166,36 +163,34 @@ def _kind(attributes: str) -> str:
     return _KINDS[kind[1]] if kind else ""
 
 
-def _begun(cursor: Cursor) -> Reading[_Invoke]:
-    """Reads the rest of a call's opening tag, after its first word, and returns the
-    call."""
+def _opened(cursor: Cursor) -> Reading[_Invoke]:
+    """Reads the rest of a call's opening tag, after its first word."""
     tag = yield from _tag(cursor)
-    return _Invoke(tag.name, whole=tag.whole)
+    return _Invoke(tag.name, is_closed=tag.is_closed)
 
 
 def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
     """Reads the parameters of ``invoke`` after its opening tag, and its closer."""
-    if invoke.whole:
+    if invoke.is_closed:
         invoke.end = cursor.position
         return
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         invoke.body = yield from cursor.scan(ObjectScanner())
-        if not cursor.whole:
-            cursor.whole = cursor.position, lambda raw: [invoke.call(raw, cursor)]
+        if not cursor.closed_body:
+            cursor.closed_body = cursor.position, lambda raw: [invoke.call(raw, cursor)]
         yield from cursor.space()
     else:
         while not (yield from cursor.ahead(*_ENDS)):
             invoke.parameters.append((yield from _parameter(cursor)))
             yield from cursor.space()
     end = yield from cursor.literal(*_ENDS)
-    cursor.at -= len(end) * (end in _SECTION_ENDS)
+    cursor.index -= len(end) * (end in _SECTION_ENDS)
     invoke.end = cursor.position
 
 
 def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
-    """Reads one parameter and returns its name, kind and extent. A call's tag with a
-    value inside the tag is read as a parameter, too."""
+    """Reads a parameter, or a call's tag that has the value itself."""
     if opener := (yield from cursor.optional(*_VALUE_STARTS, *_CALL_STARTS)):
         tag = yield from _tag(cursor)
         if tag.value is not None:
@@ -210,25 +205,23 @@ def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
 
 
 def _value(cursor: Cursor) -> Reading[Extent]:
-    """Reads a value, up to the first closer after which the form continues, else up to
-    the call's closer. Returns its extent."""
+    """Reads a value up to a closer after which the form continues, else the call's."""
     start = cursor.position
     while (yield from cursor.optional(_CDATA)):
         _, closer = yield from cursor.until(_CDATA_END)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
     follows = (*_VALUE_STARTS, *_CALL_STARTS, *_ENDS)
     _, end = yield from tagged_value(cursor, _TAGS, *follows)
     return start, end
 
 
 def _reader(cursor: Cursor, invokes: list[_Invoke]) -> Callable[[str], Calls]:
-    """A function that makes the calls of the ``invokes`` found so far from the
-    candidate's text. Calls found later do not change it."""
+    """A function that makes the calls of the ``invokes`` found until now."""
     count = len(invokes)
     return lambda raw: [invoke.call(raw, cursor) for invoke in invokes[:count]]
 
 
-def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
+def _calls(cursor: Cursor, invokes: list[_Invoke]) -> Found:
     return Found(PieceKind.CALL, _reader(cursor, invokes))
 
 
@@ -240,12 +233,12 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
         yield from prose(cursor)
         while (yield from cursor.ahead(*_CALL_STARTS)) or not invokes:
             yield from cursor.literal(*_CALL_STARTS)
-            invokes.append((yield from _begun(cursor)))
+            invokes.append((yield from _opened(cursor)))
             yield from _invoke(cursor, invokes[-1])
-            cursor.whole = cursor.position, _reader(cursor, invokes)
+            cursor.closed_body = cursor.position, _reader(cursor, invokes)
             yield from prose(cursor)
         yield from cursor.literal(*closers)
-        return _found(cursor, invokes)
+        return _calls(cursor, invokes)
 
     return grammar
 
@@ -259,7 +252,7 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
     yield from cursor.blanks()
     name = yield from cursor.word(_WORD)
     if name == "invoke" and not cursor.opener.startswith("</"):
-        return (yield from _one(cursor))
+        return (yield from _single(cursor))
     yield from cursor.blanks()
     begins = name in _SECTIONS and (yield from cursor.peek()) in ("\n", "<")
     if not begins:
@@ -268,7 +261,7 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
         if name == _FENCED:
             return (yield from _fenced(cursor))
         if name in (cursor.context.tools or ()):
-            return (yield from _named(cursor, name))
+            return (yield from _by_names(cursor, name))
     return mark()
 
 
@@ -280,18 +273,18 @@ def _fenced(cursor: Cursor) -> Reading[Found]:
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position)
-    found = yield from closed_object(cursor, name, "```")
+    call = yield from closed_object(cursor, name, "```")
     end = cursor.position
     yield from cursor.space()
     if not (yield from cursor.optional(f"</{cursor.opener[1:]}{_FENCED}>")):
-        cursor.at -= cursor.position - end
-    return found
+        cursor.index -= cursor.position - end
+    return call
 
 
-def _named(cursor: Cursor, name: str) -> Reading[Found]:
+def _by_names(cursor: Cursor, name: str) -> Reading[Found]:
     """Reads a call whose tags have the names of the tool and of its parameters."""
     invoke = _Invoke(name)
-    closers = tuple(f"</{cursor.opener[1:]}{each}>" for each in (name, "invoke"))
+    closers = tuple(f"</{cursor.opener[1:]}{word}>" for word in (name, "invoke"))
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
@@ -306,15 +299,15 @@ def _named(cursor: Cursor, name: str) -> Reading[Found]:
         invoke.parameters.append((key, "", part))
         yield from cursor.space()
     invoke.end = cursor.position
-    return _found(cursor, [invoke])
+    return _calls(cursor, [invoke])
 
 
-def _one(cursor: Cursor) -> Reading[Found]:
+def _single(cursor: Cursor) -> Reading[Found]:
     """Reads one call, after the first word of its tag."""
-    invoke = yield from _begun(cursor)
+    invoke = yield from _opened(cursor)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from _invoke(cursor, invoke)
-    return _found(cursor, [invoke])
+    return _calls(cursor, [invoke])
 
 
 def _step3(cursor: Cursor) -> Reading[Found]:
@@ -325,31 +318,29 @@ def _step3(cursor: Cursor) -> Reading[Found]:
     yield from cursor.optional("function<｜tool_sep｜>")
     yield from cursor.space()
     yield from cursor.literal("<steptml:invoke ")
-    found = yield from _one(cursor)
+    call = yield from _single(cursor)
     yield from cursor.space()
     yield from cursor.literal("<｜tool_call_end｜>")
-    return found
+    return call
 
 
 _STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"
 
 
 def _named_function(cursor: Cursor) -> Reading[Found]:
-    """Reads ``<name>f</name>`` and parameters after ``<function>``: a call in DSML that
-    lost its beginning."""
+    """Reads ``<name>f</name>`` and parameters: DSML that lost its beginning."""
     yield from cursor.space()
     yield from cursor.literal("<name>")
     invoke = _Invoke((yield from cursor.before("</name>")).strip())
     yield from _invoke(cursor, invoke)
-    return _found(cursor, [invoke])
+    return _calls(cursor, [invoke])
 
 
 _CARD_NAME, _CARD_ARGUMENTS = "<xai:tool_name>", "<xai:tool_args>"
 
 
 def _card(cursor: Cursor) -> Reading[Found]:
-    """Reads Grok's card: an id, a name and an object, each in a tag. The object may
-    stand in CDATA."""
+    """Reads Grok's card: an id, a name and an object, each in a tag."""
     yield from cursor.before(_CARD_NAME)
     name = (yield from cursor.before("</xai:tool_name>")).strip()
     yield from cursor.space()
@@ -375,18 +366,16 @@ _OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 
 
 def _noise(cursor: Cursor) -> Reading[Found]:
-    """Reads a call after a line with one word (``court``), which is what is left of a
-    wrapper."""
+    """Reads a call after a line with one word (``court``), the rest of a wrapper."""
     yield from cursor.literal(*_OPENERS)
-    return (yield from _one(cursor))
+    return (yield from _single(cursor))
 
 
 _NOISE = ("court", "count", "call", "course", "card")
 
 
 def _element(name: str) -> Form:
-    """The form for ``<name>`` without attributes, which is text. So its closer is text,
-    too, and not the closer of a call."""
+    """The form for ``<name>`` without attributes: it and its closer are text."""
     return Form(
         (f"<{name}>",), markup, tier="B", vague=True, pending_closers=(f"</{name}>",)
     )
@@ -399,7 +388,7 @@ def _spaced(*spaces: str) -> tuple[Form, ...]:
         *(between_tags(f"{space}function_calls", _wrapped) for space in spaces),
         Form(
             openers,
-            _one,
+            _single,
             tier="B",
             closers=tuple(f"</{each}invoke>" for each in spaces),
         ),
@@ -416,7 +405,7 @@ ANTHROPIC = (
         place="line",
         vague=True,
     ),
-    Form(("invoke ",), _one, tier="B", place="line", vague=True),
+    Form(("invoke ",), _single, tier="B", place="line", vague=True),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {
@@ -444,9 +433,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "dots": (between_tags("dots_function_call", _wrapped),),
     "rwkv": (between_tags("tool_call", _wrapped),),
     "grok": (
-        Form(_XAI[:1], _one, tier="B", closers=_XAI[1:]),
+        Form(_XAI[:1], _single, tier="B", closers=_XAI[1:]),
         Form(("<xai:tool_usage_card>",), _card, tier="B"),
     ),
-    "minicpm": (Form(("<function ",), _one, tier="B", vague=True),),
-    "call-record": (Form(("<call_record ",), _one, tier="B"),),
+    "minicpm": (Form(("<function ",), _single, tier="B", vague=True),),
+    "call-record": (Form(("<call_record ",), _single, tier="B"),),
 }

@@ -47,8 +47,7 @@ after its first key. A longer object is not held: an answer that is JSON must st
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
-    """Reads ``{"name": ..}`` on lines of its own: one object, several objects (perhaps
-    with ``;`` between them), or a list."""
+    """Reads ``{"name": ..}`` on lines of its own: objects, or a list of them."""
     start = cursor.position - len(cursor.opener)
     scanner = ObjectScanner(opener="{[")
     scanner.scan(cursor.opener, 0)
@@ -60,21 +59,21 @@ def _bare(cursor: Cursor) -> Reading[Found]:
     key = yield from cursor.literal(*_KEYS)
     scanner.scan(key, 0)
     tools = cursor.context.tools or {}
-    check = _HEAD, lambda begun: _begins(key + begun, tools)
+    check = _HEAD, lambda head: _begins(key + head, tools)
     _, end = yield from cursor.scan_checked(scanner, check)
     while True:
         yield from cursor.blanks()
         following = yield from cursor.peek()
         if following not in (";", "{"):
             break
-        cursor.at += following == ";"
+        cursor.index += following == ";"
         yield from cursor.space()
         _, end = yield from cursor.scan(ObjectScanner())
     yield from cursor.line_end()
 
     def read(raw: str) -> Calls:
         calls = _calls(cursor, raw[start:end])
-        cursor.at -= cursor.position - end
+        cursor.index -= cursor.position - end
         return calls
 
     return Found(PieceKind.CALL, read)
@@ -82,7 +81,7 @@ def _bare(cursor: Cursor) -> Reading[Found]:
 
 def _bracketed(cursor: Cursor) -> Reading[Found]:
     """Reads ``f({"a": 1})`` on a line of its own."""
-    cursor.at -= 1
+    cursor.index -= 1
     part = yield from cursor.scan(ObjectScanner())
     yield from cursor.literal(")")
     yield from cursor.line_end()
@@ -91,9 +90,8 @@ def _bracketed(cursor: Cursor) -> Reading[Found]:
 
 
 def _begins(text: str, tools: Container[str]) -> bool:
-    """Whether ``text``, the beginning of an object, names a declared tool and begins
-    its arguments."""
-    names = (found[1].removeprefix("functions.") for found in _NAMES.finditer(text))
+    """Whether an object's beginning names a declared tool and begins its arguments."""
+    names = (match[1].removeprefix("functions.") for match in _NAMES.finditer(text))
     is_named = any(name in tools for name in names)
     return is_named and _ARGUED.search(text) is not None
 
@@ -115,8 +113,7 @@ def _calls(cursor: Cursor, text: str) -> Calls:
 
 
 def _action(cursor: Cursor) -> Reading[Found]:
-    """Reads Command R+'s calls after ``Action:``: a fence with a list of objects that
-    have ``tool_name``."""
+    """Reads Command R+'s calls after ``Action:``: a fenced list with ``tool_name``."""
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
@@ -165,8 +162,7 @@ def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
 
 @cache
 def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
-    """A form of JSON calls between ``opener`` and ``closer``; the same one for all
-    families, so it is read once. ``shape``: keyword arguments of `json_calls`."""
+    """A form of JSON calls, made once for all families. ``shape``: see `json_calls`."""
     closers = (closer,) if closer else ()
     grammar = json_calls(*closers, **shape)
     return Form((opener,), grammar, tier=tier, closers=closers, needs=closers)

@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import Parameter, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
-from stream_sidecar.forms.grammar import (
-    LONGEST_NAME,
-    EndedError,
-    literals,
-)
+from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import (
     closed_object,
@@ -52,12 +48,9 @@ _ASSIGNED = patterns.compile(
 
 @frozen
 class KeyedTags:
-    """The tags of a family.
-
-    ``call``, ``key``, ``value``: around a call, a key and a value. ``section``: around
-    several calls. ``separator``: after a name. ``kind``: around the type of a value.
-    ``is_json``: values are JSON, so strings have quotes.
-    """
+    """The tags of a family: around a call, a key, a value, several calls (``section``)
+    and the type of a value (``kind``). ``separator``: after a name. ``is_json``: values
+    are JSON, so strings have quotes."""
 
     call: TagPair
     key: TagPair = ("<arg_key>", "</arg_key>")
@@ -70,14 +63,14 @@ class KeyedTags:
     def suffixed(self, suffix: str) -> KeyedTags:
         """These tags with ``suffix`` in each, such as ``<arg_key:opensource>``."""
 
-        def both(tags: TagPair) -> TagPair:
+        def with_suffix(tags: TagPair) -> TagPair:
             return f"{tags[0][:-1]}{suffix}>", f"{tags[1][:-1]}{suffix}>"
 
         return KeyedTags(
-            both(self.call),
-            both(self.key),
-            both(self.value),
-            both(self.section),
+            with_suffix(self.call),
+            with_suffix(self.key),
+            with_suffix(self.value),
+            with_suffix(self.section),
             f"{self.separator[:-1]}{suffix}>",
         )
 
@@ -119,7 +112,7 @@ class _Call:
     name: str
     parts: list[_Part] = field(factory=list)
 
-    def written(self, cursor: Cursor, raw: str, end: int) -> WrittenCall:
+    def write(self, cursor: Cursor, raw: str, end: int) -> WrittenCall:
         parameters = [part.parameter(raw) for part in self.parts]
         return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
 
@@ -132,15 +125,15 @@ def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
         if section:
             yield from cursor.space()
             yield from cursor.literal(tags.call[0])
-        read = [(yield from _call(cursor, tags))]
+        readers = [(yield from _call(cursor, tags))]
         while section:
             yield from cursor.space()
             if not (yield from cursor.optional(tags.call[0])):
                 yield from cursor.literal(tags.section[1])
                 break
-            read.append((yield from _call(cursor, tags)))
+            readers.append((yield from _call(cursor, tags)))
         return Found(
-            PieceKind.CALL, lambda raw: [c for each in read for c in each(raw)]
+            PieceKind.CALL, lambda raw: [c for read in readers for c in read(raw)]
         )
 
     return grammar
@@ -158,8 +151,7 @@ def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
-    """Reads a name and the arguments (keys and values, or an object), or one object
-    with name and arguments. Returns a function that makes the call."""
+    """Reads a name and keys and values or an object, or one object with all of them."""
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         return (yield from framed_calls(cursor, tags.call[1]))
@@ -168,33 +160,32 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     yield from cursor.optional(tags.separator, ">", tags.value[1])
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
-        found = yield from closed_object(cursor, call.name, tags.call[1])
-        assert found.read is not None  # it is a call
-        return found.read
+        object_call = yield from closed_object(cursor, call.name, tags.call[1])
+        assert object_call.read is not None  # it is a call
+        return object_call.read
     end = None
     if (yield from cursor.ahead(tags.key[1])):
         call, end = yield from _glued(cursor, tags, call.name)
-    cursor.partial = lambda raw: [call.written(cursor, raw, len(raw))]
+    cursor.partial = lambda raw: [call.write(cursor, raw, len(raw))]
     is_known = call.name in (cursor.context.tools or ())
     if is_known and not (yield from cursor.ahead(tags.key[0], tags.call[1])):
         end = yield from _pair(cursor, tags, call)  # the key lost its opener
     place = (yield from _pairs(cursor, tags, call)) if end is None else end
     if place < cursor.position and cursor.opener == tags.section[0]:
         raise cursor.fails_at(place)  # the rest of the section follows
-    cursor.at = place - cursor.base
-    return lambda raw: [call.written(cursor, raw, place)]
+    cursor.index = place - cursor.base
+    return lambda raw: [call.write(cursor, raw, place)]
 
 
 def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
-    """Reads keys and values up to the call's closer or the next call. Returns where the
-    call ends."""
+    """Reads keys and values to the call's closer or the next call; returns the end."""
     while True:
         yield from cursor.space()
         if (yield from cursor.optional(tags.value[1])):  # a repeated closer
             yield from cursor.space()
-        found = yield from cursor.literal(tags.key[0], tags.call[1], tags.call[0])
-        if found != tags.key[0]:
-            return cursor.position - len(found) * (found == tags.call[0])
+        tag = yield from cursor.literal(tags.key[0], tags.call[1], tags.call[0])
+        if tag != tags.key[0]:
+            return cursor.position - len(tag) * (tag == tags.call[0])
         end = yield from _pair(cursor, tags, call)
         if end is not None:
             return end
@@ -203,12 +194,11 @@ def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
 def _glued(
     cursor: Cursor, tags: KeyedTags, text: str
 ) -> Reading[tuple[_Call, int | None]]:
-    """Splits ``text``, a tool's name with the first key glued to it, because the key
-    lost its opener: the longest declared name is the tool's. Reads the key's value.
-    Returns the call, and what `_value` returns."""
+    """Splits ``text``, a declared name (the longest) with a key that lost its opener.
+    Reads the key's value. Returns the call, and what `_value` returns."""
     tools = cursor.context.tools or {}
-    begun = (text[:end] for end in range(len(text) - 1, 0, -1))
-    name = next((each for each in begun if each in tools), None)
+    prefixes = (text[:end] for end in range(len(text) - 1, 0, -1))
+    name = next((name_part for name_part in prefixes if name_part in tools), None)
     if name is None:
         raise cursor.mismatch()
     call = _Call(name)
@@ -218,28 +208,27 @@ def _glued(
 
 
 def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
-    """Reads a key and its value. Returns what `_value` returns.
-
-    The key's tags may be repeated, its closer may be missing, or the key and the value
-    may be written as ``k=v``. A key without a value is ignored.
-    """
+    """Reads a key and its value, and returns what `_value` does. The key's tags may be
+    repeated, its closer missing, or the pair written as ``k=v``. A lone key is
+    ignored."""
     yield from cursor.space()
     yield from cursor.optional(tags.key[0])
     start = cursor.position
     text = yield from cursor.run(_KEY, LONGEST_NAME)
     key, equals, _ = text.partition("=")
-    ends = (tags.key[1], *filter(None, tags.value))
+    closers = [tags.key[1], *filter(None, tags.value)]
     yield from cursor.space()
-    end = yield from cursor.literal(*((*ends, tags.call[1]) if equals else ends[:-1]))
+    closers = [*closers, tags.call[1]] if equals else closers[:-1]
+    end = yield from cursor.literal(*closers)
     if end == tags.call[1]:
         call.parts.extend(_assigned(cursor, text, start))
-        cursor.at -= len(end)
+        cursor.index -= len(end)
         return None
     if end == tags.value[1]:
         value = start + len(key) + 1, cursor.position - len(end)
         call.parts.append(_Part(key.strip(), value))
         return None
-    cursor.at -= len(end) * (end == tags.value[0])
+    cursor.index -= len(end) * (end == tags.value[0])
     yield from cursor.optional(tags.key[1])
     kind = tags.value_kind
     if tags.value[0]:
@@ -253,8 +242,7 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
 
 
 def _assigned(cursor: Cursor, text: str, start: int) -> Iterator[_Part]:
-    """The parameters in ``text``, which has ``k=v k="w"`` in place of tags. ``start``:
-    its position."""
+    """The parameters in ``text`` at ``start``, which has ``k=v k="w"`` for tags."""
     if _ASSIGNED.fullmatch(text) is None:
         raise cursor.mismatch(0)
     for match in _ASSIGNMENT.finditer(text):
@@ -278,99 +266,94 @@ def _value(
     if tags.value[0]:
         yield from cursor.space()
     opener = not tags.value[0] or (yield from cursor.optional(tags.value[0]))
-    start, inside = cursor.position, _Inside(tags)
+    start, inner = cursor.position, _Inside(tags)
     cursor.part = start, frozenset(tags.call[:1])
-    ends = literals(tags.value[1], tags.begins_value, *tags.key, *tags.call)
+    tag_literals = literals(tags.value[1], tags.begins_value, *tags.key, *tags.call)
     while True:
-        end, found = yield from inside.until(cursor, ends)
-        if found == tags.call[1] and opener and (yield from _is_last(cursor, tags)):
+        end, tag = yield from inner.until(cursor, tag_literals)
+        if tag == tags.call[1] and opener and (yield from _is_last(cursor, tags)):
             call.parts.append(_Part(key, (start, end), kind, closed=False))
             return None
-        cursor.at += len(found)
-        if found == tags.call[0] and not inside.closes_call:
+        cursor.index += len(tag)
+        if tag == tags.call[0] and not inner.closes_call:
             if (yield from _quoted(cursor, tags)):
                 continue
-        elif found == tags.begins_value and inside.found:
-            call.parts.append(_Part(key, (start, inside.first), kind, closed=False))
-            if inside.closes_call:
-                return inside.first + len(tags.call[1])
-            if (call_at := inside.another_call) is not None:
+        elif tag == tags.begins_value and inner.marks:
+            call.parts.append(_Part(key, (start, inner.start), kind, closed=False))
+            if inner.closes_call:
+                return inner.start + len(tags.call[1])
+            if (call_at := inner.another_call) is not None:
                 raise cursor.fails_at(call_at)
-            key, kind, start = inside.key(end), tags.value_kind, cursor.position
-            inside = _Inside(tags)
+            key, kind, start = inner.key(end), tags.value_kind, cursor.position
+            inner = _Inside(tags)
             continue
-        elif found in (tags.value[1], tags.key[1]):
+        elif tag in (tags.value[1], tags.key[1]):
             yield from cursor.space()
             if (yield from cursor.ahead(tags.key[0], *tags.call, tags.value[1])):
                 call.parts.append(_Part(key, (start, end), kind))
                 return None
-        inside.add(found, end)
+        inner.add(tag, end)
 
 
 class _Inside:
-    """The tags found inside a value that may lack its closer, each with its position.
-    The first one is a tag that may stand after a value."""
+    """The tags found in a value that may lack its closer, each with its position."""
 
     def __init__(self, tags: KeyedTags) -> None:
         self.tags = tags
-        self.found: list[tuple[str, int]] = []
+        self.marks: list[tuple[str, int]] = []
 
-    def until(self, cursor: Cursor, ends: Literals) -> Reading[tuple[int, str]]:
-        """Reads up to the next of ``ends`` and returns its position and the tag. If the
-        call's closer was found before, the text's end counts as the beginning of
-        another value."""
+    def until(self, cursor: Cursor, stops: Literals) -> Reading[tuple[int, str]]:
+        """Reads up to the next of ``stops`` and returns its position and the tag. After
+        the call's closer, the text's end counts as the beginning of another value."""
         try:
-            (_, end), found = yield from cursor.until(ends)
+            (_, end), tag = yield from cursor.until(stops)
         except EndedError:
             if not self.closes_call:
                 raise
             return cursor.position, self.tags.begins_value
-        return end, found
+        return end, tag
 
     def add(self, tag: str, place: int) -> None:
-        if self.found or tag in (self.tags.key[0], *self.tags.call):
-            self.found.append((tag, place))
+        if self.marks or tag in (self.tags.key[0], *self.tags.call):
+            self.marks.append((tag, place))
 
     @property
-    def first(self) -> int:
+    def start(self) -> int:
         """The position of the first tag that was found."""
-        return self.found[0][1]
+        return self.marks[0][1]
 
     @property
     def closes_call(self) -> bool:
         """Whether the first tag is the call's closer."""
-        return bool(self.found) and self.found[0][0] == self.tags.call[1]
+        return bool(self.marks) and self.marks[0][0] == self.tags.call[1]
 
     @property
     def another_call(self) -> int | None:
-        """One code point after where the first tag of a call begins; None if no such
-        tag was found."""
-        calls = (place + 1 for tag, place in self.found if tag in self.tags.call)
+        """Right after a call's first tag begins; None if none was found."""
+        calls = (place + 1 for tag, place in self.marks if tag in self.tags.call)
         return next(calls, None)
 
     def key(self, end: int) -> Extent:
         """The extent of the key that belongs to the value after position ``end``."""
         opener, closer = self.tags.key
-        start = max(place for tag, place in self.found if tag == opener) + len(opener)
-        closed = (place for tag, place in self.found if tag == closer)
+        start = max(place for tag, place in self.marks if tag == opener) + len(opener)
+        closed = (place for tag, place in self.marks if tag == closer)
         return start, next((place for place in closed if place > start), end)
 
 
 def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
-    """Whether a call's opener inside a value begins a complete call, which is data:
-    a name and a key follow. If so, reads up to that call's closer."""
+    """Whether a call's opener in a value begins a complete call, which is then read."""
     yield from cursor.run(_NAME)
     yield from cursor.space()
     quoted = bool((yield from cursor.ahead(tags.key[0])))
     if quoted:
         _, closer = yield from cursor.until(literals(tags.call[1]))
-        cursor.at += len(closer)
+        cursor.index += len(closer)
     return quoted
 
 
 def _is_last(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
-    """Whether the call's closer, which comes next, is followed by the next call or by
-    the text's end. Reads nothing."""
+    """Whether another call or the text's end follows the call's closer."""
     closer = tags.call[1]
     follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
     is_followed = yield from cursor.ahead(*follows)
@@ -387,8 +370,8 @@ def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, 
         Form((opener,), markup, tier=tier, vague=True, closers=(closer,))
         for opener, closer in inner
     ]
-    begun = tuple(f"{opener[:-1]}:" for opener in openers)
-    suffixed = [Form(begun, _suffix(tags), tier=tier)] if suffix else []
+    suffix_openers = tuple(f"{opener[:-1]}:" for opener in openers)
+    suffixed = [Form(suffix_openers, _suffix(tags), tier=tier)] if suffix else []
     return (form, *suffixed, *parts)
 
 

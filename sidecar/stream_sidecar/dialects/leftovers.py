@@ -14,9 +14,7 @@ from stream_sidecar import patterns
 from stream_sidecar.dialects.gemma import RESULTS
 from stream_sidecar.forms.call_bodies import looks_like_call
 from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
-from stream_sidecar.forms.grammar import (
-    literals,
-)
+from stream_sidecar.forms.grammar import literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.repeated_results import BEGINNING
 from stream_sidecar.forms.shared_grammars import markup
@@ -61,8 +59,7 @@ STOP_TOKENS = (
     "<|CHATBOT_TOKEN|>",
     "<|iquest_end|>",
 )
-"""Tokens that end a turn. ``</s>`` may be HTML: it stays if ``<s>``, with or without
-attributes, stands before it."""
+"""Tokens that end a turn. ``</s>`` stays after ``<s>``: it may be HTML."""
 _NEXT_TURN = ("\n<|im_start|>assistant\n", "\n<|im_start|>assistant")
 _STRIKETHROUGH = ("<s>", "<s ", "<s\t", "<s\n")
 _NUMBERED = ("<SPECIAL_", "<reserved_", "<|reserved_")
@@ -70,8 +67,7 @@ _DIGITS = patterns.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
-    """Reads a stop token, and the header of the next turn if it follows. In reasoning
-    the token counts only if nothing but stop tokens follows."""
+    """Reads a stop token and the next turn's header; in reasoning only at the end."""
     if not cursor.inside:
         if cursor.opener == STOP_TOKENS[0]:
             yield from cursor.optional(*_NEXT_TURN)
@@ -80,21 +76,19 @@ def _stop(cursor: Cursor) -> Reading[Found]:
 
 
 def _last(cursor: Cursor) -> Reading[Found]:
-    """Reads a token after which only stop tokens come. Blanks at the end stay
-    unread."""
+    """Reads a token after which only stop tokens come; not the blanks at the end."""
     while True:
         end = cursor.position
         yield from cursor.space()
         if not (yield from cursor.peek()):
             break
         yield from cursor.literal(*STOP_TOKENS)
-    cursor.at -= cursor.position - end
+    cursor.index -= cursor.position - end
     return mark()
 
 
 def _reserved(cursor: Cursor) -> Reading[Found]:
-    """Reads the number and the end of ``<unusedN>``, ``<ctrlN>``, ``<SPECIAL_N>`` or
-    ``<|reserved_N|>`` (text rule 12.2)."""
+    """Reads the number and end of ``<unusedN>``, ``<ctrlN>`` .. (text rule 12.2)."""
     digits = yield from cursor.run(_DIGITS, 6)
     if not digits:
         raise cursor.mismatch()
@@ -121,8 +115,7 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 
 
 def _echo(cursor: Cursor) -> Reading[Found]:
-    """Reads an object at the answer's start that may be a repeated result (text rules
-    10.1 and 10.7)."""
+    """Reads an object at the answer's start: a result? (text rules 10.1, 10.7)"""
     cursor.rewind()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.may_continue)
@@ -152,10 +145,9 @@ _RESULT_TAGS = tuple(
 
 
 def _results(cursor: Cursor) -> Reading[Found]:
-    """Reads results that a model wrote, in a tag."""
     start = cursor.position
     (_, end), closer = yield from cursor.until(literals(f"</{cursor.opener[1:]}"))
-    cursor.at += len(closer)
+    cursor.index += len(closer)
     return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
 
 

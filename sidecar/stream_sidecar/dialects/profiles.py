@@ -151,8 +151,7 @@ PROFILES: tuple[Profile, ...] = (DEFAULT, *_ROWS.values())
 
 @lru_cache(maxsize=256)
 def profile_of(model: str | None, provider: str | None) -> Profile:
-    """The profile for the name of the ``model``, else of the ``provider``, in any
-    spelling; the default if neither is known."""
+    """The profile for the name of the ``model``, else of the ``provider``."""
     for name in filter(None, (model, provider)):
         text = name.lower().replace("_", "-").replace(" ", "-")[:200]
         for pattern, profile in _PATTERNS:
@@ -162,6 +161,5 @@ def profile_of(model: str | None, provider: str | None) -> Profile:
 
 
 def cumulative_fields(profile: Profile) -> frozenset[str]:
-    """The fields of reasoning in which models of ``profile`` send everything so far
-    again with each delta."""
+    """The fields in which ``profile``'s models repeat all reasoning so far."""
     return _CUMULATIVE.get(profile.name, frozenset())

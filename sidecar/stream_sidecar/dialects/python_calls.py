@@ -25,17 +25,16 @@ if TYPE_CHECKING:
 _CUT_NAME = patterns.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
 
 
-def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
-    """The calls of a list that is cut off by the end of ``raw``: the complete calls,
-    and the last one if its name is complete. ``at``: where the list begins."""
+def _cut(cursor: Cursor, raw: str, index: int) -> Calls:
+    """The complete calls of a list that is cut off, and the last if it has a name."""
     calls: Calls = []
-    while name := _CUT_NAME.match(raw, at):
+    while name := _CUT_NAME.match(raw, index):
         scanner = CallScanner(breaks=True)
-        at = scanner.scan(raw, name.start(1))
+        index = scanner.scan(raw, name.start(1))
         if scanner.state != "whole":
             return [*calls, WrittenCall(name[1], raw[name.end() :], len(raw))]
         try:
-            calls += python_calls(cursor, raw, (name.start(1), at))
+            calls += python_calls(cursor, raw, (name.start(1), index))
         except ValueError:
             break
     return calls
@@ -54,8 +53,7 @@ def _list(cursor: Cursor) -> Reading[Found]:
 
 
 def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
-    """The grammar of a list between tokens, or of JSON in its place (Llama 4). Unless
-    ``closes``, the closer may be missing."""
+    """The grammar of a list or JSON between tokens. ``closes``: both are there."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()
@@ -64,11 +62,14 @@ def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
         part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
-        found = call_reader(cursor, part)
-        cursor.whole = cursor.position, lambda raw: python_calls(cursor, raw, part)
+
+        def read(raw: str) -> Calls:
+            return python_calls(cursor, raw, part)
+
+        cursor.closed_body = cursor.position, read
         yield from cursor.space()
         yield from (cursor.literal if closes else cursor.optional)(closer)
-        return found
+        return Found(PieceKind.CALL, read)
 
     return grammar
 

@@ -32,9 +32,9 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
     "nemotron-json": (_THINK,),
     "gemma4": (
         *(
-            (f"<|channel>{name}", f"<channel|>{again}")
+            (f"<|channel>{name}", f"<channel|>{header}")
             for name in ("thought", "")
-            for again in ("thought\n", "")
+            for header in ("thought\n", "")
         ),
         ("<|think|>", "</|/think|>"),
     ),
@@ -74,8 +74,8 @@ MARKS: dict[str, tuple[str, ...]] = {
 
 ENDS: dict[str, tuple[str, ...]] = {
     "cohere": tuple(
-        f"<|{side}_{what}|>"
-        for what in ("TEXT", "RESPONSE")
+        f"<|{side}_{word}|>"
+        for word in ("TEXT", "RESPONSE")
         for side in ("START", "END")
     ),
     "kimi-k3": (
@@ -112,8 +112,7 @@ UNSAFE = frozenset(
         "functionary-begun",
     )
 )
-"""Families whose literals another model may write as text. They count only if the host
-or the profile names the family."""
+"""Families that must be named: other models may write their literals as text."""
 
 WITH: dict[str, tuple[str, ...]] = {
     "granite": ("granite-phrases",),
@@ -149,14 +148,6 @@ SENTINELS = (
 """Families whose delimiters no person writes: they count for every model."""
 
 ENDS_REASONING = frozenset(
-    (
-        "hermes",
-        "qwen3-xml",
-        "kimi-k2",
-        "deepseek-dsml",
-        "harmony",
-        "muse",
-        "hyperclova",
-    )
+    ("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony", "muse", "hyperclova")
 )
 """Families in whose chat templates a call ends open reasoning (text rule 11.11)."""

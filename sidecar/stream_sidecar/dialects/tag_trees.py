@@ -45,11 +45,11 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
     cursor.partial = lambda raw: [WrittenCall(name, "", len(raw))]
     while True:
         yield from cursor.until(_TOKEN)
-        cursor.at += len(TOKEN)
+        cursor.index += len(TOKEN)
         if (yield from cursor.ahead("</invoke>")):
             break
     end = cursor.position - len(TOKEN)
-    cursor.at += len("</invoke>")
+    cursor.index += len("</invoke>")
     place = cursor.position
 
     def read(raw: str) -> Calls:
@@ -60,44 +60,42 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
 
 
 def _tree(text: str) -> dict[str, Any]:
-    """The parameters in ``text``, a tree of tags; ``<item>`` tags make a list. Raises
-    MalformedError if the tags do not nest."""
+    """The parameters in ``text``, a tree of tags; ``<item>`` tags make a list."""
     stack: list[tuple[str, list[tuple[str, Any]], list[str]]] = [("", [], [])]
-    first, *pieces = text.split(TOKEN)
-    if first.strip():
+    lead, *pieces = text.split(TOKEN)
+    if lead.strip():
         raise MalformedError("text before the first parameter")
     for piece in pieces:
         tag = _TAG.match(piece)
         if tag is None:
             raise MalformedError("no tag")
-        rest = piece[tag.end() :]
+        text_after = piece[tag.end() :]
         if not tag[1]:
-            stack.append((tag[2], [], [rest]))
+            stack.append((tag[2], [], [text_after]))
             continue
         if len(stack) == 1 or stack[-1][0] != tag[2]:
             raise MalformedError("tags do not nest")
         name, members, texts = stack.pop()
-        stack[-1][1].append((name, _whole(members, texts)))
+        stack[-1][1].append((name, _value_of(members, texts)))
     if len(stack) > 1:
         raise MalformedError("a tag is open")
     return dict(stack[0][1])
 
 
-def _whole(members: list[tuple[str, Any]], texts: list[str]) -> Any:
+def _value_of(members: list[tuple[str, Any]], texts: list[str]) -> Any:
     if not members:
         return framed_value("".join(texts))
     if all(name == "item" for name, _ in members):
-        return [each for _, each in members]
+        return [item for _, item in members]
     return dict(members)
 
 
-def _named(cursor: Cursor) -> Reading[Found]:
-    """Reads ``<tool><parameter>value</parameter>..</tool>`` for a declared tool, or
-    ``<tool>{..}</tool>`` with an object as arguments."""
+def _by_tool(cursor: Cursor) -> Reading[Found]:
+    """Reads ``<tool>`` with parameters in tags, or as JSON, for a declared tool."""
     name = cursor.opener[1:-1]
     closer = f"</{name}>"
-    found: dict[str, Extent] = {}
-    known = properties(name, cursor.context)
+    extents: dict[str, Extent] = {}
+    declared = properties(name, cursor.context)
     yield from cursor.space()
     if (yield from cursor.peek()) == "{":
         return (yield from closed_object(cursor, name, closer))
@@ -105,17 +103,17 @@ def _named(cursor: Cursor) -> Reading[Found]:
         yield from cursor.literal("<")
         key = yield from cursor.word(_KEY)
         yield from cursor.literal(">")
-        if key in found or not (found or not known or key in known):
+        if key in extents or not (extents or not declared or key in declared):
             raise cursor.mismatch(0)  # the tags are ordinary XML
-        found[key] = yield from value(cursor, literals(f"</{key}>"), "<")
+        extents[key] = yield from value(cursor, literals(f"</{key}>"), "<")
         yield from cursor.space()
-    cursor.at += len(closer)
+    cursor.index += len(closer)
     place = cursor.position
 
     def read(raw: str) -> Calls:
         parameters = [
             Parameter(key, framed_value(raw[slice(*part)]))
-            for key, part in found.items()
+            for key, part in extents.items()
         ]
         return [WrittenCall(name, typed(name, parameters, cursor.context), place)]
 
@@ -127,7 +125,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "named-tags": (
         Form(
             ("<%s>",),
-            _named,
+            _by_tool,
             tier="B",
             place="line",
             vague=True,

@@ -43,8 +43,7 @@ _TYPE = "function"
 
 
 def _section(cursor: Cursor, call: str) -> Reading[None]:
-    """Reads the opener ``call`` of the first call, if the form began with a section's
-    opener."""
+    """Reads the first call's opener, if the form began with a section's opener."""
     if cursor.opener != call:
         yield from cursor.space()
         yield from cursor.literal(call)
@@ -53,22 +52,20 @@ def _section(cursor: Cursor, call: str) -> Reading[None]:
 def _object(
     cursor: Cursor, name: str, id: str, closer: str, *sections: str
 ) -> Reading[Extent]:
-    """Reads a call's arguments, if any, and its closer, which may be missing. Returns
-    the extent of the arguments."""
+    """Reads a call's arguments, if any, and its closer, which may be missing."""
     part = cursor.position, cursor.position
     if not (yield from cursor.ahead(closer, *sections)):
         part = yield from cursor.scan(ObjectScanner())
-        cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+        cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
     yield from cursor.space()
     yield from _end(cursor, closer, *sections)
     return part
 
 
 def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
-    """Reads a call's ``closer``. Before one of ``sections``, the closers of its
-    section, it may be missing."""
-    found = yield from cursor.literal(closer, *sections)
-    cursor.at -= len(found) * (found in sections)
+    """Reads a call's ``closer``, which may be missing before one of ``sections``."""
+    token = yield from cursor.literal(closer, *sections)
+    cursor.index -= len(token) * (token in sections)
 
 
 _KIMI_SECTIONS = {
@@ -78,8 +75,7 @@ _KIMI_SECTIONS = {
 
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
-    """Reads Kimi K2's call: an id such as ``functions.name:0``, or only a counter, and
-    the arguments."""
+    """Reads Kimi K2's call: an id (``functions.name:0`` or a counter) and arguments."""
     if cursor.opener == _KIMI_NAMESPACE:
         cursor.rewind()
     elif cursor.opener != _KIMI_CALL:
@@ -91,8 +87,8 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     fence = "" if cursor.opener == _KIMI_NAMESPACE else _FENCE
     begins = yield from cursor.literal(_KIMI_ARGUMENTS, *filter(None, (fence,)))
     yield from cursor.space()
-    known = _KIMI_ID.fullmatch(id)
-    name = known["name"] if known else id
+    match = _KIMI_ID.fullmatch(id)
+    name = match["name"] if match else id
     cursor.partial = cut_part(name, cursor.position, id)
     sections = _KIMI_SECTIONS["end"]
     ends = "<|tool_call_end|>", *sections
@@ -129,8 +125,7 @@ def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
 
 
 def _deepseek_tokens(bar: str, gap: str) -> Iterator[str]:
-    """DeepSeek's tokens with this spelling of the bar and the gap: the separator, a
-    call's opener and closer, and the section's closer."""
+    """DeepSeek's separator and closers with this spelling of bar and gap."""
     names = "sep", f"call{gap}begin", f"call{gap}end", f"calls{gap}end"
     return (f"<{bar}tool{gap}{name}{bar}>" for name in names)
 
@@ -139,8 +134,7 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
     separator, opener, closer, section = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        """Reads ``function``, the separator, the name on its line, and a fence with
-        JSON."""
+        """Reads ``function``, the separator, the name, and fenced JSON."""
         yield from _section(cursor, opener)
         yield from cursor.space()
         yield from cursor.literal(f"{_TYPE}{separator}")
@@ -150,7 +144,7 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         cursor.partial = cut_part(name, cursor.position)
         part = yield from cursor.scan(ObjectScanner())
-        cursor.whole = cursor.position, json_part(name, part, cursor.position)
+        cursor.closed_body = cursor.position, json_part(name, part, cursor.position)
         yield from cursor.space()
         yield from cursor.literal("```")
         yield from cursor.space()
@@ -190,7 +184,7 @@ def _deepseek(
             make(bar, gap),
             tier="A",
             closers=tuple(
-                f"<{bar}tool{gap}{what}{gap}end{bar}>" for what in ("calls", "call")
+                f"<{bar}tool{gap}{noun}{gap}end{bar}>" for noun in ("calls", "call")
             ),
         )
         for bar, gap in _DEEPSEEK
@@ -206,8 +200,7 @@ DEEPSEEK_MARKS = tuple(
 
 
 def _mistral(cursor: Cursor) -> Reading[Found]:
-    """Reads a list of objects, or ``name{..}``, ``name[ARGS]{..}`` with
-    ``[CALL_ID]``."""
+    """Reads a list, or ``name{..}`` perhaps with ``[ARGS]`` and ``[CALL_ID]``."""
     yield from cursor.space()
     if (yield from cursor.need()) in "[{":
         return (yield from json_calls()(cursor))
@@ -233,16 +226,15 @@ _K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
 
 
 def _kimi_k3(cursor: Cursor) -> Reading[Found]:
-    """Reads a call of Kimi K3. Each argument has a type, and all but strings are
-    JSON."""
+    """Reads Kimi K3's call: arguments with types, in JSON except for strings."""
     head = _K3_CALL.fullmatch((yield from cursor.before("<|sep|>")))
     if head is None:
         raise cursor.mismatch(0)
     name = head[1]
-    found: list[tuple[str, str, Extent]] = []
+    parts: list[tuple[str, str, Extent]] = []
 
     def calls(raw: str, end: int) -> Calls:
-        parameters = [Parameter(k, raw[slice(*part)], kind) for k, kind, part in found]
+        parameters = [Parameter(k, raw[slice(*part)], kind) for k, kind, part in parts]
         return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
 
     cursor.partial = lambda raw: calls(raw, len(raw))
@@ -252,7 +244,7 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
         if argument is None:
             raise cursor.mismatch(0)
         part = yield from value(cursor, _K3_END, *_K3_TAGS)
-        found.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
+        parts.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
         yield from cursor.space()
     end = cursor.position
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))

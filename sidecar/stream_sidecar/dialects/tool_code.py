@@ -37,33 +37,31 @@ _OWN = ("print(default_api.", "default_api.")
 
 def _noise(cursor: Cursor) -> Reading[Found]:
     """Reads ``print(default_api...)`` on the line after the word ``call``."""
-    own = yield from cursor.literal(_OWN[0])
-    cursor.at -= len(own)
+    prefix = yield from cursor.literal(_OWN[0])
+    cursor.index -= len(prefix)
     part = yield from cursor.scan(CallScanner())
     yield from cursor.line_end()
     return call_reader(cursor, part)
 
 
-def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
-    """Reads the opening line of a fence of any length. Returns the fence, and its info
-    word, one of ``infos``."""
+def _opening(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
+    """Reads a fence's opening line; returns the fence and its word out of ``infos``."""
     sign = cursor.opener[0]
-    more = yield from cursor.run(_TICKS if sign == "`" else _TILDES, 64)
+    signs = yield from cursor.run(_TICKS if sign == "`" else _TILDES, 64)
     yield from cursor.blanks()
     info = yield from cursor.literal(*infos)
     yield from cursor.blanks()
     yield from cursor.literal("\n", "\r\n")
-    return cursor.opener + more, info
+    return cursor.opener + signs, info
 
 
 def _fence(cursor: Cursor) -> Reading[Found]:
-    """Reads a fence whose info word, or a first ``default_api.``, says that it contains
-    calls."""
-    fence, info = yield from _begun(cursor, *_CODE_INFO, *_PYTHON)
+    """Reads a fence that a word or a first ``default_api.`` marks as calls."""
+    fence, info = yield from _opening(cursor, *_CODE_INFO, *_PYTHON)
     if info in _PYTHON:
         yield from cursor.space()
-        own = yield from cursor.literal(*_OWN)
-        cursor.at -= len(own)
+        prefix = yield from cursor.literal(*_OWN)
+        cursor.index -= len(prefix)
     cursor.serious = True
     start = cursor.position
     end = yield from _body(cursor, fence)
@@ -75,39 +73,37 @@ def _fence(cursor: Cursor) -> Reading[Found]:
 
 def _results(cursor: Cursor) -> Reading[Found]:
     """Reads a fence with results, which the model made up."""
-    fence, _ = yield from _begun(cursor, *_RESULT_INFO)
+    fence, _ = yield from _opening(cursor, *_RESULT_INFO)
     cursor.serious = True
-    start, ends = cursor.position, literals(f"\n{fence}")
+    start, fence_ends = cursor.position, literals(f"\n{fence}")
     while True:
-        (_, end), closer = yield from cursor.until(ends)
-        cursor.at += len(closer)
+        (_, end), closer = yield from cursor.until(fence_ends)
+        cursor.index += len(closer)
         if (yield from _is_alone(cursor, fence)):
             break
     return Found(PieceKind.RESULT, lambda raw: raw[start:end])
 
 
 def _is_alone(cursor: Cursor, fence: str) -> Reading[bool]:
-    """Whether ``fence``, which was just read, ends its line, and so closes. Reads the
-    rest of the fence and blanks."""
+    """Whether ``fence``, just read, ends its line and so closes; reads its rest."""
     yield from cursor.run(_TICKS if fence[0] == "`" else _TILDES)
     yield from cursor.blanks()
     return (yield from cursor.peek()) in ("", "\n", "\r")
 
 
 def _body(cursor: Cursor, closer: str) -> Reading[int]:
-    """Reads comments, calls and JSON up to ``closer``, which stays unread. Returns the
-    position where they end. Raises at the first character that is none of these."""
+    """Reads comments, calls and JSON, and nothing else, up to ``closer``."""
     while True:
         end = cursor.position
         yield from cursor.space()
         if (yield from cursor.ahead(closer)):
             return end
-        first = yield from cursor.need()
-        if first == "#":
+        sign = yield from cursor.need()
+        if sign == "#":
             yield from cursor.run(_LINE)
-        elif first == "{":
+        elif sign == "{":
             yield from cursor.scan(ObjectScanner())
-        elif first == "[":
+        elif sign == "[":
             yield from _list(cursor)
         elif (yield from cursor.optional("def ")):
             yield from cursor.until(literals(closer))
@@ -118,8 +114,7 @@ def _body(cursor: Cursor, closer: str) -> Reading[int]:
 
 
 def _list(cursor: Cursor) -> Reading[None]:
-    """Reads a list of JSON objects or of calls."""
-    cursor.at += 1
+    cursor.index += 1
     yield from cursor.space()
     of_objects = (yield from cursor.need()) == "{"
     scanner = ObjectScanner(opener="[") if of_objects else CallScanner(opener="[")
@@ -139,8 +134,7 @@ def _statement(cursor: Cursor) -> Reading[None]:
 
 
 def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """The calls in a fence or tag, whose body is the extent ``part``: JSON if it begins
-    like JSON, else lines of Python."""
+    """The calls in a fence or tag: JSON if ``part`` begins like it, else Python."""
     text = raw[slice(*part)]
     if text.lstrip()[:1] in ("{", "["):
         try:
@@ -151,8 +145,7 @@ def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
 
 
 def _tag(cursor: Cursor) -> Reading[Found]:
-    """Reads the body of ``<tool_code>`` and its closer. A body that only declares a
-    function has no calls, and is removed."""
+    """Reads ``<tool_code>`` to its end, and removes a body that only declares."""
     start = cursor.position
     end = yield from _body(cursor, "</tool_code>")
     yield from cursor.literal("</tool_code>")
@@ -170,10 +163,10 @@ def _wrapped_tag(cursor: Cursor) -> Reading[Found]:
     """Reads ``<tool_code>`` inside the wrapper of another dialect."""
     yield from cursor.space()
     yield from cursor.literal("<tool_code>")
-    found = yield from _tag(cursor)
+    call = yield from _tag(cursor)
     yield from cursor.space()
     yield from cursor.literal("</function_calls>")
-    return found
+    return call
 
 
 def _bracket(cursor: Cursor) -> Reading[Found]:
@@ -198,7 +191,7 @@ def _assigned(cursor: Cursor) -> Reading[Found]:
     yield from cursor.line_end()
     yield from cursor.space()
     if (yield from cursor.ahead("print(tool_code)")):
-        cursor.at += len("print(tool_code)")
+        cursor.index += len("print(tool_code)")
         end = cursor.position
     yield from cursor.line_end()
     return call_reader(cursor, (start, end))
@@ -230,5 +223,5 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(_OWN, bare, tier="B", place="line"),
         Form(("call\n",), _noise, tier="B", place="line", vague=True),
         Form(("tool_code = ",), _assigned, tier="C", place="line", vague=True),
-    ),
+    )
 }

@@ -37,11 +37,10 @@ def _called(cursor: Cursor) -> Reading[Found]:
 
 
 def _requested(cursor: Cursor) -> Reading[Found]:
-    """Reads ``Tool calls requested:`` and a list item for each call:
-    ``- f({..}) [id: ..]``."""
-    found: list[Callable[[str], Calls]] = []
+    """Reads ``Tool calls requested:`` and items ``- f({..}) [id: ..]``."""
+    readers: list[Callable[[str], Calls]] = []
     yield from cursor.space()
-    while (yield from cursor.optional("- ")) or not found:
+    while (yield from cursor.optional("- ")) or not readers:
         name = yield from cursor.word(NAME)
         yield from cursor.literal("(")
         part = yield from cursor.scan(ObjectScanner())
@@ -51,12 +50,12 @@ def _requested(cursor: Cursor) -> Reading[Found]:
         if (yield from cursor.optional("[id: ")):
             id = yield from cursor.word(_ID)
             yield from cursor.literal("]")
-        found.append(json_part(name, part, cursor.position, id))
+        readers.append(json_part(name, part, cursor.position, id))
         yield from cursor.line_end()
         yield from cursor.optional("\r\n", "\n")
 
     def read(raw: str) -> Calls:
-        return [call for each in found for call in each(raw)]
+        return [call for read_call in readers for call in read_call(raw)]
 
     return Found(PieceKind.CALL, read)
 
@@ -72,27 +71,25 @@ _BRACKETS = (
 
 
 def _bracketed(cursor: Cursor) -> Reading[Found]:
-    """Reads ``[Calling tool: f({..})]``, or ``[Tool Call: f (ID: c1)]`` and
-    ``Arguments: {..}`` on the next line."""
+    """Reads ``[Calling tool: f({..})]``, or ``[Tool Call: f (ID: c1)]`` and JSON."""
     name, id = (yield from cursor.word(NAME)), ""
     if (yield from cursor.optional(" (ID: ")):
         id = yield from cursor.before(")")
-    inside = yield from cursor.optional("(", " with ")
-    if not inside:
+    separator = yield from cursor.optional("(", " with ")
+    if not separator:
         yield from cursor.literal("]")
         yield from cursor.space()
         yield from cursor.optional("Arguments:", "Input:")
         yield from cursor.space()
     part = yield from cursor.scan(ObjectScanner())
-    if inside:
-        yield from cursor.literal(")]" if inside == "(" else "]")
+    if separator:
+        yield from cursor.literal(")]" if separator == "(" else "]")
     yield from cursor.line_end()
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
 
 def _keyed(cursor: Cursor) -> Reading[Found]:
-    """Reads the object after ``name: f`` and ``input:``, or after ReAct's ``Action: f``
-    and ``Action Input:``, each on its own line."""
+    """Reads the object after ``name: f`` and ``input:``, or after ReAct's lines."""
     name = cursor.opener.partition(": ")[2].partition("\n")[0]
     part = yield from cursor.scan(ObjectScanner())
     yield from cursor.line_end()
@@ -103,8 +100,7 @@ _KEYED = ("name: %s\ninput: ", "Action: %s\nAction Input: ")
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
-    """Reads Functionary 3.2's ``>>>f`` and JSON on the next line. ``>>>all`` begins the
-    answer, and is removed."""
+    """Reads Functionary 3.2's ``>>>f`` and JSON; ``>>>all`` is removed."""
     name = yield from cursor.word(NAME)
     yield from cursor.blanks()
     yield from cursor.literal("\n", "\r\n")

@@ -63,42 +63,38 @@ LISTS = ("tool_uses", "tool_calls")
 """An object whose only key is one of these holds a list of calls."""
 
 
-def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
-    """The calls of one JSON object, of a list of objects, or of several objects in a
-    row.
+def calls_of(text: str, offset: int = 0, *, keyed: bool = False) -> Calls:
+    """The calls of one JSON object, of a list, or of several objects in a row.
 
-    ``at``: the position of ``text`` in the candidate. ``keyed``: an object has one key,
-    the tool's name, and the arguments as its value. A value among calls that is no call
-    becomes a call whose ``spoiled`` is the value's text (text rule 11.20).
+    ``offset``: the place of ``text`` in the candidate. ``keyed``: the one key of an
+    object is the tool's name. A value that is no call is ``spoiled`` (text rule 11.20).
     """
-    return calls_by(_keyed_call if keyed else _call, text, at)
+    return calls_by(_keyed_call if keyed else _call, text, offset)
 
 
-def calls_by(read: CallReader, text: str, at: int) -> Calls:
-    """The calls of ``text``, read as `calls_of` reads them. ``read`` makes a call from
-    each value. ``at``: the position of ``text`` in the candidate."""
+def calls_by(read: CallReader, text: str, offset: int) -> Calls:
+    """The calls of ``text`` as in `calls_of`; ``read`` makes a call from each value."""
     calls: Calls = []
     reasons: list[ValueError] = []
     for value, start, end in _values(text):
-        for each, *place in _listed(value, start, end):
+        for item, *place in _listed(value, start, end):
             try:
-                calls.append(read(text, each, *place))
+                calls.append(read(text, item, *place))
             except ValueError as reason:
                 reasons.append(reason)
-                spoiled = text[start:end] if start >= 0 else dumps(each)
+                spoiled = text[start:end] if start >= 0 else dumps(item)
                 calls.append(WrittenCall("", "", end, spoiled=spoiled))
     if len(reasons) == len(calls):
         raise reasons[0] if reasons else MalformedError("no call")
-    return [_moved(call, at) for call in calls]
+    return [_shifted(call, offset) for call in calls]
 
 
 def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
-    """``value`` with its start and end. If it is an object that only lists calls, these
-    calls instead, without places of their own (start -1)."""
+    """``value`` and its place, or the calls that it lists, without (start -1)."""
     if isinstance(value, dict) and len(value) == 1:
         ((key, listed),) = value.items()
         if key in LISTS and isinstance(listed, list):
-            return [(each, -1, end) for each in listed]
+            return [(item, -1, end) for item in listed]
     return [(value, start, end)]
 
 
@@ -111,27 +107,26 @@ def looks_like_call(value: Any) -> str:
     return _first_text(body, NAME_KEYS)
 
 
-def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
-    """The calls of JSON that is cut off by the end of ``text``: the complete calls, and
-    the last one if its name is complete. ``at`` and ``keyed``: see `calls_of`."""
-    whole: Calls = []
+def cut_calls(text: str, offset: int, *, keyed: bool = False) -> Calls:
+    """The complete calls of JSON that is cut off, and the last with a complete name."""
+    complete: Calls = []
     position = 0
     read = _keyed_call if keyed else _call
     for value, start, end in _values(text, strict=False):
         try:
-            whole.append(_moved(read(text, value, start, end), at))
+            complete.append(_shifted(read(text, value, start, end), offset))
         except MalformedError:
             break
         position = end
-    rest = text[position:]
-    name = (_CUT_KEY if keyed else _CUT_NAME).search(rest)
+    text_left = text[position:]
+    name = (_CUT_KEY if keyed else _CUT_NAME).search(text_left)
     if name is None:
-        return whole
-    arguments = name if keyed else _CUT_ARGUMENTS.search(rest)
-    body = rest[arguments.end() :] if arguments else ""
-    id = _CUT_ID.search(rest[: arguments.start()] if arguments else rest)
-    end = at + len(text)
-    return [*whole, WrittenCall(_unquoted(name[1]), body, end, id[1] if id else "")]
+        return complete
+    arguments = name if keyed else _CUT_ARGUMENTS.search(text_left)
+    body = text_left[arguments.end() :] if arguments else ""
+    id = _CUT_ID.search(text_left[: arguments.start()] if arguments else text_left)
+    end = offset + len(text)
+    return [*complete, WrittenCall(_unquoted(name[1]), body, end, id[1] if id else "")]
 
 
 def _unquoted(text: str) -> str:
@@ -145,25 +140,24 @@ def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]
     """The JSON values in ``text``, each with its start and end; brackets, ``,`` and
     ``;`` may separate them. ``strict``: False stops at text that is not JSON, True
     reads it as relaxed JSON."""
-    at = 0
+    index = 0
     while True:
-        at = _skip(_SEPARATORS, text, at)
-        if at == len(text):
+        index = _skip(_SEPARATORS, text, index)
+        if index == len(text):
             return
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(text, index)
         except ValueError:
             if strict:
-                yield from _relaxed_values(text, at)
+                yield from _relaxed_values(text, index)
             return
-        yield value, at, end
-        at = end
+        yield value, index, end
+        index = end
 
 
-def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
-    """The values in ``text`` from ``at`` on, which is not strict JSON, with start -1
-    (no places of their own) and the end of ``text``."""
-    body = text[at:].strip()
+def _relaxed_values(text: str, index: int) -> Iterable[tuple[Any, int, int]]:
+    """The values of relaxed JSON, without places of their own (start -1)."""
+    body = text[index:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
     for value in parse(f"[{body}]"):
@@ -171,21 +165,19 @@ def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def _without_brackets(body: str) -> int:
-    """The length of ``body`` without the closing brackets and the white space at its
-    end."""
+    """The length of ``body`` without closing brackets and blanks at its end."""
     end = len(body)
     while end and (body[end - 1] == "]" or body[end - 1].isspace()):
         end -= 1
     return end
 
 
-def _skip(separators: re.Pattern[str], text: str, at: int) -> int:
-    """The index after the ``separators`` at index ``at``."""
-    match = separators.match(text, at)
-    return match.end() if match else at
+def _skip(separators: re.Pattern[str], text: str, index: int) -> int:
+    match = separators.match(text, index)
+    return match.end() if match else index
 
 
-def _moved(call: WrittenCall, by: int) -> WrittenCall:
+def _shifted(call: WrittenCall, by: int) -> WrittenCall:
     return evolve(call, end=call.end + by)
 
 
@@ -215,8 +207,8 @@ def gathered(call: WrittenCall, context: Context) -> WrittenCall:
     ``{"name": "f", "path": "a.py"}``. Only keys that the tool declares as parameters
     become arguments."""
     names = properties(call.name, context)
-    given = {key: value for key, value in call.beside.items() if key in names}
-    return evolve(call, arguments=dumps(given)) if given else call
+    beside = {key: value for key, value in call.beside.items() if key in names}
+    return evolve(call, arguments=dumps(beside)) if beside else call
 
 
 def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
@@ -247,27 +239,26 @@ def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> st
     return _arguments(given, text, start, last)
 
 
-def _member(text: str, at: int, key: str) -> Extent:
-    """The start and end, in ``text``, of the value of ``key`` in the object that begins
-    at ``at``. If the object has the key several times, the last one counts."""
-    found, at = (at, at), at + 1
+def _member(text: str, index: int, key: str) -> Extent:
+    """The extent of the value of ``key`` (the last one) in the object at ``index``."""
+    extent, index = (index, index), index + 1
     while True:
-        at = _skip(_SEPARATORS, text, at)
-        if text[at] == "}":
-            return found
-        name, at = _DECODER.raw_decode(text, at)
-        at = _skip(_SPACE, text, _skip(_SPACE, text, at) + 1)
-        start = at
-        _, at = _DECODER.raw_decode(text, at)
+        index = _skip(_SEPARATORS, text, index)
+        if text[index] == "}":
+            return extent
+        name, index = _DECODER.raw_decode(text, index)
+        index = _skip(_SPACE, text, _skip(_SPACE, text, index) + 1)
+        start = index
+        _, index = _DECODER.raw_decode(text, index)
         if name == key:
-            found = start, at
+            extent = start, index
 
 
 def _keyed_call(text: str, value: Any, start: int, end: int) -> WrittenCall:
     if not isinstance(value, dict) or len(value) != 1:
         raise MalformedError("a call is an object with the tool's name")
-    ((name, given),) = value.items()
-    return WrittenCall(name, _arguments(given, text, start, name), end)
+    ((name, arguments),) = value.items()
+    return WrittenCall(name, _arguments(arguments, text, start, name), end)
 
 
 def _first_text(value: Any, keys: Iterable[str]) -> str:
@@ -319,8 +310,7 @@ def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
 
 
 def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """The calls in the extent ``part`` of the candidate's text ``raw`` (text rule
-    11.9)."""
+    """The calls in the extent ``part`` of ``raw`` (text rule 11.9)."""
     start, end = part
 
     def positional(name: str) -> list[str]:
@@ -333,8 +323,7 @@ def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
 
 
 def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, Any]:
-    """``arguments``; if their only member is an object with all of them, as in
-    ``f(parameters={..})``, that object."""
+    """``arguments``, or all of them out of a wrapper, as in ``f(parameters={..})``."""
     if len(arguments) == 1:
         ((key, value),) = arguments.items()
         if isinstance(value, dict) and _is_wrapper(name, key, value, cursor):
@@ -343,18 +332,15 @@ def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, An
 
 
 def _is_wrapper(name: str, key: str, value: dict[str, Any], cursor: Cursor) -> bool:
-    """Whether ``value``, the only argument and named ``key``, holds all arguments.
-
-    It does if the tool has no parameter with the name ``key`` and the name is a usual
-    one (``parameters``). It also does if that parameter is no object, and all names in
-    ``value`` are parameters of the tool.
-    """
+    """Whether ``value``, the only argument, holds all arguments: an undeclared ``key``
+    has a usual name (``parameters``), or a declared one is no object and all names in
+    ``value`` are parameters of the tool."""
     names = properties(name, cursor.context)
     if key not in names:
         return key in ARGUMENT_KEYS
     kinds = kinds_of(names[key], None)
-    fits = bool(kinds) and "object" not in kinds
-    return fits and bool(value) and value.keys() <= names.keys()
+    is_scalar = bool(kinds) and "object" not in kinds
+    return is_scalar and bool(value) and value.keys() <= names.keys()
 
 
 # Parameters that are text
@@ -371,27 +357,24 @@ class Parameter:
 
 
 def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
-    """The arguments of a call of the tool ``name``, as JSON text. The tool's schema
-    gives the parameters their types."""
+    """The arguments as JSON text; the tool's schema gives them their types."""
     root = _schema(name, context)
     schemas = properties(name, context)
-    values = ((each, schemas.get(each.key)) for each in parameters)
-    return dumps({each.key: _value(each, schema, root) for each, schema in values})
+    values = ((item, schemas.get(item.key)) for item in parameters)
+    return dumps({item.key: _value(item, schema, root) for item, schema in values})
 
 
 def typed_tree(name: str, arguments: dict[str, Any], context: Context) -> str:
-    """The JSON text of ``arguments``, a tree of objects, lists and texts. The schema of
-    the tool ``name`` gives the texts their types."""
+    """``arguments`` as JSON text. The tool's schema gives the texts their types."""
     root = _schema(name, context)
     return dumps(_shaped(arguments, root, root))
 
 
 def properties(name: str, context: Context) -> dict[str, Any]:
-    """The declared parameters of the tool ``name`` with their schemas, in order; {} if
-    none are declared."""
+    """The declared parameters of the tool ``name`` with their schemas, in order."""
     schema = _schema(name, context)
-    found = schema.get("properties") if isinstance(schema, dict) else None
-    return found if isinstance(found, dict) else {}
+    members = schema.get("properties") if isinstance(schema, dict) else None
+    return members if isinstance(members, dict) else {}
 
 
 def _schema(name: str, context: Context) -> Any:
@@ -402,11 +385,11 @@ def _schema(name: str, context: Context) -> Any:
 def _shaped(value: Any, schema: Any, root: Any) -> Any:
     if isinstance(value, dict):
         return {
-            key: _shaped(each, member_of(schema, root, key), root)
-            for key, each in value.items()
+            key: _shaped(item, member_of(schema, root, key), root)
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_shaped(each, member_of(schema, root), root) for each in value]
+        return [_shaped(item, member_of(schema, root), root) for item in value]
     kinds = kinds_of(schema, root)
     if not value and "string" not in kinds:
         value = "[]" if "array" in kinds else "{}" if "object" in kinds else value
@@ -433,9 +416,8 @@ def _unescaped(text: str) -> Any:
 
 
 def _parsed(text: str, kinds: set[str], *, is_json: bool) -> Any:
-    """The value that ``text`` means, of one of the types ``kinds``; ``text`` itself if
-    it means no value of these types. ``is_json``: the form says that ``text`` is JSON,
-    so any type is accepted."""
+    """The value that ``text`` means, of one of ``kinds`` (any if it ``is_json``), else
+    ``text`` itself."""
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Literals
 
 _LINE_CONTINUES = patterns.compile(r"[ \t\r]++[^\s<\[]")
-"""Matches after a call if its line continues with words: then the call is in a
-sentence."""
+"""Matches words after a call on its line: then the call is in a sentence."""
 
 NAMESPACES = ("default_api.", "default_api:")
 """Gemini's own prefixes of declared tools. No other model writes them."""
@@ -48,8 +47,7 @@ NAMESPACES = ("default_api.", "default_api:")
 
 @frozen(eq=False)
 class Opening:
-    """A form that may begin with ``opener``. ``named``: the host or the model's profile
-    named its dialect."""
+    """A form that may begin with ``opener``. ``named``: the host named it."""
 
     dialect: Dialect
     form: Form
@@ -94,11 +92,12 @@ class Failed:
 
     @cached_property
     def closers(self) -> frozenset[str]:
-        """The closers of the forms that were tried. They are text when they come,
-        because their opener is text."""
+        """The closers of the forms, which are text because their opener is."""
         forms = [opening.form for opening in self.openings]
         pending = (
-            each for form in forms for each in (*form.closers, *form.pending_closers)
+            closer
+            for form in forms
+            for closer in (*form.closers, *form.pending_closers)
         )
         return frozenset(pending)
 
@@ -116,8 +115,7 @@ _Best: TypeAlias = "tuple[int, Taken]"
 """The position where a form is complete, and the form."""
 
 _LONGEST = 64
-"""The verdict of a failed candidate is kept only if it read at most this many code
-points."""
+"""A failed candidate's verdict is kept if it read at most so many code points."""
 
 
 class Room(Protocol):
@@ -159,8 +157,8 @@ class Candidate:
         self.inside = inside
         self.known = known
         self._pieces: list[str] = []
-        again = known is not None and not inside and known[1].openings == openings
-        self._expected = known if again else None
+        is_repeated = known is not None and not inside and known[1].openings == openings
+        self._expected = known if is_repeated else None
         self._readers: list[_Reader] = []
         self._waiting, self._needed = _in_turn(openings)
         self._fed = 0
@@ -181,21 +179,21 @@ class Candidate:
     def may_be_call(self) -> bool:
         if self._expected is not None:
             return self.openings[0].form.may_be_call
-        open_forms = (*(each.opening for each in self._readers), *self._waiting)
-        return any(each.form.may_be_call for each in open_forms)
+        open_forms = (*(opening.opening for opening in self._readers), *self._waiting)
+        return any(opening.form.may_be_call for opening in open_forms)
 
     @property
     def stays(self) -> tuple[re.Pattern[str], ...]:
         """Patterns: text that all of them match in full does not lead to a verdict, so
         it may be read later. () if any text may lead to one."""
-        found = {reader.cursor.stays for reader in self._readers}
+        stay_patterns = {reader.cursor.stays for reader in self._readers}
         if self._waiting and self._needed is not None:
-            begun = self._needed.certain(self._end) < len(self._end)
-            found.add(None if begun else self._needed.others)
+            is_cut = self._needed.certain(self._end) < len(self._end)
+            stay_patterns.add(None if is_cut else self._needed.others)
         kinds = {reader.is_call for reader in self._readers}
-        if None in found or len(kinds) != 1:
+        if None in stay_patterns or len(kinds) != 1:
             return ()
-        return tuple(filter(None, found))
+        return tuple(filter(None, stay_patterns))
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
         """Reads the next ``text`` and returns the verdict; None if more text is needed.
@@ -205,28 +203,27 @@ class Candidate:
         self.size += len(text)
         if self._expected is None:
             return self._read(text, room, final=final)
-        known, failed = self._expected
+        known_text, failed = self._expected
         raw = self.raw
-        continues = len(raw) < len(known) and known.startswith(raw)
+        continues = len(raw) < len(known_text) and known_text.startswith(raw)
         # this text failed here before: it is compared, and read only if it differs
-        same = not final and (continues or raw.startswith(known))
-        if same and self.size <= room(self.size, calls=self.may_be_call):
+        is_same = not final and (continues or raw.startswith(known_text))
+        if is_same and self.size <= room(self.size, calls=self.may_be_call):
             return None if continues else failed
         self._expected = None
-        if before := self.raw[: self.size - len(text)]:
-            self._read(before, _unlimited, final=False)
+        if text_before := self.raw[: self.size - len(text)]:
+            self._read(text_before, _unlimited, final=False)
         return self._read(text, room, final=final)
 
     def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
-        """Passes ``text`` to all readers that are left, and returns the verdict; None
-        if more text is needed."""
+        """Passes ``text`` to all readers that are left; the verdict, if any."""
         best: _Best | None = None
         recent = self._end + text if self._fed else text[1:]
         best = self._feed(self._readers, text, room, best, final=final)
         while woken := self._wake(best, recent):
             if self._fed:
-                before = self.raw[: self._fed]
-                best = self._feed(woken, before, _unlimited, best, final=False)
+                text_before = self.raw[: self._fed]
+                best = self._feed(woken, text_before, _unlimited, best, final=False)
             best = self._feed(woken, text, room, best, final=final)
             self._readers += woken
         self._fed += len(text)
@@ -240,8 +237,8 @@ class Candidate:
             return self._lacking
         failed = Failed(self._failed_at, self.openings, self._code, self._full)
         kinds = {opening.form.about for opening in self.openings}
-        again = not (final or self.inside or self._full) and len(kinds) == 1
-        if again and failed.position <= _LONGEST:
+        is_reusable = not (final or self.inside or self._full) and len(kinds) == 1
+        if is_reusable and failed.position <= _LONGEST:
             self.known = self.raw[: failed.position], failed
         return failed
 
@@ -264,12 +261,12 @@ class Candidate:
                 found = reader.feed(text, limits[calls], final=final)
                 if found is None:
                     continue
-                later = best is not None and reader.position >= best[0]
-                taken = None if later else self._accept(reader, found)
+                is_later = best is not None and reader.position >= best[0]
+                verdict = None if is_later else self._accept(reader, found)
             except (MismatchError, EndedError) as reason:
-                taken = self._fail(reader, reason)
-            if taken is not None and (best is None or reader.position < best[0]):
-                best = reader.position, taken
+                verdict = self._fail(reader, reason)
+            if verdict is not None and (best is None or reader.position < best[0]):
+                best = reader.position, verdict
             readers.remove(reader)
         return best
 
@@ -279,17 +276,17 @@ class Candidate:
         with its end; only a form that is complete before it matters. ``recent``: the
         text in which a literal that the forms need may have come."""
         waiting, needed = self._waiting, self._needed
-        where = (recent,) if best is None else (self.raw, 1, best[0] - 1)
+        span = (recent,) if best is None else (self.raw, 1, best[0] - 1)
         if needed and best is None and not self._readers:
             count = 1
-        elif needed is None or (waiting and needed.any.search(*where)):
+        elif needed is None or (waiting and needed.any.search(*span)):
             count = len(waiting)
         else:
             count = 0
         woken, self._waiting = waiting[:count], waiting[count:]
         return [
-            _Reader(each, Cursor(each.opener, self.context, inside=self.inside))
-            for each in woken
+            _Reader(opening, Cursor(opening.opener, self.context, inside=self.inside))
+            for opening in woken
         ]
 
     def _accept(self, reader: _Reader, found: Found) -> Taken | None:
@@ -319,45 +316,42 @@ class Candidate:
     ) -> Taken | None:
         tier, end = opening.form.tier, len(raw)
         spoiled = tuple(call.spoiled for call in calls if call.spoiled)
-        calls = tuple(self._named(call, tier) for call in calls if not call.spoiled)
+        calls = tuple(self._resolve(call, tier) for call in calls if not call.spoiled)
         if not calls:  # tools are declared, not called
             return Taken(opening, PieceKind.MARK, end)
         if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
             self._refuse(end, "" if tier == "C" else "malformed-tool-text")
             return None
         if self._allowed(calls, tier, raw):
-            known = opening, PieceKind.CALL, end, calls
-            return Taken(*known, waits=tier == "C", spoiled=spoiled)
+            complete = opening, PieceKind.CALL, end, calls
+            return Taken(*complete, waits=tier == "C", spoiled=spoiled)
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
 
-    def _named(self, call: WrittenCall, tier: Tier) -> WrittenCall:
-        """``call`` with the declared name of its tool, and with the arguments that the
-        model wrote beside the name."""
+    def _resolve(self, call: WrittenCall, tier: Tier) -> WrittenCall:
+        """``call`` with its tool's declared name and the arguments beside it."""
         tools = self.context.tools or ()
-        known = resolved(call, tools, undeclared=tier == "A")
-        return gathered(known, self.context)
+        call_resolved = resolved(call, tools, undeclared=tier == "A")
+        return gathered(call_resolved, self.context)
 
     def _is_named(self, call: WrittenCall) -> bool:
         return can_be_called(call.name, self.context.tools or ())
 
     def _is_call(self, call: WrittenCall) -> bool:
-        """Whether ``call`` is a call, and not the definition of a tool or a placeholder
-        (text rule 11.14)."""
+        """Whether ``call`` is no definition or placeholder (text rule 11.14)."""
         if not self._is_named(call):
             return False
         parameters = properties(call.name, self.context)
         return not (has_placeholder(call) or is_schema(call, parameters))
 
     def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
-        """Whether the tier and the declared tools allow the calls (text rules 11.2 and
-        11.4)."""
+        """Whether tier and declared tools allow them (text rules 11.2, 11.4)."""
         tools = self.context.tools
         if tier == "A":
             return True
         if tools is None:
-            known = _has_parameter(calls, raw) or _has_namespace(raw)
-            return tier == "B" and known
+            is_likely = _has_parameter(calls, raw) or _has_namespace(raw)
+            return tier == "B" and is_likely
         if all(call.name in tools for call in calls):
             return True
         return tier == "B" and _has_namespace(raw)
@@ -376,8 +370,8 @@ class Candidate:
         border = isinstance(reason, OpenEndError) and self._next_opener(reader)
         end = border.start() if border else self.size
         is_cut = position > self.size and reader.opening.form.tier == "A"
-        if is_cut and (taken := self._cut_off(reader, end)) is not None:
-            return taken
+        if is_cut and (cut_call := self._cut_off(reader, end)) is not None:
+            return cut_call
         position = border.end() - 1 if border else position  # it begins an opener
         position = min(position, self.size)
         self._refuse(position, "malformed-tool-text" if reader.serious else "")
@@ -388,31 +382,31 @@ class Candidate:
         its body closed itself (text rule 11.19). If so, keeps this call, which becomes
         the verdict if no other form is complete. ``ended``: the text ended inside the
         form."""
-        if reader.cursor.whole is None or (ended and not self.halves):
+        if reader.cursor.closed_body is None or (ended and not self.halves):
             return False
-        end, read = reader.cursor.whole
+        end, read = reader.cursor.closed_body
         opening, raw = reader.opening, self.raw
-        known = self.context.tools is not None and not _LINE_CONTINUES.match(raw, end)
-        if opening.form.tier != "A" and not known:
+        if opening.form.tier != "A" and (
+            self.context.tools is None or _LINE_CONTINUES.match(raw, end)
+        ):
             return False
         if ended and _begins_closer(raw[end:], opening.form):
             end = self.size
-        taken: Taken | None = None
+        verdict: Taken | None = None
         with suppress(ValueError):
-            taken = self._accept_calls(opening, tuple(read(raw[:end])), raw[:end])
-        if taken is not None:
+            verdict = self._accept_calls(opening, tuple(read(raw[:end])), raw[:end])
+        if verdict is not None:
             self.halved |= ended
-            self._lacking = self._lacking or evolve(taken, lacks=True)
-        return taken is not None
+            self._lacking = self._lacking or evolve(verdict, lacks=True)
+        return verdict is not None
 
     def _next_opener(self, reader: _Reader) -> re.Match[str] | None:
-        """Where a new call begins inside an unfinished one: the first opener of a call,
-        or of a call's wrapper, in the value (argument) that the end of the text cut
-        off. None: there is no such opener, or a call may not be given up."""
+        """Where a call begins in the value that the text's end cut off. None: there is
+        none, or no call may be given up."""
         (start, calls), form = reader.cursor.part, reader.opening.form
         if not (self.halves and calls):
             return None
-        wrappers = (each for each in form.openers if each.endswith(">"))
+        wrappers = (opener for opener in form.openers if opener.endswith(">"))
         match = literals(*sorted(calls), *wrappers).any.search(self.raw, start)
         self.halved |= match is not None
         return match
@@ -427,8 +421,8 @@ class Candidate:
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # the part before ``end`` is no call
-                found = reader.cursor.partial(self.raw[:end])
-                calls = tuple(call for call in found if self._is_named(call))
+                part_calls = reader.cursor.partial(self.raw[:end])
+                calls = tuple(call for call in part_calls if self._is_named(call))
         if not calls or is_crowd(len(calls), end):
             border = Taken(reader.opening, PieceKind.MARK, end)
             return border if self.called else None
@@ -436,19 +430,18 @@ class Candidate:
         return Taken(reader.opening, PieceKind.CALL, end, calls)
 
     def _refuse(self, position: int, code: str) -> None:
-        """Notes that a form is text up to ``position``, with the diagnostic ``code``
-        (text rule 11.5). The candidate gets the code of the form that was read
-        furthest."""
+        """Notes that a form is text up to ``position`` (text rule 11.5). The ``code``
+        of the form that was read furthest is the candidate's."""
         if position > self._failed_at:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
             self._code = self._code or code
 
 
-def _begins_closer(rest: str, form: Form) -> bool:
-    """Whether ``rest`` is the beginning of one of the form's closers."""
-    begun = rest.strip()
-    return bool(begun) and any(closer.startswith(begun) for closer in form.closers)
+def _begins_closer(text: str, form: Form) -> bool:
+    """Whether ``text`` is the beginning of one of the form's closers."""
+    start = text.strip()
+    return bool(start) and any(closer.startswith(start) for closer in form.closers)
 
 
 def _unlimited(size: int, /, *, calls: bool) -> int:
@@ -457,10 +450,9 @@ def _unlimited(size: int, /, *, calls: bool) -> int:
 
 
 def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:
-    """Whether a call has arguments, or ``raw`` has a key for arguments (``"args"``).
-    Text without either may be XML or other code."""
-    given = any(call.arguments.strip() not in ("", "{}") for call in calls)
-    return given or any(f'"{key}"' in raw for key in ARGUMENT_KEYS)
+    """Whether a call has arguments, or a key for them: else it may be XML or code."""
+    has_arguments = any(call.arguments.strip() not in ("", "{}") for call in calls)
+    return has_arguments or any(f'"{key}"' in raw for key in ARGUMENT_KEYS)
 
 
 def _has_namespace(raw: str) -> bool:
@@ -474,12 +466,12 @@ def _in_turn(
     """The openings that have to be read, and the literals without which only the first
     of them is complete; None if there are no such literals. Of equal forms, the first
     is enough."""
-    first: dict[tuple[Form, str], Opening] = {}
-    for each in openings:
-        first.setdefault((each.form, each.opener), each)
-    once = tuple(first.values())
-    needs = [each.form.needs for each in once[1:]]
-    kinds = {each.form.may_be_call for each in once}
+    first_openings: dict[tuple[Form, str], Opening] = {}
+    for opening in openings:
+        first_openings.setdefault((opening.form, opening.opener), opening)
+    once = tuple(first_openings.values())
+    needs = [opening.form.needs for opening in once[1:]]
+    kinds = {opening.form.may_be_call for opening in once}
     in_turn = needs and all(needs) and len(kinds) == 1
     return once, literals(*chain.from_iterable(needs)) if in_turn else None
 
@@ -516,7 +508,7 @@ class _Reader:
         full = len(text) > room
         cursor.feed(text[:room] if full else text, final=final and not full)
         if not self._began:
-            self._began, cursor.at = True, len(self.opening.opener)
+            self._began, cursor.index = True, len(self.opening.opener)
         try:
             next(self._reading)
         except StopIteration as over:

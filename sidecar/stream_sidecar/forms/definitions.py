@@ -28,14 +28,12 @@ _TYPES = frozenset(
 
 
 def can_be_called(name: str, tools: Container[str]) -> bool:
-    """Whether a call may have this name: a declared name, which may be any text, or an
-    identifier."""
+    """Whether a call may have this name: a declared one, or an identifier."""
     return name in tools or _NAME.fullmatch(name) is not None
 
 
 def has_placeholder(call: WrittenCall) -> bool:
-    """Whether an argument of the call has a placeholder as its name: ``...``, ``$NAME``
-    or the like."""
+    """Whether an argument's name is a placeholder: ``...``, ``$NAME`` ..."""
     if not _PLACEHOLDER.search(call.arguments):
         return False
     try:

@@ -34,9 +34,8 @@ class MalformedError(ValueError):
 
 
 class TornError(MalformedError):
-    """A value lacks its closer: another call begins inside the value. ``position``:
-    right after the beginning of that call, in code points from the candidate's
-    start."""
+    """A value lacks its closer: another call begins inside it, right before
+    ``position`` in the candidate."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -135,14 +134,12 @@ class Form:
 
     @property
     def may_be_call(self) -> bool:
-        """Whether the text of the form may be a call, so that the size limit for calls
-        applies. The header of a Harmony channel may begin a call, too."""
+        """Whether calls' size limit applies: a Harmony header may begin a call."""
         return self.about in ("calls", "channels")
 
 
 def between_tags(name: str, calls: Callable[[str], Grammar]) -> Form:
-    """The form that begins with ``<name>`` and ends with ``</name>``. ``calls`` makes
-    its grammar from this closer."""
+    """The form from ``<name>`` to ``</name>``; ``calls`` makes its grammar."""
     closers = (f"</{name}>",)
     grammar = calls(*closers)
     return Form((f"<{name}>",), grammar, tier="B", closers=closers, needs=closers)
@@ -171,6 +168,5 @@ class Dialect:
 
 
 def mark(*, ends: bool = False) -> Found:
-    """The `Found` of a token that has a meaning only for a chat template. ``ends``: it
-    ends open reasoning."""
+    """A token that only a chat template understands. ``ends``: it ends reasoning."""
     return Found(PieceKind.EXIT if ends else PieceKind.MARK)

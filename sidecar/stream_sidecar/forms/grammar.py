@@ -42,8 +42,7 @@ _BLANKS = patterns.compile(r"[ \t]*+")
 
 
 class MismatchError(Exception):
-    """The grammar cannot continue. ``position``: right after the character at which it
-    fails."""
+    """The grammar cannot continue. ``position``: after the character that fails."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -55,13 +54,11 @@ class EndedError(Exception):
 
 
 class OpenEndError(EndedError):
-    """The text ended inside a part that has no syntax of its own, such as the text
-    between two tags."""
+    """The text ended in a part without a syntax, such as the text in a tag."""
 
 
 class PartScanner(Protocol):
-    """Finds the end of one long part, such as a JSON object; see
-    ``stream_sidecar.values``."""
+    """Finds the end of one long part, such as a JSON object (see ``values``)."""
 
     @property
     def state(self) -> str: ...
@@ -69,7 +66,7 @@ class PartScanner(Protocol):
     @property
     def stays(self) -> re.Pattern[str] | None: ...
 
-    def scan(self, text: str, at: int) -> int: ...
+    def scan(self, text: str, index: int) -> int: ...
 
 
 @frozen
@@ -100,7 +97,7 @@ class Cursor:
     - ``serious``: the text read so far can hardly be anything but this form.
     - ``partial``: a function that returns the calls of the candidate's text if the text
       is cut off after this place.
-    - ``whole``: set after a body that closed itself, so that only closers may be
+    - ``closed_body``: set after a body that closed itself, so that only closers may be
       missing: the body's end, and a function that returns the calls of the text up to
       this end.
     - ``part``: where the last value without escapes begins, and the openers of calls
@@ -108,11 +105,12 @@ class Cursor:
     """
 
     __slots__ = (
-        "at",
         "base",
+        "closed_body",
         "context",
         "final",
         "furthest",
+        "index",
         "inside",
         "opener",
         "part",
@@ -120,7 +118,6 @@ class Cursor:
         "serious",
         "stays",
         "text",
-        "whole",
     )
 
     def __init__(self, opener: str, context: Context, *, inside: bool) -> None:
@@ -128,7 +125,7 @@ class Cursor:
         self.opener = opener
         self.context = context
         self.text = ""
-        self.at = 0
+        self.index = 0
         self.base = 0
         self.furthest = 0
         self.part: tuple[int, frozenset[str]] = 0, frozenset()
@@ -136,21 +133,20 @@ class Cursor:
         self.stays: re.Pattern[str] | None = None
         self.serious = False
         self.partial: Callable[[str], Any] | None = None
-        self.whole: tuple[int, Callable[[str], Any]] | None = None
+        self.closed_body: tuple[int, Callable[[str], Any]] | None = None
 
     @property
     def position(self) -> int:
-        return self.base + self.at
+        return self.base + self.index
 
     def rewind(self) -> None:
-        """Goes back to the place before the opener. Call this before anything is
-        read."""
-        self.at -= len(self.opener)
+        """Goes back to before the opener. Call this before anything is read."""
+        self.index -= len(self.opener)
 
     def feed(self, text: str, *, final: bool) -> None:
-        self.text = self.text[self.at :] + text if self.at < len(self.text) else text
-        self.base += self.at
-        self.at = 0
+        self.text = self.text[self.index :] + text
+        self.base += self.index
+        self.index = 0
         self.final = final
         self.stays = None
 
@@ -159,73 +155,67 @@ class Cursor:
         return MismatchError(self.position + offset)
 
     def fails_at(self, position: int) -> MismatchError:
-        """The error for a grammar that fails at ``position``, because another form
-        begins there."""
+        """The error at ``position``, because another form begins there."""
         self.furthest = 0
         return MismatchError(position)
 
     def note_failed(self, offset: int) -> None:
-        """Notes that an alternative failed ``offset`` characters after this place, and
-        that the grammar tries another."""
+        """Notes that an alternative failed ``offset`` characters later."""
         self.furthest = max(self.furthest, self.position + offset)
 
     def ahead(self, *options: str) -> Reading[str]:
-        """Returns the longest of ``options`` that comes next, without reading it; "" if
-        none of them comes next."""
+        """Returns the longest of ``options`` that comes next, unread, else ""."""
         choice = _choice(options)
         while True:
-            rest = self.text[self.at : self.at + choice.sizes[0]]
-            if self.final or not choice.is_begun(rest):
+            text_ahead = self.text[self.index : self.index + choice.sizes[0]]
+            if self.final or not choice.is_begun(text_ahead):
                 break
             yield
-        found = choice.find(rest)
-        if not found:
-            self.note_failed(choice.fits(rest) + 1)
-        return found
+        option = choice.find(text_ahead)
+        if not option:
+            self.note_failed(choice.fits(text_ahead) + 1)
+        return option
 
     def optional(self, *options: str) -> Reading[str]:
-        """Reads the longest of ``options`` that comes next and returns it; "" if none
-        of them comes next."""
-        found = yield from self.ahead(*options)
-        self.at += len(found)
-        return found
+        """Reads and returns the longest of ``options`` that comes next, or ""."""
+        option = yield from self.ahead(*options)
+        self.index += len(option)
+        return option
 
     def literal(self, *options: str) -> Reading[str]:
         """Reads the longest of ``options`` that comes next and returns it. Raises
         MismatchError if none of them comes next, EndedError if the text ends inside one
         of them."""
-        found = yield from self.ahead(*options)
-        if not found:
+        option = yield from self.ahead(*options)
+        if not option:
             choice = _choice(options)
-            rest = self.text[self.at : self.at + choice.sizes[0]]
-            if choice.is_begun(rest):
+            text_ahead = self.text[self.index : self.index + choice.sizes[0]]
+            if choice.is_begun(text_ahead):
                 raise EndedError
-            raise self.mismatch(choice.fits(rest) + 1)
-        self.at += len(found)
-        return found
+            raise self.mismatch(choice.fits(text_ahead) + 1)
+        self.index += len(option)
+        return option
 
     def peek(self) -> Reading[str]:
         """Returns the next character without reading it; "" at the end of the text."""
-        while self.at == len(self.text) and not self.final:
+        while self.index == len(self.text) and not self.final:
             yield
-        return self.text[self.at : self.at + 1]
+        return self.text[self.index : self.index + 1]
 
     def need(self) -> Reading[str]:
-        """Returns the next character without reading it. Raises EndedError at the end
-        of the text."""
+        """Returns the next character, unread. Raises EndedError at the end."""
         character = yield from self.peek()
         if not character:
             raise EndedError
         return character
 
     def is_last(self, text: str) -> Reading[bool]:
-        """Whether the candidate's text ends after ``text``, which comes next; a few
-        blanks after ``text`` do not matter. Reads nothing."""
+        """Whether only blanks follow ``text``, which comes next; reads nothing."""
         while True:
-            start = self.at + len(text)
-            rest = self.text[start : start + _FEW]
-            if rest.strip() or len(rest) == _FEW or self.final:
-                return not rest.strip() and len(rest) < _FEW
+            start = self.index + len(text)
+            text_ahead = self.text[start : start + _FEW]
+            if text_ahead.strip() or len(text_ahead) == _FEW or self.final:
+                return not text_ahead.strip() and len(text_ahead) < _FEW
             yield
 
     def run(self, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
@@ -235,18 +225,18 @@ class Cursor:
         Raises MismatchError after ``most`` characters. With ``most`` 0 there is no
         limit, and the result is "".
         """
-        found, size = [], 0
+        pieces, size = [], 0
         while True:
-            match = pattern.match(self.text, self.at)
-            end = match.end() if match else self.at
-            size += end - self.at
+            match = pattern.match(self.text, self.index)
+            end = match.end() if match else self.index
+            size += end - self.index
             if most and size > most:
-                raise self.mismatch(end - self.at - (size - most) + 1)
+                raise self.mismatch(end - self.index - (size - most) + 1)
             if most:
-                found.append(self.text[self.at : end])
-            self.at = end
+                pieces.append(self.text[self.index : end])
+            self.index = end
             if end < len(self.text) or self.final:
-                return "".join(found)
+                return "".join(pieces)
             yield
 
     def space(self) -> Reading[None]:
@@ -258,49 +248,45 @@ class Cursor:
         yield from self.run(_BLANKS)
 
     def word(self, pattern: re.Pattern[str]) -> Reading[str]:
-        """Reads a name and returns it: at least one character that ``pattern``
-        matches."""
-        found = yield from self.run(pattern, LONGEST_NAME)
-        if not found:
+        """Reads at least one character that ``pattern`` matches."""
+        name = yield from self.run(pattern, LONGEST_NAME)
+        if not name:
             yield from self.need()
             raise self.mismatch()
-        return found
+        return name
 
     def label(self, end: str) -> Reading[str]:
-        """Reads a name in a tag, and ``end`` after the name; returns the name. A name
-        contains neither ``<`` nor ``>`` nor line breaks."""
-        found = yield from self.run(_label(end), LONGEST_NAME)
+        """Reads a name in a tag, without ``<``, ``>`` and line breaks, and ``end``."""
+        name = yield from self.run(_label(end), LONGEST_NAME)
         yield from self.literal(end)
-        return found.strip()
+        return name.strip()
 
     def until(self, ends: Literals) -> Reading[tuple[Extent, str]]:
-        """Reads up to the first of ``ends``, which stays unread. Returns the extent of
-        the text before this end, and the end."""
+        """Reads up to the first of ``ends``. Returns the extent, and this end."""
         start = self.position
         while True:
-            self.at, found = ends.next(self.text, self.at, final=self.final)
-            if found is not None:
-                return (start, self.position), found
+            self.index, end = ends.next(self.text, self.index, final=self.final)
+            if end is not None:
+                return (start, self.position), end
             if self.final:
                 raise OpenEndError
-            self.stays = ends.others if self.at == len(self.text) else None
+            self.stays = ends.others if self.index == len(self.text) else None
             yield
 
     def before(self, *ends: str) -> Reading[str]:
-        """Reads a text of at most `LONGEST_NAME` characters, and the first of ``ends``
-        after it. Returns the text."""
+        """Reads a short text and the first of ``ends`` after it; returns the text."""
         table = literals(*ends)
-        found = []
+        pieces = []
         size = 0
         while True:
-            at, end = table.next(self.text, self.at, final=self.final)
-            size += at - self.at
+            index, end = table.next(self.text, self.index, final=self.final)
+            size += index - self.index
             if size > LONGEST_NAME:
-                raise self.mismatch(at - self.at - (size - LONGEST_NAME) + 1)
-            found.append(self.text[self.at : at])
-            self.at = at + len(end or "")
+                raise self.mismatch(index - self.index - (size - LONGEST_NAME) + 1)
+            pieces.append(self.text[self.index : index])
+            self.index = index + len(end or "")
             if end is not None:
-                return "".join(found)
+                return "".join(pieces)
             if self.final:
                 raise EndedError
             yield
@@ -309,7 +295,7 @@ class Cursor:
         """Reads the part whose end ``scanner`` finds, and returns its extent."""
         start = self.position
         while True:
-            self.at = scanner.scan(self.text, self.at)
+            self.index = scanner.scan(self.text, self.index)
             if scanner.state == "failed":
                 raise MismatchError(self.position)
             if scanner.state != "open":
@@ -325,25 +311,24 @@ class Cursor:
         """Reads as `scan` does, but with checks ``(size, check)``. If the part does not
         end within ``size`` characters, ``check`` gets these characters, and a result of
         False is a mismatch."""
-        start, begun = self.position, [""]
+        start, pieces = self.position, [""]
         for size, check in checks:
             while (
                 scanner.state == "open" and (room := size + start - self.position) > 0
             ):
-                at = self.at
-                self.at = scanner.scan(self.text[: at + room], at)
-                begun.append(self.text[at : self.at])
-                if scanner.state == "open" and self.at == len(self.text):
+                index = self.index
+                self.index = scanner.scan(self.text[: index + room], index)
+                pieces.append(self.text[index : self.index])
+                if scanner.state == "open" and self.index == len(self.text):
                     if self.final:
                         raise EndedError
                     yield
-            if scanner.state == "open" and not check("".join(begun)):
+            if scanner.state == "open" and not check("".join(pieces)):
                 raise MismatchError(self.position)
         return start, (yield from self.scan(scanner))[1]
 
     def line_end(self) -> Reading[None]:
-        """Reads blanks up to the line's or the text's end; the line break stays unread.
-        Raises MismatchError at any other character."""
+        """Reads blanks up to the line's or the text's end; else MismatchError."""
         yield from self.blanks()
         if (yield from self.peek()) not in ("", "\n", "\r"):
             raise self.mismatch()
@@ -360,39 +345,38 @@ class _Choice(NamedTuple):
     ordered: tuple[str, ...]
     sizes: tuple[int, ...]
 
-    def find(self, rest: str) -> str:
-        """The longest option at the start of ``rest``, or ""."""
-        if rest[:1] not in self.firsts:
+    def find(self, text: str) -> str:
+        """The longest option at the start of ``text``, or ""."""
+        if text[:1] not in self.firsts:
             return ""  # the usual case
-        sizes = (size for size in self.sizes if rest[:size] in self.options)
-        return rest[: next(sizes, 0)]
+        sizes = (size for size in self.sizes if text[:size] in self.options)
+        return text[: next(sizes, 0)]
 
-    def is_begun(self, rest: str) -> bool:
-        """Whether ``rest`` is a proper prefix of an option."""
-        if rest and rest[:1] not in self.firsts:
+    def is_begun(self, text: str) -> bool:
+        """Whether ``text`` is a proper prefix of an option."""
+        if text and text[:1] not in self.firsts:
             return False  # the usual case
-        place = bisect_right(self.ordered, rest)
-        return any(each.startswith(rest) for each in self.ordered[place : place + 1])
+        place = bisect_right(self.ordered, text)
+        return any(item.startswith(text) for item in self.ordered[place : place + 1])
 
-    def fits(self, rest: str) -> int:
-        """The number of characters at the start of ``rest`` that are the beginning of
-        an option. ``rest`` begins with no complete option."""
-        place = bisect_right(self.ordered, rest)
-        beside = self.ordered[max(place - 1, 0) : place + 1]
-        return max((_common(rest, each) for each in beside), default=0)
+    def fits(self, text: str) -> int:
+        """The number of characters of ``text`` that begin an incomplete option."""
+        place = bisect_right(self.ordered, text)
+        neighbours = self.ordered[max(place - 1, 0) : place + 1]
+        return max((_common(text, option) for option in neighbours), default=0)
 
 
-def _common(one: str, other: str) -> int:
+def _common(text_a: str, text_b: str) -> int:
     """The length of the common beginning of two texts."""
-    pairs = enumerate(zip(one, other, strict=False))
-    size = min(len(one), len(other))
-    return next((at for at, (left, right) in pairs if left != right), size)
+    pairs = enumerate(zip(text_a, text_b, strict=False))
+    size = min(len(text_a), len(text_b))
+    return next((index for index, (left, right) in pairs if left != right), size)
 
 
 @lru_cache(maxsize=512)
 def _choice(options: tuple[str, ...]) -> _Choice:
     sizes = tuple(sorted(set(map(len, options)), reverse=True))
-    firsts = frozenset(each[:1] for each in options)
+    firsts = frozenset(option[:1] for option in options)
     return _Choice(frozenset(options), firsts, tuple(sorted(set(options))), sizes)
 
 

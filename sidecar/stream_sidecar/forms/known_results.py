@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 _Shape: TypeAlias = "frozenset[str] | int | None"
 
 FEW = 32
-"""`KnownResults.may_begin` compares at most this many results. If more results have the
-key, it assumes that one of them matches."""
+"""With more results than this, `KnownResults.may_begin` assumes a match."""
 
 
 class KnownResults:
-    """The results in ``toolResults.known``. ``values``: each as `known_value` returns
-    it."""
+    """``toolResults.known``. ``values``: each as `known_value` returns it."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         self._values = tuple(values)
@@ -48,20 +46,19 @@ class KnownResults:
         return key_of(value) in self._keys[shape]
 
     def may_begin(self, keys: Iterable[str]) -> bool:
-        """Whether one of the results may be an object that has these ``keys``, and
-        perhaps more."""
-        wanted = frozenset(keys)
-        having = [self._having.get(key, ()) for key in wanted]
+        """Whether a result may be an object with (at least) these ``keys``."""
+        key_set = frozenset(keys)
+        having = [self._having.get(key, ()) for key in key_set]
         fewest = min(having, key=len, default=self._objects)
-        return len(fewest) > FEW or any(wanted <= each for each in fewest)
+        return len(fewest) > FEW or any(key_set <= names for names in fewest)
 
     @cached_property
     def _by_shape(self) -> dict[_Shape, list[Any]]:
         """The values, grouped by `_shape`: an object's keys, a list's length."""
-        found: dict[_Shape, list[Any]] = {}
+        groups: dict[_Shape, list[Any]] = {}
         for value in self._values:
-            found.setdefault(_shape(value), []).append(value)
-        return found
+            groups.setdefault(_shape(value), []).append(value)
+        return groups
 
     @cached_property
     def _keys(self) -> dict[_Shape, frozenset[str]]:
@@ -71,21 +68,20 @@ class KnownResults:
     @cached_property
     def _objects(self) -> list[frozenset[str]]:
         """The sets of keys that objects among the results have, each set once."""
-        return [each for each in self._by_shape if isinstance(each, frozenset)]
+        return [shape for shape in self._by_shape if isinstance(shape, frozenset)]
 
     @cached_property
     def _having(self) -> dict[str, list[frozenset[str]]]:
         """For each key: the key sets of the known objects that have this key."""
-        found: dict[str, list[frozenset[str]]] = {}
+        sets_by_key: dict[str, list[frozenset[str]]] = {}
         for names in self._objects:
             for name in names:
-                found.setdefault(name, []).append(names)
-        return found
+                sets_by_key.setdefault(name, []).append(names)
+        return sets_by_key
 
 
 def known_value(known: Any) -> Any:
-    """The value of a known result for comparing: a string that is JSON is parsed, any
-    other value stays."""
+    """A known result for comparing; a string that is JSON is parsed."""
     if not isinstance(known, str):
         return known
     try:

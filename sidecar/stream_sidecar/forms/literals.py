@@ -28,8 +28,7 @@ _NAME = patterns.compile(r"<[\w.-]++>")
 """Matches an opener that is a bare name, such as ``<think>``."""
 
 _COMPARED = 4
-"""`beginnings` compares this many characters of a literal. They rule the literal out in
-most text."""
+"""`beginnings` compares so many characters of a literal, enough for most text."""
 
 
 class UndecidedError(Exception):
@@ -37,8 +36,7 @@ class UndecidedError(Exception):
 
 
 class Literals:
-    """A set of literals. ``longest``: the length of the longest literal in code points,
-    at least 1. ``prefixes``: the proper prefixes of the literals."""
+    """A set of literals. ``longest``: code points of the longest, at least 1."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
@@ -61,23 +59,22 @@ class Literals:
 
     @cached_property
     def _ended(self) -> re.Pattern[str]:
-        """A pattern for reversed text: it matches all literals in a row at its start.
-        There must be literals."""
+        """Matches, in reversed text, all literals in a row at its start."""
         backwards = _alternatives(text[::-1] for text in self.literals)
         return patterns.compile(f"(?:{backwards})++")
 
     @cached_property
     def others(self) -> re.Pattern[str]:
         """A pattern for text in which no literal begins, not even at the end."""
-        begun = beginnings(self.literals)
+        starts = beginnings(self.literals)
         run = f"[^{self.firsts}]++|" if self.firsts else ""
-        return patterns.compile(f"(?:{run}(?!{begun})(?s:.))*+")
+        return patterns.compile(f"(?:{run}(?!{starts})(?s:.))*+")
 
-    def certain(self, text: str, at: int = 0) -> int:
+    def certain(self, text: str, index: int = 0) -> int:
         """The number of characters of ``text`` that more text cannot change: up to the
         beginning of a literal that the text's end may cut off, else all of them (text
-        rule 1.2). ``at``: where to begin the search."""
-        position = max(at, len(text) - self.longest + 1)
+        rule 1.2). ``index``: where to begin the search."""
+        position = max(index, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
             if text[position:] in self.prefixes:
@@ -86,36 +83,34 @@ class Literals:
         return len(text)
 
     def without_end(self, text: str) -> str:
-        """``text`` without the literals at its end. If several literals end at one
-        place, the longest of them is removed."""
+        """``text`` without the literals at its end, the longest first."""
         if text[-1:] not in self._lasts:
             return text
         ended = self._ended.match(text[::-1])
         return text[: len(text) - ended.end()] if ended else text
 
-    def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
+    def next(self, text: str, index: int, *, final: bool) -> tuple[int, str | None]:
         """The index of the next literal, and the literal (text rule 3.1). If there is
         none, the number of certain characters (see `certain`), and None."""
-        end = len(text) if final else self.certain(text, at)
-        match = self.any.search(text, at)
+        end = len(text) if final else self.certain(text, index)
+        match = self.any.search(text, index)
         if match is None or match.start() >= end:
             return end, None
         return match.start(), match[0]
 
     def needs(self, start: str) -> tuple[str, ...]:
-        """The texts that complete ``start`` to a literal, one for each literal that
-        begins with ``start``."""
-        found = self._needs.get(start)
-        if found is None:
-            longer = (each for each in self.literals if each != start)
-            begun = (each for each in longer if each.startswith(start))
-            found = self._needs[start] = tuple(each[len(start) :] for each in begun)
-        return found
+        """The texts that complete ``start`` to a literal."""
+        endings = self._needs.get(start)
+        if endings is None:
+            size = len(start)
+            words = (word for word in self.literals if word.startswith(start))
+            endings = tuple(word[size:] for word in words if len(word) > size)
+            self._needs[start] = endings
+        return endings
 
 
 class Openers:
-    """A list of literals, to find those that begin at a place. The time for this
-    depends neither on their number nor on how long their common beginnings are."""
+    """Literals, found in a time that neither their number nor their length changes."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = tuple(literals)
@@ -124,12 +119,16 @@ class Openers:
         self._sizes = sorted({*map(len, self.literals)})
         self._sorted = sorted(self.literals)
 
-    def at(self, text: str, at: int) -> list[str]:
-        """All literals that begin at place ``at`` of ``text``, in their given order."""
-        rest = text[at : at + self.longest]
-        sizes = (size for size in self._sizes if size <= len(rest))
-        found = [begun for size in sizes if (begun := rest[:size]) in self._order]
-        return sorted(found, key=self._order.__getitem__) if len(found) > 1 else found
+    def at(self, text: str, index: int) -> list[str]:
+        """All literals that begin at ``index`` in ``text``, in their given order."""
+        ahead = text[index : index + self.longest]
+        sizes = (size for size in self._sizes if size <= len(ahead))
+        openers = [opener for size in sizes if (opener := ahead[:size]) in self._order]
+        return (
+            sorted(openers, key=self._order.__getitem__)
+            if len(openers) > 1
+            else openers
+        )
 
     def is_begun(self, begun: str) -> bool:
         """Whether ``begun`` is a proper prefix of a literal."""
@@ -141,11 +140,11 @@ def beginnings(literals: Iterable[str]) -> str:
     """A pattern that matches wherever one of ``literals``, or a literal cut off by the
     text's end, may begin. It compares only `_COMPARED` characters, so it matches at a
     few other places, too."""
-    whole = {text[:_COMPARED] for text in literals}
-    begun = {text[:end] for text in whole for end in range(1, len(text))}
+    heads = {text[:_COMPARED] for text in literals}
+    prefixes = {text[:end] for text in heads for end in range(1, len(text))}
     at_end = f"(?!(?s:.{{{_COMPARED}}}))"  # quick: is the text's end near?
-    cut = rf"|{at_end}(?:{_alternatives(begun)})\Z" if begun else ""
-    return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
+    cut_pattern = rf"|{at_end}(?:{_alternatives(prefixes)})\Z" if prefixes else ""
+    return f"{_alternatives(heads)}{cut_pattern}" if heads else r"(?!)"
 
 
 class Delimiters(Literals):
@@ -166,61 +165,58 @@ class Delimiters(Literals):
         size = self._before.get(literal)
         if size is None:
             begins = (
-                at
-                for at in range(len(literal))
-                if self.any.match(literal, at)
-                or (at > 0 and literal[at:] in self.prefixes)
+                index
+                for index in range(len(literal))
+                if self.any.match(literal, index)
+                or (index > 0 and literal[index:] in self.prefixes)
             )
             size = self._before[literal] = next(begins, len(literal))
         return size
 
 
 def _partners(pairs: tuple[Pair, ...]) -> dict[str, frozenset[str]]:
-    """For each opener and closer, all closers of its family (text rule 3.3).
-
-    All bare names without a colon are one family, because models mix them up:
-    ``<think>a</thinking>``. Any other opener has only the closers of its own pairs.
-    """
+    """For each delimiter, all closers of its family (text rule 3.3). All bare names
+    without a colon are one, because models mix them up: ``<think>a</thinking>``."""
     families: defaultdict[str, set[str]] = defaultdict(set)
     for opener, closer in pairs:
         families[_family(opener)].add(closer)
-    closers = {family: frozenset(each) for family, each in families.items()}
-    return {each: closers[_family(pair[0])] for pair in pairs for each in pair}
+    closers = {family: frozenset(delimiter) for family, delimiter in families.items()}
+    return {
+        delimiter: closers[_family(pair[0])] for pair in pairs for delimiter in pair
+    }
 
 
 def _family(opener: str) -> str:
     return "<>" if _NAME.fullmatch(opener) else opener
 
 
-def completions(literals: Literals, before: str) -> list[str]:
-    """The texts that would complete a literal begun at the end of ``before``, the
-    shortest first."""
+def completions(literals: Literals, text_before: str) -> list[str]:
+    """The texts that complete a literal begun in ``text_before``, shortest first."""
     needs = {
         need
-        for size in range(1, min(literals.longest, len(before) + 1))
-        if (start := before[-size:]) in literals.prefixes
+        for size in range(1, min(literals.longest, len(text_before) + 1))
+        if (start := text_before[-size:]) in literals.prefixes
         for need in literals.needs(start)
     }
     return sorted(needs, key=lambda need: (len(need), need))
 
 
-def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
+def rebuilt(literals: Literals, text_before: str, text: str, *, final: bool) -> int:
     """The number of characters at the start of ``text`` that complete a literal begun
-    at the end of ``before``; 0 if they complete none (text rule 5.1). Example:
+    at the end of ``text_before``; 0 if they complete none (text rule 5.1). Example:
     ``</thi`` and ``nk>`` give 3. Raises UndecidedError if more text is needed."""
-    waits = False
-    for need in completions(literals, before):
+    is_undecided = False
+    for need in completions(literals, text_before):
         if text.startswith(need):
             return len(need)
-        waits = waits or need.startswith(text)
-    if waits and not final:
+        is_undecided = is_undecided or need.startswith(text)
+    if is_undecided and not final:
         raise UndecidedError
     return 0
 
 
 def _alternatives(literals: Iterable[str]) -> str:
-    """One pattern for all literals, built as a tree of their common beginnings; the
-    longest match wins."""
+    """One pattern for all literals as a tree of beginnings; the longest wins."""
     tree: dict[str, Any] = {}
     for literal in literals:
         node = tree

@@ -48,36 +48,31 @@ class EchoRules:
         return self.indicators - GENERIC
 
     def begins(self, text: str) -> bool:
-        """Whether an object that begins with ``text`` and continues may be a result. A
-        `GENERIC` indicator counts only as the object's first key."""
+        """Whether an object that begins with ``text`` may be a result."""
         keys = begun_keys(text[:BEGINNING])
         has_indicator = not self.special.isdisjoint(keys[:FIRST_KEYS])
         has_indicator = has_indicator or not self.indicators.isdisjoint(keys[:1])
         return has_indicator or self.known.may_begin(keys)
 
     def may_continue(self, text: str) -> bool:
-        """Whether an object that begins with ``text`` may be a result although it is
-        longer than ``patience``."""
+        """Whether the object may be a result although it is so long."""
         keys = begun_keys(text)
         return not self.special.isdisjoint(keys) or self.known.may_begin(keys)
 
     def qualifies(self, value: dict[str, Any], text: str) -> bool:
-        """Whether ``value``, which the model wrote as ``text``, is a result (text rule
-        10.3)."""
+        """Whether the model's ``value`` is a result (text rule 10.3)."""
         return self.knows(value) or not self.indicators.isdisjoint(
             begun_keys(text[:BEGINNING])[:FIRST_KEYS]
         )
 
     def knows(self, value: Any) -> bool:
-        """Whether ``value`` is a result that the host gave to the model (text rule
-        10.5)."""
+        """Whether the host gave ``value`` to the model (text rule 10.5)."""
         return self.known.has(value)
 
     def proves(self, values: Iterable[Any]) -> bool:
-        """Whether ``values`` are results even if white space follows them (text rule
-        10.2): at least one has an indicator that is not `GENERIC`, or is known."""
+        """Whether white space may follow these results (text rule 10.2)."""
         special = self.special
-        return any(not special.isdisjoint(each) or self.knows(each) for each in values)
+        return any(not special.isdisjoint(item) or self.knows(item) for item in values)
 
 
 NO_ECHO = EchoRules(frozenset())

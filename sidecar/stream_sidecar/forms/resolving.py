@@ -31,13 +31,13 @@ def resolved(
     name = call.name
     if name in tools:
         return call
-    held = _NUMBERED.fullmatch(name)
-    if held is not None and held["name"] in tools:
-        return evolve(call, name=held["name"])
+    match = _NUMBERED.fullmatch(name)
+    if match is not None and match["name"] in tools:
+        return evolve(call, name=match["name"])
     if _MEANINGLESS.fullmatch(name):
         return _by_arguments(call, tools)
-    held = _NAMESPACED.fullmatch(name)
-    return evolve(call, name=held["name"]) if held and undeclared else call
+    match = _NAMESPACED.fullmatch(name)
+    return evolve(call, name=match["name"]) if match and undeclared else call
 
 
 def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
@@ -45,13 +45,13 @@ def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
     ``{"name": "f", "arguments": {..}}``, or other arguments beside ``"name"``. Returns
     ``call`` itself if they have no declared name."""
     try:
-        given = loads(call.arguments)
+        arguments = loads(call.arguments)
     except ValueError:
         return call
-    name = given.pop("name", None) if isinstance(given, dict) else None
+    name = arguments.pop("name", None) if isinstance(arguments, dict) else None
     if not isinstance(name, str) or name not in tools:
         return call
-    inner = given.get("arguments")
-    if len(given) == 1 and isinstance(inner, dict):
-        given = inner
-    return evolve(call, name=name, arguments=dumps(given))
+    inner = arguments.get("arguments")
+    if len(arguments) == 1 and isinstance(inner, dict):
+        arguments = inner
+    return evolve(call, name=name, arguments=dumps(arguments))

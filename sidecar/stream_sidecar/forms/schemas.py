@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEEPEST = 8
-"""References and parts are followed to this depth, because a schema may refer to
-itself."""
+"""How deep references are followed, because a schema may refer to itself."""
 
 _PARTS = ("allOf", "anyOf", "oneOf")
 _TYPES: tuple[tuple[type, set[str]], ...] = (
@@ -40,25 +39,24 @@ def kind_of(value: Any) -> set[str]:
 def kinds_of(schema: Any, root: Any) -> set[str]:
     """All types that ``schema`` allows; an empty set if it names none."""
     kinds: set[str] = set()
-    for each in _parts(schema, root):
-        kinds |= _own_kinds(each)
+    for part in _parts(schema, root):
+        kinds |= _own_kinds(part)
     return kinds
 
 
 def member_of(schema: Any, root: Any, name: str | None = None) -> Any:
-    """The schema of the property ``name`` of an object, or of a list's items if
-    ``name`` is None. None if ``schema`` does not describe it."""
-    for each in _parts(schema, root):
-        members = each.get("properties")
-        found = each.get("items") if name is None else _get(members, name)
-        if found is not None:
-            return found
+    """The schema of a property, or of a list's items if ``name`` is None."""
+    for part in _parts(schema, root):
+        members = part.get("properties")
+        member = part.get("items") if name is None else _get(members, name)
+        if member is not None:
+            return member
     return None
 
 
 def _own_kinds(schema: dict[str, Any]) -> set[str]:
-    said = schema.get("type")
-    words = said if isinstance(said, list) else [said]
+    declared = schema.get("type")
+    words = declared if isinstance(declared, list) else [declared]
     kinds = {word.lower() for word in words if isinstance(word, str)}
     if not kinds:
         kinds = _implied(schema)
@@ -66,13 +64,12 @@ def _own_kinds(schema: dict[str, Any]) -> set[str]:
 
 
 def _implied(schema: dict[str, Any]) -> set[str]:
-    """The types that a schema without ``type`` implies by its values (``enum``,
-    ``const``) or by its members."""
+    """The types that a schema without ``type`` implies by values or members."""
     values = schema.get("enum")
     listed = values if isinstance(values, list) else []
     if "const" in schema:
         listed = [*listed, schema["const"]]
-    kinds = {kind for each in listed for kind in kind_of(each)}
+    kinds = {kind for value in listed for kind in kind_of(value)}
     if isinstance(schema.get("properties"), dict):
         kinds.add("object")
     if "items" in schema:
@@ -81,7 +78,6 @@ def _implied(schema: dict[str, Any]) -> set[str]:
 
 
 def _parts(schema: Any, root: Any, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
-    """``schema``, and the schemas that it refers to or consists of."""
     if not isinstance(schema, dict) or not depth:
         return
     yield schema
@@ -93,8 +89,7 @@ def _parts(schema: Any, root: Any, depth: int = _DEEPEST) -> Iterator[dict[str, 
 
 
 def _referred(reference: Any, root: Any) -> Any:
-    """The target of a local reference (``#/$defs/Item``) in ``root``; None if there is
-    none."""
+    """The target of a local reference (``#/$defs/Item``), or None."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     for name in reference.split("/")[1:]:

@@ -47,8 +47,7 @@ def prose(cursor: Cursor) -> Reading[None]:
 
 
 def markup(cursor: Cursor) -> Reading[Found]:
-    """Always fails, so that the opener is text, and the form's ``pending_closers`` are
-    text, too."""
+    """Always fails: the opener and the form's ``pending_closers`` are text."""
     yield from ()
     raise cursor.mismatch(0)
 
@@ -58,10 +57,10 @@ def reasoning(cursor: Cursor, ends: Literals, end: str = "") -> Reading[Found]:
     MismatchError if ``end`` is given and another of ``ends`` comes first: then the
     opener is text."""
     start = cursor.position
-    _, found = yield from cursor.until(ends)
-    if end and found != end:
-        raise cursor.mismatch(len(found))
-    cursor.at -= cursor.position - start
+    _, literal = yield from cursor.until(ends)
+    if end and literal != end:
+        raise cursor.mismatch(len(literal))
+    cursor.index -= cursor.position - start
     return Found(PieceKind.ENTER)
 
 
@@ -87,20 +86,19 @@ def framed_calls(
     (text rule 11.19). Returns a function that makes the value's calls from the
     candidate's text."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
-    read = _reader(start, end, keyed=False)
-    cursor.whole = end, read
+    read_calls = _reader(start, end, keyed=False)
+    cursor.closed_body = end, read_calls
     yield from cursor.space()
     yield from cursor.literal(*closers)
-    return read
+    return read_calls
 
 
 def closed_object(
     cursor: Cursor, name: str, *closers: str, id: str = ""
 ) -> Reading[Found]:
-    """Reads the arguments of a call of ``name``, one JSON object, and one of
-    ``closers``, which may be missing (text rule 11.19)."""
+    """Reads arguments as one object, and a closer, if any (text rule 11.19)."""
     part = yield from cursor.scan(ObjectScanner())
-    cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+    cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
     yield from cursor.space()
     yield from cursor.literal(*closers)
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
@@ -113,7 +111,7 @@ def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
     start = cursor.position
     while True:
         (_, end), closer = yield from cursor.until(closers)
-        cursor.at += len(closer)
+        cursor.index += len(closer)
         yield from cursor.space()
         if (yield from cursor.ahead(*follows)):
             return start, end
@@ -145,7 +143,7 @@ class CallTags:
         self.call, self.value, self.decisive = frozenset(call), value, decisive
         self.value_ends, self.call_ends = value_ends, frozenset(call_ends)
         self.all_in_value = Literals((*value_ends, *call, *call_ends))
-        calls = "|".join(re.escape(each[1:]) for each in call)
+        calls = "|".join(re.escape(opener[1:]) for opener in call)
         self._begun = patterns.compile(rf"\n[ \t]*+<(?={_WRAPPERS}(?:{calls}))")
 
     def whole(self, raw: str, start: int, end: int) -> str:
@@ -153,9 +151,9 @@ class CallTags:
         without a closer begins in the value on a line of its own: this call is no part
         of the value."""
         text = raw[start:end]
-        begun = self._begun.search(text)
-        if begun and not any(each in text for each in self.call_ends):
-            raise TornError(start + begun.end())
+        call_start = self._begun.search(text)
+        if call_start and not any(closer in text for closer in self.call_ends):
+            raise TornError(start + call_start.end())
         return text
 
     def apart(
@@ -167,27 +165,25 @@ class CallTags:
         A further value begins at a tag on a line of its own, if its key is in ``known``
         or ``known`` is empty. A value that contains a call or a closer is not split.
         """
-        text, tag, at = self.whole(raw, *part), "", 0
-        begun = [
+        text, tag, index = self.whole(raw, *part), "", 0
+        tag_matches = [
             m for m in self._again.finditer(text) if not known or m["key"] in known
         ]
-        if begun and any(word in text for word in (*self.value_ends, *self.call)):
-            begun = []
-        for each in begun:
-            yield key, tag, text[at : each.start()]
-            key, tag, at = each["key"], each[0], each.end()
-        yield key, tag, text[at:]
+        if tag_matches and any(word in text for word in (*self.value_ends, *self.call)):
+            tag_matches = []
+        for match in tag_matches:
+            yield key, tag, text[index : match.start()]
+            key, tag, index = match["key"], match[0], match.end()
+        yield key, tag, text[index:]
 
     def close_all(self, text: str) -> bool:
-        """Whether ``text`` has only closers and white space, and no closer of a
-        value."""
+        """Whether ``text`` has only closers, none of them of a value."""
         closed = _CLOSERS.fullmatch(text) is not None
         return closed and not any(end in text for end in self.value_ends)
 
 
 def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether the opener that was just read begins a call: the rest of the opener's tag
-    and a value's opener follow. Reads the rest of the tag."""
+    """Whether a value's opener follows the opener's tag, which is read."""
     yield from cursor.run(_NO_TAG)
     yield from cursor.optional(">")
     yield from cursor.space()
@@ -195,12 +191,11 @@ def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
 
 
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
-    """Whether only closers, and no closer of a value, stand between this place and the
-    text's end. Reads nothing."""
+    """Whether only closers, none of them of a value, come; reads nothing."""
     while True:
-        rest = cursor.text[cursor.at : cursor.at + _WINDOW]
-        if cursor.final or len(rest) == _WINDOW or not _MAY_CLOSE.fullmatch(rest):
-            return len(rest) < _WINDOW and tags.close_all(rest)
+        ahead = cursor.text[cursor.index : cursor.index + _WINDOW]
+        if cursor.final or len(ahead) == _WINDOW or not _MAY_CLOSE.fullmatch(ahead):
+            return len(ahead) < _WINDOW and tags.close_all(ahead)
         yield
 
 
@@ -211,31 +206,30 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
     start, quotes = cursor.position, False
     cursor.part = start, tags.call
     while True:
-        (_, end), found = yield from cursor.until(tags.all_in_value)
-        cursor.at += len(found)
-        if found in tags.call:
+        (_, end), tag = yield from cursor.until(tags.all_in_value)
+        cursor.index += len(tag)
+        if tag in tags.call:
             quotes = (yield from _begins_call(cursor, tags)) or quotes
-        elif found in tags.call_ends:
-            if found in tags.decisive and not quotes:
-                cursor.at -= len(found)
+        elif tag in tags.call_ends:
+            if tag in tags.decisive and not quotes:
+                cursor.index -= len(tag)
                 return start, end
             quotes = False
         else:
             yield from cursor.space()
-            fits = yield from cursor.ahead(*follows)
-            if fits and (not quotes or (yield from _closes_all(cursor, tags))):
+            is_followed = yield from cursor.ahead(*follows)
+            if is_followed and (not quotes or (yield from _closes_all(cursor, tags))):
                 return start, end
 
 
 def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
-    """Reads a JSON value and further objects, with white space, ``,`` or ``;`` between
-    them. Returns the extent of all of them."""
+    """Reads JSON values with white space, ``,`` or ``;`` between; their extent."""
     start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     while True:
         yield from cursor.space()
         separator = yield from cursor.peek()
         if separator and separator in ",;":
-            cursor.at += 1
+            cursor.index += 1
             yield from cursor.space()
         elif separator != "{":
             return start, end
@@ -243,14 +237,10 @@ def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
 
 
 def json_calls(
-    *closers: str,
-    before: tuple[str, ...] = (),
-    opener: str = "{[",
-    keyed: bool = False,
+    *closers: str, before: tuple[str, ...] = (), opener: str = "{[", keyed: bool = False
 ) -> Callable[[Cursor], Reading[Found]]:
-    """The grammar of a form with a JSON body. One of ``before`` may stand before the
-    body. One of ``closers`` ends the form; without closers it ends with the body.
-    ``keyed``: see `calls_of`."""
+    """The grammar of a form with a JSON body, perhaps after one of ``before``, and one
+    of ``closers``, if there are any. ``keyed``: see `calls_of`."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()
@@ -261,7 +251,7 @@ def json_calls(
         cursor.partial = lambda raw: cut_calls(raw[start:], start, keyed=keyed)
         if closers:
             start, end = yield from json_objects(cursor, opener)
-            cursor.whole = end, _reader(start, end, keyed=keyed)
+            cursor.closed_body = end, _reader(start, end, keyed=keyed)
             yield from cursor.literal(*closers)
         else:
             start, end = yield from cursor.scan(ObjectScanner(opener=opener))

@@ -202,8 +202,7 @@ def _frame_document(headers: dict[str, str], payload: bytes) -> Frame:
 
 
 def _exception_document(name: str, value: Any) -> Document:
-    """The document of an exception. Its event is ``name`` if the name ends with
-    ``Exception``, else ``error``."""
+    """The document of an exception, whose event may be its name."""
     if name.endswith("Exception"):
         return Document(value, name)
     return Document({"error": {"type": name, "message": value}}, "error")
@@ -217,7 +216,6 @@ def _decode_json(data: bytes) -> Any:
 
 
 def _printable(data: bytes) -> str:
-    """``data`` as text, or as base64 if it is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -41,8 +41,7 @@ class Base64Reader:
         return pieces
 
     def close(self) -> tuple[bytes, list[DiagnosticPart]]:
-        """Returns the last bytes (their padding may be missing), and the diagnostics of
-        the rest: a single left-over character is reported."""
+        """Returns the last bytes, and reports a left-over character."""
         last_characters, self._quartet = self._quartet, ""
         if len(last_characters) == 1:
             self._junk.add(last_characters)

@@ -68,8 +68,7 @@ class Base64Decoder:
 
 
 class NoBytes:
-    """Decodes nothing: the host sends text, but the framing needs base64. At the end
-    all of the text is reported as one malformed chunk."""
+    """Decodes nothing: the framing needs base64, and the host sends text."""
 
     def __init__(self, limit: int) -> None:
         self._held = Held(limit)

@@ -41,12 +41,10 @@ _BLANKS = " \t\n\r"
 BYTE_ORDER_MARK = "\ufeff"
 
 _COMPRESSED_STARTS = ("\x1f\x8b", "\x1f\ufffd", "(\xb5/\xfd", "(\ufffd/\ufffd")
-"""The beginnings of gzip (RFC 1952) and Zstandard (RFC 8878), as bytes or as broken
-UTF-8."""
+"""How gzip (RFC 1952) and Zstandard (RFC 8878) begin, also as broken UTF-8."""
 
 _BOM_FRAMINGS = ("text", "auto")
-"""Framings that keep a byte order mark: in a model's text it is a character, elsewhere
-a part of the transport."""
+"""Framings with a model's text, in which a byte order mark is a character."""
 
 
 class Framer:
@@ -143,8 +141,7 @@ class _Reader(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether the reader holds nothing: the next string is read as if it were the
-        first."""
+        """Whether the reader holds nothing."""
 
     def __init__(self, limit: int, kept: int) -> None: ...
 
@@ -167,8 +164,7 @@ class _TextReader:
 
 
 class _JsonReader:
-    """Everything pushed before a ``close`` is one document; blank text is no
-    document."""
+    """Reads all text before a ``close`` as one document, unless it is blank."""
 
     framing = "json"
     idle = True  # every string is closed
@@ -270,8 +266,7 @@ class _AutoReader:
         return frames + self._reader.close() if self._reader else frames
 
     def _start_with(self, framing: str) -> list[Frame]:
-        """Starts the reader of ``framing`` with the held beginning. White space is kept
-        before text, and dropped before documents."""
+        """Starts a reader; only text keeps white space before it."""
         self.framing = framing
         self._reader = _READER_OF_FRAMING[framing](self._limit, self._kept)
         blanks = "".join(self._blanks) if framing == "text" else ""

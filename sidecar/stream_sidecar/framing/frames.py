@@ -12,8 +12,7 @@ from stream_sidecar.values.jsontext import loads
 
 @frozen
 class LongDocument:
-    """A document above the limit, which is passed on. ``diagnostic`` says that its text
-    is not read."""
+    """A document above the limit, passed on unread; ``diagnostic`` says so."""
 
     document: Document
     diagnostic: DiagnosticPart
@@ -37,8 +36,7 @@ HeldText: TypeAlias = str | DiagnosticPart | LongText
 PASSED_ON = "passed on, its text unread"
 
 HEAD = 256
-"""The most characters that a diagnostic shows of an oversize document, and that are
-kept of an event's name."""
+"""The most characters kept of an oversize document or an event's name."""
 
 _QUOTED_DOCUMENT = patterns.compile(r"\s*+(?:data: ?)?+([{\[][\s\S]*+)")
 """A document that a proxy wrote as a JSON string, with or without ``data:``."""
@@ -46,16 +44,13 @@ _QUOTED_DOCUMENT = patterns.compile(r"\s*+(?:data: ?)?+([{\[][\s\S]*+)")
 _INNER = patterns.compile(
     r'data: ?+(?=[{\[])|(?!^)\{\s*+(?="(?:error"|type"\s*+:\s*+"error"))'
 )
-"""The beginning of a document in the middle of another one. Without ``data:`` only
-errors are found."""
+"""The beginning of a document within another; without ``data:`` only errors."""
 
 _MOST_ENDS = 4
-"""The most later beginnings that are tried as the end of one document. The end of the
-text is tried, too."""
+"""The most later beginnings, besides the end, that are tried as one's end."""
 
 _MOST_TRIED = 20
-"""After so many parts of one text that are no documents the rest is left out. So time
-is linear."""
+"""After so many parts that are no documents the rest is left out: linear time."""
 
 
 class Held:
@@ -103,8 +98,7 @@ def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPa
 
 
 def too_long(size: int, limit: int, text: str, action: str) -> DiagnosticPart:
-    """The diagnostic for a document of ``size`` characters; ``action`` was done with
-    it."""
+    """The diagnostic for a document of ``size``; ``action``: what was done."""
     message = (
         f"A document of {size} characters was {action}; {limit} are allowed. raw is its"
         " beginning."
@@ -113,8 +107,7 @@ def too_long(size: int, limit: int, text: str, action: str) -> DiagnosticPart:
 
 
 def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
-    """Return the held text as one diagnostic, and forget the text. Return an empty list
-    if no text is held."""
+    """Return the held text as a diagnostic, if any, and forget it."""
     if not held.pieces:
         return []
     return [diagnostic_of(held.take(), problem)]
@@ -157,8 +150,7 @@ def _frame_of_long(long: LongText, event: str | None) -> Frame:
 
 
 def _frame_of_no_json(text: str, event: str | None) -> Frame:
-    """The frame of text that is not JSON: an end mark in other letters, an error in
-    words, a document with a comma after it, or a malformed chunk."""
+    """The frame of an end mark, an error in words, or no document."""
     stripped = text.strip()
     if stripped.upper() in ("[DONE]", "DONE"):
         return DonePart()

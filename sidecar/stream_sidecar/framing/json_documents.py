@@ -181,8 +181,7 @@ _JUNK_MOVES = {'"': "quoted"} | _LINE_BREAK_MOVES | dict.fromkeys("{[", "deeper"
 
 
 def _string_moves(string: str, end_state: str) -> dict[str, dict[str, str]]:
-    """The moves in a string whose state has the name ``string``, up to the state
-    ``end_state`` the string. The text may be cut at any character of an escape."""
+    """The moves in a string, cut anywhere, up to ``end_state``."""
     states = [f"{string}-hex{digits_left}" for digits_left in (4, 3, 2, 1)] + [string]
     return {
         string: {'"': end_state, "\\": f"{string}-escape"},

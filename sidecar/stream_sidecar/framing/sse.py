@@ -44,8 +44,7 @@ _COMMON_EVENT = patterns.compile(r"(?:event: ?+(.*+)\n)?+data: ?+([{\[].*+)\n\n"
 all but the line feed; a set of characters takes five times as long."""
 
 _LONGEST_FIELD = len("event: ")
-"""A held line may exceed the limit by the field's name, which is not part of the
-document."""
+"""How much longer a line may be: the field's name is not the document's."""
 
 
 class SseReader:
@@ -117,16 +116,14 @@ class SseReader:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def _end_line(self, line_end: str, frames: list[Frame]) -> None:
-        """Reads the held line, which ends with ``line_end``. Of a very long line only
-        the beginning was kept."""
+        """Reads the held line, which ends with ``line_end``."""
         self._line.add(line_end)
         line, size = "".join(self._line.pieces), self._line.size
         self._line.take()
         self._read_line(line, size - len(line), frames)
 
     def _read_line(self, line: str, missing: int, frames: list[Frame]) -> None:
-        """Reads one line. ``missing``: the number of its characters that were
-        dropped."""
+        """Reads one line, which lacks ``missing`` characters."""
         name, _, value = line.partition(":")
         if not line:
             self._read_blank(frames)
@@ -224,8 +221,7 @@ def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
 
 
 def _stands_alone(frame: Frame) -> bool:
-    """Whether the frame of a line is a document or the end mark. A diagnostic, a bare
-    scalar or an empty value may be a piece of a value that has several lines."""
+    """Whether the frame is a document or end mark, no piece of a value."""
     if isinstance(frame, Document):
         return isinstance(frame.value, dict | list) and bool(frame.value)
     return not isinstance(frame, DiagnosticPart)

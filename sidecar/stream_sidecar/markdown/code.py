@@ -25,8 +25,7 @@ LONGEST_START = 1_000
 """The most signs at the beginning of a line that are read to decide what it is."""
 
 _LOOKED_AT = 2_048
-"""The code points at a text's end in which a line is searched that can be read without
-the lines before it."""
+"""The code points at a text's end that are searched for a line to begin at."""
 
 BLANKS = " \t\r\f\v"
 
@@ -51,8 +50,7 @@ _FRESH_LINE = patterns.compile(
     rf"{SIGNS}{{0,64}}+(?!{SIGNS})(?s:.)"
 ).match
 _RUN = patterns.compile(r"[`\\](?:(?<=`)`*+|(?<!`)(?<!\\\\)\\*+(?:`++|\Z))")
-"""A run, or backslashes at the text's end. The pattern begins with a set, because the
-regular expression engine finds that fast."""
+"""A run, or backslashes at the end. It begins with a set, which is found fast."""
 
 _MAY_HAVE_RUN = patterns.compile(r"[`\\]").search
 _MAY_BEGIN_FENCE = patterns.compile("```|~~~").search
@@ -94,9 +92,9 @@ class CodeState:
 
     def after(self, text: str = "x") -> CodeState:
         """Return the state after ``text``, by default after an ordinary character."""
-        other = CodeState(*self.state())
-        other.feed(text)
-        return other
+        copy = CodeState(*self.state())
+        copy.feed(text)
+        return copy
 
     @property
     def indent(self) -> int:
@@ -115,12 +113,12 @@ class CodeState:
         indent = self.indent
         return indent > 0 and self.undecided.startswith(" " * indent)
 
-    def filled(self, text: str, at: int) -> int:
-        """Return the end of the code in ``text`` after ``at``, a place at which
+    def filled(self, text: str, index: int) -> int:
+        """Return the end of the code in ``text`` after ``index``, a place at which
         `fills_line` is True. That is at least one line, and in a fence outside
         containers all lines that cannot end it."""
-        end = text.find("\n", at) + 1
-        next_line = at if self.at_beginning else end if self.line is Line.CODE else 0
+        end = text.find("\n", index) + 1
+        next_line = index if self.at_beginning else end if self.line is Line.CODE else 0
         if self.fence and not self.containers and (next_line or self.at_beginning):
             lines = _FENCED_LINES.match(text, next_line)
             end = lines.end() if lines else end
@@ -135,8 +133,8 @@ class CodeState:
         if not may_be:
             return False
         start = self.undecided + OTHER
-        known = read_line(start, self.line, self.containers, self.fence)
-        return known.line is Line.CODE
+        line_state = read_line(start, self.line, self.containers, self.fence)
+        return line_state.line is Line.CODE
 
     @property
     def at_beginning(self) -> bool:
@@ -151,48 +149,47 @@ class CodeState:
     def feed(self, text: str) -> None:
         """Reads the next ``text``."""
         text, self.undecided = self.undecided + text, ""
-        at, end = self._fresh_line(text) if "\n" in text else 0, len(text)
-        while at < end:
-            at = self._READ[self.line](self, text, at)
+        index, end = self._fresh_line(text) if "\n" in text else 0, len(text)
+        while index < end:
+            index = self._READ[self.line](self, text, index)
 
     def _fresh_line(self, text: str) -> int:
         """Skips text that has no influence on the state at the end of ``text``. Returns
         the position to read from: the beginning of the last line that can be read
         without the lines before it, or the end of the last fence. 0 if nothing can be
         skipped."""
-        at = 0
+        index = 0
         if self.fence or _MAY_BEGIN_FENCE(text):
-            at = self._after_fences(text)
-            if self.fence or _MAY_BEGIN_FENCE(text, at):
-                return at
-        first = max(len(text) - _LOOKED_AT, at)
-        line = text.rfind("\n", first)
+            index = self._after_fences(text)
+            if self.fence or _MAY_BEGIN_FENCE(text, index):
+                return index
+        search_start = max(len(text) - _LOOKED_AT, index)
+        line = text.rfind("\n", search_start)
         while line >= 0 and not _FRESH_LINE(text, line):
-            line = text.rfind("\n", first, line)
+            line = text.rfind("\n", search_start, line)
         if line >= 0:
             self.resume(_AT_FIRST)
-        return max(line + 1, at)
+        return max(line + 1, index)
 
     def _after_fences(self, text: str) -> int:
-        """Reads the open fence. Returns the beginning of the last line after it that
-        begins or follows a fence outside containers, else the end of the open fence."""
-        at, end = 0, len(text)
-        while self.fence and at < end:
-            at = self._READ[self.line](self, text, at)
-        line = at if self.line in AT_BEGINNING else text.find("\n", at) + 1
-        found = _FENCES.match(text, line) if line >= at and not self.fence else None
-        if found is None or found.end() == line:
-            return at
+        """Reads open fences; returns where to read on."""
+        index, end = 0, len(text)
+        while self.fence and index < end:
+            index = self._READ[self.line](self, text, index)
+        line = index if self.line in AT_BEGINNING else text.find("\n", index) + 1
+        match = _FENCES.match(text, line) if line >= index and not self.fence else None
+        if match is None or match.end() == line:
+            return index
         self.resume(_AT_FIRST)
-        return found.end()
+        return match.end()
 
-    def _begin(self, text: str, at: int) -> int:
+    def _begin(self, text: str, index: int) -> int:
         """Reads from the beginning of a line."""
-        if not self.containers and (lines := self._passed(text, at)):
+        if not self.containers and (lines := self._passed(text, index)):
             return lines
-        match = _SIGNS.match(text, at, at + LONGEST_START)
+        match = _SIGNS.match(text, index, index + LONGEST_START)
         start = match[0] if match else ""
-        end, full = at + len(start), len(start) == LONGEST_START
+        end, full = index + len(start), len(start) == LONGEST_START
         if end == len(text) and not full:
             self.undecided = start
             return end
@@ -204,30 +201,29 @@ class CodeState:
         if ended:
             return self._end_line(end + 1)
         run = start.find("`") if self.line is not Line.INFO else -1
-        return end if run < 0 else at + run
+        return end if run < 0 else index + run
 
     def _decide(self, start: str) -> None:
         """Decides what the line is that begins with ``start`` (see `read_line`)."""
-        known = read_line(start, self.line, self.containers, self.fence)
-        self.line, self.containers, self.fence = known
+        line_state = read_line(start, self.line, self.containers, self.fence)
+        self.line, self.containers, self.fence = line_state
         if self.line is Line.INFO:
             self.runs = with_run((), self.fence)
 
-    def _passed(self, text: str, at: int) -> int:
-        """Skips whole lines that neither begin nor end code or a container. Returns
-        their end, 0 if there are none."""
+    def _passed(self, text: str, index: int) -> int:
+        """Skips lines that change nothing; returns their end, or 0."""
         if self.fence:
-            match = _FENCED_LINES.match(text, at)
-        elif match := _PLAIN_LINES.match(text, at):
+            match = _FENCED_LINES.match(text, index)
+        elif match := _PLAIN_LINES.match(text, index):
             blank = match[0] == "\n" or match[0].endswith("\n\n")
             self.line = Line.OPEN if blank else Line.PARAGRAPH
         return match.end() if match else 0
 
-    def _text(self, text: str, at: int) -> int:
-        line_end = text.find("\n", at)
+    def _text(self, text: str, index: int) -> int:
+        line_end = text.find("\n", index)
         if line_end >= 0:  # the runs of a finished line no longer count
             return self._end_line(line_end + 1)
-        for match in _RUN.finditer(text, at) if _MAY_HAVE_RUN(text, at) else ():
+        for match in _RUN.finditer(text, index) if _MAY_HAVE_RUN(text, index) else ():
             if match.end() == len(text):
                 self.undecided = _short(match[0])
             else:
@@ -235,8 +231,8 @@ class CodeState:
                 self.promised = self.promised and bool(self.runs)
         return len(text)
 
-    def _info(self, text: str, at: int) -> int:
-        match = _TICK_OR_BREAK.search(text, at)
+    def _info(self, text: str, index: int) -> int:
+        match = _TICK_OR_BREAK.search(text, index)
         if match is None:
             return len(text)
         if match[0] == "\n":
@@ -244,14 +240,14 @@ class CodeState:
         self.line, self.fence = Line.TEXT, ""
         return match.start()
 
-    def _code(self, text: str, at: int) -> int:
-        found = text.find("\n", at)
-        return len(text) if found < 0 else self._end_line(found + 1)
+    def _code(self, text: str, index: int) -> int:
+        line_end = text.find("\n", index)
+        return len(text) if line_end < 0 else self._end_line(line_end + 1)
 
-    def _end_line(self, at: int) -> int:
+    def _end_line(self, index: int) -> int:
         self.line = _NEXT.get(self.line, Line.OPEN)
         self.runs, self.promised = (), False
-        return at
+        return index
 
     _READ: ClassVar = {
         Line.OPEN: _begin,

@@ -75,62 +75,59 @@ def read_line(start: str, before: Line, within: tuple[int, ...], fence: str) -> 
 
     ``start`` is the whole line, or ends with `OTHER` for a character that is no sign.
     """
-    kept, rest = _continued(start.replace("\r", " ").expandtabs(4), within)
-    whole = kept == len(within)
-    if fence and whole:
-        return Known(Line.CODE, within, "" if _ends(rest, fence) else fence)
+    count, text = _continued(start.replace("\r", " ").expandtabs(4), within)
+    is_whole = count == len(within)
+    if fence and is_whole:
+        return Known(Line.CODE, within, "" if _ends_fence(text, fence) else fence)
     paragraph = before is Line.PARAGRAPH
-    inner, containers = _begun(rest, within[:kept], paragraph and whole)
+    inner, containers = _read_marks(text, within[:count], paragraph and is_whole)
     if not inner.strip(" "):
         return Known(Line.OPEN, containers, "")
-    continues = paragraph and len(containers) == kept
-    line, begun = _content(inner, continues=continues, whole=whole)
+    continues = paragraph and len(containers) == count
+    line, fence_signs = _content(inner, continues=continues, whole=is_whole)
     if continues and line is Line.TEXT:  # even if a container does not continue
         containers = within
-    return Known(line, tuple(map(abs, containers)), begun)
+    return Known(line, tuple(map(abs, containers)), fence_signs)
 
 
-def _continued(rest: str, containers: tuple[int, ...]) -> tuple[int, str]:
-    """The number of ``containers`` that continue on the line, and the rest of the line
-    after their marks."""
+def _continued(text: str, containers: tuple[int, ...]) -> tuple[int, str]:
+    """How many ``containers`` continue, and the line after their marks."""
     for number, width in enumerate(containers):
         if not width:
-            quote = _QUOTE.match(rest)
+            quote = _QUOTE.match(text)
             if quote is None:
-                return number, rest
-            rest = rest[quote.end() :]
-        elif not rest.strip(" "):
+                return number, text
+            text = text[quote.end() :]
+        elif not text.strip(" "):
             if width < 0:  # an item that begins with two blank lines is over
-                return number, rest
-        elif rest.startswith(" " * abs(width)):
-            rest = rest[abs(width) :]
+                return number, text
+        elif text.startswith(" " * abs(width)):
+            text = text[abs(width) :]
         else:
-            return number, rest
-    return len(containers), rest
+            return number, text
+    return len(containers), text
 
 
-def _ends(rest: str, fence: str) -> bool:
-    """Whether ``rest``, a line inside a fence without the marks of its containers, ends
-    the fence."""
-    signs = rest.strip(" ")
-    whole = len(signs) >= len(fence) and not signs.strip(fence[0])
-    return whole and not rest.startswith(_CODE)
+def _ends_fence(text: str, fence: str) -> bool:
+    """Whether ``text``, a line inside a fence without containers' marks, ends it."""
+    signs = text.strip(" ")
+    is_fence = len(signs) >= len(fence) and not signs.strip(fence[0])
+    return is_fence and not text.startswith(_CODE)
 
 
-def _begun(
-    rest: str, containers: tuple[int, ...], in_paragraph: bool
+def _read_marks(
+    text: str, containers: tuple[int, ...], in_paragraph: bool
 ) -> tuple[str, tuple[int, ...]]:
-    """Reads the marks of containers that begin on the line. Returns the rest of the
-    line after them, and all open containers."""
-    while len(containers) < DEEPEST and not _RULE.match(rest):
-        mark = _MARK.match(rest)
+    """Reads marks of new containers; the line's rest, and all containers."""
+    while len(containers) < DEEPEST and not _RULE.match(text):
+        mark = _MARK.match(text)
         if mark is None or (in_paragraph and not _interrupts(mark)):
             break
         in_paragraph = False
         width = 0 if mark["quote"] else mark.end()
         containers += (width if mark["empty"] is None else -width - 1,)
-        rest = rest[mark.end() :]
-    return rest, containers
+        text = text[mark.end() :]
+    return text, containers
 
 
 def _interrupts(mark: re.Match[str]) -> bool:

@@ -28,18 +28,17 @@ _RUN = patterns.compile(r"(?<!\\)\\*+`++")
 
 def open_runs(line: str) -> dict[int, int]:
     """Return the runs that are open after ``line``: length -> end of the run."""
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     for match in _RUN.finditer(line):
-        sizes = with_run(tuple(found), match[0])
-        found = {size: found.get(size, match.end()) for size in sizes}
-    return found
+        sizes = with_run(tuple(ends), match[0])
+        ends = {size: ends.get(size, match.end()) for size in sizes}
+    return ends
 
 
-def closing_run(runs: Collection[int], rest: str) -> re.Match[str] | None:
-    """Return the first run in the ``rest`` of a line that closes one of ``runs``; None
-    if there is none."""
-    each = _RUN_OR_BREAK.finditer(rest)
-    return next((run for run in each if len(run[0]) in runs and run[0] != "\n"), None)
+def closing_run(runs: Collection[int], text: str) -> re.Match[str] | None:
+    """Return the first run in ``text`` that closes one of ``runs``, or None."""
+    found = _RUN_OR_BREAK.finditer(text)
+    return next((run for run in found if len(run[0]) in runs and run[0] != "\n"), None)
 
 
 @define(eq=False)
@@ -48,15 +47,15 @@ class RunIndex:
     rising order. It reads each character once, so hostile lines cost no more than
     others.
 
-    Runs are known up to the position ``seen``. ``long``: that position is inside a run
-    of more than `LONGEST_RUN`. ``line_end``: the first line break after the start;
-    ``starts``: positions of runs by their length; ``last``: the start of the last run.
+    Runs are known up to the position ``read_end``. ``long``: it is inside a run of more
+    than `LONGEST_RUN`. ``line_end``: the first line break after the start; ``starts``:
+    positions of runs by their length; ``last_start``: the start of the last run.
     """
 
-    seen: int = 0
+    read_end: int = 0
     long: bool = False
     line_end: int | None = None
-    last: int = -1
+    last_start: int = -1
     starts: dict[int, deque[int]] = field(factory=dict)
 
     def verdict(
@@ -77,7 +76,7 @@ class RunIndex:
         if not final and not full and not self.ended(limit):
             return None
         fence = code.line is Line.INFO and (final or self.ended(limit))
-        return fence and self.last < at
+        return fence and self.last_start < at
 
     def ended(self, limit: int) -> bool:
         """Whether the line is known to end before ``limit``."""
@@ -89,27 +88,27 @@ class RunIndex:
             self.starts.clear()
         if self.line_end is not None:
             return
-        if at > self.seen:
-            self.seen, self.long = at, False
-        start = self.seen - base
+        if at > self.read_end:
+            self.read_end, self.long = at, False
+        start = self.read_end - base
         if self.long:  # in a run that is too long to matter
             match = _TICKS.match(buffer, start)
             start = match.end() if match else start
             self.long = start == len(buffer)
         for match in _RUN_OR_BREAK.finditer(buffer, start):
             if match[0] == "\n":
-                self.line_end = self.seen = base + match.start()
+                self.line_end = self.read_end = base + match.start()
                 return
             length = match.end() - match.start()
-            self.last = base + match.start()
+            self.last_start = base + match.start()
             self.long = length > LONGEST_RUN and match.end() == len(buffer)
             if length > LONGEST_RUN:
                 continue
             if match.end() == len(buffer) and not final:
-                self.seen = base + match.start()
+                self.read_end = base + match.start()
                 return
             self.starts.setdefault(length, deque()).append(base + match.start())
-        self.seen = base + len(buffer)
+        self.read_end = base + len(buffer)
 
     def _next_start(self, length: int, at: int) -> float:
         starts = self.starts.get(length)

@@ -59,15 +59,13 @@ def line_of_code(indent: int) -> str:
 
 
 def line_of_fence(fence: str) -> str:
-    """Return a pattern for the beginning of a line that may end the ``fence``, which is
-    outside containers."""
+    """A pattern for the beginning of a line that may end the ``fence``."""
     sign, size = fence[0], len(fence)
-    begun = rf"[ \r]{{0,3}}+{sign}{{0,{size + 60}}}+[ \t\r]{{0,64}}+\Z"
-    return rf"(?P<last>{begun})|[ \r]{{0,3}}+{sign}{{{size},}}+[ \t\r]*+(?:\n|\Z)"
+    cut_line = rf"[ \r]{{0,3}}+{sign}{{0,{size + 60}}}+[ \t\r]{{0,64}}+\Z"
+    return rf"(?P<last>{cut_line})|[ \r]{{0,3}}+{sign}{{{size},}}+[ \t\r]*+(?:\n|\Z)"
 
 
 def end_of_fence(fence: str) -> str:
-    """Return a pattern for a line that ends the ``fence``, which is outside containers;
-    it does not match the line's own break."""
+    """A pattern for a line, without its break, that ends the ``fence``."""
     signs = rf"{fence[0]}{{{len(fence)},}}+[ \t\r]*+"
     return rf"\n(?![^\n]{{{LONGEST_START}}})[ \r]{{0,3}}+{signs}(?=\n)"

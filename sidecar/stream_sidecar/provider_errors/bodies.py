@@ -152,8 +152,7 @@ def read_body(body: Any) -> ErrorFacts:
 
 
 def json_in(text: str) -> Any:
-    """Return the JSON value in a string: bare, with stray commas, or after ``data:``;
-    None if there is none."""
+    """Return the JSON in a string (bare, stray commas, after ``data:``) or None."""
     data = _DATA.search(text[:WINDOW]) if text.startswith(("data:", "event:")) else None
     text = (data[1] if data else text).strip(" \t\r\n,")
     if not text.startswith(("{", "[", '"')):
@@ -167,7 +166,7 @@ def json_in(text: str) -> Any:
 def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
     """Reads the facts of an object; returns the next node inside it, or None."""
     _read_words(facts, node)
-    code, kind = _first(node, _CODES, str | int), _first(node, _TYPES, str)
+    code, kind = _first_value(node, _CODES, str | int), _first_value(node, _TYPES, str)
     facts.code = facts.code if code is None else code
     if kind is not None and not _EVENT_NAME.fullmatch(kind[:WINDOW]):
         facts.type = kind
@@ -181,16 +180,15 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
         facts.type = key
         facts.words.insert(0, key)
         return node[key]
-    inner, message = _inside(node), _first(node, _MESSAGES, str)
+    inner, message = _inner_node(node), _first_value(node, _MESSAGES, str)
     if message is not None:
         facts.message = message[:WINDOW]
     # the text of a message can contain the whole error again
     return message if inner is None else inner
 
 
-def _inside(node: dict[str, Any]) -> Any:
-    """The object or list inside ``node`` that has the error, else the value of
-    ``base_resp`` or None."""
+def _inner_node(node: dict[str, Any]) -> Any:
+    """The part of ``node`` that has the error, else the value of ``base_resp``."""
     for key in ("error", "errors", "detail", "message", *_WRAPPERS):
         if isinstance(node.get(key), dict | list) and node[key]:
             return node[key]
@@ -202,8 +200,7 @@ def _inside(node: dict[str, Any]) -> Any:
 
 
 def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
-    """Reads FastAPI's list of faults; returns None. Of any other list, returns the
-    first item with an error, else the first item, None if the list is empty."""
+    """Reads FastAPI's list of faults; of any other, returns the error's item."""
     items = node[:_MOST]
     faults = [_fault(item) for item in items if isinstance(item, dict)]
     if any(faults):
@@ -215,8 +212,7 @@ def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
 
 
 def _fault(item: dict[str, Any]) -> str:
-    """A fault as text: ``body.messages.0.content: Field required``; "" if ``item`` is
-    no fault."""
+    """A fault as text: ``body.messages.0.content: Field required``, or ""."""
     message, place = item.get("msg"), item.get("loc")
     if not isinstance(message, str):
         return ""
@@ -270,9 +266,8 @@ def _read_extra(facts: ErrorFacts, value: Any) -> None:
                 facts.spent = True
 
 
-def _first(node: dict[str, Any], keys: tuple[str, ...], kind: Any) -> Any:
-    """The first value under ``keys`` that is of this ``kind``, not empty, and not
-    ``none``, ``null``, ``undefined`` or ``error``. None if there is none."""
+def _first_value(node: dict[str, Any], keys: tuple[str, ...], kind: Any) -> Any:
+    """The first value of ``kind`` under ``keys`` that says something, or None."""
     for key in keys:
         value = node.get(key)
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -293,8 +288,7 @@ def _status(node: dict[str, Any]) -> int | None:
 
 
 def plain_headers(headers: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return headers with lower-case names. If the value is a list, its first item
-    counts."""
+    """Headers with lower-case names; of a list, the first item counts."""
     plain = {}
     for name, value in (headers or {}).items():
         value = first_of(value) if isinstance(value, list) else value

@@ -41,14 +41,14 @@ def known_code(found: Iterable[tuple[str, str]], provider: str | None) -> Code |
     If ``provider``, the host's name for the provider, names a provider of the table,
     only the rows of that provider count. Otherwise the member and the value decide.
     """
-    table, given = _table(), (provider or "").lower()
-    named = next(
-        (key for key, names in _NAMES.items() if any(each in given for each in names)),
+    table, host = _table(), (provider or "").lower()
+    provider_key = next(
+        (key for key, names in _NAMES.items() if any(each in host for each in names)),
         None,
     )
     for each in found:
         row = table.get(each)
-        if row is not None and named in (None, row.provider):
+        if row is not None and provider_key in (None, row.provider):
             return row
     return None
 

@@ -63,8 +63,7 @@ _GENERIC = {
 }
 SPECIFIC = {word: kind for kind, words in _SPECIFIC.items() for word in words.split()}
 GENERIC = {word: kind for kind, words in _GENERIC.items() for word in words.split()}
-"""Normalised word (`normal_word`) -> kind. The message counts more than a generic
-word."""
+"""Normalised word -> kind; the message counts more than these words."""
 
 STATUS = {
     400: "invalid-request",
@@ -95,8 +94,7 @@ missing here, every kind. Example: 400 alone is ``invalid-request``, 400 with ``
 is too long`` is ``context-length``."""
 
 _DECIDED = (401, 402)
-"""Statuses that decide alone, whatever the words: a 402 of DeepSeek has the type
-``invalid_request_error``."""
+"""Statuses that decide alone: DeepSeek's 402 is an ``invalid_request_error``."""
 
 RETRYABLE = frozenset(("rate-limit", "overloaded", "server", "timeout", "network"))
 
@@ -244,16 +242,16 @@ def kind_of_error(
     # Tencent's ``AuthFailure.SecretIdNotFound`` has the kind before the dot
     heads = [(word, word.partition(".")[0]) for word in words]
     normal = [normal_word(each) for pair in heads for each in pair]
-    named = [normal_word(name) for name in _CLASS_NAME.findall(text[:_CLASS_WINDOW])]
+    names = [normal_word(name) for name in _CLASS_NAME.findall(text[:_CLASS_WINDOW])]
     text = text[:WINDOW].lower()
     return (
         _search(_FIRST_RULES, text)
         or (coded if coded not in _GENERIC else "")
         or _by_words(normal)
         or _by_text(normal, text, status)
-        or _in_table(SPECIFIC, named)
+        or _in_table(SPECIFIC, names)
         or coded
-        or _in_table(GENERIC, [*normal, *named])
+        or _in_table(GENERIC, [*normal, *names])
         or _by_status(status)
         or _search(_WEAK_RULES, text)
         or "unknown"

@@ -56,8 +56,7 @@ _PAIRS = (
     ("errCode", "errMsg"),
     ("err_code", "err_msg"),
 )
-"""Pairs of members that make an error: of DeepInfra and Venice, of Baidu, of
-gateways."""
+"""Members that make an error: of DeepInfra and Venice, Baidu, gateways."""
 
 _ERROR_TYPES = ("error", "exception", "response.failed")
 
@@ -104,8 +103,8 @@ def find_error(value: Json, event: str | None = None) -> Json | None:
         return value or {"type": "error"}
     if isinstance(value, str):
         value = json_in(value)
-    first = first_of(value) if isinstance(value, list) else value
-    return value if isinstance(first, dict) and _is_error(first) else None
+    item = first_of(value) if isinstance(value, list) else value
+    return value if isinstance(item, dict) and _is_error(item) else None
 
 
 def normalize_error(
@@ -130,8 +129,8 @@ def normalize_error(
         and (provider or "").lower() in _EMPTY_MEANS_LONG
     ):
         kind = "context-length"
-    waits = (wait_of_headers(plain), facts.wait, wait_of_text(text))
-    wait = next((wait for wait in waits if wait is not None), None)
+    delays = (wait_of_headers(plain), facts.wait, wait_of_text(text))
+    wait = next((wait for wait in delays if wait is not None), None)
     facts.spent |= coded is not None and coded.spent
     facts.spent |= wait is None and _BY_DAY.search(text) is not None
     return ErrorPart(
@@ -191,7 +190,6 @@ def _is_error(value: dict[str, Any]) -> bool:
 
 
 def _says_so(value: dict[str, Any]) -> bool:
-    """Whether the document calls itself an error."""
     kind = value.get("type") or value.get("event_type")
     if kind == "message-end":  # Cohere
         return holds(value.get("delta"), "error")
@@ -205,8 +203,7 @@ def _says_so(value: dict[str, Any]) -> bool:
 
 
 def _is_bare(value: dict[str, Any]) -> bool:
-    """Whether the document has a shape that only errors have, although it does not call
-    itself an error."""
+    """Whether the document has a shape that only errors have."""
     message = value.get("message", value.get("msg"))
     if value.get("code") and value["code"] not in _FINE and isinstance(message, str):
         return True

@@ -42,30 +42,28 @@ def wait_of_headers(headers: Mapping[str, str]) -> int | None:
     wait = milliseconds(headers.get("retry-after-ms"), 1)
     if wait is not None:
         return wait
-    after = headers.get("retry-after", "")
-    wait = milliseconds(after, 1000)
-    then, now = _date(after), _date(headers.get("date", ""))
+    retry_after = headers.get("retry-after", "")
+    wait = milliseconds(retry_after, 1000)
+    then, now = _date(retry_after), _date(headers.get("date", ""))
     if wait is None and then is not None and now is not None:
         wait = max(0, int((then - now).total_seconds() * 1000))
     return wait
 
 
 def wait_of_text(text: str) -> int | None:
-    """Return the milliseconds to wait according to a message: ``Please retry in
-    1m54.88s``."""
-    found = _SOON.search(text[:WINDOW].lower())
-    if found is None:
+    """The milliseconds that a message says: ``Please retry in 1m54.88s``."""
+    match = _SOON.search(text[:WINDOW].lower())
+    if match is None:
         return None
-    waits = (
+    delays = (
         float(number) * next(size for start, size in _UNITS if unit.startswith(start))
-        for number, unit in _PIECE.findall(found[1])
+        for number, unit in _PIECE.findall(match[1])
     )
-    return ceil(sum(waits))
+    return ceil(sum(delays))
 
 
 def milliseconds(value: Any, unit: int) -> int | None:
-    """Return ``value`` in milliseconds: a number or its text, counted in ``unit`` ms,
-    or Google's ``34.4s`` or ``{seconds}``. None if it is none of these."""
+    """``value`` in milliseconds: a number, its text, or Google's; or None."""
     if isinstance(value, dict):
         value = value.get("seconds")
     if isinstance(value, str):

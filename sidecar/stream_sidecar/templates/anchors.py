@@ -37,15 +37,15 @@ def members(value: Any, known: dict[str, tuple[Any, str]], path: str) -> dict[st
     one is not ``known`` or has another type."""
     if not isinstance(value, dict):
         raise TemplateError(path, "must be an object")
-    found = {key: each for key, each in value.items() if each is not None}
-    for key, each in found.items():
+    present = {key: member for key, member in value.items() if member is not None}
+    for key, member in present.items():
         if key not in known:
             raise TemplateError(f"{path}.{key}", "is not known")
         kind, words = known[key]
-        is_flag = isinstance(each, bool) and kind is not bool
-        if is_flag or not isinstance(each, kind):
+        is_flag = isinstance(member, bool) and kind is not bool
+        if is_flag or not isinstance(member, kind):
             raise TemplateError(f"{path}.{key}", f"must be {words}")
-    return found
+    return present
 
 
 @frozen(eq=False)
@@ -60,8 +60,7 @@ class Anchor:
     groups: frozenset[str] = frozenset()
 
     def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
-        """Reads the anchor, which begins with one of its heads. Returns the pattern's
-        groups by name."""
+        """Reads the anchor and returns the pattern's groups by name."""
         if self.pattern is not None:
             return (yield from self.pattern.read(cursor))
         yield from cursor.literal(*self.heads)
@@ -77,23 +76,23 @@ def anchor_of(given: dict[str, Any], side: str, path: str) -> Anchor:
         raise TemplateError(f"{path}.{key}", f"stands beside {side}")
     if key in given:
         items, names = parsed_pattern(given[key], f"{path}.{key}")
-        made = made_pattern(items, names, f"{path}.{key}", trimmed=True)
+        pattern = made_pattern(items, names, f"{path}.{key}", trimmed=True)
         groups = frozenset(names.values())
-        if made.is_literal and not groups:
-            return Anchor(made.heads, None, made.starts)
-        return Anchor(made.heads, made, made.starts, groups)
-    found = given.get(side, [])
-    heads = [found] if isinstance(found, str) else found
-    for number, each in enumerate(heads):
-        where = f"{path}.{side}" + (f"[{number}]" if heads is found else "")
-        if not isinstance(each, str) or not each:
-            raise TemplateError(where, "must be a string that is not empty")
-        if len(each) > _LONGEST_LITERAL:
-            what = f"must have at most {_LONGEST_LITERAL} characters"
-            raise TemplateError(where, what)
+        if pattern.is_literal and not groups:
+            return Anchor(pattern.heads, None, pattern.starts)
+        return Anchor(pattern.heads, pattern, pattern.starts, groups)
+    heads_given = given.get(side, [])
+    heads = [heads_given] if isinstance(heads_given, str) else heads_given
+    for number, head in enumerate(heads):
+        place = f"{path}.{side}" + (f"[{number}]" if heads is heads_given else "")
+        if not isinstance(head, str) or not head:
+            raise TemplateError(place, "must be a string that is not empty")
+        if len(head) > _LONGEST_LITERAL:
+            demand = f"must have at most {_LONGEST_LITERAL} characters"
+            raise TemplateError(place, demand)
     if side in given and not heads:
         raise TemplateError(f"{path}.{side}", "must not be empty")
-    return Anchor(tuple(dict.fromkeys(each.lstrip() or each for each in heads)))
+    return Anchor(tuple(dict.fromkeys(head.lstrip() or head for head in heads)))
 
 
 def parsed_pattern(source: str, path: str) -> tuple[list[Any], dict[int, str]]:

@@ -119,14 +119,13 @@ class CallShape:
 def shape_of(
     given: dict[str, Any], groups: frozenset[str], path: str
 ) -> CallShape | None:
-    """The shape of the call that a field's ``transform`` makes; None if it makes no
-    call. ``groups``: the groups of the field's patterns."""
+    """The shape of the call that ``transform`` makes of ``groups``, if any."""
     each = given.get("transform_each", False)
     transform = given.get("transform")
     if transform is None:
         if each or groups:
-            what = "transform_each" if each else "a named group"
-            raise TemplateError(path, f"{what} stands without a transform")
+            group_kind = "transform_each" if each else "a named group"
+            raise TemplateError(path, f"{group_kind} stands without a transform")
         return CallShape(whole=ValuePlace((CONTENT,)))
     roots = None if each else frozenset((CONTENT, *groups))
     _check_places(transform, roots, f"{path}.transform")
@@ -139,33 +138,32 @@ def shape_of(
         return CallShape(whole=_place(body), each=each)
     if not isinstance(body, dict) or not any(key in body for key in NAME_KEYS):
         return None
-    name = _place(_first(body, NAME_KEYS, ""))
-    arguments = _place(_first(body, ARGUMENT_KEYS, {}))
-    return CallShape(name, arguments, _place(_first(transform, ID_KEYS, "")), each=each)
+    name = _place(_pick(body, NAME_KEYS, ""))
+    arguments = _place(_pick(body, ARGUMENT_KEYS, {}))
+    return CallShape(name, arguments, _place(_pick(transform, ID_KEYS, "")), each=each)
 
 
-def _first(value: dict[str, Any], keys: tuple[str, ...], otherwise: Any) -> Any:
+def _pick(value: dict[str, Any], keys: tuple[str, ...], otherwise: Any) -> Any:
     return next((value[key] for key in keys if key in value), otherwise)
 
 
 def _place(value: Any) -> ValuePlace:
-    found = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+    match = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
     return (
-        ValuePlace(tuple(found[1].split("."))) if found else ValuePlace(constant=value)
+        ValuePlace(tuple(match[1].split("."))) if match else ValuePlace(constant=value)
     )
 
 
 def _check_places(value: Any, roots: frozenset[str] | None, path: str) -> None:
-    """Raises TemplateError if a placeholder in ``value`` stands in other text, or
-    refers to none of ``roots`` (None: it may refer to anything)."""
+    """Raises if a placeholder stands in text, or refers to none of ``roots``."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, each in items:
-            _check_places(each, roots, f"{path}.{key}")
-    elif isinstance(value, str) and (found := _PLACEHOLDER.search(value)):
-        if found[0] != value:
+        for key, item in items:
+            _check_places(item, roots, f"{path}.{key}")
+    elif isinstance(value, str) and (match := _PLACEHOLDER.search(value)):
+        if match[0] != value:
             raise TemplateError(path, "mixes a placeholder with other text")
-        root = found[1].partition(".")[0]
+        root = match[1].partition(".")[0]
         if roots is not None and root not in roots:
             raise TemplateError(path, f"{root} is neither content nor a group")
 
@@ -184,11 +182,10 @@ class ParameterTags:
     merges: bool = False
 
     def value(self, cursor: Cursor, *follows: str) -> Reading[Extent]:
-        """Reads a value and its tail, the first one with one of ``follows`` or the
-        text's end after it. Returns the value's extent."""
+        """Reads a value and the first tail before one of ``follows``."""
         start = cursor.position
         while True:
-            (_, end), _ = yield from _found(cursor, self.tail.heads, self.tail.read)
+            (_, end), _ = yield from _until(cursor, self.tail.heads, self.tail.read)
             yield from cursor.space()
             if (yield from cursor.ahead(*follows)) or not (yield from cursor.peek()):
                 return start, end
@@ -206,18 +203,17 @@ class ParameterTags:
 Groups: TypeAlias = dict[str, str]
 
 
-def _found(
+def _until(
     cursor: Cursor, heads: tuple[str, ...], read: Callable[[Cursor], Reading[Groups]]
 ) -> Reading[tuple[Extent, Groups]]:
-    """Reads up to the first place that begins with one of ``heads`` and where ``read``
-    succeeds. Returns the extent before this place, and the result of ``read``."""
+    """Reads up to where ``read`` succeeds; the extent before it, and its result."""
     start = cursor.position
     while True:
         (_, end), _ = yield from cursor.until(literals(*heads))
         try:
             return (start, end), (yield from read(cursor))
         except MismatchError:  # it only began like a tag
-            cursor.at += 1
+            cursor.index += 1
 
 
 _MOST_BETWEEN = 256
@@ -229,11 +225,11 @@ def _next_head(cursor: Cursor, *heads: str) -> Reading[str]:
     text is longer than `_MOST_BETWEEN`."""
     table, start = literals(*heads), cursor.position
     while True:
-        cursor.at, found = table.next(cursor.text, cursor.at, final=cursor.final)
+        cursor.index, head = table.next(cursor.text, cursor.index, final=cursor.final)
         if cursor.position > start + _MOST_BETWEEN:
             raise cursor.fails_at(start + _MOST_BETWEEN + 1)
-        if found is not None:
-            return found
+        if head is not None:
+            return head
         if cursor.final:
             raise EndedError
         yield
@@ -261,47 +257,43 @@ class CallField:
     def closed(
         self, cursor: Cursor, scope: dict[str, Any], read: Callable[[str], Calls]
     ) -> Reading[Found]:
-        """Reads white space and the closer, after a body that closed itself. ``read``
-        makes the calls."""
+        """Reads the closer after a body that closed itself."""
         # a closer of white space is not awaited: the body has closed itself
         if not all(map(str.isspace, self.close.heads)):
-            cursor.whole = cursor.position, read
+            cursor.closed_body = cursor.position, read
             yield from cursor.space()
             scope.update((yield from self.close.read(cursor)))
         return Found(PieceKind.CALL, read)
 
     def rest(self, cursor: Cursor, scope: dict[str, Any]) -> Reading[Extent]:
-        """Reads a body and its closer, and returns the body's extent. If the field has
-        no closer, the body extends to the text's end."""
+        """Reads a body and its closer, if any; returns the body's extent."""
         if self.close.heads:
-            part, groups = yield from _found(cursor, self.close.heads, self.close.read)
+            part, groups = yield from _until(cursor, self.close.heads, self.close.read)
             scope.update(groups)
             return part
         start = cursor.position
         while True:
-            cursor.at = len(cursor.text)
+            cursor.index = len(cursor.text)
             if cursor.final:
                 return start, cursor.position
             yield
 
     def cut(self, scope: dict[str, Any], start: int) -> Callable[[str], Calls]:
-        """A function that makes the calls of the candidate's text if it is cut off in
-        the body, which begins at ``start``."""
+        """A function that makes the calls if the text is cut off in the body."""
         name, id = self.shape.name.find(scope), self.shape.id.find(scope)
         if isinstance(name, str) and name:
             return cut_part(name, start, id if isinstance(id, str) else "")
         return lambda raw: cut_calls(raw[start:], start)
 
     def call(self, scope: dict[str, Any], end: int, arguments: str = "") -> WrittenCall:
-        """The call that ends at ``end``, made from ``scope``: the pattern's groups and
-        the body. ``arguments``: the arguments as JSON text, if they are known."""
+        """The call that ends at ``end``, made from groups and body (``scope``)."""
         name, id = self.shape.name.find(scope), self.shape.id.find(scope)
         if not name or not isinstance(name, str):
             raise MalformedError("a call has a name")
-        given, is_text = self.shape.arguments.find(scope), False
+        value, is_text = self.shape.arguments.find(scope), False
         if not arguments:
-            is_text = isinstance(given, str) and not _is_object(given)
-            arguments = given if isinstance(given, str) else dumps(given)
+            is_text = isinstance(value, str) and not _is_object(value)
+            arguments = value if isinstance(value, str) else dumps(value)
         if not (is_text or _is_object(arguments)):
             raise MalformedError("arguments are an object")
         id = str(id) if isinstance(id, str | int) else ""
@@ -316,39 +308,37 @@ class CallField:
     def call_of(
         self, scope: dict[str, Any], text: str, value: Any, start: int, end: int
     ) -> WrittenCall:
-        """The call of one ``value`` in a JSON body. The arguments keep the model's
-        exact characters. The parameters are those of `CallReader`."""
+        """The call of one ``value`` in JSON; the parameters: `CallReader`'s."""
         if self.shape.each and not isinstance(value, dict):
             raise MalformedError("an item of calls is an object")
-        own = {**scope, **value} if self.shape.each else {**scope, CONTENT: value}
+        values = {**scope, **value} if self.shape.each else {**scope, CONTENT: value}
         if self.shape.whole is not None:
-            return calls_of(dumps(self.shape.whole.find(own)))[0]
+            return calls_of(dumps(self.shape.whole.find(values)))[0]
         keys, arguments = self.shape.arguments.keys, ""
         if keys == (CONTENT,) and not self.shape.each:
             arguments = arguments_of(text[start:end] if start >= 0 else dumps(value))
         elif keys and (self.shape.each or keys[0] == CONTENT):
             keys = keys if self.shape.each else keys[1:]
             arguments = arguments_at(value, text, start, keys)
-        return self.call(own, end, arguments)
+        return self.call(values, end, arguments)
 
     def call_with(
         self, scope: dict[str, Any], given: list[tuple[str, str]], cursor: Cursor
     ) -> WrittenCall:
-        """The call with parameters that are texts, ``given`` as (key, value). The
-        tool's schema gives them their types."""
-        own = {**scope, CONTENT: dict(given)}
-        name = self.shape.name.find(own)
+        """The call with texts as parameters; the schema has their types."""
+        values = {**scope, CONTENT: dict(given)}
+        name = self.shape.name.find(values)
         if self.shape.arguments.keys != (CONTENT,) or not isinstance(name, str):
-            return self.call(own, cursor.position)
-        known = properties(name, cursor.context)
+            return self.call(values, cursor.position)
+        declared = properties(name, cursor.context)
         parameters = [
-            Parameter(key, text, "" if key in known else self.kind)
+            Parameter(key, text, "" if key in declared else self.kind)
             for key, text in given
         ]
         arguments = typed(name, parameters, cursor.context)
         if self.tags is not None and self.tags.merges:
             arguments = _merged(name, parameters, cursor)
-        return self.call(own, cursor.position, arguments)
+        return self.call(values, cursor.position, arguments)
 
 
 def _is_object(text: str) -> bool:
@@ -360,11 +350,11 @@ def _is_object(text: str) -> bool:
 
 def _merged(name: str, parameters: list[Parameter], cursor: Cursor) -> str:
     """The arguments as JSON text. Parameters with the same key become a list."""
-    found: dict[str, list[Any]] = {}
-    for each in parameters:
-        value = loads(typed(name, [each], cursor.context))[each.key]
-        found.setdefault(each.key, []).append(value)
-    return dumps({key: v if len(v) > 1 else v[0] for key, v in found.items()})
+    values: dict[str, list[Any]] = {}
+    for parameter in parameters:
+        value = loads(typed(name, [parameter], cursor.context))[parameter.key]
+        values.setdefault(parameter.key, []).append(value)
+    return dumps({key: v if len(v) > 1 else v[0] for key, v in values.items()})
 
 
 # Bodies
@@ -402,28 +392,27 @@ def _json(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fo
 def _quoted(text: str, delimiters: Any) -> str:
     """``text`` with each string in JSON's quotes in place of the ``delimiters``."""
     for opener, closer in delimiters:
-        found, at = [], 0
-        while (begin := text.find(opener, at)) >= 0:
+        pieces, index = [], 0
+        while (begin := text.find(opener, index)) >= 0:
             end = text.find(closer, begin + len(opener))
             if end < 0:
                 break
-            found += [text[at:begin], dumps(text[begin + len(opener) : end])]
-            at = end + len(closer)
-        text = "".join(found) + text[at:]
+            pieces += [text[index:begin], dumps(text[begin + len(opener) : end])]
+            index = end + len(closer)
+        text = "".join(pieces) + text[index:]
     return text
 
 
 def _xml(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Found]:
-    """Reads parameters in tags, with at most `_MOST_BETWEEN` code points between them.
-    A closer inside a value is data (text rule 11.8)."""
+    """Reads parameters in tags. A closer inside a value is data (text rule 11.8)."""
     tags = field.tags
     assert tags is not None  # it was checked
     heads = *tags.head.heads, *field.close.heads
     parts: list[tuple[str, Extent]] = []
 
     def read(raw: str) -> Calls:
-        given = [(key, tags.text(raw, part)) for key, part in parts]
-        return [field.call_with(scope, given, cursor)]
+        items = [(key, tags.text(raw, part)) for key, part in parts]
+        return [field.call_with(scope, items, cursor)]
 
     cursor.partial = read
     while True:
@@ -441,7 +430,7 @@ def _xml(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[Fou
             part = yield from tags.value(cursor, *heads, "</")
             parts.append((groups["key"], part))
         except MismatchError:  # it only began like a tag
-            cursor.at += 1
+            cursor.index += 1
     return Found(PieceKind.CALL, read)
 
 
@@ -449,14 +438,14 @@ def _lines(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[F
     start, end = yield from field.rest(cursor, scope)
 
     def read(raw: str) -> Calls:
-        between = field.args.get("kv_sep", ":")
+        separator = field.args.get("kv_sep", ":")
         lines = raw[start:end].split(field.args.get("line_sep", "\n"))
-        pairs = [line.partition(between) for line in lines]
+        pairs = [line.partition(separator) for line in lines]
         strip = field.args.get("strip", True)
-        given = [(key, value) for key, found, value in pairs if found]
+        items = [(key, value) for key, has_separator, value in pairs if has_separator]
         if strip:
-            given = [(key.strip(), value.strip()) for key, value in given]
-        return [field.call_with(scope, given, cursor)]
+            items = [(key.strip(), value.strip()) for key, value in items]
+        return [field.call_with(scope, items, cursor)]
 
     return Found(PieceKind.CALL, read)
 
@@ -470,7 +459,7 @@ def _python(field: CallField, cursor: Cursor, scope: dict[str, Any]) -> Reading[
         items = [{"name": e.name, "arguments": loads(e.arguments)} for e in found]
         calls = field.calls_in(scope, dumps(items), 0)
         pairs = zip(calls, found, strict=True)
-        return [evolve(call, end=known.end) for call, known in pairs]
+        return [evolve(call, end=call_place.end) for call, call_place in pairs]
 
     return (yield from field.closed(cursor, scope, read))
 
@@ -503,15 +492,15 @@ def body_arguments(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any
     content = given.get("content", "text")
     if content not in _ARGUMENTS:
         raise TemplateError(f"{path}.content", "is not known")
-    where = f"{path}.content_args"
-    args = members(given.get("content_args", {}), _ARGUMENTS[content], where)
+    place = f"{path}.content_args"
+    args = members(given.get("content_args", {}), _ARGUMENTS[content], place)
     for number, pair in enumerate(args.get("string_delims", ())):
         texts = isinstance(pair, list) and all(isinstance(e, str) and e for e in pair)
         if not texts or len(pair) != 2:
-            raise TemplateError(f"{where}.string_delims[{number}]", "must be a pair")
+            raise TemplateError(f"{place}.string_delims[{number}]", "must be a pair")
     for key in ("line_sep", "kv_sep"):
         if args.get(key) == "":
-            raise TemplateError(f"{where}.{key}", "must not be empty")
+            raise TemplateError(f"{place}.{key}", "must not be empty")
     if content == "gemma4-tool-call":
         args = {"string_delims": _MARKS}
     return content, args
@@ -519,40 +508,39 @@ def body_arguments(given: dict[str, Any], path: str) -> tuple[str, dict[str, Any
 
 def value_kind(args: dict[str, Any], path: str) -> str:
     """The kind of values that ``value_parser`` in ``args`` says (see `Parameter`)."""
-    known = {"name": (str, "a string"), "args": (dict, "an object")}
-    where = f"{path}.content_args.value_parser"
-    found = members(args.get("value_parser", {}), known, where)
-    name = found.get("name", "text")
+    known_members = {"name": (str, "a string"), "args": (dict, "an object")}
+    place = f"{path}.content_args.value_parser"
+    parser = members(args.get("value_parser", {}), known_members, place)
+    name = parser.get("name", "text")
     if name not in _ARGUMENTS:
-        raise TemplateError(f"{where}.name", "is not known")
-    members(found.get("args", {}), _ARGUMENTS[name], f"{where}.args")
+        raise TemplateError(f"{place}.name", "is not known")
+    members(parser.get("args", {}), _ARGUMENTS[name], f"{place}.args")
     return "json" if name in ("json", "int", "float", "bool") else ""
 
 
 def tags_of_pattern(args: dict[str, Any], path: str) -> ParameterTags:
     """The parts of ``tag_pattern`` in ``args``: before, in and after the value."""
-    where = f"{path}.content_args.tag_pattern"
+    place = f"{path}.content_args.tag_pattern"
     if "tag_pattern" not in args:
-        raise TemplateError(where, "is missing")
-    items, names = parsed_pattern(args["tag_pattern"], where)
-    at = next((i for i, each in enumerate(items) if _is_value(each, names)), 0)
-    head = made_pattern(items[:at], names, where) if at else None
+        raise TemplateError(place, "is missing")
+    items, names = parsed_pattern(args["tag_pattern"], place)
+    index = next((i for i, item in enumerate(items) if _is_value(item, names)), 0)
+    head = made_pattern(items[:index], names, place) if index else None
     if head is None or "key" not in head.groups:
-        raise TemplateError(where, "must have a key, and a value after it")
-    tail = items[at + 1 :]
+        raise TemplateError(place, "must have a key, and a value after it")
+    tail = items[index + 1 :]
     if not tail:
-        raise TemplateError(where, "must have something after its value")
-    allowed = items[at][1][3][0][1][2][0]
-    strips = tuple(fits(*each[1][2][0]) for each in takewhile(may_lack, tail))
-    made = made_pattern(tail, names, where)
+        raise TemplateError(place, "must have something after its value")
+    allowed = items[index][1][3][0][1][2][0]
+    strips = tuple(fits(*item[1][2][0]) for item in takewhile(may_lack, tail))
+    tail_pattern = made_pattern(tail, names, place)
     return ParameterTags(
-        head, made, fits(*allowed), strips, args.get("merge_duplicates", False)
+        head, tail_pattern, fits(*allowed), strips, args.get("merge_duplicates", False)
     )
 
 
 def _is_value(item: Any, names: dict[int, str]) -> bool:
-    """Whether the item is the group ``value``, which matches characters of one class up
-    to the next item."""
+    """Whether the item is the group ``value`` with characters of one class."""
     code, argument = item
     if code is not patterns.tokens.SUBPATTERN or names.get(argument[0]) != "value":
         return False

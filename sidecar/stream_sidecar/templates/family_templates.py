@@ -23,7 +23,7 @@ class InexpressibleError(ValueError):
     """A response template cannot express this; the message says what, and why."""
 
 
-def _named(open: str, close: str, **more: Any) -> dict[str, Any]:
+def _field(open: str, close: str, **more: Any) -> dict[str, Any]:
     """The field of calls whose opener contains the name; the body is the arguments."""
     shape = {"name": "{name}", "arguments": "{content}"}
     return _calls({"open_pattern": open}, close, shape, **more)
@@ -36,14 +36,12 @@ def _listed(
     arguments: str = "arguments",
     id: str = "",
 ) -> dict[str, Any]:
-    """The field of calls that are a JSON list."""
     shape = {"name": f"{{{name}}}", "arguments": f"{{{arguments}}}"}
     return _calls({"open": open}, close, shape, id, transform_each=True)
 
 
-def _whole(open: str, close: str) -> dict[str, Any]:
-    """The field of calls whose body is a complete call: an object with name and
-    arguments."""
+def _call_field(open: str, close: str) -> dict[str, Any]:
+    """The field of calls whose body is an object with name and arguments."""
     return _calls({"open": open}, close, "{content}")
 
 
@@ -63,8 +61,7 @@ def _calls(
 
 
 def _tagged(pattern: str) -> dict[str, Any]:
-    """The members for a body of tags, whose values get their types from the tool's
-    schema."""
+    """The members for a body of tags; the tool's schema has the types."""
     return {"content": "xml-inline", "content_args": {"tag_pattern": pattern}}
 
 
@@ -84,7 +81,7 @@ _INVOKED = r'<parameter name="(?P<key>[^"<>]+)">(?P<value>.*?)</parameter>'
 _INKLING = r"(?:<\|message_model\|>)?[^<]*"
 
 _CALLS: dict[str, dict[str, Any]] = {
-    "hermes": _whole("<tool_call>", "</tool_call>"),
+    "hermes": _call_field("<tool_call>", "</tool_call>"),
     "nemotron-json": _listed("<TOOLCALL>", "</TOOLCALL>"),
     "jamba": _listed("<tool_calls>", "</tool_calls>"),
     "hunyuan": _listed("<tool_calls>", "</tool_calls>"),
@@ -98,9 +95,9 @@ _CALLS: dict[str, dict[str, Any]] = {
         "parameters",
         "{tool_call_id}",
     ),
-    "longcat": _whole("<longcat_tool_call>", "</longcat_tool_call>"),
-    "dots": _whole("<dots_function_call>", "</dots_function_call>"),
-    "gigachat": _whole("<|function_call|>", ""),
+    "longcat": _call_field("<longcat_tool_call>", "</longcat_tool_call>"),
+    "dots": _call_field("<dots_function_call>", "</dots_function_call>"),
+    "gigachat": _call_field("<|function_call|>", ""),
     "internlm2": _calls(
         {"open_pattern": r"<\|action_start\|>\s*<\|(?:plugin|interpreter)\|>"},
         "<|action_end|>",
@@ -115,57 +112,57 @@ _CALLS: dict[str, dict[str, Any]] = {
         **_listed("<|tool_call_start|>", "<|tool_call_end|>"),
         "content": "python-call-list",
     },
-    "qwen3-xml": _named(
+    "qwen3-xml": _field(
         rf"(?:<tool_call>\s*)?<function={_WORD}>",
         r"</function>(?:\s*</tool_call>)?|</tool_call>",
         **_tagged(_PARAMETER),
     ),
-    "seed-oss": _named(
+    "seed-oss": _field(
         rf"<seed:tool_call>\s*<function={_WORD}>",
         r"(?:</function>\s*)?</seed:tool_call>",
         **_tagged(_PARAMETER),
     ),
-    "glm": _named(rf"<tool_call>\s*{_WORD}", "</tool_call>", **_tagged(_ARGUMENT)),
-    "minimax-m2": _named(
+    "glm": _field(rf"<tool_call>\s*{_WORD}", "</tool_call>", **_tagged(_ARGUMENT)),
+    "minimax-m2": _field(
         rf'(?:<minimax:tool_call>\s*)?<invoke name="{_WORD}">',
         r"</invoke>(?:\s*</minimax:tool_call>)?",
         **_tagged(_INVOKED),
     ),
-    "anthropic-xml": _named(
+    "anthropic-xml": _field(
         rf'(?:<function_calls>\s*)?<invoke name="{_WORD}">',
         r"</invoke>(?:\s*</function_calls>)?",
         **_tagged(_INVOKED),
     ),
-    "kimi-k2": _named(
+    "kimi-k2": _field(
         r"(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_begin\|>\s*"
         r"(?P<id>(?:functions\.)?(?P<name>[\w.-]+)(?::\d+)?)"
         r"\s*<\|tool_call_argument_begin\|>",
         r"<\|tool_call_end\|>(?:\s*<\|tool_calls_section_end\|>)?",
         id="{id}",
     ),
-    "deepseek-v31": _named(
+    "deepseek-v31": _field(
         r"(?:<｜tool▁calls▁begin｜>)?<｜tool▁call▁begin｜>(?P<name>[\w.-]+)<｜tool▁sep｜>",
         r"<｜tool▁call▁end｜>(?:<｜tool▁calls▁end｜>)?",
     ),
-    "deepseek-v3": _named(
+    "deepseek-v3": _field(
         r"(?:<｜tool▁calls▁begin｜>)?<｜tool▁call▁begin｜>function<｜tool▁sep｜>"
         r"(?P<name>[\w.-]+)\s*```json\n",
         r"```\s*<｜tool▁call▁end｜>(?:<｜tool▁calls▁end｜>)?",
     ),
-    "solar": _named(
+    "solar": _field(
         r"(?:<\|tool_calls\|>)?<\|tool_call:begin\|>(?P<id>[^\s<>]*)"
         rf"<\|tool_call:name\|>{_WORD}<\|tool_call:args\|>",
         r"<\|tool_call:end\|>(?:<\|calls\|>)?",
         id="{id}",
     ),
-    "harmony": _named(
+    "harmony": _field(
         r"<\|channel\|>commentary to=functions\.(?P<name>[\w.-]+).*?<\|message\|>",
         "<|call|>",
     ),
-    "gemma4": _named(
+    "gemma4": _field(
         r"<\|tool_call>call:(?P<name>[\w.-]+)", "<tool_call|>", **_marked('<|"|>')
     ),
-    "functiongemma": _named(
+    "functiongemma": _field(
         r"<start_function_call>call:(?P<name>[\w.-]+)",
         "<end_function_call>",
         **_marked("<escape>"),
@@ -235,8 +232,7 @@ _BORDERS: dict[str, tuple[str | list[str], str]] = {
     "nemotron-json": ("<SPECIAL_11>Assistant\n", "<SPECIAL_12>"),
     "phi4-json": ("<|assistant|>", "<|end|>"),
 }
-"""Family -> the texts that begin and end its turn in a prompt. For other families these
-are ChatML's."""
+"""Family -> the texts around its turn in a prompt; ChatML's for all others."""
 
 
 @frozen
@@ -248,8 +244,7 @@ class FamilyTemplate:
 
 
 def family_template(dialects: Sequence[Dialect]) -> FamilyTemplate:
-    """The template of the first of ``dialects`` whose calls a template can express, or
-    else whose reasoning. Raises InexpressibleError if there is none."""
+    """The template of the first of ``dialects`` that can be expressed."""
     not_expressed = [
         f"{each.name}: "
         + _NOT_EXPRESSIBLE.get(each.name, "its calls are not written here so")
@@ -289,10 +284,9 @@ def _has_calls(dialect: Dialect) -> bool:
 
 
 def _thoughts(dialect: Dialect) -> dict[str, Any]:
-    """The field for the family's reasoning: `_THOUGHTS`, else its first pair; empty if
-    it has no pair."""
-    known = _THOUGHTS.get(dialect.name)
+    """The field for reasoning: `_THOUGHTS`, else the first pair, if any."""
+    field = _THOUGHTS.get(dialect.name)
     pairs = [pair for pair in dialect.pairs if pair[0]]
-    if known is None and pairs:
-        known = dict(zip(("open", "close"), pairs[0], strict=True))
-    return {**known, "content": "text"} if known else {}
+    if field is None and pairs:
+        field = dict(zip(("open", "close"), pairs[0], strict=True))
+    return {**field, "content": "text"} if field else {}

@@ -86,19 +86,18 @@ class _Parts:
     forms: list[Form] = field(factory=list)
     starts: bool = False
 
-    def add(self, anchor: Anchor, grammar: Any, **own: Any) -> None:
-        """Adds a form for the anchor's heads: one for heads of tier A, one for B.
-        ``own``: further fields of the `Form`."""
+    def add(self, anchor: Anchor, grammar: Any, **fields: Any) -> None:
+        """Adds a form for heads of tier A, and one for B, with more ``fields``."""
         for tier in ("A", "B"):
-            heads = tuple(each for each in anchor.heads if _tier(each) == tier)
+            heads = tuple(head for head in anchor.heads if _tier(head) == tier)
             if heads:
-                self.forms.append(Form(heads, grammar, tier=tier, **own))
+                self.forms.append(Form(heads, grammar, tier=tier, **fields))
 
     def reasoning(self, opener: Anchor, closer: Anchor) -> None:
         self.starts |= opener.starts
         if opener.pattern is None and closer.pattern is None and closer.heads:
             heads = opener.heads or ("",)
-            self.pairs += [(one, other) for one in heads for other in closer.heads]
+            self.pairs += [(head, end) for head in heads for end in closer.heads]
             return
         found = partial(_border, opener, Found(PieceKind.ENTER))
         self.add(opener, found, vague=closer.pattern is None, about="channels")
@@ -110,26 +109,26 @@ class _Parts:
 
     def answer(self, opener: Anchor, closer: Anchor) -> None:
         if not opener.heads:
-            own = {"place": "end", "vague": True, "about": "leftovers"}
-            self.add(closer, partial(_border, closer, mark()), **own)
+            fields = {"place": "end", "vague": True, "about": "leftovers"}
+            self.add(closer, partial(_border, closer, mark()), **fields)
             return
-        for each in (opener, closer):
-            if each.pattern is None:
-                self.ends += each.heads
+        for edge in (opener, closer):
+            if edge.pattern is None:
+                self.ends += edge.heads
             else:
-                found = partial(_border, each, mark(ends=True))
-                self.add(each, found, vague=True, about="channels")
+                grammar = partial(_border, edge, mark(ends=True))
+                self.add(edge, grammar, vague=True, about="channels")
 
     def other(self, opener: Anchor, closer: Anchor) -> None:
-        for each in (opener, closer):
-            self.add(each, partial(_border, each, mark()), vague=True, about="channels")
+        for edge in (opener, closer):
+            self.add(edge, partial(_border, edge, mark()), vague=True, about="channels")
 
     def anchor(self, start: Anchor) -> None:
         """Adds the beginning of a message, if it is a token, as a mark: it is removed
         wherever the model repeats it."""
-        opened = {each for form in self.forms for each in form.openers}
-        for each in start.heads:
-            text = each.rstrip()
+        opened = {head for form in self.forms for head in form.openers}
+        for head in start.heads:
+            text = head.rstrip()
             if start.pattern is None and _TOKEN.match(text) and text not in opened:
                 self.marks.append(text)
 
@@ -137,8 +136,7 @@ class _Parts:
 def _border(
     anchor: Anchor, found: Found, cursor: Cursor, *, inside: bool = False
 ) -> Reading[Found]:
-    """Reads an opener or a closer of a region and returns ``found``. ``inside``: it
-    counts only in reasoning."""
+    """Reads a region's border; returns ``found``. ``inside``: only in reasoning."""
     if inside and not cursor.inside:
         raise cursor.mismatch(0)
     cursor.rewind()
@@ -174,15 +172,15 @@ def _template(text: str) -> ResponseTemplate:
     if not fields:
         raise TemplateError(".fields", "must have a field")
     parts, implicit = _Parts(), list[str]()
-    for name, each in fields.items():
+    for name, value in fields.items():
         path = f".fields.{name}"
-        one = members(each, _FIELD, path)
-        opener, closer = (anchor_of(one, side, path) for side in ("open", "close"))
+        spec = members(value, _FIELD, path)
+        opener, closer = (anchor_of(spec, side, path) for side in ("open", "close"))
         if not (opener.heads or opener.starts):
             implicit.append(path)
         if len(implicit) > 1:
             raise TemplateError(path, f"lacks open, and so does {implicit[0][1:]}")
-        _add(parts, name, (opener, closer), one, path)
+        _add(parts, name, (opener, closer), spec, path)
     parts.anchor(anchor_of(given, "start_anchor", ""))
     dialect = Dialect(
         NAME,
@@ -201,8 +199,7 @@ def _add(
     given: dict[str, Any],
     path: str,
 ) -> None:
-    """Adds the field ``name`` of a template, with its opener and closer in ``anchors``,
-    to the ``parts`` of the dialect."""
+    """Adds the template's field ``name``, with its ``anchors``, to the ``parts``."""
     opener, closer = anchors
     content, args = body_arguments(given, path)
     kind = value_kind(args, path)
@@ -223,8 +220,8 @@ def _add(
         if shape is None:
             raise TemplateError(f"{path}.transform", "has not the shape of a call")
         tags = tags_of_pattern(args, path) if content == "xml-inline" else None
-        own = CallField(opener, closer, shape, content, args, tags, kind)
+        call_field = CallField(opener, closer, shape, content, args, tags, kind)
         closers = closer.heads if closer.pattern is None else ()
-        parts.add(opener, own.grammar, closers=closers)
+        parts.add(opener, call_field.grammar, closers=closers)
     else:
         parts.other(opener, closer)

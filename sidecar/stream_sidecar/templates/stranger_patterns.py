@@ -32,8 +32,7 @@ LONGEST_RUN = 256
 """The limit of an unbounded repeat, in code points."""
 
 MOST_STEPS = 1024
-"""A pattern has at most this many steps, where a repeat counts as often as it may
-match."""
+"""The most steps of a pattern; a repeat counts as often as it may match."""
 
 _MOST_HEADS = 64
 _MOST_CHARACTERS = 4
@@ -47,12 +46,7 @@ Head: TypeAlias = tuple[str, bool]
 """A text with which a match may begin, and whether it is the whole match."""
 
 _REPEATS = (tokens.MAX_REPEAT, tokens.MIN_REPEAT)
-_CHARACTERS = (
-    tokens.LITERAL,
-    tokens.NOT_LITERAL,
-    tokens.IN,
-    tokens.ANY,
-)
+_CHARACTERS = (tokens.LITERAL, tokens.NOT_LITERAL, tokens.IN, tokens.ANY)
 _START = (tokens.AT_BEGINNING, tokens.AT_BEGINNING_STRING)
 _END = (tokens.AT_END, tokens.AT_END_STRING)
 _USUAL_FLAGS = 16 | 32
@@ -64,10 +58,7 @@ _CATEGORIES: dict[Any, tuple[Callable[[str], bool], bool]] = {
     tokens.CATEGORY_SPACE: (str.isspace, True),
     tokens.CATEGORY_NOT_SPACE: (str.isspace, False),
     tokens.CATEGORY_WORD: (lambda each: each.isalnum() or each == "_", True),
-    tokens.CATEGORY_NOT_WORD: (
-        lambda each: each.isalnum() or each == "_",
-        False,
-    ),
+    tokens.CATEGORY_NOT_WORD: (lambda each: each.isalnum() or each == "_", False),
 }
 
 
@@ -104,13 +95,13 @@ def parsed(source: str) -> tuple[list[PatternItem], dict[int, str]]:
     """The items of the pattern ``source``, and the names of its groups by number.
     Raises StrangerError if it is no pattern or has flags."""
     try:
-        found = patterns.parse(source)
+        tree = patterns.parse(source)
     except (ValueError, OverflowError, RecursionError) as reason:
         raise StrangerError(f"is no pattern: {reason}") from None
-    if found.state.flags & ~_USUAL_FLAGS:
+    if tree.state.flags & ~_USUAL_FLAGS:
         raise StrangerError("has flags, which are not read")
-    names = {number: name for name, number in found.state.groupdict.items()}
-    return list(found), names
+    names = {number: name for name, number in tree.state.groupdict.items()}
+    return list(tree), names
 
 
 _REFUSED = {
@@ -140,133 +131,131 @@ class StrangerPattern:
         ways = [way for way in ways if way and not _is_place(way)]
         match = self._step(is_match=True)
         firsts = [self._sequence(way, match, run=False) for way in ways]
-        self._first = self._step(ways=firsts)
-        found = [head for way in ways for head in _heads(way)]
-        if not all(text for text, _ in found):
+        self._first_step = self._step(ways=firsts)
+        heads_found = [head for way in ways for head in _heads(way)]
+        if not all(text for text, _ in heads_found):
             raise StrangerError("must begin with a literal")
-        self.heads = tuple(dict.fromkeys(text for text, _ in found))
-        self.is_literal = all(whole for _, whole in found)
+        self.heads = tuple(dict.fromkeys(text for text, _ in heads_found))
+        self.is_literal = all(is_whole for _, is_whole in heads_found)
 
-    def _step(self, **own: Any) -> _Step:
+    def _step(self, **fields: Any) -> _Step:
         self._count += 1
         if self._count > MOST_STEPS:
             raise StrangerError("is too long")
-        return _Step(**own)
+        return _Step(**fields)
 
-    def _sequence(self, items: Any, after: _Step, *, run: bool) -> _Step:
-        """The first step of ``items``. Their last step leads to ``after``. ``run``: the
-        items are inside an unbounded repeat."""
+    def _sequence(self, items: Any, follow: _Step, *, run: bool) -> _Step:
+        """The first step of ``items``; the last one leads to ``follow``."""
         for code, argument in reversed(list(items)):
-            after = self._item(code, argument, after, run=run)
-        return after
+            follow = self._item(code, argument, follow, run=run)
+        return follow
 
-    def _item(self, code: Any, argument: Any, after: _Step, *, run: bool) -> _Step:
+    def _item(self, code: Any, argument: Any, follow: _Step, *, run: bool) -> _Step:
         if code in _CHARACTERS:
-            return self._step(fits=fits(code, argument), ways=[after], in_run=run)
+            return self._step(fits=fits(code, argument), ways=[follow], in_run=run)
         if code is tokens.SUBPATTERN:
-            return self._group(argument, after, run=run)
+            return self._group(argument, follow, run=run)
         if code is tokens.BRANCH:
-            ways = [self._sequence(way, after, run=run) for way in argument[1]]
+            ways = [self._sequence(way, follow, run=run) for way in argument[1]]
             return self._step(ways=ways)
         if code in _REPEATS:
-            return self._repeat(code, argument, after, run=run)
+            return self._repeat(code, argument, follow, run=run)
         if code is tokens.AT and argument in _START:
-            return after  # it begins where the region does
+            return follow  # it begins where the region does
         raise StrangerError(_REFUSED.get(code, f"has {str(code).lower()}"))
 
-    def _group(self, argument: Any, after: _Step, *, run: bool) -> _Step:
+    def _group(self, argument: Any, follow: _Step, *, run: bool) -> _Step:
         number, added, removed, body = argument
         if added or removed:
             raise StrangerError("has flags, which are not read")
         name = self._names.get(number)
         if name is None:
-            return self._sequence(body, after, run=run)
+            return self._sequence(body, follow, run=run)
         self.groups.add(name)
-        end = self._step(group=(name, 1), ways=[after])
+        end = self._step(group=(name, 1), ways=[follow])
         inner = self._sequence(body, end, run=run)
         return self._step(group=(name, 0), ways=[inner])
 
-    def _repeat(self, code: Any, argument: Any, after: _Step, *, run: bool) -> _Step:
-        least, most, body = argument
+    def _repeat(self, code: Any, argument: Any, follow: _Step, *, run: bool) -> _Step:
+        minimum, maximum, body = argument
 
         def choice(inner: _Step) -> list[_Step]:
-            return [inner, after] if code is tokens.MAX_REPEAT else [after, inner]
+            return [inner, follow] if code is tokens.MAX_REPEAT else [follow, inner]
 
-        if least > MOST_STEPS or (MOST_STEPS < most < tokens.MAXREPEAT):
+        if minimum > MOST_STEPS or (MOST_STEPS < maximum < tokens.MAXREPEAT):
             raise StrangerError("is too long")
-        if most is tokens.MAXREPEAT:
+        if maximum is tokens.MAXREPEAT:
             if run:
                 raise StrangerError("has an unbounded repeat in another one")
             loop = self._step()
             loop.ways = choice(self._sequence(body, loop, run=True))
-            first = self._step(ways=[loop], runs=True)
+            first_step = self._step(ways=[loop], runs=True)
         else:
-            first = after
-            for _ in range(most - least):
-                inner = self._sequence(body, first, run=run)
-                first = self._step(ways=choice(inner))
-        for _ in range(least):
-            first = self._sequence(body, first, run=run)
-        return first
+            first_step = follow
+            for _ in range(maximum - minimum):
+                inner = self._sequence(body, first_step, run=run)
+                first_step = self._step(ways=choice(inner))
+        for _ in range(minimum):
+            first_step = self._sequence(body, first_step, run=run)
+        return first_step
 
     def read(self, cursor: Cursor) -> Reading[dict[str, str]]:
         """Reads the pattern's match at this place and returns its groups by name.
         Raises MismatchError or EndedError if the pattern does not match."""
-        found: tuple[int, _Groups] | None = None
-        threads, size = _closure([(self._first, {}, 0)], 0), 0
+        match: tuple[int, _Groups] | None = None
+        threads, size = _closure([(self._first_step, {}, 0)], 0), 0
         while True:
             for place, (step, groups, _) in enumerate(threads):
                 if step.is_match:
-                    found, threads = (size, groups), threads[:place]
+                    match, threads = (size, groups), threads[:place]
                     break
-            at = cursor.at + size
-            if not threads or (at == len(cursor.text) and cursor.final):
+            index = cursor.index + size
+            if not threads or (index == len(cursor.text) and cursor.final):
                 break
-            if at == len(cursor.text):
+            if index == len(cursor.text):
                 yield
                 continue
             size += 1
-            threads = _advanced(threads, cursor.text[at], size)
-        if found is None:
+            threads = _advanced(threads, cursor.text[index], size)
+        if match is None:
             raise EndedError if threads else cursor.mismatch(size)
-        end, groups = found
+        end, groups = match
         if threads or size > end:
             cursor.note_failed(size + bool(threads))
-        whole = cursor.text[cursor.at : cursor.at + end]
-        cursor.at += end
+        text = cursor.text[cursor.index : cursor.index + end]
+        cursor.index += end
         names = (name for name, side in groups if side)
-        return {name: whole[groups[name, 0] : groups[name, 1]] for name in names}
+        return {name: text[groups[name, 0] : groups[name, 1]] for name in names}
 
 
 def _advanced(threads: list[_Thread], character: str, size: int) -> list[_Thread]:
     """The threads that can read ``character``, each continued after this character."""
     advanced = [
-        (step.ways[0], groups, left - step.in_run)
-        for step, groups, left in threads
-        if step.fits is not None and left >= step.in_run and step.fits(character)
+        (step.ways[0], groups, steps_left - step.in_run)
+        for step, groups, steps_left in threads
+        if step.fits is not None and steps_left >= step.in_run and step.fits(character)
     ]
     return _closure(advanced, size)
 
 
 def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
-    """Follows ``threads`` through the steps that read nothing. Returns the threads at
-    the steps reached that read a character or complete the match, in order."""
-    found: list[_Thread] = []
-    seen: set[int] = set()
-    rest = threads[::-1]
-    while rest:
-        step, groups, left = rest.pop()
-        if id(step) in seen:
+    """The threads, in order, after all steps that read nothing."""
+    reached: list[_Thread] = []
+    steps_seen: set[int] = set()
+    stack = threads[::-1]
+    while stack:
+        step, groups, steps_left = stack.pop()
+        if id(step) in steps_seen:
             continue
-        seen.add(id(step))
+        steps_seen.add(id(step))
         if step.fits is not None or step.is_match:
-            found.append((step, groups, left))
+            reached.append((step, groups, steps_left))
             continue
         if step.group is not None:
             groups = {**groups, step.group: size}
-        left = LONGEST_RUN if step.runs else left
-        rest += [(way, groups, left) for way in reversed(step.ways)]
-    return found
+        steps_left = LONGEST_RUN if step.runs else steps_left
+        stack += [(way, groups, steps_left) for way in reversed(step.ways)]
+    return reached
 
 
 # The parts of a pattern
@@ -274,12 +263,12 @@ def _closure(threads: list[_Thread], size: int) -> list[_Thread]:
 
 def _ways(items: Any) -> Iterator[list[PatternItem]]:
     """The branches of ``items`` if they are one alternation; else only ``items``."""
-    known = list(items)
-    if len(known) == 1 and known[0][0] is tokens.BRANCH:
-        for way in known[0][1][1]:
+    item_list = list(items)
+    if len(item_list) == 1 and item_list[0][0] is tokens.BRANCH:
+        for way in item_list[0][1][1]:
             yield from _ways(way)
     else:
-        yield known
+        yield item_list
 
 
 def _is_place(way: tuple[PatternItem, ...]) -> bool:
@@ -308,8 +297,7 @@ def _is_space(code: Any, argument: Any) -> bool:
 
 
 def may_lack(item: PatternItem) -> bool:
-    """Whether the item is an optional character class, such as ``\\s*``, which may be
-    missing at a match's beginning."""
+    r"""Whether the item is an optional character class, such as ``\s*``."""
     code, argument = item
     if code not in _REPEATS or argument[0] or len(argument[2]) != 1:
         return False
@@ -320,24 +308,23 @@ def may_lack(item: PatternItem) -> bool:
 
 
 def _heads(items: Any, *, lead: bool = True) -> list[Head]:
-    """The texts with which a match of ``items`` may begin. ``lead``: the pattern begins
-    with ``items``."""
-    found: list[Head] = [("", True)]
+    """The texts with which a match begins. ``lead``: ``items`` begin the pattern."""
+    heads: list[Head] = [("", True)]
     for item in items:
-        more: list[Head] = []
-        for text, whole in found:
-            first = lead and not text
-            if not whole or (first and may_lack(item)):
-                more.append((text, whole))
+        longer: list[Head] = []
+        for text, is_open in heads:
+            is_lead = lead and not text
+            if not is_open or (is_lead and may_lack(item)):
+                longer.append((text, is_open))
             else:
-                own = _heads_of(item, lead=first)
-                more += [(text + more_text, is_whole) for more_text, is_whole in own]
-        if len(more) > _MOST_HEADS and all(text for text, _ in found):
-            return [(text, False) for text, _ in found]  # shorter heads are enough
-        if len(more) > _MOST_HEADS:
+                tails = _heads_of(item, lead=is_lead)
+                longer += [(text + tail, is_whole) for tail, is_whole in tails]
+        if len(longer) > _MOST_HEADS and all(text for text, _ in heads):
+            return [(text, False) for text, _ in heads]  # shorter heads are enough
+        if len(longer) > _MOST_HEADS:
             raise StrangerError("begins in too many ways")
-        found = more
-    return list(dict.fromkeys(found))
+        heads = longer
+    return list(dict.fromkeys(heads))
 
 
 def _heads_of(item: PatternItem, *, lead: bool) -> list[Head]:
@@ -352,12 +339,12 @@ def _heads_of(item: PatternItem, *, lead: bool) -> list[Head]:
     if code is tokens.BRANCH:
         return [head for way in argument[1] for head in _heads(way, lead=lead)]
     if code in _REPEATS:
-        least, most, body = argument
-        known = min(least, _MOST_TIMES)
-        heads = _heads(list(body) * known, lead=lead)
-        if (least, most) == (0, 1):
+        minimum, maximum, body = argument
+        times = min(minimum, _MOST_TIMES)
+        heads = _heads(list(body) * times, lead=lead)
+        if (minimum, maximum) == (0, 1):
             return [*_heads(body, lead=lead), ("", True)]
-        whole = known == least == most
+        whole = times == minimum == maximum
         return [(text, is_whole and whole) for text, is_whole in heads]
     return [("", code is tokens.AT and argument in _START)]
 
@@ -370,18 +357,17 @@ def fits(code: Any, argument: Any) -> Callable[[str], bool]:
         return chr(argument).__eq__
     if code is tokens.NOT_LITERAL:
         return chr(argument).__ne__
-    tests = [_member(*each) for each in argument if each[0] is not tokens.NEGATE]
+    tests = [_member(*part) for part in argument if part[0] is not tokens.NEGATE]
     negated = argument[0][0] is tokens.NEGATE
-    return lambda each: any(test(each) for test in tests) is not negated
+    return lambda part: any(test(part) for test in tests) is not negated
 
 
 def _member(code: Any, argument: Any) -> Callable[[str], bool]:
-    """A function that tests whether one part of a character class contains a
-    character."""
+    """A test whether one part of a character class has a character."""
     if code is tokens.LITERAL:
         return chr(argument).__eq__
     if code is tokens.RANGE:
-        first, last = argument
-        return lambda each: first <= ord(each) <= last
-    test, wanted = _CATEGORIES[argument]
-    return lambda each: test(each) is wanted
+        low, high = argument
+        return lambda character: low <= ord(character) <= high
+    test, expected = _CATEGORIES[argument]
+    return lambda character: test(character) is expected

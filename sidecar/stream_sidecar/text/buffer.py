@@ -48,8 +48,7 @@ class Buffer:
         return self.base + self.index
 
     def peek(self, size: int, skip: int = 0) -> str:
-        """The next ``size`` undecided characters after the first ``skip`` ones; fewer
-        if the text ends before."""
+        """The next ``size`` undecided characters, or fewer, after ``skip``."""
         start = self.index + skip
         return self.text[start : start + size]
 
@@ -59,14 +58,12 @@ class Buffer:
         return match.end() - self.index if match else 0
 
     def cut_piece(self, kind: PieceKind, size: int) -> None:
-        """Decides the next ``size`` characters: they are a piece of ``kind`` (text rule
-        2.1)."""
+        """Decides the next ``size`` characters as ``kind`` (text rule 2.1)."""
         text, start = self.take(size)
         self.pieces.append((kind, text, start, start + size))
 
     def take(self, size: int) -> tuple[str, int]:
-        """Takes the next ``size`` characters from the front and returns them with their
-        position. The caller shows them or lets them wait."""
+        """Takes the next ``size`` characters, to show or hold, and their place."""
         start, self.index = self.index, self.index + size
         return self.text[start : self.index], self.base + start
 
@@ -76,14 +73,12 @@ class Buffer:
         self.pieces.append((kind, "", start, start))
 
     def report_call(self, call_form: Taken, text: str, start: int) -> None:
-        """Reports the call ``call_form`` at position ``start``. The call's ``text``
-        stays visible (policy ``report``)."""
+        """Reports a call whose ``text`` stays visible (``report``)."""
         self.verdicts.append(evolve(call_form, raw=text))
         self.pieces.append((PieceKind.SEEN, "", start, start + len(text)))
 
     def put_back(self, text: str, start: int) -> None:
-        """Replaces the undecided text by ``text``, which begins at position
-        ``start``."""
+        """Replaces the undecided text by ``text``, from ``start`` on."""
         self.text, self.base, self.index = text, start, 0
 
     def drop_decided(self) -> None:

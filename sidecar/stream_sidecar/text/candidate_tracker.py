@@ -55,8 +55,7 @@ class CandidateTracker:
     halvings_left: int = MOST_HALVINGS
 
     def try_forms(self, openings: tuple[Opening, ...], *, in_reasoning: bool) -> None:
-        """Opens a candidate at the next character. ``openings``: the forms that may
-        begin there. ``in_reasoning``: the candidate is in reasoning."""
+        """Opens a candidate of ``openings`` at the next character."""
         start, context = self._buffer.place, self._rules.context
         self.candidate = Candidate(
             start, openings, context, self.last_fail, inside=in_reasoning
@@ -97,8 +96,7 @@ class CandidateTracker:
         return verdict
 
     def drop_candidate(self, failure: Failed, *, in_reasoning: bool) -> None:
-        """Makes the failed candidate's text ordinary text again (text rule 2.2).
-        ``in_reasoning``: the candidate was in reasoning."""
+        """Makes the candidate's text ordinary (text rule 2.2)."""
         buffer = self._buffer
         restart = self._rules.lexicon.restart_index(buffer.text, failure.position)
         self.free_at = buffer.base + restart
@@ -115,9 +113,8 @@ class CandidateTracker:
                 pending_here[closer] += 1
 
     def is_pending(self, closer: str, *, in_reasoning: bool) -> bool:
-        """Whether ``closer`` is text because its opener was left as text. If so, counts
-        it off the pending closers. Where a new answer begins, closers pending from
-        before do not count."""
+        """Whether ``closer`` is text because its opener is, and counts it off. A new
+        answer forgets closers from before it."""
         self.forget_if_reopened()
         pending_here = self.due_closers[in_reasoning]
         if self._tail.is_armed or not pending_here[closer]:
@@ -127,8 +124,7 @@ class CandidateTracker:
         return True
 
     def forget_if_reopened(self) -> None:
-        """If a new answer has begun since the last call of this method, forgets what
-        failed candidates have decided."""
+        """Forgets failed candidates in a new answer."""
         if self._tail.shown.has_reopened:
             self._tail.shown.has_reopened, self.free_at = False, 0
             self.due_closers[False].clear()

@@ -57,8 +57,7 @@ class Doubt:
     openers: int = 0
 
     def keep_text(self, text: str) -> None:
-        """Adds the next raw ``text`` of the channel. If there is no room for it, drops
-        all that was kept."""
+        """Adds raw ``text``; drops all of it if there is no room."""
         self.room -= len(text)
         if self.room >= 0:
             self.text_parts.append(text)

@@ -45,8 +45,8 @@ class OpenElements:
         if not self.line and "<" not in text:
             _, sign, last_line = text.rpartition("\n")
             is_alone = (self.is_alone or bool(sign)) and not last_line.strip(BLANKS)
-            same = is_alone == self.is_alone
-            return self if same else evolve(self, is_alone=is_alone)
+            is_same = is_alone == self.is_alone
+            return self if is_same else evolve(self, is_alone=is_alone)
         names, (first_line, *further_lines) = [*self.names], text.split("\n")
         is_alone, line = _continue_line(self.is_alone, self.line, first_line)
         if further_lines:
@@ -63,8 +63,7 @@ NO_ELEMENTS = OpenElements()
 
 
 def _continue_line(is_alone: bool, line: str, text: str) -> tuple[bool, str]:
-    """The new ``is_alone`` and ``line`` of `OpenElements` if the text ``text``
-    continues the line."""
+    """The new ``is_alone`` and ``line`` if ``text`` continues the line."""
     if not line:
         head, sign, tail = text.partition("<")
         is_alone, line, text = is_alone and not head.strip(BLANKS), sign, tail
@@ -72,8 +71,7 @@ def _continue_line(is_alone: bool, line: str, text: str) -> tuple[bool, str]:
 
 
 def _apply_tags(names: list[str], line: str, *, is_alone: bool) -> None:
-    """Opens and closes elements in ``names`` by the tags of ``line``, which is
-    complete."""
+    """Opens and closes elements in ``names`` by the tags of ``line``."""
     opening = _OPENING.fullmatch(line) if is_alone else None
     if opening is None:
         for name in _CLOSING.findall(line):

@@ -36,8 +36,7 @@ Passage: TypeAlias = "tuple[Gates, Gate]"  # for the next slice
 Passed: TypeAlias = "tuple[int, Gates, Gate]"  # how much passed, then a passage
 
 Gate: TypeAlias = str
-"""The text searched before a slice: a line break and the undecided beginning of a line,
-or nothing."""
+"""The text searched before a slice: a line break and a line's undecided beginning."""
 
 NO_MATCH = patterns.compile(r"(?!)").match
 _BREAK = patterns.compile(r"(?=\n)").match
@@ -90,8 +89,7 @@ class Gates(NamedTuple):
         return id(self)
 
     def _find_match(self, text: str) -> re.Match[str] | None:
-        """The first match in ``text`` that matters; if there is none, the match of the
-        beginning of the last line; else None."""
+        """The match in ``text`` that matters, else that of the last line."""
         search = self.pattern.search
         match = search(text)
         while match is not None and match.lastgroup == "head":
@@ -181,8 +179,7 @@ def _pattern(literals: frozenset[str], line: str | None = None) -> re.Pattern[st
 
 
 def _tail_pattern(literals: Iterable[str]) -> str:
-    """A pattern that matches one of ``literals`` here, complete or cut off by the
-    text's end. If one of them is empty, it matches everywhere."""
+    """Matches one of ``literals``, complete or cut off by the text's end."""
     return "" if "" in literals else rf"\Z|{beginnings(literals)}"
 
 
@@ -202,12 +199,11 @@ def code_gates(indent: int) -> Gates:
 
 
 @lru_cache(maxsize=64)
-def fence_gates(fence: str, outside: Gates) -> Gates:
-    """The gates for the inside of a ``fence`` that stands in no quote or list.
-    ``outside``: the gates for the text after the fence."""
+def fence_gates(fence: str, outer_gates: Gates) -> Gates:
+    """The gates inside a top-level ``fence``. ``outer_gates``: those after it."""
     search = _pattern(frozenset(), slices.line_of_fence(fence))
     match_end = patterns.compile(slices.end_of_fence(fence)).match
-    return Gates(search, match_end=match_end, gates_after=lambda *_: outside)
+    return Gates(search, match_end=match_end, gates_after=lambda *_: outer_gates)
 
 
 @lru_cache(maxsize=64)
@@ -226,8 +222,8 @@ def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
     openers = tuple(text for openers in heads.values() for text in openers.literals)
     fields = _text_pattern(literals.literals, openers), True, literals.certain
 
-    def after_fence(outside: Gates, fence: str) -> Gates:
-        return info_gates(literals, fence_gates(fence[1:], outside))
+    def after_fence(outer_gates: Gates, fence: str) -> Gates:
+        return info_gates(literals, fence_gates(fence[1:], outer_gates))
 
     has_backtick = any("`" in text for text in literals.literals)
     match_end = NO_MATCH if has_backtick else slices.OPENS.match
@@ -236,9 +232,8 @@ def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
 
 @lru_cache(maxsize=64)
 def _waiting_prefixes(openers: tuple[str, ...]) -> frozenset[str]:
-    """The proper prefixes of ``openers`` that wait at a slice's end. A line's beginning
-    of more than `INDENT` characters never waits, so longer prefixes are left out:
-    openers with names of tools may be long."""
+    """The prefixes of ``openers`` that wait at a slice's end: a line's beginning of
+    more than `INDENT` characters never does, and names may be long."""
     sizes = range(1, INDENT + 1)
     return frozenset(
         opener[:size] for opener in openers for size in sizes if size < len(opener)

@@ -46,8 +46,7 @@ PENDING = -2
 
 @define(eq=False)
 class InAnswer:
-    """The steps of the answer. The fields remember what was found out about places in
-    the text, so that no step finds it out again."""
+    """The steps of the answer. The fields spare a step what is known."""
 
     _rules: Rules
     _buffer: Buffer
@@ -96,8 +95,7 @@ class InAnswer:
             self._decide_literal(literal, final)
 
     def _may_begin_line(self, code: CodeState) -> bool:
-        """Whether the next character is where an opener is valid that is valid only at
-        a line's start."""
+        """Whether an opener of a line's start counts here."""
         position = self._buffer.place
         was_read = position < self._candidates.free_at or position == self._tried_at
         return not (was_read or self._tail.line_shown or code.is_code)
@@ -209,15 +207,13 @@ class InAnswer:
         return True
 
     def decide_failed_opener(self, *, final: bool) -> None:
-        """Handles the literal that comes next, after the candidate that began with it
-        has failed."""
+        """Handles the literal of a candidate that failed."""
         buffer = self._buffer
         if literal := self._rules.lexicon.literals.any.match(buffer.text, buffer.index):
             self._decide_literal(literal[0], final)
 
     def take_out_form(self, form: Taken) -> None:
-        """Takes out the form that comes next (text rule 2.3), or lets it wait in the
-        tail."""
+        """Takes out the form, or lets it wait (text rule 2.3)."""
         buffer = self._buffer
         if form.kind is PieceKind.ENTER and form.content:
             self._take_thought(form)
@@ -252,8 +248,7 @@ class InAnswer:
         self._tail.shown.note_removal()
 
     def may_complete(self, text: str) -> bool:
-        """Whether ``text``, right after a removal, may complete a literal begun before
-        the removal, or has to be read step by step for another reason."""
+        """Whether ``text`` after a removal has to be read in steps."""
         if self._call_end == PENDING or text[0].isspace():
             return True
         shown, guarded = self._tail.shown, self._rules.lexicon.vocabulary.guarded
@@ -324,16 +319,15 @@ class InAnswer:
         return is_code
 
     def _is_mention(self, literal: str, final: bool, is_tag: bool) -> bool:
-        """Whether the literal that comes next is only mentioned (text rule 4.6).
-        ``is_tag``: it is a delimiter."""
+        """Whether the literal is only mentioned (text rule 4.6)."""
         if is_tag and self._rules.scope == "everywhere":
             return False
         lexicon = self._rules.lexicon
         kind, literals = lexicon.vocabulary.kind_of(literal), lexicon.literals
         place = self._tail.place
 
-        def judge(after: str, *, final: bool) -> bool | None:
-            return is_mentioned(place, literal, after, kind, literals, final=final)
+        def judge(text: str, *, final: bool) -> bool | None:
+            return is_mentioned(place, literal, text, kind, literals, final=final)
 
         if judge("", final=False) is False:
             return False  # the usual case: the text before it decides
@@ -364,8 +358,7 @@ class InAnswer:
         return in_sentence
 
     def _pair_size(self, opener: str, final: bool) -> int:
-        """The length of the mentioned pair that begins with ``opener``, such as
-        ``<think>...</think>`` in a sentence (text rule 4.12); 0 if none begins."""
+        """The length of the mentioned pair here, or 0 (text rule 4.12)."""
         delimiters, tail = self._rules.lexicon.delimiters, self._tail
         is_closer = opener in delimiters.closers
         if is_closer or not tail.last_visible or self._rules.scope == "everywhere":
@@ -385,17 +378,16 @@ class InAnswer:
         ``judge`` is undecided at the hold limit.
         """
         window = max(min(self._tail.room(skip + limit + 1) - skip, limit), 0)
-        after = self._buffer.peek(window + 1, skip=skip)
-        verdict = judge(after[:window], final=final)
-        if verdict is None and len(after) <= window:
+        text = self._buffer.peek(window + 1, skip=skip)
+        verdict = judge(text[:window], final=final)
+        if verdict is None and len(text) <= window:
             raise UndecidedError
         if verdict is None:
             self._report_full()
         return verdict
 
     def _report_full(self) -> None:
-        """Reports that the hold limit is reached at this position, once for each
-        position."""
+        """Reports the hold limit, once for each position."""
         if self._hold_limit_at != self._buffer.place:
             self._hold_limit_at = self._buffer.place
             self._buffer.add_mark(PieceKind.FULL)

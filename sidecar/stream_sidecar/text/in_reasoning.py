@@ -68,8 +68,7 @@ class InReasoning:
     code: CodeSoFar = field(factory=CodeSoFar)
 
     def enter(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
-        """Begins a block that ``closers`` close. ``code``: if its opener is doubtful,
-        the state of code before the opener; else None."""
+        """Begins a block. ``code``: the state before a doubtful opener."""
         self._buffer.add_mark(PieceKind.ENTER, self._tail.waiting_size)
         self._begin_doubt(code, is_doubtful=code is not None)
         self.depth, self.has_implicit_opener, self.closers = 1, False, closers
@@ -146,8 +145,7 @@ class InReasoning:
         return self.doubt.is_in_code(place, place + len(delimiter), is_closer=is_closer)
 
     def _handle_call(self, literal: str) -> bool:
-        """Handles the mark, the closer of a call, the opener or the end of reasoning
-        that comes next. Returns False if ``literal`` is text here."""
+        """Handles a mark, closer, opener or end; False: it is text."""
         words, candidates = self._rules.lexicon.vocabulary, self._candidates
         ended_closers = words.exits.get(literal)
         is_text = self._buffer.place < candidates.free_at
@@ -169,8 +167,7 @@ class InReasoning:
         return True
 
     def _end_reasoning(self, *, by_call: bool = False) -> None:
-        """Ends the reasoning with all open blocks. ``by_call``: a call ended it. Native
-        reasoning continues."""
+        """Ends all open blocks; native reasoning continues."""
         self._buffer.has_gap = True
         if not self._rules.native:
             self.depth, self.has_implicit_opener, self.doubt = 0, False, None
@@ -297,7 +294,6 @@ class InReasoning:
 
     @property
     def _is_doubtful(self) -> bool:
-        """Whether the open block began after a doubtful opener, no closer came since,
-        and all its raw text is kept."""
+        """Whether the block may be text and is kept whole."""
         doubt = self.doubt
         return doubt is not None and doubt.code is not None and doubt.is_whole

@@ -47,8 +47,7 @@ Share: TypeAlias = tuple[int, int]
 """The number of code points that a reader holds: in calls, and in all other text."""
 
 MIN_GUARDED = 4
-"""A removal must not put together a delimiter, or another literal of at least this many
-characters. A shorter literal may come together by chance."""
+"""The size of literals that a removal must not build, as it may by chance."""
 
 
 class Vocabulary:
@@ -112,8 +111,7 @@ class Vocabulary:
                     table.setdefault(opener, []).append(opening)
 
     def kind_of(self, literal: str) -> LiteralKind:
-        """The kind of ``literal``, which decides what counts as a mention of it.
-        ``literal`` must be in `literals`."""
+        """The kind of ``literal``: what counts as a mention of it."""
         kind = self._kind_cache.get(literal)
         if kind is None:
             kind = self._kind_cache[literal] = self._judge_kind(literal)
@@ -176,8 +174,7 @@ class Lexicon:
         return self.gates if fences_pass else self._raw_gates
 
     def may_begin_form(self, text: str) -> bool:
-        """Whether an answer that begins with ``text`` begins with white space or
-        perhaps with a form."""
+        """Whether ``text`` begins with white space or perhaps a form."""
         try:
             openings = self.openings_at(text, 0, at_start=True, final=False)
         except UndecidedError:
@@ -251,8 +248,7 @@ class Lexicon:
         return forms + [each for each in openings if not _is_shorter(each, forms)]
 
     def delimiter_at(self, text: str, index: int) -> str:
-        """The delimiter at place ``index``. A longer literal begins with this
-        delimiter, but is text here."""
+        """The delimiter at ``index`` with which a longer text begins."""
         match = self.delimiters.any.match(text, index)
         assert match is not None  # the caller knows
         return match[0]
@@ -286,8 +282,7 @@ class Lexicon:
         return min(index, read_size - len(line_text or line)) if may_begin else index
 
     def _may_begin_line(self, text: str) -> bool:
-        """Whether ``text`` is an opener that counts at a line's start, or a prefix of
-        such an opener."""
+        """Whether ``text`` begins an opener of a line's start."""
         openers = self.heads.get(text[0])
         return openers is not None and (text in self._at_line or openers.is_begun(text))
 
@@ -344,14 +339,12 @@ def _any_line(opening: Opening) -> bool:
 
 
 def _is_shorter(opening: Opening, forms: list[Opening]) -> bool:
-    """Whether an opener in ``forms``, at the same place, is longer and begins with the
-    opener of ``opening``."""
+    """Whether a longer opener in ``forms`` begins with this one."""
     text = opening.opener
     return any(text != form.opener and form.opener.startswith(text) for form in forms)
 
 
 @lru_cache(maxsize=64)
 def _line_start_pattern(openers_pattern: str) -> re.Pattern[str]:
-    """A pattern for the line break and the blanks before one of ``openers_pattern``.
-    ``openers_pattern`` is a pattern, too."""
+    """The line break and blanks before a match of this pattern."""
     return patterns.compile(rf"\n[{BLANKS}]*+(?={openers_pattern})")

@@ -41,24 +41,20 @@ _SPACED_MARKS = {"|": "|", "«": "»"}
 _BLANKS = " \u00a0\u202f"
 
 STRING_REACH = 256
-"""The opening and the closing quote of a string are each at most this many code points
-away from the literal."""
+"""The most code points between a string's quote and the literal."""
 
 WINDOW = STRING_REACH + 4
 """How many code points on each side of a literal are looked at. A quote may have three
 signs, and the character next to a quote decides whether it opens or closes."""
 
 MOST_GAP = 16
-"""At most this many code points stand between the opener and the closer of a mentioned
-pair."""
+"""The most code points between the opener and closer of a mentioned pair."""
 
 LONGEST_SPAN = 200
-"""In reasoning, at most this many code points of a code span are looked at on each side
-of a literal."""
+"""The most code points of a span in reasoning on each side of a literal."""
 
 LONGEST_TAG = 48
-"""A tag whose literal has no ``>`` (``<invoke``) must end within this many code points
-after the literal."""
+"""A tag without ``>`` (``<invoke``) must end within so many code points."""
 
 _TAG_END = patterns.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
@@ -176,8 +172,7 @@ def _is_between(
 
 
 def _closings(prefix: str, head: str) -> tuple[str, ...]:
-    """The closing marks that fit the opening mark at the end of ``prefix``; () if
-    ``prefix`` ends with no opening mark. ``head``: the first character of the line."""
+    """The closing marks that fit the mark at the end of ``prefix``, if any."""
     mark = prefix[-1:]
     outer_mark = prefix[-2:-1] if mark and mark in _BLANKS else mark
     marks = [_SPACED_MARKS[outer_mark]] if outer_mark in _SPACED_MARKS else []
@@ -196,16 +191,14 @@ def _closings(prefix: str, head: str) -> tuple[str, ...]:
 
 
 def _may_open(character_before: str) -> bool:
-    """Whether a quote may open after ``character_before``, the character before the
-    quote; "" if there is no character before it."""
+    """Whether a quote may open after ``character_before`` ("": none)."""
     return character_before in _BEFORE_QUOTE
 
 
 def _begins_with_closing(
     text: str, closings: tuple[str, ...], literals: Literals, *, final: bool
 ) -> bool | None:
-    """Whether ``text`` begins with one of ``closings``. None: more text is needed,
-    because ``text`` is the beginning of a closing mark or of a literal."""
+    """Whether one of ``closings`` comes; None: more text decides."""
     if text.startswith(closings):
         mark = text[0]
         if mark not in _EMPHASIS:
@@ -267,8 +260,7 @@ def _open_quote(place: AnswerPlace) -> str:
 
 
 def _begins_answer(place: AnswerPlace, text_end: str) -> bool:
-    """Whether the answer begins with ``text_end``, the end of the text before
-    ``place``. Blanks before ``text_end`` do not matter."""
+    """Whether the answer begins with ``text_end``, except for blanks."""
     return place.is_all and not place.prefix[: -len(text_end)].strip()
 
 
@@ -277,15 +269,13 @@ _STRING_PREFIX = patterns.compile(r"(?:^|[\s(\[{=,:])[rRbBfFuU]{1,2}\Z")
 
 
 def _find_quotes(text: str) -> Iterator[tuple[int, str]]:
-    """The quotes and line breaks in ``text``, each with its place. Three quotes in a
-    row count as one quote, and a quote after a backslash does not count."""
+    """The quotes (three in a row as one) and line breaks, with their places."""
     for match in _QUOTE_SIGNS.finditer(text):
         if match[0][0] != "\\":
             yield match.start(), match[0]
 
 
 def _opens_string(line: str, index: int, sign: str) -> bool:
-    """Whether the quote ``sign`` at ``index`` opens a string."""
     if sign[0] not in _STRING_QUOTES:
         return False
     return _may_open(line[index - 1 : index] if index else "") or bool(
@@ -300,8 +290,7 @@ def _partners(quote: str) -> Iterable[str]:
 
 
 def _closes_string(sign: str, following: str) -> bool:
-    """Whether the quote ``sign`` closes a string: no letter or digit follows. After a
-    slash letters may follow, as the flags of a regular expression."""
+    """Whether a quote closes: no letter follows, or flags after a slash."""
     return sign == "/" or not following[:1].isalnum()
 
 

@@ -30,8 +30,7 @@ _CODE_PARTS = patterns.compile("\n|`++|[^\n`]++")
 
 @define(eq=False)
 class CodeSoFar:
-    """Knows whether the end of a text is in code. The added text is read only when
-    `state_around` is called, or when there is much of it."""
+    """Knows whether a text's end is in code; reads it late, or when it is long."""
 
     _state: CodeState = field(factory=CodeState)
     _parts: list[str] = field(factory=list)
@@ -47,8 +46,7 @@ class CodeSoFar:
         self._parts.clear()
 
     def state_around(self) -> CodeState | None:
-        """The state of code at the end of the text if a fence or a span may be open
-        there; else None."""
+        """The state of code if a fence or span may be open, or None."""
         self._read()
         code = self._state.after()
         return code if code.runs or (code.fence and code.is_code) else None

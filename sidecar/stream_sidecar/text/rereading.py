@@ -85,8 +85,7 @@ class Rereading:
 
     @property
     def passage(self) -> Passage | None:
-        """The `Passage` (fast path) for the next text; None if at least one of the
-        readings has to read the text."""
+        """The `Passage` for the next text; None if it must be read."""
         first = self.first
         alone = self._asleep or first.reasoning.depth
         return first.passage if alone or self.second.passage == first.passage else None
@@ -109,13 +108,11 @@ class Rereading:
         return first + sum([end - start for _, _, start, end in asleep.pieces])
 
     def share(self) -> Share:
-        """The `Share` of the second reading: what it holds, or would hold if it were
-        awake."""
+        """The `Share` of the second reading, as if it were awake."""
         return self.second.share() if self._asleep is None else self._asleep.share
 
     def take_decided(self) -> Pieces:
-        """The pieces decided so far of the text that is being pushed. Wakes the second
-        reading."""
+        """The pieces decided so far, after the second reading woke."""
         return self._read_pieces([*self._wake(), *self.first.take_decided()])
 
     def shown(self) -> tuple[Any, ...]:
@@ -168,8 +165,7 @@ class Rereading:
         return pieces
 
     def note_call(self) -> None:
-        """Notes that a structured call comes here: no later orphan closer turns the
-        text before the call into reasoning."""
+        """Notes a structured call: no orphan turns text before it."""
         self.first.shown.note_call()
         if self._asleep is None:
             self.second.shown.note_call()
@@ -217,8 +213,7 @@ class Rereading:
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
-        """Does what `_read_pieces` does, while the second reading is awake, and then
-        puts it to sleep if both readings are in the same state."""
+        """`_read_pieces` while the second is awake, which then may sleep."""
         output = self._read_pieces(pieces)
         self._fall_asleep()
         return output
@@ -235,8 +230,7 @@ class Rereading:
                 self._asleep = _Asleep(state[0])
 
     def _wake(self) -> Sequence[Piece]:
-        """Wakes the second reading with the state that the first had before it held
-        anything. Returns the pieces that the second has to read first."""
+        """Wakes the second reading; returns the pieces that it reads first."""
         asleep, self._asleep = self._asleep, None
         if asleep is None:
             return ()
@@ -249,8 +243,7 @@ class Rereading:
     # The pieces of both readings
 
     def _read_pieces(self, pieces: Pieces) -> Pieces:
-        """Lets the second reading read the first one's ``pieces``, and returns the
-        pieces of both."""
+        """Lets the second reading read ``pieces``; returns both's."""
         output: Pieces = []
         for piece in pieces if len(pieces) < 2 else merged(pieces):
             kind = piece[0]
@@ -276,8 +269,7 @@ class Rereading:
         return output
 
     def _add_second(self, pieces: Pieces, output: Pieces) -> None:
-        """Adds ``pieces``, which the second reading returned, to ``output``, with the
-        positions that they have in the raw channel."""
+        """Adds the second's ``pieces``, with raw positions, to ``output``."""
         for piece in pieces:
             kind, text, _, _ = piece
             if kind is PieceKind.FULL and self._full_marks:

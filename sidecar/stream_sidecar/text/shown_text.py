@@ -163,8 +163,7 @@ class ShownText:
         return text[end:], start + end
 
     def _write_blank(self, text: str, start: int, pieces: Pieces) -> tuple[str, int]:
-        """Lets the blanks at the start of a line wait; at the answer's start also the
-        empty lines after this line. Returns the rest of the text and its position."""
+        """Lets blanks wait, and empty lines at the start."""
         line_end = text.find("\n") + 1
         if line_end and self.is_start and not self.line_removed:
             line_end = len(text) - len(text[line_end:].lstrip("\n"))
@@ -186,8 +185,7 @@ class ShownText:
         return text[count:], start + count
 
     def _end_blank_line(self, pieces: Pieces) -> None:
-        """Decides a line that has ended with nothing but waiting blanks (text rule
-        6.1)."""
+        """Decides a line of waiting blanks (text rule 6.1)."""
         if self.orphan_state is Orphan.LINE:
             self.orphan_state = Orphan.ARMED
         is_removed = self.line_removed and not self.line_shown
@@ -199,8 +197,7 @@ class ShownText:
         self.line_removed = self.line_shown = False
 
     def _begin_line(self, pieces: Pieces) -> None:
-        """Decides all waiting white space: a line's first visible character comes
-        next."""
+        """Decides all waiting white space before a visible character."""
         if self.orphan_state is Orphan.ARMED:
             self.reopen_answer(pieces)
         self.orphan_state = Orphan.NONE
@@ -212,8 +209,7 @@ class ShownText:
         self.last_visible = ""
 
     def reopen_answer(self, pieces: Pieces) -> None:
-        """Turns all text that was shown since the last tool call into reasoning: a new
-        answer begins here (text rule 9.2)."""
+        """Turns the text since the last call into reasoning (text rule 9.2)."""
         pieces.append((PieceKind.REOPEN, "", 0, 0))
         self.has_reopened = True
         self.tail = self.state_at_call[0]
@@ -295,14 +291,12 @@ class ShownText:
 
     @property
     def begins_line(self) -> bool:
-        """Whether a line begins here on which nothing was removed and nothing
-        waits."""
+        """Whether a line begins of which nothing is removed or waits."""
         return not (self.holds or self.is_start or self.line_shown or self.line_removed)
 
     @property
     def code_ahead(self) -> CodeState:
-        """The state of code right before the next visible character, counting white
-        space that waits."""
+        """The state of code after the white space that waits."""
         if not self.holds:
             return self.code
         code = self.code
@@ -315,7 +309,6 @@ class ShownText:
         return code.after(blanks) if blanks else code
 
     def _code_at_reopening(self) -> CodeState:
-        """The state of code with which a new answer begins."""
         if self.reopened_code is not None:
             return self.reopened_code
         code = CodeState()
@@ -331,20 +324,17 @@ class ShownText:
 
     @property
     def _removes_lines(self) -> bool:
-        """Whether waiting lines are removed if a visible character comes next (text
-        rule 6.2)."""
+        """Whether waiting lines are removed (text rule 6.2)."""
         is_removed = self.is_start and self.start_removed
         return is_removed or self.orphan_state is Orphan.ARMED
 
     @property
     def _removes_blanks(self) -> bool:
-        """Whether waiting blanks of this line are removed if a visible character comes
-        next."""
+        """Whether waiting blanks of this line are removed."""
         return self._removes_lines and self.line_removed
 
     def state(self) -> tuple[Any, ...]:
-        """The state of the visible text, for `resume`. Call this only while nothing
-        waits."""
+        """The state for `resume`. Call this only while nothing waits."""
         tail, code = self.tail[-self.tail_size :], self.code.state()
         return _read_fields(self), tail, code, self.state_at_call
 
@@ -357,7 +347,6 @@ class ShownText:
         self.code.resume(code)
 
     def note_call(self) -> None:
-        """Notes that a tool call comes here: no later orphan closer turns the text
-        before the call into reasoning."""
+        """Notes a call: no orphan turns the text before it to reasoning."""
         self.state_at_call = self.tail[-self.tail_size :], self.code.state()
         self.next_orphan = self.first_orphan

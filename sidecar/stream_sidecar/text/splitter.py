@@ -112,8 +112,7 @@ class Splitter:
         return self.show_passed(text) if self.passes(text) else self.read_slice(text)
 
     def passes(self, text: str) -> bool:
-        """Whether ``text`` may be shown unread: nothing in it matters, and nothing is
-        held."""
+        """Whether ``text`` may be shown unread."""
         if self._buffer.has_gap and text and self._ignores_border(text):
             self._buffer.has_gap = False
             self._set_passage()
@@ -124,8 +123,7 @@ class Splitter:
         return passed_part is not None and passed_part[0] == len(text)
 
     def read_slice(self, text: str) -> Pieces:
-        """Adds ``text``, in which something may matter, and returns the pieces decided
-        by it."""
+        """Adds ``text`` that may matter; returns the decided pieces."""
         self._buffer.text += text
         self._keep_raw(text)
         self._decide_buffer(final=False)
@@ -183,8 +181,7 @@ class Splitter:
     # For the other readers of the channel
 
     def reopen(self) -> Pieces:
-        """Turns all text that was shown since the last tool call into reasoning: a new
-        answer begins here (text rule 9.2). Returns the pieces."""
+        """Turns the text since the last call into reasoning (text rule 9.2)."""
         self.shown.begin_answer(self._buffer.pieces)
         return self.take_decided()
 
@@ -208,8 +205,7 @@ class Splitter:
         return held + self._tail.held
 
     def share(self) -> Share:
-        """The `Share` of this splitter: the held code points that count against the
-        limits. The beginning of a literal does not count."""
+        """The `Share`; the beginning of a literal does not count."""
         size, candidate = len(self._buffer.text), self._candidates.candidate
         uncounted = size if size <= self._rules.lexicon.literals.longest else 0
         call_size = self._tail.call_size
@@ -254,7 +250,6 @@ class Splitter:
         self._set_passage()
 
     def _set_passage(self) -> None:
-        """Sets ``passage`` for the text that comes next."""
         buffer, tail = self._buffer, self._tail
         needs_steps = (
             buffer.text or buffer.has_gap or self._candidates.candidate or tail.trailing
@@ -263,8 +258,7 @@ class Splitter:
         self.passage = passage if passage and tail.room(MIN_ROOM) >= MIN_ROOM else None
 
     def _ignores_border(self, text: str) -> bool:
-        """Whether a removal right before ``text`` makes no difference for reading
-        ``text``."""
+        """Whether a removal before ``text`` makes no difference."""
         return not (
             self.holds or self.reasoning.depth or self._answer.may_complete(text)
         )
@@ -292,8 +286,7 @@ class Splitter:
         return None
 
     def _passage_of_code(self, code: CodeState) -> Passage | None:
-        """The `Passage` (fast path) in fenced or indented code; None if the steps have
-        to read the text."""
+        """The `Passage` in fenced or indented code, or None."""
         shown, lexicon, indent = self.shown, self._rules.lexicon, code.indent
         gates = code_gates(indent) if indent else fence_gates(code.fence, lexicon.gates)
         if code.line is Line.INFO:
@@ -373,8 +366,7 @@ class Splitter:
             self._answer.decide_failed_opener(final=final)
 
     def _take_form(self, form: Taken) -> None:
-        """Takes out the form ``form``, unless it may be quoted or the policy leaves
-        calls in the text."""
+        """Takes out a form that is not quoted or left by the policy."""
         buffer = self._buffer
         if self.reasoning.depth and self.reasoning.open_quotation(form):
             return

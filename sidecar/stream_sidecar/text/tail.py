@@ -33,8 +33,7 @@ OPEN_ENDS = ("(", "[", "{", "),", "],", "},", '",', "',")
 """If a line ends with one of these, its code continues on the next line."""
 
 MIN_TAIL = WINDOW + 1
-"""At least this many characters before the next one are kept; more if a literal is
-longer."""
+"""At least so many characters before the next one are kept."""
 
 
 @define(eq=False)
@@ -117,8 +116,7 @@ class Tail:
             self.decide_leading(echo=False)
 
     def _is_proven(self, leading: Waiting) -> bool:
-        """Whether the waiting objects are results even if white space follows (text
-        rule 10.2)."""
+        """Whether white space may follow the results (text rule 10.2)."""
         is_proof, leading.values = self._rules.context.echo.proves(leading.values), []
         leading.is_proven = leading.is_proven or is_proof
         return leading.is_proven
@@ -156,8 +154,7 @@ class Tail:
             self.shown.write_text(*self._buffer.take(size - count), self._buffer.pieces)
 
     def is_echo(self) -> bool:
-        """Whether the objects in ``leading`` are repeated results if text follows
-        here."""
+        """Whether ``leading`` are repetitions if text follows."""
         leading = self.leading
         if leading is None:
             return False
@@ -173,13 +170,13 @@ class Tail:
         else:
             self.rejects = items
 
-    def _drop(self, items: list[Item], *, last: int = -1, show: bool = False) -> None:
+    def _drop(self, items: list[Item], *, end: int = -1, show: bool = False) -> None:
         """Removes the forms in ``items``, and the blanks up to the item with index
-        ``last_removed``. Shows the blanks after that item. With ``show``, shows all of
+        ``end``. Shows the blanks after that item. With ``show``, shows all of
         them and the forms, too."""
         pieces = self._buffer.pieces
         for index, (item_text, start, form) in enumerate(items):
-            if item_text and index > last and (show or form is None):
+            if item_text and index > end and (show or form is None):
                 self.shown.write_text(item_text, start, pieces)
                 continue
             kind = PieceKind.BLANK if form is None else form.kind
@@ -192,8 +189,7 @@ class Tail:
             self.shown.note_removal()
 
     def remove_next(self, kind: PieceKind, size: int) -> None:
-        """Takes the next ``size`` characters out of the answer, as a piece of
-        ``kind``."""
+        """Takes the next ``size`` characters out, as ``kind``."""
         self._buffer.cut_piece(kind, size)
         (self.trailing or self.shown).note_removal()
         self._buffer.has_gap = True
@@ -220,8 +216,8 @@ class Tail:
             return
         forms = enumerate(trailing.items)
         tokens = [n for n, (*_, form) in forms if form and form.kind is PieceKind.MARK]
-        last = -1 if followed or not tokens else tokens[-1]
-        self._drop(trailing.items, last=last, show=followed)
+        end = -1 if followed or not tokens else tokens[-1]
+        self._drop(trailing.items, end=end, show=followed)
 
     def handle_orphan(self) -> None:
         """Handles a closer without an opener, which comes next: the text before the
@@ -237,8 +233,7 @@ class Tail:
 
     @property
     def line_shown(self) -> bool:
-        """Whether this line has visible text, or a waiting form that may become visible
-        text."""
+        """Whether this line has visible text, or a waiting form."""
         return (self.trailing or self.shown).line_shown
 
     @property
@@ -257,8 +252,7 @@ class Tail:
 
     @property
     def last_visible(self) -> str:
-        """The last character of this line that is not blank, waiting forms included; ""
-        if there is none."""
+        """The line's last character but blanks, with waiting forms."""
         if not self.line_shown:
             return ""
         waiting_text = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
@@ -272,8 +266,7 @@ class Tail:
 
     @property
     def is_start(self) -> bool:
-        """Whether the answer, or a new answer, begins with the next visible
-        character."""
+        """Whether the next visible character begins an answer."""
         return self.trailing is None and (self.shown.is_start or self.is_armed)
 
     @property

@@ -46,8 +46,7 @@ class Waiting:
     line_shown: bool = False
 
     def push(self, text: str, start: int, form: Taken | None = None) -> None:
-        """Adds a form with its `Taken`, or blanks after a form. ``start``: the position
-        of ``text`` in the channel."""
+        """Adds a form with its `Taken`, or blanks; ``start``: their place."""
         self.items += [(text, start, form)] if text else []
         self.held += len(text)
         if form is not None:

@@ -35,8 +35,7 @@ def _data(chunk: Any, _is_first: bool) -> bytes:
     return b"data: " + encode(chunk) + b"\n\n"
 
 
-def _named(chunk: Any, is_first: bool) -> bytes:
-    """An event whose name is the document's ``type``."""
+def _typed_event(chunk: Any, is_first: bool) -> bytes:
     name = chunk.get("type")
     return _event(name, chunk) if isinstance(name, str) else _data(chunk, is_first)
 
@@ -52,7 +51,7 @@ def _nothing(_is_first: bool) -> bytes:
 ARRAY = BodyFormat("json-array", _item, lambda is_first: b"[]" if is_first else b"]")
 """Gemini's format for a request without ``alt=sse``."""
 
-_NAMED = BodyFormat("sse", _named, _nothing)
+_NAMED = BodyFormat("sse", _typed_event, _nothing)
 
 SSE = {
     "openai-chat": BodyFormat("sse", _data, lambda _is_first: b"data: [DONE]\n\n"),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from stream_sidecar.api.option_types import JsonObject
     from stream_sidecar.transports.body_formats import BodyFormat
-    from stream_sidecar.transports.endpoints import Asked
+    from stream_sidecar.transports.endpoints import ModelRequest
 
 _LOGGER = logging.getLogger("stream_sidecar")
 
@@ -87,11 +87,7 @@ class Cleaner:
         on_message: Callable[[Message, AnswerInfo], object] | None = None,
         on_lost: Callable[[Exception], object] | None = None,
     ) -> None:
-        listeners = {
-            "on_event": on_event,
-            "on_message": on_message,
-            "on_lost": on_lost,
-        }
+        listeners = {"on_event": on_event, "on_message": on_message, "on_lost": on_lost}
         for name, listener in listeners.items():
             if listener is not None:
                 _check_listener(name, listener)
@@ -115,79 +111,78 @@ class Cleaner:
         )
 
     def prepared(
-        self, asked: Asked, headers: Mapping[str, str]
+        self, request: ModelRequest, headers: Mapping[str, str]
     ) -> tuple[bytes, JsonObject] | None:
-        """The body to send in place of the caller's, and the headers to set with it.
-        None if the caller's own request must be sent."""
-        if not self._is_prepared(asked):
+        """The body to send, with headers; None: the caller's own."""
+        if not self._is_prepared(request):
             return None
-        read = {n: value for n, value in headers.items() if n.lower() in HEADER_NAMES}
+        announced = {
+            n: value for n, value in headers.items() if n.lower() in HEADER_NAMES
+        }
         try:
             result = prepare(
-                asked.body,
-                asked.wire,
-                headers=read,
-                provider=self._provider or asked.host,
-                model=asked.model,
-                tools=asked.tools,
+                request.body,
+                request.wire,
+                headers=announced,
+                provider=self._provider or request.host,
+                model=request.model,
+                tools=request.tools,
                 claims="include" if self._claims == "text" else "drop",
                 **self._reading,
             )
         except Exception as error:
             self.report_loss(error)
             return None
-        for each in result.lost:
-            if not each.path:
+        for loss in result.lost:
+            if not loss.path:
                 self.report_loss(
-                    UncleanedError(f"the request passes unprepared: {each.why}")
+                    UncleanedError(f"the request passes unprepared: {loss.why}")
                 )
         if not result.changed:
             return None
         return encode(result.body), result.headers or {}
 
-    def _is_prepared(self, asked: Asked) -> bool:
-        return self._prepares and not asked.is_signed
+    def _is_prepared(self, request: ModelRequest) -> bool:
+        return self._prepares and not request.is_signed
 
-    def streamed(self, asked: Asked, media_type: str) -> CleanBody | None:
-        """The clean body of a response that streams. None if it does not stream or
-        cannot be cleaned."""
-        form = asked.format_of(media_type)
+    def streamed(self, request: ModelRequest, media_type: str) -> CleanBody | None:
+        """The clean body of a stream; None if it cannot be cleaned."""
+        form = request.format_of(media_type)
         if form is None:
             return None
         try:
-            return CleanBody(self, asked, form)
+            return CleanBody(self, request, form)
         except Exception as error:
             self.report_loss(error)
             return None
 
-    def whole(self, asked: Asked, body: bytes) -> bytes | None:
-        """The clean body of a response that is one document. None if nothing leaked, or
-        the body could not be read."""
+    def whole(self, request: ModelRequest, body: bytes) -> bytes | None:
+        """The clean body of a document; None if nothing leaked or it is unreadable."""
         if (original := object_in(body)) is None:
             return None
         try:
-            options = self.options(asked)
+            options = self.options(request)
             result = normalize(original, framing="json", **options)
         except Exception as error:
             self.report_loss(error)
             return None
         if _is_unread(result):
             return None
-        self.listen(result, AnswerInfo(options["stream_id"], asked.model))
+        self.listen(result, AnswerInfo(options["stream_id"], request.model))
         return None if result.body == original else encode(result.body)
 
-    def options(self, asked: Asked) -> dict[str, Any]:
+    def options(self, request: ModelRequest) -> dict[str, Any]:
         """The options of a stream. If requests like this one are prepared, reasoning
         from the text goes to the wire's field for it. Each response has a new id, so
         that calls of two turns never share an id."""
-        emit: dict[str, Any] = {"wire": asked.wire, "claims": self._claims}
-        if self._is_prepared(asked):
+        emit: dict[str, Any] = {"wire": request.wire, "claims": self._claims}
+        if self._is_prepared(request):
             emit["reasoning"] = "include"
         return {
-            "wire": asked.wire,
+            "wire": request.wire,
             "provider": self._provider,
-            "model": asked.model,
-            "tools": asked.tools,
+            "model": request.model,
+            "tools": request.tools,
             "emit": emit,
             "stream_id": new_id(),
             **self._reading,
@@ -237,11 +232,13 @@ class CleanBody:
     error is raised.
     """
 
-    def __init__(self, cleaner: Cleaner, asked: Asked, form: BodyFormat) -> None:
+    def __init__(
+        self, cleaner: Cleaner, request: ModelRequest, form: BodyFormat
+    ) -> None:
         self._cleaner = cleaner
         self._format = form
-        options = cleaner.options(asked)
-        self._answer = AnswerInfo(options["stream_id"], asked.model)
+        options = cleaner.options(request)
+        self._answer = AnswerInfo(options["stream_id"], request.model)
         self._stream = Stream(framing=form.framing, **options)
         self._kept: list[bytes] = []
         self._is_first = True
@@ -279,9 +276,9 @@ class CleanBody:
 
     def _ends_in(self, data: bytes) -> bool:
         """Whether the end mark is complete with ``data``."""
-        seen = self._tail + data
-        self._tail = seen[-_LONGEST_MARK:]
-        return self._format.framing == "sse" and bool(_END_MARK.search(seen))
+        text_end = self._tail + data
+        self._tail = text_end[-_LONGEST_MARK:]
+        return self._format.framing == "sse" and bool(_END_MARK.search(text_end))
 
     def broken(self, error: Exception) -> bytes:
         """The text that was held when the source broke off with ``error``. It has no
@@ -339,10 +336,10 @@ def _without_break(closed: CloseResult) -> list[Any]:
     """The last chunks without the document that says that the connection broke."""
     chunks = [*(closed.chunks or ())]
     is_described = any(
-        isinstance(each, ProviderError) and each.kind == "network"
-        for each in closed.events
+        isinstance(event, ProviderError) and event.kind == "network"
+        for event in closed.events
     )
-    errors = [place for place, each in enumerate(chunks) if _is_error(each)]
+    errors = [place for place, event in enumerate(chunks) if _is_error(event)]
     if is_described and errors:
         del chunks[errors[-1]]
     return chunks
@@ -359,5 +356,5 @@ def _is_loss(diagnostic: Diagnostic) -> bool:
 
 
 def _is_unread(result: NormalizeResult) -> bool:
-    diagnostics = (each for each in result.events if isinstance(each, Diagnostic))
-    return result.body is None or any(each.code in _UNREAD for each in diagnostics)
+    notes = (note for note in result.events if isinstance(note, Diagnostic))
+    return result.body is None or any(note.code in _UNREAD for note in notes)

@@ -30,14 +30,13 @@ class Endpoint:
     declarations: str | None = None
 
     def model_in(self, path: str) -> str | None:
-        """The model that ``path`` names: empty if it names none, None if it does not
-        lead to this endpoint."""
-        before, _, after = self.path.partition("{model}")
-        if not after:
-            return "" if path.endswith(before) else None
-        model = path.removesuffix(after).rpartition("/")[2]
+        """The model in ``path``, perhaps empty; None: another endpoint."""
+        prefix, _, suffix = self.path.partition("{model}")
+        if not suffix:
+            return "" if path.endswith(prefix) else None
+        model = path.removesuffix(suffix).rpartition("/")[2]
         is_name = bool(model) and ":" not in model
-        return model if is_name and path.endswith(before + model + after) else None
+        return model if is_name and path.endswith(prefix + model + suffix) else None
 
 
 @cache
@@ -50,7 +49,7 @@ def _endpoints() -> tuple[Endpoint, ...]:
 
 
 @frozen
-class Asked:
+class ModelRequest:
     """A request to one of the endpoints; ``host`` is part of its address.
     ``is_array``: a response without server-sent events is a JSON array.
     ``is_signed``: a signature of AWS covers the body, which must not change then."""
@@ -75,19 +74,18 @@ def is_endpoint(method: str, url: str) -> bool:
     return method == "POST" and _row_of(urlsplit(url).path) is not None
 
 
-def asked_of(method: str, url: str, body: bytes) -> Asked | None:
-    """Return the request; None if the address is no known endpoint, the method is not
-    POST, or the body is not a JSON object."""
+def request_of(method: str, url: str, body: bytes) -> ModelRequest | None:
+    """The request; None if it is no POST of an object to a known endpoint."""
     address = urlsplit(url)
     row = _row_of(address.path) if method == "POST" else None
     if row is None or (request := object_in(body)) is None:
         return None
-    endpoint, named = row
-    model = unquote(named) or request.get("model")
+    endpoint, model_name = row
+    model = unquote(model_name) or request.get("model")
     tools = request.get("tools")
     if endpoint.declarations:
         tools = _declarations(tools, endpoint.declarations)
-    return Asked(
+    return ModelRequest(
         wire=endpoint.wire,
         host=address.hostname or "",
         body=request,
@@ -115,11 +113,10 @@ def object_in(body: bytes) -> dict[str, Any] | None:
 
 
 def _declarations(tools: Any, member: str) -> list[Any] | None:
-    """The functions that a request declares in groups: ``[{member: [...]}]``. None if
-    ``tools`` is not a list."""
+    """The functions declared in groups (``[{member: [...]}]``), if a list."""
     if not isinstance(tools, list):
         return None
-    groups = (each for each in tools if isinstance(each, dict))
+    groups = (tool for tool in tools if isinstance(tool, dict))
     return [
         {name: spec[name] for name in ("name", "description") if name in spec}
         for group in groups

@@ -76,8 +76,7 @@ class AsyncBody(_Body):
 
 @cache
 def _body_of(kind: type, stream: type) -> Any:
-    """The class of bodies of ``kind`` that inherits from the library's ``stream``: a
-    client refuses a response whose body does not."""
+    """The class of ``kind`` and the library's ``stream``, which clients check."""
     return type(kind.__name__, (kind, stream), {})
 
 
@@ -108,16 +107,9 @@ class Sending(Generic[Transport]):
         on_message: Callable[[Message, AnswerInfo], object] | None = None,
         on_lost: Callable[[Exception], object] | None = None,
     ) -> None:
-        self._cleaner = Cleaner(
-            claims=claims,
-            policy=policy,
-            response_template=response_template,
-            prepare=prepare,
-            provider=provider,
-            on_event=on_event,
-            on_message=on_message,
-            on_lost=on_lost,
-        )
+        options = {**locals()}
+        del options["self"], options["transport"]
+        self._cleaner = Cleaner(**options)
         is_one = hasattr(transport, self.sends) and not isinstance(transport, type)
         if transport is not None and not is_one:
             message = f"transport: must have {self.sends}, as a transport of httpx has"
@@ -150,18 +142,18 @@ class SyncSending(Sending[Transport]):
         )
 
     def _whole(self, exchange: Exchange, response: Any) -> Any:
-        source, kept = exchange.source(response), bytearray()
+        source, body = exchange.source(response), bytearray()
         slices = source.iter_raw()
         try:
             for data in slices:
-                kept += data
-                if len(kept) > MOST_WHOLE:
-                    rest = self._body(source, slices, PassingBody(bytes(kept)))
-                    return exchange.passing(response, rest)
+                body += data
+                if len(body) > MOST_WHOLE:
+                    passing = self._body(source, slices, PassingBody(bytes(body)))
+                    return exchange.passing(response, passing)
         except BaseException:
             source.close()
             raise
-        return exchange.whole(response, bytes(kept))
+        return exchange.whole(response, bytes(body))
 
     def close(self) -> None:
         self._transport.close()
@@ -187,18 +179,18 @@ class AsyncSending(Sending[Transport]):
         return response
 
     async def _whole(self, exchange: Exchange, response: Any) -> Any:
-        source, kept = exchange.source(response), bytearray()
+        source, body = exchange.source(response), bytearray()
         slices = source.aiter_raw()
         try:
             async for data in slices:
-                kept += data
-                if len(kept) > MOST_WHOLE:
-                    rest = self._body(source, slices, PassingBody(bytes(kept)))
-                    return exchange.passing(response, rest)
+                body += data
+                if len(body) > MOST_WHOLE:
+                    passing = self._body(source, slices, PassingBody(bytes(body)))
+                    return exchange.passing(response, passing)
         except BaseException:
             await source.aclose()
             raise
-        return exchange.whole(response, bytes(kept))
+        return exchange.whole(response, bytes(body))
 
     async def aclose(self) -> None:
         await self._transport.aclose()

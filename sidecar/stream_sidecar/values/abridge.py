@@ -67,8 +67,7 @@ _MARK_SIZE = 4
 
 @define
 class _Scale:
-    """Weighs the parts of a value for `light`. ``size_left``: the code points that may
-    still be used."""
+    """Weighs parts of a value. ``size_left``: the code points still free."""
 
     size_left: int
 
@@ -94,8 +93,7 @@ class _Scale:
         return short_members
 
     def _use(self, value: Any) -> bool:
-        """Uses room for a string, a number or a literal (for brackets: ""); returns
-        whether there was enough."""
+        """Uses room for a scalar (for brackets: ""), if there is enough."""
         size = len(value) if isinstance(value, str) else len(str(value)[: LONG + 1])
         if size + _MARK_SIZE > self.size_left:
             return False

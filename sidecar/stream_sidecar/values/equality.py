@@ -31,8 +31,7 @@ def equal(one: Any, other: Any) -> bool:
 
 
 def key_of(value: Any) -> str:
-    """The key of a decoded JSON value for look-ups: two values have the same key if and
-    only if they are `equal`."""
+    """The key of a value for look-ups: the same for `equal` values only."""
     return "".join(pieces_of(value, _scalar, sorted))
 
 

@@ -32,8 +32,7 @@ _TOKEN = patterns.compile(
     |\\.""",
     re.VERBOSE,
 )
-"""A piece of a string's text: an escape, or at most 256 plain characters, so that a
-look-up does not read to the string's end."""
+"""An escape, or at most 256 plain characters, so that look-ups end soon."""
 
 _MARK_DISTANCE = 1024
 """The least distance of two marks in a string, in characters."""
@@ -89,8 +88,7 @@ _Tree: TypeAlias = dict[Any, Any]
 
 
 def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
-    """Return path -> place, for the ``paths`` at which ``text`` has a value. If an
-    object has a key twice, the last one counts."""
+    """Path -> place, for ``paths`` in ``text``; of equal keys the last counts."""
     tree: _Tree = {}
     for path in paths:
         inner = tree
@@ -105,7 +103,9 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
 def items(array: Place) -> list[JsonSpan]:
     """Return the start and end of each item of ``array``, in the text of ``array``."""
     text = array.text
-    return [(at, _value_end(text, at)) for at in _array_items(text, array.start)]
+    return [
+        (index, _value_end(text, index)) for index in _array_items(text, array.start)
+    ]
 
 
 def offsets(
@@ -144,8 +144,7 @@ class _Text:
 
 
 def _visit(texts: _Text, start: int, tree: _Tree, path: Path) -> int:
-    """Notes the places that ``tree`` names inside the value at ``start``, which has the
-    path ``path``. Returns the end of the value."""
+    """Notes the places of ``tree`` in the value at ``start``; returns its end."""
     text, places = texts.text, texts.places
     members = _MEMBERS.get(text[start : start + 1])
     if members is None or tree.keys() <= {_PATH_END}:
@@ -164,8 +163,8 @@ def _visit(texts: _Text, start: int, tree: _Tree, path: Path) -> int:
                 below = [
                     place for place in places if place[: len(inner_path)] == inner_path
                 ]
-                for known in below:
-                    del places[known]
+                for names in below:
+                    del places[names]
             seen_names.add(name)
             end = _visit(texts, value_start, tree[name], inner_path)
         end = _skip_blanks(text, end) + 1
@@ -189,8 +188,7 @@ def _visit_inside(
 
 
 def _object_members(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """The name of each member of an object, and the position at which its value
-    begins."""
+    """Each member's name, and where its value begins."""
     index = _skip_blanks(text, start + 1)
     while text[index : index + 1] == '"':
         name, index = _DECODER.raw_decode(text, index)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MAX_DEPTH = 64
-"""The deepest level of a provider's value; deeper arrays and objects are written as
-strings with their JSON text."""
+"""The deepest level of a provider's value; what is deeper becomes a string."""
 
 _PLAIN_TYPES = frozenset((str, bool, type(None)))
 """Types whose values every reader can represent."""
@@ -54,8 +53,7 @@ def loads(text: str) -> Any:
 
 
 def decode(body: bytes) -> Any:
-    """Return the value of ``body`` in UTF-8, or in any encoding that RFC 4627 detects
-    (UTF-16, UTF-32)."""
+    """The value of ``body`` in UTF-8, or another encoding of RFC 4627."""
     try:
         return _read(body)
     except ValueError:
@@ -75,8 +73,7 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def dumps(value: Any) -> str:
-    """Return compact JSON text of ``value``: members in their order, characters beyond
-    ASCII not escaped."""
+    """Compact JSON text of ``value``, in order, beyond ASCII not escaped."""
     try:
         return _COMPACT.encode(value)
     except RecursionError:
@@ -153,8 +150,7 @@ def _make_portable(value: Any, depth: int) -> Any:
 
 
 def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
-    """`_make_portable` for an object or array; returns the same object if none of its
-    items has to change."""
+    """`_make_portable` for an object or array."""
     changed = {}
     for key, item in items:
         portable_item = _make_portable(item, depth - 1)
@@ -188,8 +184,7 @@ def _portable_number(value: Any) -> Any:
 
 
 def _heal(value: Any) -> Any:
-    """``value`` without half characters, and with names as strings; TypeError if it is
-    not JSON."""
+    """``value`` without half characters, and with names as strings, or TypeError."""
     if isinstance(value, dict):
         return {_heal_text(str(key)): _heal(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -260,8 +255,7 @@ def pieces_of(
 def _to_stack(
     opener: str, names: list[str], items: list[Any], closer: str
 ) -> list[Any]:
-    """The parts of an object or array for the stack of `pieces_of`, last part first:
-    ready text and values."""
+    """An object's or array's text and values for `pieces_of`, the last first."""
     parts: list[Any] = [_ReadyText(opener)]
     for index, name in enumerate(names):
         parts += [_ReadyText(f",{name}" if index else name), items[index]]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 _LENGTH = 9
-"""The number of letters and digits: Mistral accepts no other length
-(anomalyco/opencode#1680)."""
+"""Letters and digits: Mistral accepts no other length (anomalyco/opencode#1680)."""
 
 
 def made_id(*seeds: str) -> str:

@@ -141,8 +141,7 @@ class Scanner:
         return index
 
     def _unlisted_move(self, place: str, char: str) -> tuple[str, int]:
-        """The move for a character that the table does not list, and its width: 1 if
-        the move reads the character, else 0."""
+        """The move for a character not in the table, and its width."""
         if place in self._syntax.classes:
             class_pattern, move = self._syntax.classes[place]
             if class_pattern.match(char):

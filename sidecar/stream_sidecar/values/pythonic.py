@@ -205,8 +205,7 @@ def _call_nodes(statements: list[ast.stmt]) -> list[ast.Call]:
 
 
 def _printed_calls(node: ast.expr) -> list[ast.Call]:
-    """The calls that ``node`` prints, or the call ``node`` itself. ValueError if it is
-    no call."""
+    """The calls that ``node`` prints, or is."""
     if not isinstance(node, ast.Call):
         raise ValueError("not a call")
     match node:
@@ -242,8 +241,7 @@ _SIGNS: dict[type[ast.unaryop], int] = {ast.USub: -1, ast.UAdd: 1}
 
 
 def _read(node: ast.expr) -> Any:
-    """The JSON value of a literal. Python's parser allows at most 200 open brackets, so
-    the recursion is bounded."""
+    """The JSON value of a literal; Python's parser bounds its nesting."""
     match node:
         case ast.Constant(None | bool() | str() as value):
             return value

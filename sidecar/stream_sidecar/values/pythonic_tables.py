@@ -66,12 +66,12 @@ def _string(quote: str) -> Moves:
 
 def _spaced(moves: Moves) -> Moves:
     """``moves`` with comments and continued lines, for states that allow blanks."""
-    found: Moves = {}
-    for state, own in moves.items():
-        back = dict.fromkeys("\r\n", state)
-        found |= {state: own | {"#": f"{state}#", "\\": f"{state}\\"}}
-        found |= {f"{state}#": back, f"{state}\\": back}
-    return found
+    all_moves: Moves = {}
+    for state, state_moves in moves.items():
+        line_ends = dict.fromkeys("\r\n", state)
+        all_moves |= {state: state_moves | {"#": f"{state}#", "\\": f"{state}\\"}}
+        all_moves |= {f"{state}#": line_ends, f"{state}\\": line_ends}
+    return all_moves
 
 
 _IN_LIST: Moves = {
@@ -86,28 +86,28 @@ _IN_BRACKETS = {
 }
 
 
-def _each(places: str, ends: str, then: str) -> dict[str, str]:
+def _moves_from(places: str, ends: str, then: str) -> dict[str, str]:
     """The moves from each of ``places`` to ``then`` in the same bracket or quotes,
     which ``ends`` lists. Example: ``_each('word', ')]', 'value')`` is
     ``{'word)': 'value)', 'word]': 'value]'}``."""
     return {f"{place}{end}": f"{then}{end}" for place in places.split() for end in ends}
 
 
-_TIGHT = _each("point prefix prefixes joined prefixed word", ")]}", "")
+_TIGHT = _moves_from("point prefix prefixes joined prefixed word", ")]}", "")
 _SPACED = _IN_LIST | {
     state: moves for state, moves in _IN_BRACKETS.items() if state not in _TIGHT
 }
 _NAMED = ("start", "dotted", "call", "next-call")
 _READS = {
     r"[^\W\d]": dict.fromkeys(_NAMED, "name"),
-    r"\w": _each("value item", ")]}", "word"),
-    r"(?s:.)": _each("escape", "\"'", "string") | _each("long-escape", "\"'", "long"),
+    r"\w": _moves_from("value item", ")]}", "word"),
+    r"(?s:.)": _moves_from("escape", "\"'", "string")
+    | _moves_from("long-escape", "\"'", "long"),
 }
 
 
 def _syntax(string: str) -> Syntax:
-    """The tables of calls. ``string``: the characters at which a run in a string
-    without triple quotes ends."""
+    """The tables of calls. ``string``: characters that end a run in a string."""
     return Syntax(
         moves={
             "start": {},
@@ -137,13 +137,13 @@ def _syntax(string: str) -> Syntax:
             for state, move in moves.items()
         },
         defaults={"name": "name-end", 'quotes"': "string-end", "quotes'": "string-end"}
-        | _each("prefix prefixes", ")]}", "word")
-        | _each("word", ")]}", "after-word")
-        | _each("quote break", "\"'", "string")
-        | _each("long-end long-ends", "\"'", "long"),
+        | _moves_from("prefix prefixes", ")]}", "word")
+        | _moves_from("word", ")]}", "after-word")
+        | _moves_from("quote break", "\"'", "string")
+        | _moves_from("long-end long-ends", "\"'", "long"),
         containers={"calls": ("after-call", "call")}
         | {opener: (f"after{end}", f"item{end}") for opener, end in _CLOSERS.items()},
-        container_moves={"string-end": _each("after", ")]}", "after-string")},
+        container_moves={"string-end": _moves_from("after", ")]}", "after-string")},
     )
 
 

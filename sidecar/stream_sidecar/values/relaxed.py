@@ -85,8 +85,7 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 
 def begun_keys(text: str) -> list[str]:
-    """Return the keys at the top level of an object that are followed by a colon, in
-    order. ``text`` is the object, whole or cut off."""
+    """The top-level keys, with a colon, of an object that may be cut off."""
     keys, depth = [], 0
     for match in _TOKENS.finditer(text):
         token = match.group()
@@ -192,7 +191,6 @@ def _bare_text(text: str) -> str:
 
 
 def _scalar(token: str) -> Any:
-    """The value of a string, a literal or a number."""
     if token[0] in "\"'":
         return _unquote(token)
     if token[0] == "`":
@@ -224,7 +222,6 @@ _ESCAPES = (
 
 
 def _unquote(token: str) -> str:
-    """The text of a string in quotes."""
     return _ESCAPE.sub(_unescape, token[1:-1]) if "\\" in token else token[1:-1]
 
 

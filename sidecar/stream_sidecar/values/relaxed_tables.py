@@ -42,8 +42,7 @@ SCALARS = {
     False: patterns.compile(_SCALAR),
     True: patterns.compile(rf"{_SCALAR}|{'|'.join(_VERBATIM)}"),
 }
-"""Whether bare values are allowed -> a pattern for values that are neither containers
-nor bare text."""
+"""Whether bare values are allowed -> a pattern for other values than containers."""
 
 BARE_TEXT = {
     "}": patterns.compile(
@@ -60,8 +59,7 @@ AFTER_VALUE = {
     ),
     "]": patterns.compile(rf"{SPACE}[,\]]"),
 }
-"""The closer of a container -> a pattern for what follows a value, if the value is not
-the beginning of bare text."""
+"""A container's closer -> a pattern for what follows a value but bare text."""
 
 _QUOTED = [f"{kind}{quote}" for kind in ("name", "string") for quote in "\"'"]
 _INTEGERS = dict.fromkeys("123456789", "integer") | {"0": "zero"}
@@ -125,10 +123,7 @@ _RUNS = {
     "name' string'": r"[^'\\]*+",
     "integer fraction power": r"[0-9]*+",
 }
-_STAYS = {
-    'string"': r'(?:[^"\\]++|\\(?s:.))*+',
-    "string'": r"(?:[^'\\]++|\\(?s:.))*+",
-}
+_STAYS = {'string"': r'(?:[^"\\]++|\\(?s:.))*+', "string'": r"(?:[^'\\]++|\\(?s:.))*+"}
 _CLASSES = {
     "member": (_LETTER, "name"),
     **{f"{body}-escape": ("(?s:.)", body) for body in _QUOTED},
@@ -144,16 +139,16 @@ _SHORT = 1024
 fail, and an error takes time to be made."""
 
 
-def _whole(text: str, at: int) -> int:
-    """The end of the object at ``at``, if it is strict JSON, ends soon in ``text``, and
-    has too few brackets to be nested too deep; else ``at``."""
-    short = text[at : at + _SHORT]
+def _strict_end(text: str, index: int) -> int:
+    """The end of the object at ``index`` if it is strict JSON, ends soon, and has too
+    few brackets to be nested too deep; else ``index``."""
+    short = text[index : index + _SHORT]
     try:
         _, size = _strict(short)
     except (ValueError, RecursionError):
-        return at
+        return index
     brackets = short.count("{", 0, size) + short.count("[", 0, size)
-    return at + size if brackets <= MAX_NESTING else at
+    return index + size if brackets <= MAX_NESTING else index
 
 
 RELAXED = Syntax(
@@ -168,7 +163,7 @@ RELAXED = Syntax(
     _CONTAINERS,
     {"end": _END},
     _STAYS,
-    _whole,
+    _strict_end,
 )
 
 _TOKENS = ('<|"|>', "<escape>", "<ctrl46>")

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import re
 
 HALVES = "\ud800-\udfff"
-"""The surrogates, which are halves of characters, as a range for a regular
-expression."""
+"""Surrogates, the halves of characters, as a range for a regular expression."""
 
 _SURROGATE = patterns.compile(f"[{HALVES}]")
 _PAIR = patterns.compile("[\ud800-\udbff][\udc00-\udfff]")
