@@ -162,7 +162,7 @@ def test_events_are_those_of_recordings() -> None:
     recorded = "".join(path.read_text(encoding="utf-8") for path in goldens)
     for name, example in rows:
         if name not in _NOT_RECORDED:
-            assert f"{example}\n" in recorded, name
+            assert f"{example}\n" in recorded, f"{name}: {STEPS} 4"
 
 
 _NOT_RECORDED = ("retract", "tool-call")
