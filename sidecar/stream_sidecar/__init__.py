@@ -13,9 +13,10 @@
 `normalize` reads a whole response. `render` and `prepare` write what the next request
 must carry. `inspect` and `repair` clean stored messages.
 
-The stable interface is the protocol (``protocol.md``) and the names of ``api``, which
-are its methods and results, and not the modules of this package. Importing the package
-loads nothing else; the first use of one of these names does (`__getattr__`).
+The stable interface is the protocol (``protocol.md``) and the names of ``__all__``,
+which are its methods and results (``api``), and not the modules of this package.
+Importing the package loads nothing else; the first use of one of these names does
+(`__getattr__`).
 
 The path of the data::
 
@@ -31,25 +32,70 @@ deterministic. ``protocol`` has the methods, ``rpc`` speaks JSON-RPC over stdio,
 
 __version__ = "0.1.0"
 
+__all__ = (
+    "BlockEnd",
+    "CallResult",
+    "Chunk",
+    "Citation",
+    "CloseReason",
+    "CloseResult",
+    "Diagnostic",
+    "EmitClaims",
+    "EmitOptions",
+    "EmitWire",
+    "Encoding",
+    "ErrorKind",
+    "Event",
+    "FailedResponse",
+    "Finish",
+    "FinishReason",
+    "Framing",
+    "InspectResult",
+    "Message",
+    "Metadata",
+    "NormalizeResult",
+    "PolicyOptions",
+    "PrepareResult",
+    "ProviderError",
+    "PushResult",
+    "ReasoningDelta",
+    "Reclassify",
+    "RenderResult",
+    "RepairResult",
+    "RequestWire",
+    "Retract",
+    "SnapshotResult",
+    "Stream",
+    "TextDelta",
+    "ToolCall",
+    "ToolCallDelta",
+    "ToolKind",
+    "ToolResult",
+    "Usage",
+    "UsageError",
+    "Wire",
+    "as_json",
+    "inspect",
+    "normalize",
+    "output_messages",
+    "prepare",
+    "render",
+    "repair",
+    "telemetry_attributes",
+)
+
 
 def __getattr__(name: str) -> object:
-    """Loads ``api`` for one of its names or ``__all__``. Python also looks here for
-    each submodule before it imports it; that must not load ``api``."""
+    """Loads ``api`` for one of its names. Python also looks here for each submodule
+    before it imports it, so other names must fail fast."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
-    from importlib.util import find_spec
 
-    is_special = name.startswith("__") and name != "__all__"
-    if not is_special and find_spec(f"{__name__}.{name}") is None:
-        api = import_module("stream_sidecar.api")
-        if name in ("__all__", *api.__all__):
-            return getattr(api, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("stream_sidecar.api"), name)
 
 
 def __dir__() -> list[str]:
     """The public names, for ``dir()`` and ``help()``, which load them; the modules that
     happen to be loaded are not public."""
-    from importlib import import_module
-
-    names = import_module("stream_sidecar.api").__all__
-    return sorted({*names, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
