@@ -260,7 +260,7 @@ RICH: dict[str, Any] = {
 def made(*, reads: bool) -> dict[str, Any]:
     definitions = Definitions(SchemaRules(patches={Patch: Inner}))
     definitions.of(Sample, reads=reads)
-    return {"$defs": definitions.found}
+    return {"$defs": definitions.by_name}
 
 
 @pytest.mark.parametrize(
@@ -319,9 +319,9 @@ def test_a_class_that_is_read_and_written() -> None:
     assert definitions.of(Inner, reads=True) == {"$ref": "#/$defs/InnerInput"}
     assert definitions.of(Patch, reads=True) == {"$ref": "#/$defs/InnerPatch"}
     assert definitions.of(Inner) == {"$ref": "#/$defs/Inner"}
-    assert "required" not in definitions.found["InnerInput"]
-    assert definitions.found["Inner"]["required"] == ["level"]
-    assert definitions.found["Inner"]["description"] == (
+    assert "required" not in definitions.by_name["InnerInput"]
+    assert definitions.by_name["Inner"]["required"] == ["level"]
+    assert definitions.by_name["Inner"]["description"] == (
         "In `Sample`; `someName` may be absent."
     )
 
