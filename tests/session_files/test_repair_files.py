@@ -373,8 +373,8 @@ def test_models_are_counted(tmp_path: Path) -> None:
 
     lines = [line.split() for line in run(path).output.splitlines()]
 
-    assert ["m", "1", "1", "1", "p"] in lines
-    assert ["n", "1", "0", "-"] in lines
+    assert ["1", "1", "1", "m", "p"] in lines
+    assert ["1", "0", "-", "n"] in lines
 
 
 def test_text_of_files_does_not_steer_the_terminal(tmp_path: Path) -> None:

@@ -610,7 +610,7 @@ pub struct Lost {
     pub why: String,
 }
 
-/// A report of what was removed or changed in a request, at `path` of its body, and why.
+/// A report of what was removed or changed at `path` of a request, and why.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -733,7 +733,7 @@ export interface Lost {
 }
 
 /**
- * A report of what was removed or changed in a request, at `path` of its body, and why.
+ * A report of what was removed or changed at `path` of a request, and why.
  */
 export interface LostPart {
   path: string;
