@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from cargo_package import HOME, cargo, missing
+from folder_order import late_uses
 from rpc_client import ROOT
 
 LACKING = missing()
@@ -128,18 +129,7 @@ def test_modules_use_each_other_one_way(home: str) -> None:
 
 def test_a_folder_uses_what_stands_before_it() -> None:
     uses = _uses_of_all(HOME / "src")
-    assert {name.split("::")[0] for name in uses} == {*ORDER}
-    late = {
-        f"{name} -> {other}"
-        for name, used in uses.items()
-        for other in used
-        if _place(other) > _place(name)
-    }
-    assert late == set()
-
-
-def _place(name: str) -> int:
-    return ORDER.index(name.split("::")[0])
+    assert late_uses(uses, ORDER, lambda name: name.split("::")[0]) == set()
 
 
 def _uses_of_all(home: Path) -> dict[str, set[str]]:

@@ -61,10 +61,10 @@ class ReceivedTexts:
         self._note((choice, False), ANSWER, text)
 
     def reasoning(
-        self, choice: int, field: str, copy: str, repeated: int, new: str
+        self, choice: int, field: str, known: str, repeated: int, new: str
     ) -> None:
-        copy = without_halves(copy)
-        self._note((choice, True), field, new, copy[:repeated], copy[repeated:])
+        known = without_halves(known)
+        self._note((choice, True), field, new, known[:repeated], known[repeated:])
 
     def _note(self, counted: Counted, field: str, text: str, *copies: str) -> None:
         start = self._lengths.get(counted, 0)

@@ -67,8 +67,9 @@ def links_of(record: Json) -> Json:
 
 
 def answer_of(record: Json) -> str | None:
-    """The id of the answer of which a record has a block. With calls at the same time,
-    Claude Code has its records on several branches, and sends all of them."""
+    """The id of the answer that the record's block belongs to. If an answer has several
+    calls at once, Claude Code keeps its records on several branches, and sends all of
+    them."""
     id = at(record, ("message", "id"))
     return id if isinstance(id, str) else None
 

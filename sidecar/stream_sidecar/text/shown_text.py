@@ -291,7 +291,7 @@ class ShownText:
 
     @property
     def begins_line(self) -> bool:
-        """Whether a line begins of which nothing is removed or waits."""
+        """Whether a line begins, and nothing of it was removed or is waiting."""
         return not (self.holds or self.is_start or self.line_shown or self.line_removed)
 
     @property

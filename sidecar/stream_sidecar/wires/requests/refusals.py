@@ -56,8 +56,8 @@ def cleaned_items(
 
 
 def cleaned_end(cleaning: Cleaning, cleaner: ItemCleaner, start: int) -> list[Json]:
-    """The items from the number ``start`` on: the model's turn that ends the request,
-    of which only what would break it off is removed."""
+    """The items from the number ``start`` on: the model's turn that ends the request.
+    Only what would break this turn off is removed."""
     items: list[Json] = []
     for number, item in enumerate(cleaning.items[start:], start):
         cleaning.number = number

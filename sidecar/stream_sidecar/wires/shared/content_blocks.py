@@ -120,7 +120,7 @@ class BlockWire(DocumentWire):
     # Parts that all have
 
     def call(self, block: ContentBlock, arguments: Json, **fields: Json) -> None:
-        """Begins a call, of which ``fields`` are known, or continues it. ``arguments``:
+        """Begins or continues a call. ``fields``: what is known of it. ``arguments``:
         a fragment of text, or a value; ``{}`` before fragments has no meaning."""
         if not (block.is_call or fields) and block.after is not None and arguments:
             # The fragment comes after the end of its call.

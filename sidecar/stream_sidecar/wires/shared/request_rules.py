@@ -12,13 +12,24 @@ from __future__ import annotations
 import re
 from itertools import chain
 from math import inf
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from stream_sidecar import patterns, records
 from stream_sidecar.records import evolve
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+RefusedInMessage: TypeAlias = Literal[
+    "lists",
+    "models-lists",
+    "empty-lists",
+    "empty-calls",
+    "null-content",
+    "missing-content",
+    "nulls",
+]
+"""Shapes of single messages, which a gateway translates."""
 
 Refused: TypeAlias = Literal[
     "broken-pairs",
@@ -32,13 +43,7 @@ Refused: TypeAlias = Literal[
     "later-system",
     "lonely-reasoning",
     "unsigned-loops",
-    "lists",
-    "models-lists",
-    "empty-lists",
-    "empty-calls",
-    "null-content",
-    "missing-content",
-    "nulls",
+    RefusedInMessage,
     "one-query",
     "empty-reasoning",
 ]
@@ -54,16 +59,7 @@ Refused: TypeAlias = Literal[
 - of Responses: a search with one query in place of a list; reasoning without content
 """
 
-_OF_MESSAGES: set[Refused] = {
-    "lists",
-    "models-lists",
-    "empty-lists",
-    "empty-calls",
-    "null-content",
-    "missing-content",
-    "nulls",
-}
-"""Shapes of single messages, which a gateway translates."""
+_IN_MESSAGES: frozenset[Refused] = frozenset(get_args(RefusedInMessage))
 
 _NEVER = "(?!)"
 _BLANK = "[\\s\\x00-\\x1f\\x7f]"
@@ -255,7 +251,7 @@ def _both(server: Rule, model: Rule) -> Rule:
     refusals of both."""
     is_refused = server.reasoning == "never"
     is_servers = is_refused or server.is_gateway
-    refuses = model.refuses - (_OF_MESSAGES if server.is_gateway else set())
+    refuses = model.refuses - (_IN_MESSAGES if server.is_gateway else frozenset())
     return evolve(
         server,
         source=f"{server.source}; {model.source}",
